@@ -1,0 +1,45 @@
+"""How kernels are compiled and run: cached on disk where that is possible, without the GIL, in plain threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numba
+
+Function = Callable[..., Any]
+T = TypeVar("T")
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first call. Where neither the package nor the home folder can hold a cache, do without one."""
+    try:
+        compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:
+        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return compiled
+
+
+def inlined(function: Function) -> Function:
+    """A helper compiled into the kernels that call it."""
+    compiled: Function = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    return compiled
+
+
+def cores() -> int:
+    """Threads worth starting: the cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def in_threads(tasks: Iterable[Callable[[], T]]) -> list[T]:
+    """Run tasks side by side and give their results in order.
+
+    A pool for each call, so that nothing is left over that a later fork could inherit half-alive.
+    """
+    jobs = list(tasks)
+    if len(jobs) < 2 or cores() < 2:
+        return [job() for job in jobs]
+    with ThreadPoolExecutor(min(len(jobs), cores())) as pool:
+        return [future.result() for future in [pool.submit(job) for job in jobs]]

@@ -1,0 +1,114 @@
+"""Rosset's decompositions of Linear Ranking and misclassification, for study; signs as in errata R4 and R5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .sample import make_sample
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """``score = oracle − reducible``: what the true probabilities would score, and what the model loses of it."""
+
+    score: float
+    oracle: float
+    reducible: float
+    reducible_switched: float
+    reducible_pairs: float
+
+
+def _columns(y_true: Any, y_score: Any, true_probability: Any, pos_label: Any) -> tuple[NDArray[np.float64], ...]:
+    sample = make_sample(y_true, y_score, pos_label=pos_label)
+    truth = make_sample(y_true, true_probability, pos_label=pos_label)
+    if not truth.are_probabilities:
+        raise InputError("true_probability must lie in [0, 1]")
+    order = np.argsort(truth.score, kind="stable")  # 5.1–5.3 number the cases by their true probability
+    return tuple(a[order].astype(np.float64) for a in (sample.positive, sample.score, truth.score))
+
+
+def _places(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mid-ranks, worst = 1."""
+    _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray((ends - (counts - 1) / 2.0)[inverse])
+
+
+def linear_ranking_decomposition(
+    y_true: Any, y_score: Any, true_probability: Any, *, pos_label: Any = None
+) -> Decomposition:
+    """Linear Ranking as oracle minus reducible part, the latter in three equal forms (Rosset 5.1, 5.2, 5.3).
+
+    ``reducible`` sums places (5.1), ``reducible_switched`` does so with the classes and the order switched (5.2), and
+    ``reducible_pairs`` counts the pairs the model orders unlike the true probabilities (5.3). Ties take mid-ranks and
+    half pairs (erratum R6).
+
+    >>> d = linear_ranking_decomposition([0, 1, 1], [0.2, 0.9, 0.5], [0.1, 0.5, 0.8])
+    >>> d.score, d.oracle, d.reducible
+    (5.0, 5.0, 0.0)
+    """
+    y, m, p = _columns(y_true, y_score, true_probability, pos_label)
+    place, true_place = _places(m), _places(p)
+    n = len(y)
+    score, oracle = float(place @ y), float(true_place @ y)
+    switched = float((n + 1 - true_place) @ (1 - y) - (n + 1 - place) @ (1 - y))
+    by_truth = np.sign(p[None, :] - p[:, None])
+    by_model = np.sign(m[None, :] - m[:, None])
+    # each pair is met twice in the full table, with both signs turned: ½ of ½ of the sum
+    pairs = float(((y[None, :] - y[:, None]) * (by_truth - by_model)).sum() / 4.0)
+    return Decomposition(score, oracle, oracle - score, switched, pairs)
+
+
+def misclassification_decomposition(
+    y_true: Any, y_score: Any, true_probability: Any, *, threshold: float = 0.5, pos_label: Any = None
+) -> Decomposition:
+    """Number of correct decisions as the Bayes classifier's minus a reducible part (Rosset 6.1, corrected by R4).
+
+    ``reducible`` is the first form of 6.1, ``reducible_pairs`` the corrected second form Σ [I{p≤t} − I{m≤t}](1−2y),
+    and ``reducible_switched`` the same with the classes switched.
+
+    >>> misclassification_decomposition([0, 1, 1], [0.2, 0.9, 0.4], [0.1, 0.6, 0.8]).reducible
+    1.0
+    """
+    y, m, p = _columns(y_true, y_score, true_probability, pos_label)
+    decided, bayes = m > threshold, p > threshold
+    score, oracle = float((decided == y).sum()), float((bayes == y).sum())
+    first = float(((decided != bayes) * np.where(bayes == y, 1.0, -1.0)).sum())
+    second = float(((~bayes).astype(float) - (~decided).astype(float)) @ (1 - 2 * y))
+    switched = float((bayes.astype(float) - decided.astype(float)) @ (2 * y - 1))
+    return Decomposition(score, oracle, first, switched, second)
+
+
+@dataclass(frozen=True)
+class SelectorDifferences:
+    """How much better the second model looks: by correct decisions (6.2) and by Linear Ranking (6.3)."""
+
+    misclassification: float
+    linear_ranking: float
+
+
+def selector_differences(
+    y_true: Any, first_score: Any, second_score: Any, *, threshold: float = 0.5, pos_label: Any = None
+) -> SelectorDifferences:
+    """MC(m₂) − MC(m₁) and LR(m₂) − LR(m₁) from the decisions in which the models differ (Rosset 6.2 with R5, 6.3).
+
+    >>> d = selector_differences([0, 1], [0.6, 0.4], [0.3, 0.7])
+    >>> d.misclassification, d.linear_ranking
+    (2.0, 1.0)
+    """
+    one = make_sample(y_true, first_score, pos_label=pos_label)
+    two = make_sample(y_true, second_score, pos_label=pos_label)
+    y = one.positive.astype(np.float64)
+    correct = float(((two.score > threshold).astype(float) - (one.score > threshold)) @ (2 * y - 1))
+
+    def ordered(m: NDArray[Any]) -> NDArray[np.float64]:
+        return np.sign(m[None, :].astype(np.float64) - m[:, None].astype(np.float64))
+
+    lower, upper = np.triu_indices(len(y), 1)
+    gained = (ordered(two.score) - ordered(one.score))[lower, upper] / 2.0
+    return SelectorDifferences(correct, float(gained @ (y[upper] - y[lower])))

@@ -1,0 +1,56 @@
+"""A number with its uncertainty: what every part of cutline hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """A confidence interval; unpacks as ``low, high``."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return self.high - self.low
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One measure of one sample.
+
+    ``low`` and ``high`` are nan where no interval was asked for or none exists; ``method`` names how the
+    interval was made; ``reason`` says why ``value`` is nan, and is empty where it is not.
+    """
+
+    name: str
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    level: float = float("nan")
+    method: str = ""
+    reason: str = ""
+    undefined_replicates: int = 0
+
+    @property
+    def interval(self) -> Interval:
+        """The interval as a pair."""
+        return Interval(self.low, self.high)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        if self.value != self.value:
+            return f"Estimate({self.name}=nan: {self.reason or 'undefined'})"
+        if self.low != self.low:
+            return f"Estimate({self.name}={self.value:.6g})"
+        return (
+            f"Estimate({self.name}={self.value:.6g} [{self.low:.6g}, {self.high:.6g}] {self.level:.0%} {self.method})"
+        )

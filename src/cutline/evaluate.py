@@ -1,0 +1,370 @@
+"""One model -> Evaluation: every measure with its interval, cuts, curves and tables."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .estimate import Estimate
+from .inference.intervals import Settings, estimate_all
+from .measures.catalogue import REQUIRED, Measure, Spec, make_spec, number, parse_measure
+from .measures.catalogue import measures as all_measures
+from .measures.multiclass import labelled_matrix
+from .measures.reading import obstacle, with_defaults
+from .operating import OperatingPoint, operating_point
+from .quota import lift_rows
+from .ranking import Ranking, rank
+from .rows import Rows, html_table, plain, show
+from .sample import Sample, make_sample, resolve_quota
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What one model's scores are worth. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
+
+    name: str
+    sample: Sample
+    ranking: Ranking
+    specs: Mapping[str, Spec]
+    estimates: Mapping[str, Estimate]
+    settings: Settings
+    threshold: float
+    quota: int | None
+
+    def __getitem__(self, name: str) -> Estimate:
+        """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
+        if name in self.estimates:
+            return self.estimates[name]
+        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=self.quota)
+        if str(spec) in self.estimates:
+            return self.estimates[str(spec)]
+        for key, other in self.specs.items():
+            if other.measure is spec.measure and (other.options, other.ties) == (spec.options, spec.ties):
+                rows = [s.quota is None or resolve_quota(s.quota, self.ranking.rows) for s in (other, spec)]
+                if rows[0] == rows[1] and other.threshold == spec.threshold:
+                    return self.estimates[key]
+        raise InputError(f"{name!r} was not evaluated; pass measures=[…, {name!r}] to evaluate()")
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except InputError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """Rows, positives, and how much is tied."""
+        size = self.ranking.pos + self.ranking.neg
+        n, n_pos = self.ranking.rows, int(np.count_nonzero(self.sample.positive))
+        pairs = self.ranking.n_pos * self.ranking.n_neg
+        tied = float((self.ranking.pos.astype(np.float64) * self.ranking.neg).sum())
+        return {
+            "rows": n,
+            "positives": n_pos,
+            "negatives": n - n_pos,
+            "share_positive": n_pos / n,
+            "distinct_scores": len(self.ranking),
+            "largest_tie": float(size.max()),
+            "tied_pairs": tied / pairs if pairs else float("nan"),
+            "weighted": self.ranking.weighted,
+        }
+
+    def at(
+        self,
+        *,
+        quota: int | float | None = None,
+        threshold: float | None = None,
+        recall: float | None = None,
+        precision: float | None = None,
+        fpr: float | None = None,
+    ) -> OperatingPoint:
+        """The cut at a quota or threshold, or the best one that keeps a recall, precision or false positive rate."""
+        return operating_point(
+            self.ranking, quota=quota, threshold=threshold, recall=recall, precision=precision, fpr=fpr
+        )
+
+    def lift_table(self, portions: int = 10) -> Rows:
+        """Lift by portions of the ranked list."""
+        if self.ranking.weighted:
+            raise InputError("the lift table counts places, but this sample is weighted")
+        if not 1 <= portions <= self.ranking.rows:
+            raise InputError(f"portions={portions} must be from 1 to the number of rows, {self.ranking.rows}")
+        return lift_rows(self.ranking, portions)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each measure."""
+        rows = []
+        for key, spec in self.specs.items():
+            e, m = self.estimates[key], spec.measure
+            rows.append(
+                {
+                    "measure": key,
+                    "title": m.title,
+                    "family": m.family,
+                    "value": e.value,
+                    "low": e.low,
+                    "high": e.high,
+                    "level": e.level,
+                    "method": e.method,
+                    "better": m.better,
+                    "same_as": m.same_as,
+                    "reason": e.reason,
+                    "undefined_replicates": e.undefined_replicates,
+                }
+            )
+        return rows
+
+    @property
+    def table(self) -> Rows:
+        """The measures as rows."""
+        return Rows(self.to_dicts(), self.name)
+
+    def to_pandas(self) -> Any:
+        """The measures as a pandas DataFrame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The measures as a polars DataFrame."""
+        return self.table.to_polars()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Name, settings, facts about the data, and the measures; undefined values are null."""
+        content = {
+            "name": self.name,
+            "threshold": self.threshold,
+            "quota": self.quota,
+            **self.settings.to_dict(),
+            "data": self.facts,
+            "measures": self.to_dicts(),
+        }
+        return json.dumps(plain(content), indent=indent, ensure_ascii=False)
+
+    def _reading_rows(self) -> tuple[list[dict[str, str]], list[str]]:
+        arrows = {"higher": "↑", "lower": "↓"}
+        with_interval = any(e.low == e.low for e in self.estimates.values())
+        rows = []
+        for key, spec in self.specs.items():
+            e = self.estimates[key]
+            row = {
+                "family": spec.measure.family,
+                "measure": key,
+                "": arrows[spec.measure.better],
+                "value": show(e.value),
+            }
+            if with_interval:
+                row["interval"] = f"[{show(e.low)}, {show(e.high)}]" if e.low == e.low else ""
+                row["method"] = e.method
+            row["note"] = e.reason or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
+            rows.append(row)
+        return rows, list(rows[0]) if rows else []
+
+    def _headline(self) -> str:
+        facts = self.facts
+        return f"{self.name}: {facts['rows']:,} rows, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+
+    def __repr__(self) -> str:
+        from .rows import text_table
+
+        rows, columns = self._reading_rows()
+        return text_table(rows, columns, self._headline())
+
+    def _repr_html_(self) -> str:
+        rows, columns = self._reading_rows()
+        return f"<div>{html_table(rows, columns, self._headline())}</div>"
+
+
+def choose_specs(
+    measures: Sequence[Any] | None, *, threshold: float, quota: int | float | None, weighted: bool = False
+) -> list[Spec]:
+    """The specs that were asked for; without a wish, all that can be read with the given options."""
+    if measures is not None:
+        if isinstance(measures, str):
+            raise InputError(f"measures must be a list of measure strings; write measures=[{measures!r}]")
+        specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
+        return list(dict.fromkeys(specs))
+    return [
+        with_defaults(make_spec(m, {}), threshold=threshold, quota=quota)
+        for m in all_measures()
+        if m.family != "other"
+        and REQUIRED not in m.params.values()
+        and not (m.needs_quota and quota is None)
+        and (m.weights or not weighted)
+    ]
+
+
+def evaluate(
+    y_true: Any,
+    y_score: Any,
+    *,
+    name: str = "model",
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    threshold: float = 0.5,
+    quota: int | float | None = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    stratify: bool | None = None,
+    groups: Any = None,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
+
+    ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
+    name, or None. ``groups`` marks rows that belong together (patients, customers) and are resampled as one.
+    ``stratify``: resample within classes; None does so for ranking measures only. ``progress`` reports long runs on
+    standard error; None does so on a terminal.
+
+    >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
+    >>> ev["pem"].value
+    0.5
+    """
+    settings = Settings.checked(interval, level, n_resamples, seed, stratify, progress)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    return evaluate_sample(
+        sample,
+        name=name,
+        threshold=number(threshold, "threshold"),
+        quota=quota,
+        measures=measures,
+        settings=settings,
+        groups=groups,
+    )
+
+
+def evaluate_sample(
+    sample: Sample,
+    *,
+    name: str,
+    threshold: float,
+    quota: int | float | None,
+    measures: Sequence[Any] | None,
+    settings: Settings,
+    groups: Any = None,
+) -> Evaluation:
+    """Evaluate a checked sample."""
+    specs = choose_specs(measures, threshold=threshold, quota=quota, weighted=sample.weight is not None)
+    ranking = rank(sample)
+    rows = None if quota is None else resolve_quota(quota, ranking.rows)
+    obstacles = {spec: _obstacle(spec.measure, sample, measures is None) for spec in specs}
+    estimates = estimate_all(specs, sample, ranking, obstacles, settings, groups)
+    return Evaluation(
+        name,
+        sample,
+        ranking,
+        {str(spec): spec for spec in specs},
+        {str(spec): estimates[spec] for spec in specs},
+        settings,
+        threshold,
+        rows,
+    )
+
+
+def _obstacle(one: Measure, sample: Sample, by_default: bool) -> str:
+    if by_default and one.name == "hinge_loss" and sample.are_probabilities:
+        return "the scores look like probabilities; the hinge loss reads signed distances"
+    return obstacle(one, sample)
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsRest:
+    """Each class in turn against the rest. Reads as a mapping from class to Evaluation."""
+
+    evaluations: Mapping[Any, Evaluation]
+
+    def __getitem__(self, label: Any) -> Evaluation:
+        return self.evaluations[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    def _sizes(self) -> dict[Any, int]:
+        return {label: ev.facts["positives"] for label, ev in self.evaluations.items()}
+
+    @property
+    def smallest(self) -> Any:
+        """The class with the fewest cases (the first of them, if several)."""
+        sizes = self._sizes()
+        return min(sizes, key=sizes.__getitem__)
+
+    @property
+    def largest(self) -> Any:
+        """The class with the most cases (the first of them, if several)."""
+        sizes = self._sizes()
+        return max(sizes, key=sizes.__getitem__)
+
+    def macro(self, name: str) -> float:
+        """Plain mean over the classes; nan if any class has no value."""
+        return float(np.mean([ev[name].value for ev in self.evaluations.values()]))
+
+    def weighted(self, name: str) -> float:
+        """Mean over the classes, each weighing as many cases as it has."""
+        sizes = self._sizes()
+        return float(np.average([ev[name].value for ev in self.evaluations.values()], weights=list(sizes.values())))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each class and measure, then the means."""
+        rows = [{"class": label, **row} for label, ev in self.evaluations.items() for row in ev.to_dicts()]
+        first = next(iter(self.evaluations.values()))
+        for kind, mean in (("macro mean", self.macro), ("weighted mean", self.weighted)):
+            for key, spec in first.specs.items():
+                shown = {"measure": key, "title": spec.measure.title, "family": spec.measure.family, "value": mean(key)}
+                rows.append({"class": kind, **{column: None for column in rows[0] if column != "class"}, **shown})
+        return rows
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return Rows(self.to_dicts()).to_pandas()
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{label}: {size}" for label, size in self._sizes().items())
+        return (
+            f"OneVsRest({len(self)} classes; positives {sizes}; smallest {self.smallest!r}, largest {self.largest!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        body = "".join(ev._repr_html_() for ev in self.evaluations.values())
+        return f"<div><p>{html.escape(repr(self))}</p>{body}</div>"
+
+
+def one_vs_rest(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, **options: Any) -> OneVsRest:
+    """Evaluate each class of a score matrix against the rest; options as for :func:`evaluate`.
+
+    ``classes`` names the class of each column (by default the sorted labels, or a frame's column names).
+
+    >>> ovr = one_vs_rest(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]], interval=None)
+    >>> ovr.smallest, ovr.macro("roc_auc")
+    ('a', 1.0)
+    """
+    if "pos_label" in options:
+        raise InputError("one_vs_rest makes each class positive in turn; it takes no pos_label")
+    label, matrix, names = labelled_matrix(y_true, score_matrix, classes)
+    values = label.tolist()
+    evaluations = {
+        name: evaluate(
+            np.array([value == name for value in values]),
+            np.ascontiguousarray(matrix[:, column]),
+            name=str(name),
+            **options,
+        )
+        for column, name in enumerate(names)
+    }
+    return OneVsRest(evaluations)

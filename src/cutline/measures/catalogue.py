@@ -1,0 +1,364 @@
+"""The catalogue: each measure is declared once, over a pure function of counts or sums.
+
+A declaration is all that evaluation, tables, pages, the command line, the docs and the catalogue-wide tests read.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import inspect
+import math
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import InputError, UndefinedWarning
+
+Family = Literal["threshold", "probability", "ranking", "quota", "other"]
+REQUIRED: Any = inspect.Parameter.empty
+FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", "other")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of the catalogue: what it means, where it comes from, and how it is computed.
+
+    ``compute`` is the pure function behind it; ``part`` names what it reads (``cut``, ``ranking``, ``columns``, or a
+    part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``).
+    """
+
+    name: str
+    title: str
+    family: Family
+    better: Literal["higher", "lower"]
+    range: tuple[float, float]
+    formula: str
+    latex: str
+    reference: str
+    undefined: str
+    compute: Callable[..., Any]
+    aliases: tuple[str, ...] = ()
+    same_as: str = ""
+    part: str = "cut"
+    scores: Literal["any", "finite", "probability"] = "any"
+    weights: bool = True
+    ties: bool = False
+    rank_based: bool = False
+    extensive: bool = False
+    perfect: float | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    checks: Callable[..., None] | None = None
+    summary: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def needs_quota(self) -> bool:
+        """Whether it is a measure at a quota."""
+        return self.family == "quota" and self.part == "cut"
+
+    @property
+    def needs_threshold(self) -> bool:
+        """Whether it is a measure at a threshold."""
+        return self.family == "threshold"
+
+    def __repr__(self) -> str:
+        arrow = "↑" if self.better == "higher" else "↓"
+        return f"<{self.name}: {self.title} {arrow} {self.reference}>"
+
+
+_measures: dict[str, Measure] = {}
+_functions: dict[str, Callable[..., float]] = {}
+_by_alias: dict[str, str] = {}
+
+
+def declare(
+    title: str,
+    family: Family,
+    *,
+    better: Literal["higher", "lower"] = "higher",
+    range: tuple[float, float] = (0.0, 1.0),
+    **facts: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., float]]:
+    """Declare a measure over a pure function of counts or sums; gives back the function that users call.
+
+    The options of the pure function after its first argument become options of the measure.
+    """
+
+    def declared(function: Callable[..., Any]) -> Callable[..., float]:
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        one = Measure(
+            function.__name__,
+            title,
+            family,
+            better,
+            range,
+            compute=function,
+            params={p.name: p.default for p in parameters},
+            summary=inspect.getdoc(function) or "",
+            **facts,
+        )
+        _measures[one.name] = one
+        for alias in one.aliases:
+            _by_alias[alias] = one.name
+        _functions[one.name] = _public(one)
+        return _functions[one.name]
+
+    return declared
+
+
+def declare_other(title: str, **facts: Any) -> Callable[[Callable[..., float]], Callable[..., float]]:
+    """Declare a measure of another shape (a score matrix, embeddings): its function is public as it stands."""
+
+    def declared(function: Callable[..., float]) -> Callable[..., float]:
+        one = Measure(
+            function.__name__,
+            title,
+            "other",
+            compute=function,
+            params={
+                p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
+            },
+            part="columns",
+            weights=False,
+            summary=inspect.getdoc(function) or "",
+            **facts,
+        )
+        _measures[one.name] = one
+        function.__doc__ = _docstring(one)
+        _functions[one.name] = function
+        return function
+
+    return declared
+
+
+def measures(family: Family | None = None) -> list[Measure]:
+    """The catalogue, family by family.
+
+    >>> [m.name for m in measures("quota")][:4]
+    ['hit_rate', 'qrecall', 'quota_lift', 'quota_pearson']
+    """
+    return [m for f in FAMILIES for m in _measures.values() if m.family == f and family in (None, f)]
+
+
+def measure(name: str) -> Measure:
+    """Describe one measure, found by its name or an alias.
+
+    >>> measure("sensitivity").name
+    'recall'
+    """
+    found = _measures.get(_by_alias.get(name, name))
+    if found is None:
+        near = difflib.get_close_matches(name, [*_measures, *_by_alias], n=3, cutoff=0.5)
+        hint = f"; did you mean {', '.join(near)}?" if near else "; cutline.measures() lists them"
+        raise InputError(f"there is no measure called {name!r}{hint}")
+    return found
+
+
+def public_functions() -> dict[str, Callable[..., float]]:
+    """The callable of each measure, under its name and its aliases."""
+    return {**_functions, **{alias: _functions[name] for alias, name in _by_alias.items()}}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A measure with its options, as named by a measure string such as ``qrecall@5%`` or ``f_beta(beta=2)``."""
+
+    measure: Measure
+    options: tuple[tuple[str, Any], ...] = ()
+    quota: int | float | None = None
+    threshold: float | None = None
+    ties: str = "expected"
+
+    def __str__(self) -> str:
+        options = [*self.options]
+        if self.threshold is not None:
+            options.append(("threshold", self.threshold))
+        if self.ties != "expected":
+            options.append(("ties", self.ties))
+        inside = ", ".join(f"{key}={_number(value)}" for key, value in options)
+        text = f"{self.measure.name}({inside})" if inside else self.measure.name
+        if self.quota is None:
+            return text
+        at = f"{_number(self.quota * 100)}%" if isinstance(self.quota, float) else str(self.quota)
+        return f"{text}@{at}"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The measure's own options."""
+        return dict(self.options)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.12g}" if isinstance(value, float) else repr(value)
+
+
+_STRING = re.compile(r"^\s*(?P<name>\w+)\s*(\((?P<options>.*)\))?\s*(@\s*(?P<quota>[^@()]+))?\s*$")
+
+
+def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
+    """Read a measure string.
+
+    >>> str(parse_measure("qrecall@5%")), str(parse_measure("f_beta(beta=2)"))
+    ('qrecall@5%', 'f_beta(beta=2)')
+    """
+    if isinstance(text, Spec):
+        return text
+    if isinstance(text, Measure):
+        return make_spec(text, {})
+    if callable(text) and hasattr(text, "measure"):
+        return make_spec(text.measure, {})
+    if not isinstance(text, str):
+        raise InputError(f"a measure is named by a string such as 'pem' or 'qrecall@5%', got {text!r}")
+    match = _STRING.match(text)
+    if match is None:
+        raise InputError(f"cannot read the measure {text!r}; write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
+    options: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for part in (match["options"] or "").split(","))):
+        key, equals, value = item.partition("=")
+        try:
+            options[key.strip()] = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError):
+            equals = ""
+        if not equals:
+            raise InputError(f"cannot read {item!r} in the measure {text!r}; write options like 'beta=2'")
+    if match["quota"] is not None:
+        options["quota"] = parse_quota(match["quota"])
+    return make_spec(measure(match["name"]), options)
+
+
+def parse_quota(text: str) -> int | float:
+    """``200`` is a number of rows, ``5%`` a share, ``0.05`` the same share.
+
+    >>> parse_quota("200"), parse_quota("5%"), parse_quota("0.05")
+    (200, 0.05, 0.05)
+    """
+    text = text.strip()
+    try:
+        if text.endswith("%"):
+            return float(text[:-1]) / 100.0
+        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    except ValueError:
+        raise InputError(f"cannot read the quota {text!r}; write a number of rows (200) or a share (5%)") from None
+
+
+def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
+    """Check a measure's options and bring them in one form: defaults are left out."""
+    left = dict(options)
+    quota, threshold, ties = left.pop("quota", None), left.pop("threshold", None), left.pop("ties", "expected")
+    if quota is not None and not one.needs_quota:
+        raise InputError(
+            f"{one.name} takes no quota; measures at a quota are hit_rate, qrecall, quota_lift, quota_pearson"
+        )
+    if threshold is not None:
+        if not one.needs_threshold:
+            raise InputError(f"{one.name} takes no threshold; it reads the whole list")
+        threshold = number(threshold, "threshold")
+    if ties not in ("expected", "best", "worst"):
+        raise InputError(f"ties must be 'expected', 'best' or 'worst', got {ties!r}")
+    if ties != "expected" and not one.ties:
+        raise InputError(f"{one.name} does not depend on the order within ties, so it takes no ties={ties!r}")
+    unknown = [key for key in left if key not in one.params]
+    if unknown:
+        known = ", ".join([*one.params, *(["quota"] if one.needs_quota else [])]) or "none"
+        raise InputError(f"{one.name} has no option {unknown[0]!r}; its options: {known}")
+    missing = [key for key, default in one.params.items() if default is REQUIRED and key not in left]
+    if missing:
+        raise InputError(f"{one.name} needs the option {missing[0]}; write {one.name}({missing[0]}=…)")
+    if one.checks is not None:
+        one.checks(**left)
+    kept = tuple((k, left[k]) for k in one.params if k in left and not _same(left[k], one.params[k]))
+    return Spec(one, kept, quota, threshold, ties)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (
+        isinstance(value, int | float) and isinstance(default, int | float) and value == default
+    )
+
+
+def number(value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False) -> float:
+    """A number within bounds, or an error that says which."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
+        raise InputError(f"{name} must be a number, got {value!r}")
+    inside = low < value < high if open_ends else low <= value <= high
+    if not inside:
+        left, right = ("(", ")") if open_ends else ("[", "]")
+        raise InputError(f"{name}={value:g} must lie in {left}{low:g}, {high:g}{right}")
+    return float(value)
+
+
+def check_prior(prior: Any = None) -> None:
+    """A given prior must be in (0, 1]: nothing is a multiple of no positives."""
+    if prior is not None and number(prior, "prior", 0.0, 1.0) == 0:
+        raise InputError("prior=0 leaves nothing to compare with; it must lie in (0, 1]")
+
+
+def ratio(above: Any, below: Any) -> Any:
+    """Division that gives nan for 0/0 and inf for a/0, quietly, for numbers and arrays alike."""
+    with np.errstate(all="ignore"):
+        return np.divide(above, below)
+
+
+def _public(one: Measure) -> Callable[..., float]:
+    """The function users call: checks the sample, ranks it, sums it, and applies the algebra."""
+
+    @functools.wraps(one.compute)
+    def function(
+        y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, **options: Any
+    ) -> float:
+        from .reading import read_one
+
+        spec = make_spec(one, options)
+        value, why = read_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+        if value != value:
+            warnings.warn(f"{one.name} is undefined here: {why}", UndefinedWarning, stacklevel=2)
+        return value
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    added = [inspect.Parameter("pos_label", keyword, default=None)]
+    if one.weights:
+        added.append(inspect.Parameter("sample_weight", keyword, default=None))
+    if one.needs_threshold:
+        added.append(inspect.Parameter("threshold", keyword, default=0.5))
+    if one.needs_quota:
+        added.append(inspect.Parameter("quota", keyword))
+    added += [inspect.Parameter(name, keyword, default=default) for name, default in one.params.items()]
+    if one.ties:
+        added.append(inspect.Parameter("ties", keyword, default="expected"))
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter("y_true", positional), inspect.Parameter("y_score", positional), *added],
+        return_annotation=float,
+    )
+    function.__annotations__ = {"return": float}
+    function.__doc__ = _docstring(one)
+    function.measure = one  # type: ignore[attr-defined]
+    return function
+
+
+def _docstring(one: Measure) -> str:
+    """Title, meaning, and the declared facts, in one order for every measure."""
+    meaning, mark, example = one.summary.partition(">>>")
+    low, high = one.range
+    facts = [
+        f"Better: {one.better}. Range: {low:g} to {high:g}.",
+        f"Formula: {one.formula}",
+        f"Undefined (nan): {one.undefined}" if one.undefined else "",
+        f"Same as: {one.same_as}" if one.same_as else "",
+        f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
+        "Takes no sample_weight: it counts places in a list." if not one.weights and one.family != "other" else "",
+        f"Reference: {one.reference}",
+    ]
+    body = "\n".join(textwrap.fill(fact, 110) for fact in facts if fact)
+    return f"{one.title}. {meaning.strip()}\n\n{body}\n\n{mark}{example}".rstrip() + "\n"

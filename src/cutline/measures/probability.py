@@ -1,0 +1,255 @@
+"""Measures that read the scores as probabilities (and the hinge loss, which reads them as signed distances)."""
+
+from __future__ import annotations
+
+from math import inf, log
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..sweep import Sums
+from .catalogue import declare, number, ratio
+
+
+def _n(s: Sums) -> Any:
+    return s.n_pos + s.n_neg
+
+
+@declare(
+    "Mean absolute error",
+    "probability",
+    better="lower",
+    formula="(1/n) Σ |y − p|",
+    latex=r"\frac1n\sum_i |y_i - p_i|",
+    reference="Berrar Def. 17, Eq. 17",
+    undefined="",
+    part="losses",
+    scores="probability",
+    perfect=0.0,
+)
+def mean_absolute_error(s: Sums) -> Any:
+    """Mean distance between outcome and probability.
+
+    >>> mean_absolute_error([1, 0], [0.75, 0.25])
+    0.25
+    """
+    return ratio(s.absolute, _n(s))
+
+
+@declare(
+    "Brier score",
+    "probability",
+    better="lower",
+    formula="(1/n) Σ (y − p)²",
+    latex=r"\frac1n\sum_i (y_i - p_i)^2",
+    reference="Berrar Def. 18, Eq. 18",
+    undefined="",
+    aliases=("mean_squared_error",),
+    part="losses",
+    scores="probability",
+    perfect=0.0,
+)
+def brier_score(s: Sums) -> Any:
+    """Mean squared distance between outcome and probability; a strictly proper score.
+
+    >>> brier_score([1, 0], [0.5, 0.5])
+    0.25
+    """
+    return ratio(s.squared, _n(s))
+
+
+@declare(
+    "Root mean squared error",
+    "probability",
+    better="lower",
+    formula="√((1/n) Σ (y − p)²)",
+    latex=r"\sqrt{\frac1n\sum_i (y_i - p_i)^2}",
+    reference="Berrar Def. 19, Eq. 19",
+    undefined="",
+    same_as="√brier_score",
+    part="losses",
+    scores="probability",
+    perfect=0.0,
+)
+def root_mean_squared_error(s: Sums) -> Any:
+    """Root of the Brier score, on the scale of the probabilities.
+
+    >>> root_mean_squared_error([1, 0], [0.5, 0.5])
+    0.5
+    """
+    return np.sqrt(ratio(s.squared, _n(s)))
+
+
+def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
+    number(eps, "eps", 0.0, 0.5, open_ends=True)
+    if number(base, "base", 0.0, inf, open_ends=True) == 1.0:
+        raise InputError("base=1 gives no logarithm; use 2 for bits, or 2.718281828459045 for nats")
+
+
+@declare(
+    "Log loss",
+    "probability",
+    better="lower",
+    range=(0.0, inf),
+    formula="−(1/n) Σ [y·log p + (1−y)·log(1−p)], p and 1−p at least ε",
+    latex=r"-\frac1n\sum_i y_i\log_b p_i + (1-y_i)\log_b(1-p_i)",
+    reference="Berrar Def. 20, Eq. 20 (base 2; both logarithms are clamped at ε: erratum B17)",
+    undefined="",
+    aliases=("cross_entropy",),
+    part="losses",
+    scores="probability",
+    checks=_check_log,
+    perfect=0.0,
+)
+def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
+    """Mean surprise at the outcomes, in bits (base 2); most other software reports nats.
+
+    >>> log_loss([1, 0], [0.5, 0.5])
+    1.0
+    """
+    return ratio(-(s.pos_log + s.neg_log), _n(s)) / log(base)
+
+
+def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
+    number(eps, "eps", 0.0, 0.5, open_ends=True)
+    if alpha is not None:
+        number(alpha, "alpha", 0.0, 1.0)
+
+
+@declare(
+    "Balanced cross-entropy",
+    "probability",
+    better="lower",
+    range=(0.0, inf),
+    formula="−(1/n) Σ [α·y·log₂ p + (1−α)·(1−y)·log₂(1−p)], α = n⁻/n by default",
+    latex=r"-\frac1n\sum_i \alpha\, y_i\log_2 p_i + (1-\alpha)(1-y_i)\log_2(1-p_i)",
+    reference="Berrar Def. 21, Eq. 21",
+    undefined="a class is missing and alpha is not given (the weights would make any prediction perfect)",
+    part="losses",
+    scores="probability",
+    checks=_check_balanced,
+    perfect=0.0,
+)
+def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-5) -> Any:
+    """Cross-entropy in which positives weigh α and negatives 1−α; alpha None: inverse class frequency.
+
+    >>> balanced_cross_entropy([1, 0], [0.5, 0.5])
+    0.5
+    """
+    if alpha is None:
+        both = (s.n_pos > 0) & (s.n_neg > 0)
+        share = np.where(both, ratio(s.n_neg, _n(s)), np.nan)
+    else:
+        share = np.asarray(float(alpha))
+    # a class that is absent adds nothing, even at a weight of 0 · log 0
+    return ratio(-(share * s.pos_log + (1.0 - share) * s.neg_log), _n(s)) / log(2)
+
+
+def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
+    number(gamma, "gamma", 0.0, inf)
+    _check_balanced(alpha, eps)
+
+
+@declare(
+    "Focal loss",
+    "probability",
+    better="lower",
+    range=(0.0, inf),
+    formula="−(1/n) Σ (1−pₜ)^γ·log₂ pₜ, pₜ = p where y = 1 and 1−p where y = 0",
+    latex=r"-\frac1n\sum_i (1-p_{t,i})^\gamma \log_2 p_{t,i}",
+    reference="Berrar Def. 22, Eq. 23 (base 2: erratum B27)",
+    undefined="",
+    part="losses",
+    scores="probability",
+    checks=_check_focal,
+    perfect=0.0,
+)
+def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> Any:
+    """Cross-entropy that makes little of easy cases; alpha, if given, weighs positives α and negatives 1−α.
+
+    >>> focal_loss([1, 0], [0.5, 0.5])
+    0.25
+    """
+    weight = (1.0, 1.0) if alpha is None else (float(alpha), 1.0 - float(alpha))
+    return ratio(-(weight[0] * s.pos_focal + weight[1] * s.neg_focal), _n(s)) / log(2)
+
+
+def _check_prior(prior: Any = None) -> None:
+    if prior is not None:
+        number(prior, "prior", 0.0, 1.0, open_ends=True)
+
+
+def _prior(s: Sums, prior: float | None) -> Any:
+    """The prior used, nan where the sample's own has no entropy."""
+    if prior is not None:
+        return np.asarray(float(prior))
+    return np.where((s.n_pos > 0) & (s.n_neg > 0), ratio(s.n_pos, _n(s)), np.nan)
+
+
+@declare(
+    "Information score",
+    "probability",
+    range=(-inf, inf),
+    formula="mean of log₂(q/π) where q ≥ π, else log₂((1−π)/(1−q)); q, π: predicted and prior share of the real class",
+    latex=r"\frac1n\sum_i I(x_i),\quad I = \begin{cases}-\log_2\pi_i + \log_2 q_i & q_i \ge \pi_i\\"
+    r" \log_2(1-\pi_i) - \log_2(1-q_i) & q_i < \pi_i\end{cases}",
+    reference="Berrar Def. 23, Eq. 24 (q is the score of the real class: erratum B10)",
+    undefined="a class is missing and no prior is given",
+    part="losses",
+    scores="probability",
+    checks=_check_prior,
+)
+def information_score(s: Sums, prior: float | None = None) -> Any:
+    """Mean information, in bits, that the predictions add to the prior; prior None: the sample's share of positives.
+
+    >>> information_score([1, 0], [1.0, 0.0])
+    1.0
+    """
+    with np.errstate(invalid="ignore"):
+        return ratio(s.information, _n(s)) / log(2) + 0.0 * _prior(s, prior)
+
+
+@declare(
+    "Relative information score",
+    "probability",
+    range=(-inf, 1.0),
+    formula="information_score / entropy of the prior",
+    latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
+    reference="Berrar Def. 23, Eq. 25",
+    undefined="a class is missing and no prior is given",
+    part="losses",
+    scores="probability",
+    checks=_check_prior,
+)
+def relative_information_score(s: Sums, prior: float | None = None) -> Any:
+    """Information score as a share of the entropy of the prior.
+
+    >>> relative_information_score([1, 0, 0, 0], [1.0, 0.0, 0.0, 0.0])
+    1.0
+    """
+    share = _prior(s, prior)
+    with np.errstate(all="ignore"):
+        entropy = -(share * np.log(share) + (1.0 - share) * np.log1p(-share))
+        return ratio(s.information, _n(s)) / entropy
+
+
+@declare(
+    "Hinge loss",
+    "probability",
+    better="lower",
+    range=(0.0, inf),
+    formula="(1/n) Σ max(0, 1 − y·s), y = ±1",
+    latex=r"\frac1n\sum_i \max\{0,\, 1 - y_i s_i\}",
+    reference="Berrar Def. 35, Eq. 44",
+    undefined="",
+    part="losses",
+    scores="finite",
+)
+def hinge_loss(s: Sums) -> Any:
+    """Mean distance by which cases fall short of a margin of 1; scores are signed distances, not probabilities.
+
+    >>> hinge_loss([1, -1], [2.0, 0.5])
+    0.75
+    """
+    return ratio(s.pos_hinge + s.neg_hinge, _n(s))

@@ -1,0 +1,162 @@
+"""Measures for limited places: at a quota, and averaged over quotas. They count places, so they take no weights."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..sweep import Counts, Sums
+from .catalogue import declare, ratio
+from .ranks import gini_of
+
+_AT_QUOTA: dict[str, Any] = {"weights": False, "ties": True}
+
+
+@declare(
+    "Hit rate",
+    "quota",
+    formula="positives in the quota / quota",
+    latex=r"\frac1j\sum_{k=1}^j t^{[k]}",
+    reference="Arbel & Rokach Eq. 4–5",
+    undefined="",
+    rank_based=True,
+    **_AT_QUOTA,
+)
+def hit_rate(c: Counts) -> Any:
+    """Share of positives among the best ``quota`` cases; a tie across the cut counts pro rata.
+
+    >>> hit_rate([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1], quota=2)
+    0.75
+    """
+    return ratio(c.tp, c.tp + c.fp)
+
+
+@declare(
+    "Qrecall",
+    "quota",
+    formula="positives in the quota / n⁺",
+    latex=r"\frac1{n^+}\sum_{k=1}^j t^{[k]}",
+    reference="Arbel & Rokach Eq. 6–7",
+    undefined="no positive cases",
+    rank_based=True,
+    **_AT_QUOTA,
+)
+def qrecall(c: Counts) -> Any:
+    """Share of all positives that the best ``quota`` cases hold; at one quota it ranks models as the hit rate does.
+
+    >>> qrecall([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], quota=2)
+    0.5
+    """
+    return ratio(c.tp, c.tp + c.fn)
+
+
+@declare(
+    "Lift at quota",
+    "quota",
+    range=(0.0, inf),
+    formula="hit rate / share of positives",
+    latex=r"\frac{\mathrm{HitRate}(j)}{n^+ / n}",
+    reference="Berrar Def. 16 at the cut of the quota (Arbel & Rokach section 2.2.5 lifts portions: see lift_table)",
+    undefined="no positive cases",
+    rank_based=True,
+    **_AT_QUOTA,
+)
+def quota_lift(c: Counts) -> Any:
+    """How many times more positives the quota holds than a random choice of the same size.
+
+    >>> quota_lift([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], quota=1)
+    2.0
+    """
+    return ratio(ratio(c.tp, c.tp + c.fp), ratio(c.tp + c.fn, c.tp + c.fp + c.fn + c.tn))
+
+
+@declare(
+    "Pearson correlation at quota",
+    "quota",
+    range=(-1.0, 1.0),
+    formula="correlation of score p[k] and expected outcome t[k] over the places k = 1 … quota",
+    latex=r"\frac{\mathrm{Cov}_{p,t}(j)}{\sigma_p(j)\,\sigma_t(j)}",
+    reference="Arbel & Rokach Eq. 8–11 (outcomes averaged over ties: erratum A12)",
+    undefined="score or outcome is constant within the quota",
+    scores="finite",
+    **_AT_QUOTA,
+)
+def quota_pearson(c: Counts) -> Any:
+    """Whether higher scores within the quota go with more positives.
+
+    >>> quota_pearson([1, 1, 0, 0], [0.9, 0.7, 0.3, 0.1], quota=4) > 0.9
+    True
+    """
+    with np.errstate(invalid="ignore"):
+        return np.clip(ratio(c.together, np.sqrt(c.spread_score) * np.sqrt(c.spread_outcome)), -1.0, 1.0)
+
+
+@declare(
+    "Average hit rate",
+    "quota",
+    formula="Σⱼ t[j]·HitRate(j) / n⁺",
+    latex=r"\frac{1}{n^+}\sum_{j=1}^n t^{[j]}\,\mathrm{HitRate}(j)",
+    reference="Arbel & Rokach Eq. 12 (with ties neither the step nor the expected average precision: erratum A11)",
+    undefined="no positive cases",
+    same_as="average_precision, where no scores tie",
+    part="places",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def average_hit_rate(s: Sums) -> Any:
+    """Mean hit rate over the places of the positives: for a quota not known in advance, when places must not be wasted.
+
+    >>> round(average_hit_rate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.8333
+    """
+    return ratio(s.hit_rates_at_positives, s.n_pos)
+
+
+@declare(
+    "Average Qrecall",
+    "quota",
+    formula="mean of Qrecall(j) over j = n⁺ … n",
+    latex=r"\frac{1}{n - n^+ + 1}\sum_{j=n^+}^n \mathrm{Qrecall}(j)",
+    reference="Arbel & Rokach Eq. 13 (their Tables 8–9 average from n⁺+1 on: erratum A5)",
+    undefined="no positive cases",
+    part="places",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def average_qrecall(s: Sums) -> Any:
+    """Mean Qrecall over the quotas that could hold all positives: for when positives must not be missed.
+
+    >>> round(average_qrecall([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.8333
+    """
+    return ratio(ratio(s.found, s.n_pos), s.n_neg + 1.0)
+
+
+@declare(
+    "Potential extract measure (PEM)",
+    "quota",
+    range=(-1.0, 1.0),
+    formula="(S₁ − S₂) / S₃ = (Σⱼ Qrecall(j) − (n+1)/2) / (n⁻/2)",
+    latex=r"\frac{\sum_{j=1}^n \mathrm{Qrecall}(j) - \frac{n+1}{2}}{n^-/2}",
+    reference="Arbel & Rokach Eq. 14–15, denominators as in erratum A1",
+    undefined="a class is missing",
+    same_as="gini = 2·roc_auc − 1",
+    part="pairs",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def pem(s: Sums) -> Any:
+    """Share of the potential between a random and a perfect list that the model extracts, over all quotas.
+
+    >>> pem([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.5
+    """
+    return gini_of(s)

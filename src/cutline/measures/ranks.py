@@ -1,0 +1,409 @@
+"""Measures of a whole ranking. Ties count with their expected place unless ``ties`` says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..ranking import Ranking
+from ..sweep import Sums
+from .catalogue import check_prior, declare, ratio
+
+_CLASS = "a class is missing"
+_POSITIVES = "no positive cases"
+
+
+def _pairs(s: Sums) -> Any:
+    return s.n_pos * s.n_neg
+
+
+def gini_of(s: Sums) -> Any:
+    """2·AUC − 1 from the difference of won and lost pairs, which does not cancel."""
+    return ratio(s.margin, _pairs(s))
+
+
+@declare(
+    "Area under the ROC curve",
+    "ranking",
+    formula="P(p₊ > p₋) + ½·P(p₊ = p₋)",
+    latex=r"P(p_+ > p_-) + \tfrac12 P(p_+ = p_-)",
+    reference="Berrar Def. 27, Eq. 31–32 (ties count one half: erratum B12)",
+    undefined=_CLASS,
+    aliases=("auc",),
+    part="pairs",
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def roc_auc(s: Sums) -> Any:
+    """Probability that a positive is ranked before a negative.
+
+    >>> roc_auc([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])
+    0.875
+    """
+    return ratio(s.won, 2.0 * _pairs(s))
+
+
+@declare(
+    "Gini index",
+    "ranking",
+    range=(-1.0, 1.0),
+    formula="2·AUC − 1",
+    latex=r"2\,\mathrm{AUC} - 1",
+    reference="Berrar Def. 28, Eq. 33",
+    undefined=_CLASS,
+    same_as="2·roc_auc − 1",
+    part="pairs",
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def gini(s: Sums) -> Any:
+    """Area between ROC curve and diagonal, as a share of the area above the diagonal.
+
+    >>> gini([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])
+    0.75
+    """
+    return gini_of(s)
+
+
+@declare(
+    "Area under the ROC convex hull",
+    "ranking",
+    range=(0.5, 1.0),
+    formula="area under the upper convex hull of the ROC points",
+    latex=r"\sum_{i=1}^{k-1} \tfrac12 (y_i + y_{i+1})(x_{i+1} - x_i)",
+    reference="Berrar Def. 29, Eq. 34",
+    undefined=_CLASS,
+    part="hull",
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def auch(s: Sums) -> Any:
+    """Best area that the model's thresholds and mixtures of them can reach.
+
+    >>> auch([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.875
+    """
+    return ratio(s.hull_area, _pairs(s))
+
+
+@declare(
+    "Kolmogorov–Smirnov statistic",
+    "ranking",
+    formula="max over thresholds of |TPR − FPR|",
+    latex=r"\max_t |\mathrm{TPR}(t) - \mathrm{FPR}(t)|",
+    reference="Berrar Def. 30, Eq. 35 (the example's 0.2 should read 0.6: erratum B2)",
+    undefined=_CLASS,
+    part="pairs",
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def ks_statistic(s: Sums) -> Any:
+    """Largest distance between the cumulative shares of positives and negatives; blind to direction.
+
+    >>> ks_statistic([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.5
+    """
+    return ratio(np.maximum(s.top_gap, -s.low_gap), _pairs(s))
+
+
+@declare(
+    "Maximum Youden index",
+    "ranking",
+    formula="max over thresholds of TPR − FPR",
+    latex=r"\max_t \{\mathrm{TPR}(t) - \mathrm{FPR}(t)\}",
+    reference="Berrar Def. 8",
+    undefined=_CLASS,
+    same_as="ks_statistic, where the largest gap has TPR > FPR",
+    part="pairs",
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def max_youden_index(s: Sums) -> Any:
+    """Youden index at its best threshold.
+
+    >>> max_youden_index([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.5
+    """
+    return ratio(s.top_gap, _pairs(s))
+
+
+@declare(
+    "Truncated average KS",
+    "ranking",
+    range=(-1.0, 1.0),
+    formula="mean of TPR − FPR over the n−1 inner places = n·(2·AUC−1) / (2(n−1))",
+    latex=r"\frac{1}{n-1}\sum_{j=1}^{n-1} [\mathrm{TPR}(j) - \mathrm{FPR}(j)]",
+    reference="Berrar Def. 31, Eq. 36 (signed: erratum B15)",
+    undefined=_CLASS,
+    same_as="(2·roc_auc − 1)·n / (2(n − 1))",
+    part="pairs",
+    weights=False,
+    ties=True,
+    rank_based=True,
+)
+def taks(s: Sums) -> Any:
+    """Mean distance between the curves of TPR and FPR, without their end points.
+
+    >>> round(taks([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.3333
+    """
+    return gini_of(s) * ratio(s.rows, 2.0 * (s.rows - 1.0))
+
+
+@declare(
+    "Average precision",
+    "ranking",
+    formula="Σ precision·Δrecall over distinct thresholds",
+    latex=r"\sum_i p(t_i)\,[r(t_i) - r(t_{i-1})]",
+    reference="Berrar Def. 32, Eq. 38 (a step sum: erratum B4)",
+    undefined=_POSITIVES,
+    part="precision",
+    ties=True,
+    rank_based=True,
+    perfect=1.0,
+)
+def average_precision(s: Sums) -> Any:
+    """Step area under the precision–recall curve; tied cases enter together.
+
+    >>> round(average_precision([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.8333
+    """
+    return ratio(s.precision_steps, s.n_pos)
+
+
+def _check_zero(zero_recall_precision: Any = 0) -> None:
+    if zero_recall_precision not in (0, 1):
+        raise InputError(f"zero_recall_precision must be 0 (as printed) or 1, got {zero_recall_precision!r}")
+
+
+_PR: dict[str, Any] = {
+    "undefined": _POSITIVES,
+    "part": "precision",
+    "ties": True,
+    "rank_based": True,
+    "checks": _check_zero,
+}
+
+
+@declare(
+    "Area under precision–recall, lower trapezoids",
+    "ranking",
+    formula="Σ ½·(p_min(r) + p_min(r′))·Δr over distinct recalls",
+    latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\min}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
+    reference="Berrar Def. 33, Eq. 39 (precision at zero recall is 0 as printed: erratum B13)",
+    **_PR,
+)
+def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
+    """Trapezoids through the lowest precision at each recall.
+
+    >>> round(pr_auc_min([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.375
+    """
+    return ratio(s.pr_lower + 0.5 * zero_recall_precision * s.first_step_on_top, s.n_pos)
+
+
+@declare(
+    "Area under precision–recall, min–max trapezoids",
+    "ranking",
+    formula="Σ ½·(p_min(r) + p_max(r′))·Δr over distinct recalls",
+    latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
+    reference="Berrar Def. 33, Eq. 40 (precision at zero recall is 0 as printed: erratum B13)",
+    **_PR,
+)
+def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
+    """Trapezoids from the lowest precision at a recall to the highest at the next.
+
+    >>> round(pr_auc_minmax([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.5417
+    """
+    return ratio(s.pr_lower_upper + 0.5 * zero_recall_precision * s.first_step_on_top, s.n_pos)
+
+
+@declare(
+    "Area under precision–recall, upper trapezoids",
+    "ranking",
+    formula="Σ ½·(p_max(r) + p_max(r′))·Δr over distinct recalls",
+    latex=r"\sum_i \tfrac12 [p_{\max}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
+    reference="Berrar Def. 33, Eq. 41 (precision at zero recall is 0 as printed: erratum B13)",
+    **_PR,
+)
+def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
+    """Trapezoids through the highest precision at each recall.
+
+    >>> round(pr_auc_max([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    0.6667
+    """
+    return ratio(s.pr_upper + 0.5 * zero_recall_precision * s.first_step, s.n_pos)
+
+
+@declare(
+    "Average gain",
+    "ranking",
+    range=(-inf, inf),
+    formula="(1/n) Σⱼ (positives in the top j − prior·j)",
+    latex=r"\frac1n\sum_{j=1}^n [g_c(j) - g_{\mathrm{null}}(j)]",
+    reference="Berrar Def. 25, Eq. 28–29",
+    undefined="",
+    same_as="(2·roc_auc − 1)·n⁺n⁻ / (2n), with the sample's own prior",
+    part="pairs",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    extensive=True,
+    checks=check_prior,
+)
+def average_gain(s: Sums, prior: float | None = None) -> Any:
+    """Mean number of positives found beyond chance, over all cuts; prior None: the sample's share of positives.
+
+    >>> average_gain([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    0.25
+    """
+    own = ratio(s.margin, 2.0 * s.rows)
+    if prior is None:
+        return own
+    return own + (ratio(s.n_pos, s.rows) - prior) * (s.rows + 1.0) / 2.0
+
+
+@declare(
+    "Average lift",
+    "ranking",
+    range=(0.0, inf),
+    formula="(1/n) Σⱼ hit rate(j) / prior",
+    latex=r"\frac1n\sum_{j=1}^n \mathrm{lift}(j)",
+    reference="Berrar Def. 26, Eq. 30",
+    undefined=_POSITIVES,
+    part="places",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    checks=check_prior,
+)
+def average_lift(s: Sums, prior: float | None = None) -> Any:
+    """Mean cumulative lift over all cuts; prior None: the sample's share of positives.
+
+    >>> round(average_lift([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    1.3333
+    """
+    share = ratio(s.n_pos, s.rows) if prior is None else prior
+    value = ratio(ratio(s.hit_rates, s.rows), share)
+    return np.where(np.asarray(s.n_pos) > 0, value, np.nan)[()]
+
+
+@declare(
+    "Linear Ranking",
+    "ranking",
+    range=(0.0, inf),
+    formula="Σ of the places (worst = 1) of the positives",
+    latex=r"\sum_{i=1}^n i\, I\{y_{h(i)} = 1\}",
+    reference="Rosset section 3.2",
+    undefined="",
+    same_as="n⁺n⁻·roc_auc + n⁺(n⁺+1)/2",
+    part="pairs",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    extensive=True,
+)
+def linear_ranking(s: Sums) -> Any:
+    """Rosset's ranking score with g(i) = i.
+
+    >>> linear_ranking([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    6.0
+    """
+    return s.won / 2.0 + s.n_pos * (s.n_pos + 1.0) / 2.0
+
+
+@declare(
+    "Quadratic Ranking",
+    "ranking",
+    range=(0.0, inf),
+    formula="Σ of the squared places (worst = 1) of the positives",
+    latex=r"\sum_{i=1}^n i^2\, I\{y_{h(i)} = 1\}",
+    reference="Rosset section 3.3",
+    undefined="",
+    part="places",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    extensive=True,
+)
+def quadratic_ranking(s: Sums) -> Any:
+    """Rosset's ranking score with g(i) = i²: order at the top of the list counts most.
+
+    >>> quadratic_ranking([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    20.0
+    """
+    return s.squares + 0.0
+
+
+@declare(
+    "Misclassification Ranking",
+    "ranking",
+    range=(0.0, inf),
+    formula="positives among the n⁺ best places = n⁺ − e/2, e: errors when exactly n⁺ cases are called positive",
+    latex=r"\sum_{i=1}^n I\{i > n_0\}\, I\{y_{h(i)} = 1\}",
+    reference="Rosset section 3.1 (e is not the least number of errors over thresholds: erratum R1)",
+    undefined="",
+    part="places",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    extensive=True,
+)
+def misclassification_ranking(s: Sums) -> Any:
+    """Rosset's ranking score with g(i) = 1 for the n⁺ best places, 0 elsewhere.
+
+    >>> misclassification_ranking([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    1.0
+    """
+    return s.top_hits + 0.0
+
+
+def _check_g(g: Any) -> None:
+    if not callable(g):
+        raise InputError(f"g must be a function of the places 1 … n (worst = 1), got {g!r}")
+
+
+@declare(
+    "Ranking score",
+    "ranking",
+    range=(-inf, inf),
+    formula="Σ of g(place) over the positives, worst place = 1",
+    latex=r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
+    reference="Rosset section 2",
+    undefined="",
+    part="ranking",
+    weights=False,
+    ties=True,
+    rank_based=True,
+    extensive=True,
+    checks=_check_g,
+)
+def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
+    """Rosset's family: any non-decreasing g of the place, given as a vectorised function; ties take its mean.
+
+    >>> import numpy as np
+    >>> round(ranking_score([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], g=np.log), 4)
+    2.0794
+    """
+    places = np.arange(1, ranking.rows + 1)
+    worth = np.asarray(g(places), dtype=np.float64)
+    if worth.shape != places.shape:
+        raise InputError(f"g must give one value for each of the {ranking.rows} places, got shape {worth.shape}")
+    if not (np.diff(worth) >= 0).all():
+        at = int(np.argmin(np.diff(worth) >= 0)) + 1
+        raise InputError(f"g must not decrease: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}")
+    sums = np.concatenate([[0.0], np.cumsum(worth[::-1])])  # best place first, as the groups are
+    size = ranking.pos.astype(np.int64) + ranking.neg
+    end = np.cumsum(size)
+    mean = (sums[end] - sums[end - size]) / size
+    return np.float64(mean @ ranking.pos.astype(np.float64))

@@ -1,0 +1,166 @@
+"""From measure specs to numbers: what must be gathered for them, and their algebra on what was gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..ranking import Ranking, Ties, rank
+from ..sample import Sample, make_sample, resolve_quota
+from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
+from .catalogue import Measure, Spec
+
+DEFAULT_THRESHOLD = 0.5
+_OF_SUMS = ("pairs", "precision", "places", "hull", "losses")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Specs that read one and the same vector of sums: those with the same tie rule."""
+
+    specs: tuple[Spec, ...]
+    request: Request
+    rows: int
+    ties: Ties
+
+    def values(self, vectors: NDArray[np.float64]) -> list[Any]:
+        """The specs' values on a vector of sums, or on many at once (one row each)."""
+        return [self._value(spec, vectors) for spec in self.specs]
+
+    def _value(self, spec: Spec, vectors: NDArray[np.float64]) -> Any:
+        request, options = self.request, spec.arguments
+        if spec.measure.part in _OF_SUMS:
+            at = request.losses_at(_losses(spec)) if spec.measure.part == "losses" else 0
+            return spec.measure.compute(Sums(vectors, at), **options)
+        if spec.measure.needs_quota:
+            at = request.quota_at(resolve_quota(spec.quota, self.rows))
+        else:
+            at = request.threshold_at(_threshold(spec))
+        return spec.measure.compute(counts_at(vectors, at), **options)
+
+
+def _threshold(spec: Spec) -> float:
+    return DEFAULT_THRESHOLD if spec.threshold is None else spec.threshold
+
+
+def _losses(spec: Spec) -> Losses:
+    """The loss options that change what is summed; those that are algebra on the sums stay at their default."""
+    options = spec.arguments
+    prior = options.get("prior")
+    return Losses(
+        float(options.get("eps", Losses().eps)),
+        float(options.get("gamma", Losses().gamma)),
+        None if prior is None else float(prior),
+    )
+
+
+def plan(specs: Sequence[Spec], rows: int) -> list[Reading]:
+    """Group the specs by tie rule and say what each group needs from a pass over the ranking."""
+    readings = []
+    for ties in dict.fromkeys(spec.ties for spec in specs):
+        group = tuple(spec for spec in specs if spec.ties == ties and spec.measure.part != "ranking")
+        request = Request(
+            parts=frozenset(spec.measure.part for spec in group) - {"cut"},
+            losses=tuple(dict.fromkeys(_losses(s) for s in group if s.measure.part == "losses")),
+            thresholds=tuple(sorted({_threshold(s) for s in group if s.measure.needs_threshold})),
+            quotas=tuple(sorted({resolve_quota(s.quota, rows) for s in group if s.measure.needs_quota})),
+        )
+        readings.append(Reading(group, request, rows, ties))  # type: ignore[arg-type]
+    return readings
+
+
+def read(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, float]:
+    """The values of specs on one ranking, from one pass for each tie rule among them."""
+    values: dict[Spec, float] = {}
+    for reading in plan(specs, ranking.rows):
+        ordered = ranking.resolved(reading.ties)
+        if reading.specs:
+            vector = sweep(ordered, reading.request)
+            values.update(zip(reading.specs, map(float, reading.values(vector)), strict=True))
+        for spec in specs:
+            if spec.measure.part == "ranking" and spec.ties == reading.ties:
+                values[spec] = float(spec.measure.compute(ordered, **spec.arguments))
+    return values
+
+
+def obstacle(one: Measure, sample: Sample) -> str:
+    """Why a measure cannot be read from this sample at all; empty where it can."""
+    if sample.weight is not None and not one.weights:
+        return f"{one.name} counts places in a list, so it takes no sample_weight"
+    if one.scores == "probability" and not sample.are_probabilities:
+        return "the scores are not probabilities: some lie outside [0, 1]"
+    if one.scores == "finite" and not sample.are_finite:
+        return "some scores are infinite, and here their values matter"
+    return ""
+
+
+def why_undefined(one: Measure, n_pos: float, n_neg: float) -> str:
+    """Why a value is nan, as precisely as the counts tell."""
+    if n_pos == 0 and ("class" in one.undefined or "no positive" in one.undefined):
+        return "no positive cases"
+    if n_neg == 0 and ("class" in one.undefined or "no negative" in one.undefined):
+        return "no negative cases"
+    return one.undefined or "0/0"
+
+
+def read_one(
+    spec: Spec, y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
+) -> tuple[float, str]:
+    """Value of one measure from columns, and the reason where it is nan."""
+    one = spec.measure
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    refuse(one, sample)
+    if one.needs_quota and spec.quota is None:
+        raise InputError(f"{one.name} needs a quota: pass quota=… (a number of rows, or a share between 0 and 1)")
+    n_pos = float(np.count_nonzero(sample.positive))
+    n_neg = len(sample) - n_pos
+    if one.needs_threshold:  # one pass over the rows; no sort needed
+        value = float(one.compute(_count(sample, _threshold(spec)), **spec.arguments))
+    else:
+        value = read([spec], rank(sample))[spec]
+    return value, why_undefined(one, n_pos, n_neg) if value != value else ""
+
+
+def refuse(one: Measure, sample: Sample) -> None:
+    """Raise where the sample cannot be read by this measure, naming the row."""
+    problem = obstacle(one, sample)
+    if not problem:
+        return
+    if sample.weight is not None and not one.weights:
+        raise InputError(f"sample_weight: {problem}; leave it out, or use a measure that takes weights")
+    score = sample.score
+    bad = (score < 0) | (score > 1) if one.scores == "probability" else np.isinf(score)
+    row = sample.first_row(bad)
+    remedy = "pass probabilities" if one.scores == "probability" else "pass finite scores"
+    raise InputError(
+        f"y_score: row {row} is {float(score[bad][0]):g}; {one.name} cannot use it because {problem}: {remedy}"
+    )
+
+
+def _count(sample: Sample, threshold: float) -> Counts:
+    above = sample.score > np.float64(threshold)
+    if sample.weight is None:
+        tp = np.count_nonzero(above & sample.positive)
+        fp = np.count_nonzero(above) - tp
+        n_pos = np.count_nonzero(sample.positive)
+        cells = [tp, fp, n_pos - tp, len(sample) - n_pos - fp]
+    else:
+        w, y = sample.weight, sample.positive
+        cells = [w[above & y].sum(), w[above & ~y].sum(), w[~above & y].sum(), w[~above & ~y].sum()]
+    return Counts(*map(np.float64, cells))
+
+
+def with_defaults(spec: Spec, *, threshold: float, quota: int | float | None) -> Spec:
+    """The spec with an evaluation's threshold or quota filled in where it names none."""
+    if spec.measure.needs_threshold and spec.threshold is None and threshold != DEFAULT_THRESHOLD:
+        return replace(spec, threshold=threshold)
+    if spec.measure.needs_quota and spec.quota is None:
+        if quota is None:
+            raise InputError(f"{spec.measure.name} needs a quota: write '{spec.measure.name}@200', or pass quota=…")
+        return replace(spec, quota=quota)
+    return spec

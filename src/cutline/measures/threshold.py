@@ -1,0 +1,436 @@
+"""Measures at one threshold: algebra on the four cells. Predicted positive means score > threshold."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..sweep import Counts
+from .catalogue import check_prior, declare, number, ratio
+
+
+@declare(
+    "Accuracy",
+    "threshold",
+    formula="(TP + TN) / n",
+    latex=r"\frac{TP + TN}{TP + FP + FN + TN}",
+    reference="Berrar Def. 1, Eq. 1",
+    undefined="",
+    perfect=1.0,
+)
+def accuracy(c: Counts) -> Any:
+    """Share of cases that are classified correctly.
+
+    >>> accuracy([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.5
+    """
+    return ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn)
+
+
+@declare(
+    "Error rate",
+    "threshold",
+    better="lower",
+    formula="(FP + FN) / n",
+    latex=r"\frac{FP + FN}{TP + FP + FN + TN}",
+    reference="Berrar Def. 2, Eq. 2",
+    undefined="",
+    same_as="1 − accuracy",
+    perfect=0.0,
+)
+def error_rate(c: Counts) -> Any:
+    """Share of cases that are classified wrongly.
+
+    >>> error_rate([1, 1, 0, 0, 0], [0.9, 0.4, 0.6, 0.1, 0.2])
+    0.4
+    """
+    return ratio(c.fp + c.fn, c.tp + c.fp + c.fn + c.tn)
+
+
+@declare(
+    "0-1 loss",
+    "threshold",
+    better="lower",
+    range=(0.0, inf),
+    formula="FP + FN",
+    latex=r"FP + FN",
+    reference="Berrar section 1 (a count, where the error rate is a share: erratum B20)",
+    undefined="",
+    same_as="n · error_rate",
+    extensive=True,
+    perfect=0.0,
+)
+def zero_one_loss(c: Counts) -> Any:
+    """Number (or weight) of wrongly classified cases.
+
+    >>> zero_one_loss([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    2.0
+    """
+    return np.add(c.fp, c.fn)
+
+
+@declare(
+    "Recall",
+    "threshold",
+    formula="TP / (TP + FN)",
+    latex=r"\frac{TP}{TP + FN}",
+    reference="Berrar Def. 3, Eq. 3; Arbel & Rokach Eq. 3",
+    undefined="no positive cases",
+    aliases=("sensitivity", "true_positive_rate"),
+    perfect=1.0,
+)
+def recall(c: Counts) -> Any:
+    """Share of the positives that are found.
+
+    >>> recall([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.5
+    """
+    return ratio(c.tp, c.tp + c.fn)
+
+
+@declare(
+    "Specificity",
+    "threshold",
+    formula="TN / (FP + TN)",
+    latex=r"\frac{TN}{FP + TN}",
+    reference="Berrar Def. 4, Eq. 4",
+    undefined="no negative cases",
+    aliases=("true_negative_rate",),
+    perfect=1.0,
+)
+def specificity(c: Counts) -> Any:
+    """Share of the negatives that are left out.
+
+    >>> specificity([1, 0, 0, 0, 0], [0.9, 0.8, 0.3, 0.2, 0.1])
+    0.75
+    """
+    return ratio(c.tn, c.fp + c.tn)
+
+
+@declare(
+    "Precision",
+    "threshold",
+    formula="TP / (TP + FP)",
+    latex=r"\frac{TP}{TP + FP}",
+    reference="Berrar Def. 5, Eq. 5; Arbel & Rokach Eq. 2",
+    undefined="nothing is predicted positive",
+    aliases=("positive_predictive_value",),
+    perfect=1.0,
+)
+def precision(c: Counts) -> Any:
+    """Share of the predicted positives that are positive.
+
+    >>> precision([1, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1])
+    0.5
+    """
+    return ratio(c.tp, c.tp + c.fp)
+
+
+@declare(
+    "Negative predictive value",
+    "threshold",
+    formula="TN / (TN + FN)",
+    latex=r"\frac{TN}{TN + FN}",
+    reference="Berrar Def. 6, Eq. 6",
+    undefined="nothing is predicted negative",
+    perfect=1.0,
+)
+def negative_predictive_value(c: Counts) -> Any:
+    """Share of the predicted negatives that are negative.
+
+    >>> negative_predictive_value([1, 0, 0, 0, 1], [0.9, 0.3, 0.2, 0.1, 0.4])
+    0.75
+    """
+    return ratio(c.tn, c.tn + c.fn)
+
+
+@declare(
+    "False discovery rate",
+    "threshold",
+    better="lower",
+    formula="FP / (FP + TP)",
+    latex=r"\frac{FP}{FP + TP}",
+    reference="Berrar Def. 7, Eq. 7",
+    undefined="nothing is predicted positive",
+    same_as="1 − precision",
+    perfect=0.0,
+)
+def false_discovery_rate(c: Counts) -> Any:
+    """Share of the predicted positives that are negative.
+
+    >>> false_discovery_rate([1, 1, 1, 0], [0.9, 0.8, 0.7, 0.6])
+    0.25
+    """
+    return ratio(c.fp, c.fp + c.tp)
+
+
+@declare(
+    "False positive rate",
+    "threshold",
+    better="lower",
+    formula="FP / (FP + TN)",
+    latex=r"\frac{FP}{FP + TN}",
+    reference="Berrar Def. 27 (abscissa of the ROC curve)",
+    undefined="no negative cases",
+    same_as="1 − specificity",
+    perfect=0.0,
+)
+def false_positive_rate(c: Counts) -> Any:
+    """Share of the negatives that are taken for positives (type I errors as a rate).
+
+    >>> false_positive_rate([1, 0, 0, 0, 0], [0.9, 0.8, 0.3, 0.2, 0.1])
+    0.25
+    """
+    return ratio(c.fp, c.fp + c.tn)
+
+
+@declare(
+    "False negative rate",
+    "threshold",
+    better="lower",
+    formula="FN / (TP + FN)",
+    latex=r"\frac{FN}{TP + FN}",
+    reference="Berrar Fig. 3 (type II errors as a rate)",
+    undefined="no positive cases",
+    same_as="1 − recall",
+    perfect=0.0,
+)
+def false_negative_rate(c: Counts) -> Any:
+    """Share of the positives that are missed.
+
+    >>> false_negative_rate([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.5
+    """
+    return ratio(c.fn, c.tp + c.fn)
+
+
+@declare(
+    "Youden index",
+    "threshold",
+    range=(-1.0, 1.0),
+    formula="recall + specificity − 1",
+    latex=r"\frac{TP}{TP + FN} + \frac{TN}{FP + TN} - 1",
+    reference="Berrar Def. 8, Eq. 8",
+    undefined="a class is missing",
+    perfect=1.0,
+)
+def youden_index(c: Counts) -> Any:
+    """How far the point of this threshold lies above the diagonal of the ROC plot.
+
+    >>> youden_index([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.6, 0.1, 0.2, 0.3])
+    0.25
+    """
+    return ratio(c.tp, c.tp + c.fn) - ratio(c.fp, c.fp + c.tn)
+
+
+@declare(
+    "Positive likelihood ratio",
+    "threshold",
+    range=(0.0, inf),
+    formula="recall / (1 − specificity)",
+    latex=r"\frac{TP / (TP + FN)}{FP / (FP + TN)}",
+    reference="Berrar Def. 9, Eq. 9",
+    undefined="a class is missing, or nothing is predicted positive; inf where no negative is taken for positive",
+    perfect=inf,
+)
+def positive_likelihood_ratio(c: Counts) -> Any:
+    """How much more often a positive is predicted positive than a negative is.
+
+    >>> positive_likelihood_ratio([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.6, 0.1, 0.2, 0.3])
+    2.0
+    """
+    return ratio(ratio(c.tp, c.tp + c.fn), ratio(c.fp, c.fp + c.tn))
+
+
+@declare(
+    "Negative likelihood ratio",
+    "threshold",
+    better="lower",
+    range=(0.0, inf),
+    formula="(1 − recall) / specificity",
+    latex=r"\frac{FN / (TP + FN)}{TN / (FP + TN)}",
+    reference="Berrar Def. 10, Eq. 10",
+    undefined="a class is missing, or nothing is predicted negative; inf where no negative is left out",
+    perfect=0.0,
+)
+def negative_likelihood_ratio(c: Counts) -> Any:
+    """How much more often a positive is predicted negative than a negative is.
+
+    >>> negative_likelihood_ratio([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1])
+    0.5
+    """
+    return ratio(ratio(c.fn, c.tp + c.fn), ratio(c.tn, c.fp + c.tn))
+
+
+@declare(
+    "Balanced accuracy",
+    "threshold",
+    formula="(recall + specificity) / 2",
+    latex=r"\frac12\left(\frac{TP}{TP + FN} + \frac{TN}{FP + TN}\right)",
+    reference="Berrar Def. 11, Eq. 11",
+    undefined="a class is missing",
+    same_as="(youden_index + 1) / 2",
+    perfect=1.0,
+)
+def balanced_accuracy(c: Counts) -> Any:
+    """Mean of recall and specificity: accuracy as if both classes were equally frequent.
+
+    >>> balanced_accuracy([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1])
+    0.75
+    """
+    return (ratio(c.tp, c.tp + c.fn) + ratio(c.tn, c.fp + c.tn)) / 2.0
+
+
+def _f(c: Counts, beta: float) -> Any:
+    """Count form: the continuous extension of the harmonic mean to TP = 0, where Eq. 12 reads 0/0."""
+    weight = beta * beta
+    return ratio((1.0 + weight) * c.tp, (1.0 + weight) * c.tp + weight * c.fn + c.fp)
+
+
+@declare(
+    "F1",
+    "threshold",
+    formula="2·TP / (2·TP + FN + FP)",
+    latex=r"\frac{2\,TP}{2\,TP + FN + FP}",
+    reference="Berrar Def. 12, Eq. 12",
+    undefined="no positive cases and nothing predicted positive",
+    aliases=("f_measure", "f1_score"),
+    perfect=1.0,
+)
+def f1(c: Counts) -> Any:
+    """Harmonic mean of precision and recall.
+
+    >>> f1([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.5
+    """
+    return _f(c, 1.0)
+
+
+def _check_beta(beta: Any = 1.0) -> None:
+    number(beta, "beta", 0.0, inf, open_ends=True)
+
+
+@declare(
+    "F-beta",
+    "threshold",
+    formula="(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)",
+    latex=r"\frac{(1+\beta^2)\,TP}{(1+\beta^2)\,TP + \beta^2 FN + FP}",
+    reference="Berrar Def. 13, Eq. 13",
+    undefined="no positive cases and nothing predicted positive",
+    checks=_check_beta,
+    perfect=1.0,
+)
+def f_beta(c: Counts, beta: float) -> Any:
+    """Harmonic mean of precision and recall in which recall weighs β² times as much as precision.
+
+    >>> round(f_beta([1, 1, 1, 0], [0.9, 0.8, 0.4, 0.1], beta=2), 4)
+    0.7143
+    """
+    return _f(c, float(beta))
+
+
+@declare(
+    "G-measure",
+    "threshold",
+    formula="√(precision · recall)",
+    latex=r"\sqrt{\frac{TP}{TP + FP}\cdot\frac{TP}{TP + FN}}",
+    reference="Berrar Def. 14, Eq. 14",
+    undefined="no positive cases, or nothing predicted positive",
+    perfect=1.0,
+)
+def g_measure(c: Counts) -> Any:
+    """Geometric mean of precision and recall.
+
+    >>> g_measure([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.5
+    """
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(ratio(c.tp, c.tp + c.fp) * ratio(c.tp, c.tp + c.fn))
+
+
+@declare(
+    "Matthews correlation",
+    "threshold",
+    range=(-1.0, 1.0),
+    formula="(TP·TN − FP·FN) / √((TP+FN)(TP+FP)(TN+FP)(TN+FN))",
+    latex=r"\frac{TP\cdot TN - FP\cdot FN}{\sqrt{(TP+FN)(TP+FP)(TN+FP)(TN+FN)}}",
+    reference="Berrar Def. 15, Eq. 15 (any empty margin gives 0/0: erratum B8)",
+    undefined="a class is missing, or all predictions are the same",
+    perfect=1.0,
+)
+def matthews_correlation(c: Counts) -> Any:
+    """Correlation between predicted and real classes.
+
+    >>> matthews_correlation([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    0.0
+    """
+    n = c.tp + c.fp + c.fn + c.tn
+    # shares first: the product of four counts overflows exactness, that of four shares does not
+    margins = [ratio(m, n) for m in (c.tp + c.fn, c.tp + c.fp, c.tn + c.fp, c.tn + c.fn)]
+    with np.errstate(invalid="ignore"):
+        below = np.sqrt(margins[0] * margins[2]) * np.sqrt(margins[1] * margins[3])
+    return np.clip(ratio(ratio(c.tp, n) * ratio(c.tn, n) - ratio(c.fp, n) * ratio(c.fn, n), below), -1.0, 1.0)
+
+
+@declare(
+    "Cohen's kappa",
+    "threshold",
+    range=(-1.0, 1.0),
+    formula="(P₀ − Pₑ) / (1 − Pₑ),  P₀ = accuracy, Pₑ = chance agreement",
+    latex=r"\frac{P_0 - P_e}{1 - P_e}",
+    reference="Berrar Def. 24, Eq. 26–27 (the example prints Pₑ for κ: erratum B1)",
+    undefined="all cases and all predictions are of one and the same class",
+    perfect=1.0,
+)
+def cohen_kappa(c: Counts) -> Any:
+    """Agreement of predicted and real classes beyond chance.
+
+    >>> round(cohen_kappa([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1]), 3)
+    0.5
+    """
+    chance_errors = (c.tp + c.fp) * (c.fp + c.tn) + (c.fn + c.tn) * (c.tp + c.fn)
+    return 1.0 - ratio((c.tp + c.fp + c.fn + c.tn) * (c.fp + c.fn), chance_errors)
+
+
+@declare(
+    "Lift",
+    "threshold",
+    range=(0.0, inf),
+    formula="precision / prior",
+    latex=r"\frac{TP / (TP + FP)}{P(y = 1)}",
+    reference="Berrar Def. 16, Eq. 16 (cumulative lift; Arbel & Rokach's lift by portions is lift_table: erratum A14)",
+    undefined="no positive cases, or nothing predicted positive",
+    checks=check_prior,
+)
+def lift(c: Counts, prior: float | None = None) -> Any:
+    """How many times more positives the predicted positives hold than a random choice; prior None: sample share.
+
+    >>> lift([1, 1, 0, 0], [0.9, 0.6, 0.2, 0.1])
+    2.0
+    """
+    share = ratio(c.tp + c.fn, c.tp + c.fp + c.fn + c.tn) if prior is None else prior
+    return ratio(ratio(c.tp, c.tp + c.fp), share)
+
+
+@declare(
+    "Gain",
+    "threshold",
+    range=(-inf, inf),
+    formula="TP − prior·(TP + FP)",
+    latex=r"TP - P(y = 1)\,(TP + FP)",
+    reference="Berrar Def. 16 and Def. 25, Eq. 28",
+    undefined="",
+    extensive=True,
+    checks=check_prior,
+)
+def gain(c: Counts, prior: float | None = None) -> Any:
+    """Correct positives beyond those expected by chance; prior None: the sample's share of positives.
+
+    >>> gain([1, 1, 0, 0], [0.9, 0.6, 0.2, 0.1])
+    1.0
+    """
+    if prior is None:
+        return ratio(c.tp * c.tn - c.fp * c.fn, c.tp + c.fp + c.fn + c.tn)
+    return c.tp - prior * (c.tp + c.fp)

@@ -1,0 +1,147 @@
+"""One cut of a ranked list: where it lies, what it takes, what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .measures.catalogue import number, ratio
+from .measures.quota import quota_pearson
+from .ranking import Ranking
+from .rows import text_table
+from .sample import resolve_quota
+from .sweep import Counts, Request, counts_at, sweep
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Counts and measures at one cut.
+
+    Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
+    taken too, and count with their share of positives. ``hits_worst`` and ``hits_best`` are the positives taken if the
+    places inside the tie went to its negatives or to its positives.
+    """
+
+    threshold: float
+    taken: float
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    precision: float
+    recall: float
+    fpr: float
+    lift: float
+    pearson: float
+    tied: float
+    from_tie: float
+    hits_worst: float
+    hits_best: float
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of positives among the taken: precision, under its name for quotas."""
+        return self.precision
+
+    @property
+    def qrecall(self) -> float:
+        """Share of the positives that are taken: recall, under its name for quotas."""
+        return self.recall
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, with hit rate and Qrecall under their own names too."""
+        return {**asdict(self), "hit_rate": self.hit_rate, "qrecall": self.qrecall}
+
+    def __repr__(self) -> str:
+        rows = [{"at this cut": key, "": value} for key, value in self.to_dict().items()]
+        return text_table(rows, ["at this cut", ""])
+
+
+def operating_point(
+    ranking: Ranking,
+    *,
+    quota: int | float | None = None,
+    threshold: float | None = None,
+    recall: float | None = None,
+    precision: float | None = None,
+    fpr: float | None = None,
+) -> OperatingPoint:
+    """The cut at a quota or threshold, or the best one that keeps a promise.
+
+    ``recall``: the fewest cases that reach it; ``precision``: the most cases that keep it; ``fpr``: the most cases
+    that stay within it.
+    """
+    named = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision, "fpr": fpr}
+    given = [name for name, value in named.items() if value is not None]
+    if len(given) != 1:
+        raise InputError(f"at() takes exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
+    if quota is not None:
+        if ranking.weighted:
+            raise InputError("quota counts rows, but this sample is weighted; use threshold, recall, precision or fpr")
+        return at_rows(ranking, resolve_quota(quota, ranking.rows))
+    if threshold is not None:
+        return _after(ranking, ranking.above(number(threshold, "threshold")))
+    hits = np.cumsum(ranking.pos, dtype=np.float64)
+    misses = np.cumsum(ranking.neg, dtype=np.float64)
+    if recall is not None:
+        if ranking.n_pos == 0:
+            raise InputError("recall is undefined: the sample has no positive cases")
+        wanted = number(recall, "recall", 0.0, 1.0) * ranking.n_pos
+        return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0)
+    if fpr is not None:
+        if ranking.n_neg == 0:
+            raise InputError("fpr is undefined: the sample has no negative cases")
+        allowed = number(fpr, "fpr", 0.0, 1.0) * ranking.n_neg
+        return _after(ranking, int(np.searchsorted(misses, allowed * (1 + 1e-12), side="right")))
+    rates = hits / (hits + misses)
+    kept = np.flatnonzero(rates >= number(precision, "precision", 0.0, 1.0) * (1 - 1e-12))
+    if len(kept) == 0:
+        raise InputError(f"no cut reaches a precision of {precision:g}; the highest is {rates.max():.4g}")
+    return _after(ranking, int(kept[-1]) + 1)
+
+
+def _after(ranking: Ranking, groups: int) -> OperatingPoint:
+    """The cut after a number of whole groups."""
+    tp = float(ranking.pos[:groups].sum(dtype=np.float64))
+    fp = float(ranking.neg[:groups].sum(dtype=np.float64))
+    cut = Counts(tp, fp, ranking.n_pos - tp, ranking.n_neg - fp)
+    if not ranking.weighted and 0 < tp + fp:
+        return at_rows(ranking, round(tp + fp))
+    return _point(ranking, cut, groups, taken_of_group=0.0)
+
+
+def at_rows(ranking: Ranking, rows: int) -> OperatingPoint:
+    """The cut after a number of rows, which may fall inside a tie."""
+    request = Request(frozenset(), (), quotas=(rows,))
+    cut = counts_at(sweep(ranking, request), request.quota_at(rows))
+    ends = np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)
+    groups = int(np.searchsorted(ends, rows, side="right"))  # whole groups that are taken
+    before = int(ends[groups - 1]) if groups else 0
+    return _point(ranking, cut, groups, taken_of_group=float(rows - before))
+
+
+def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float) -> OperatingPoint:
+    inside = taken_of_group > 0
+    pos, neg = (float(ranking.pos[groups]), float(ranking.neg[groups])) if inside else (0.0, 0.0)
+    above = float(ranking.pos[:groups].sum(dtype=np.float64))
+    finite = bool(np.isfinite(ranking.score[[0, -1]]).all())
+    return OperatingPoint(
+        threshold=float(ranking.score[groups]) if groups < len(ranking) else float("-inf"),
+        taken=float(cut.tp + cut.fp),
+        tp=float(cut.tp),
+        fp=float(cut.fp),
+        fn=float(cut.fn),
+        tn=float(cut.tn),
+        precision=float(ratio(cut.tp, cut.tp + cut.fp)),
+        recall=float(ratio(cut.tp, cut.tp + cut.fn)),
+        fpr=float(ratio(cut.fp, cut.fp + cut.tn)),
+        lift=float(ratio(ratio(cut.tp, cut.tp + cut.fp), ranking.n_pos / (ranking.n_pos + ranking.n_neg))),
+        pearson=float(quota_pearson.measure.compute(cut)) if finite else float("nan"),  # type: ignore[attr-defined]
+        tied=pos + neg,
+        from_tie=taken_of_group,
+        hits_worst=above + max(0.0, taken_of_group - neg),
+        hits_best=above + min(pos, taken_of_group),
+    )

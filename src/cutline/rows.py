@@ -1,0 +1,114 @@
+"""Results as rows: one small table type that every result hands out, prints and converts."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+class Rows(Sequence[Mapping[str, Any]]):
+    """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
+        self._rows = [dict(row) for row in rows]
+        self.title = title
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self._rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._rows[0]) if self._rows else []
+
+    def column(self, name: str) -> list[Any]:
+        """One column as a list."""
+        return [row[name] for row in self._rows]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as plain dicts."""
+        return [dict(row) for row in self._rows]
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self._rows)
+
+    def to_polars(self) -> Any:
+        """The rows as a polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(self._rows, infer_schema_length=None)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The rows as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
+        return json.dumps(plain(self._rows), indent=indent, ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return text_table(self._rows, self.columns, self.title)
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows, self.columns, self.title)
+
+
+def plain(value: Any) -> Any:
+    """Values that JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "item") and not isinstance(value, str):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if value != value else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def show(value: Any) -> str:
+    """A cell as people read it: four significant digits, whole numbers whole, nothing for nan."""
+    if value is None or (isinstance(value, float) and value != value):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return "∞" if value > 0 else "−∞"
+        if value == int(value) and abs(value) < 1e15:
+            return f"{int(value)}"
+        return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 else f"{value:.4g}"
+    return str(value)
+
+
+def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
+    """A plain table, numbers to the right."""
+    cells = [[show(row.get(column)) for column in columns] for row in rows]
+    right = [all(isinstance(row.get(c), int | float) or row.get(c) is None for row in rows) for c in columns]
+    widths = [max([len(name), *(len(row[k]) for row in cells)]) for k, name in enumerate(columns)]
+
+    def line(texts: Sequence[str]) -> str:
+        padded = (t.rjust(w) if r else t.ljust(w) for t, w, r in zip(texts, widths, right, strict=True))
+        return "  ".join(padded).rstrip()
+
+    head = [title] if title else []
+    return "\n".join([*head, line(columns), "  ".join("─" * w for w in widths), *(line(row) for row in cells)])
+
+
+def html_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
+    """The same table for a notebook; every text is escaped."""
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(show(row.get(column)))}</td>" for column in columns) + "</tr>"
+        for row in rows
+    )
+    caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

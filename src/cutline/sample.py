@@ -1,0 +1,275 @@
+"""Columns -> Sample. The one place where input is checked; nothing behind it checks again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+
+_EXACT_INTEGERS = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Labels as booleans, scores as floats, optional weights: same length, no missing values, weights positive.
+
+    ``low`` and ``high`` are the extreme scores, known from the check. ``source_rows`` is set where rows of zero
+    weight were left out, and maps a row here to its row in the input.
+    """
+
+    positive: NDArray[np.bool_]
+    score: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    low: float
+    high: float
+    source_rows: NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether every score lies in [0, 1]."""
+        return self.low >= 0.0 and self.high <= 1.0
+
+    @property
+    def are_finite(self) -> bool:
+        """Whether no score is infinite."""
+        return self.low > -np.inf and self.high < np.inf
+
+    def first_row(self, offending: NDArray[np.bool_]) -> int:
+        """The first offending row, as numbered in the input."""
+        row = int(np.argmax(offending))
+        return row if self.source_rows is None else int(self.source_rows[row])
+
+
+def make_sample(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> Sample:
+    """Check labels, scores and weights once and put them in the one form everything else reads."""
+    label = as_column(y_true, "y_true")
+    score, low, high = _scores(y_score)
+    if len(label) != len(score):
+        raise InputError(
+            f"y_true has {len(label)} rows but y_score has {len(score)}: pass one label and one score for each case"
+        )
+    positive = _positive(label, pos_label)
+    if sample_weight is None:
+        return Sample(positive, score, None, low, high)
+    weight = _weights(sample_weight, len(score))
+    if weight.all():
+        return Sample(positive, score, weight, low, high)
+    kept = np.flatnonzero(weight)  # a case of zero weight is a case that is not there
+    score = score[kept]
+    return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept)
+
+
+def as_column(values: Any, argument: str) -> NDArray[Any]:
+    """One-dimensional array of a list, NumPy array, Series or Arrow array; missing entries are refused."""
+    if not isinstance(values, np.ndarray):
+        values = _foreign(values, argument)
+    elif isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            row = int(np.argmax(np.ma.getmaskarray(values)))
+            raise InputError(f"{argument}: row {row} is masked; drop the row or fill in a value")
+        values = values.data
+    if values.ndim != 1:
+        raise InputError(
+            f"{argument} must be one column but has shape {values.shape}; pass one dimension"
+            + (" (for class probabilities, the column of the positive class)" if values.ndim == 2 else "")
+        )
+    if len(values) == 0:
+        raise InputError(f"{argument} is empty; pass at least one row")
+    column: NDArray[Any] = values
+    return column
+
+
+def _foreign(values: Any, argument: str) -> NDArray[Any]:
+    """Lists as they are; Series and Arrow arrays by their own methods or narwhals, without importing their library."""
+    if isinstance(values, list | tuple | range):
+        try:
+            return np.asarray(values)
+        except ValueError as error:
+            raise InputError(f"{argument}: rows differ in length ({error}); pass one value for each row") from None
+    if isinstance(values, str | bytes | dict | set) or values is None:
+        raise InputError(f"{argument} must be an array, list or Series, got {type(values).__name__}")
+    if hasattr(values, "to_numpy") and hasattr(values, "null_count") and hasattr(values, "is_null"):
+        nulls, is_null = values.null_count, values.is_null
+        if nulls() if callable(nulls) else nulls:  # polars has a method, Arrow an attribute
+            row = int(
+                np.argmax(np.asarray(is_null().to_numpy(zero_copy_only=False) if _is_arrow(values) else is_null()))
+            )
+            raise InputError(f"{argument}: row {row} is missing; drop the row or fill in a value")
+        return np.asarray(values.to_numpy(zero_copy_only=False) if _is_arrow(values) else values.to_numpy())
+    if hasattr(values, "__array__") and not hasattr(values, "isna"):
+        return np.asarray(values)
+    import narwhals.stable.v1 as nw
+
+    try:
+        series = nw.from_native(values, series_only=True)
+    except TypeError:
+        if hasattr(values, "shape") and len(values.shape) != 1:
+            raise InputError(f"{argument} must be one column, got a table; pass one of its columns") from None
+        try:
+            return np.asarray(list(values))
+        except TypeError:
+            raise InputError(f"{argument} must be an array, list or Series, got {type(values).__name__}") from None
+    missing = series.is_null().to_numpy()
+    if missing.any():
+        raise InputError(f"{argument}: row {int(np.argmax(missing))} is missing; drop the row or fill in a value")
+    return np.asarray(series.to_numpy())
+
+
+def _is_arrow(values: Any) -> bool:
+    return type(values).__module__.partition(".")[0] == "pyarrow"
+
+
+def _scores(values: Any) -> tuple[NDArray[Any], float, float]:
+    """Scores as float64, or float32 where they came so: their ties are ties of float32 values."""
+    score = as_column(values, "y_score")
+    kind = score.dtype.kind
+    if kind == "f":
+        if score.dtype.itemsize == 2:
+            score = score.astype(np.float32)
+        elif score.dtype.itemsize > 8:
+            score = score.astype(np.float64)
+        elif not score.dtype.isnative:
+            score = score.astype(score.dtype.newbyteorder("="))
+    elif kind in "iu":
+        if score.dtype.itemsize == 8 and (int(score.max()) > _EXACT_INTEGERS or int(score.min()) < -_EXACT_INTEGERS):
+            row = int(np.argmax((score > _EXACT_INTEGERS) | (score < -_EXACT_INTEGERS)))
+            raise InputError(
+                f"y_score: the integer in row {row} is beyond 2^53, where floats no longer keep integers apart; rescale"
+            )
+        score = score.astype(np.float64)
+    elif kind == "b":
+        score = score.astype(np.float64)
+    else:
+        score = _numbers(score)
+    low, high = float(score.min()), float(score.max())
+    if low != low:
+        row = int(np.argmax(np.isnan(score)))
+        raise InputError(f"y_score: row {row} is NaN; drop the row or give it a score")
+    return score, low, high
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Object columns may hold numbers; text is refused, even where it looks like a number."""
+    for row, value in enumerate(values.tolist()):
+        if value is None:
+            raise InputError(f"y_score: row {row} is missing; drop the row or give it a score")
+        if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+            raise InputError(f"y_score: row {row} is {value!r}, not a number; convert the column to floats")
+    return values.astype(np.float64)
+
+
+def _positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    """Labels as booleans. Without ``pos_label`` only bool, 0/1 and −1/+1 say by themselves what is positive."""
+    kind = label.dtype.kind
+    if kind == "b" and pos_label is None:
+        return label
+    if kind == "f":
+        missing = np.isnan(label)
+        if missing.any():
+            raise InputError(f"y_true: row {int(np.argmax(missing))} is NaN; drop the row or give it a label")
+    elif kind in "OmMSU":
+        return _positive_of_objects(label, pos_label)
+    if pos_label is None:
+        return _positive_of_numbers(label)
+    chosen: NDArray[np.bool_] = np.asarray(label == pos_label)
+    if chosen.shape != label.shape:
+        raise InputError(f"pos_label={pos_label!r} cannot be compared with y_true of type {label.dtype}")
+    if not chosen.any():
+        _refuse_unknown(np.unique(label).tolist(), pos_label)
+    return chosen
+
+
+def _positive_of_numbers(label: NDArray[Any]) -> NDArray[np.bool_]:
+    low, high = label.min(), label.max()
+    if low >= 0 and high <= 1:
+        positive: NDArray[np.bool_] = label.astype(np.bool_)
+        if label.dtype.kind != "f" or bool(np.array_equal(positive, label)):
+            return positive
+    elif low == -1 and high <= 1:
+        positive = label == 1
+        if bool((positive | (label == -1)).all()):
+            return positive
+    _refuse_labels(np.unique(label).tolist())
+    raise AssertionError
+
+
+def _positive_of_objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    values = label.tolist()
+    for row, value in enumerate(values):
+        if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+            raise InputError(f"y_true: row {row} is missing; drop the row or give it a label")
+    try:
+        distinct = sorted(set(values))
+    except TypeError:
+        distinct = sorted(set(values), key=repr)
+    if pos_label is None:
+        for positive, negatives in ((1, (0, False)), (1, (-1,))):
+            if all(isinstance(v, int | float | np.generic) and (v == positive or v in negatives) for v in distinct):
+                return np.array([value == positive for value in values], dtype=np.bool_)
+        _refuse_labels(distinct)
+    chosen = np.array([value == pos_label for value in values], dtype=np.bool_)
+    if not chosen.any():
+        _refuse_unknown(distinct, pos_label)
+    return chosen
+
+
+def _show(values: list[Any]) -> str:
+    shown = ", ".join(repr(value) for value in values[:6])
+    return f"{shown}, … ({len(values)} values)" if len(values) > 6 else shown
+
+
+def _refuse_labels(distinct: list[Any]) -> None:
+    if len(distinct) > 2:
+        raise InputError(
+            f"y_true holds {len(distinct)} different labels ({_show(distinct)}); say which one is positive with "
+            "pos_label=…, the rest count as negative (or use one_vs_rest)"
+        )
+    raise InputError(
+        f"y_true holds the labels {_show(distinct)}, which do not say which is positive; add pos_label={distinct[-1]!r}"
+    )
+
+
+def _refuse_unknown(distinct: list[Any], pos_label: Any) -> None:
+    if len(distinct) > 1:  # one label alone may be the negative one of a sample without positives
+        raise InputError(f"pos_label={pos_label!r} does not occur in y_true, which holds {_show(distinct)}")
+
+
+def _weights(values: Any, n: int) -> NDArray[np.float64]:
+    weight = as_column(values, "sample_weight")
+    if len(weight) != n:
+        raise InputError(f"sample_weight has {len(weight)} rows but y_score has {n}: pass one weight for each case")
+    if weight.dtype.kind not in "fiub":
+        raise InputError(f"sample_weight must be numbers, got {weight.dtype}; convert the column to floats")
+    weight = weight.astype(np.float64)
+    for problem, remedy in ((~np.isfinite(weight), "must be finite"), (weight < 0, "must not be negative")):
+        if problem.any():
+            row = int(np.argmax(problem))
+            raise InputError(f"sample_weight: row {row} is {weight[row]:g}; a weight {remedy}: correct or drop the row")
+    if not weight.any():
+        raise InputError("sample_weight: every weight is zero, so no case is left; give at least one a positive weight")
+    return weight
+
+
+def resolve_quota(quota: Any, n: int) -> int:
+    """Rows that a quota means: an integer is a number of rows, a float in (0, 1) a share of them, rounded down."""
+    if isinstance(quota, bool | np.bool_) or not isinstance(quota, int | float | np.integer | np.floating):
+        raise InputError(f"quota must be a number of rows or a share between 0 and 1, got {quota!r}")
+    if isinstance(quota, float | np.floating):
+        if not 0.0 < quota < 1.0:
+            raise InputError(
+                f"quota={quota!r}: a float is a share strictly between 0 and 1; for a number of rows pass an int"
+            )
+        rows = int(np.floor(float(quota) * n + 1e-9))  # 0.29 · 100 is 28.999… in floats, and means 29
+        if rows < 1:
+            raise InputError(f"quota={quota!r} of {n} rows is less than one row; ask for at least {1 / n:.3g}")
+        return rows
+    if not 1 <= quota <= n:
+        raise InputError(f"quota={quota} must be from 1 to the number of rows, {n}")
+    return int(quota)
