@@ -1,0 +1,109 @@
+"""Results -> standard output and files: formats for people and for programs, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..rows import plain, show, text_table
+
+Row = Mapping[str, Any]
+
+
+def note(message: str) -> None:
+    """A message for people, on standard error."""
+    click.echo(message, err=True)
+
+
+def say(text: str = "") -> None:
+    """A line of the result, on standard output."""
+    click.echo(text)
+
+
+def settings_line(**facts: Any) -> str:
+    """What makes a result again, in one line."""
+    from .. import __version__
+
+    return f"cutline {__version__} · " + " · ".join(f"{key} {_short(value)}" for key, value in facts.items())
+
+
+def _short(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "", section: str = "") -> None:
+    """A table: coloured and ruled on a terminal, plain where it is piped. ``section`` names the column that groups."""
+    if not rows:
+        return
+    if not sys.stdout.isatty():
+        say(text_table(rows, columns, title))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    numeric = {c for c in columns if all(isinstance(r.get(c), int | float) or r.get(c) is None for r in rows)}
+    right = numeric | {c for c in columns if c in ("value", "interval")}
+    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+    before: Any = None
+    for row in rows:
+        here = row.get(section) if section else None
+        if section and here != before and before is not None:
+            table.add_section()
+        cells = [show(row.get(c)) if not (c == section and here == before) else "" for c in columns]
+        styles = {"↑": "green", "↓": "yellow"}
+        table.add_row(*(Text(cell, style=styles.get(cell, "")) for cell in cells))
+        before = here
+    Console().print(table)
+
+
+def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """Rows as CSV; an undefined value is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if (v := plain(row.get(c))) is None else v for c in columns])
+    return text.getvalue()
+
+
+def as_markdown(rows: Sequence[Row], columns: Sequence[str], title: str = "") -> str:
+    """Rows as a Markdown table."""
+
+    def cell(value: Any) -> str:
+        return show(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+    lines = [f"**{cell(title)}**", ""] if title else []
+    lines += ["| " + " | ".join(cell(c) for c in columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(cell(row.get(c)) for c in columns) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+@contextmanager
+def written_whole(path: str | Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to, renamed to it at the end; nothing is left behind if that end is not reached."""
+    goal = Path(path)
+    handle, beside = tempfile.mkstemp(prefix=f".{goal.name}.", suffix=goal.suffix, dir=goal.parent)
+    os.close(handle)
+    try:
+        yield Path(beside)
+        # mkstemp makes files only their owner can read; a report gets the rights any new file would have.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(beside, 0o666 & ~mask)
+        os.replace(beside, goal)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,206 @@
+"""Files -> columns, through DuckDB: CSV, TSV, Parquet, JSON lines, compressed or not, or standard input."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+KINDS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+}
+_READERS = {
+    "csv": "read_csv(?{compression}{text})",
+    "tsv": "read_csv(?, delim = '\t'{compression}{text})",
+    "json": "read_json(?, format = 'auto'{compression})",
+    "parquet": "read_parquet(?)",
+}
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open file: its columns and their types."""
+
+    name: str
+    path: str
+    kind: str
+    compressed: bool
+    connection: Any
+    types: dict[str, str]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in file order."""
+        return list(self.types)
+
+    def relation(self, *, as_text: bool = False) -> tuple[str, list[str]]:
+        """SQL that reads the file, and its parameters. ``as_text`` keeps the cells of a text file as they stand."""
+        return _relation(self.path, self.kind, self.compressed, as_text)
+
+    def is_number(self, column: str) -> bool:
+        """Whether a column holds numbers."""
+        return self.is_whole(column) or self.is_fraction(column)
+
+    def is_whole(self, column: str) -> bool:
+        """Whether a column holds whole numbers."""
+        return self.types[column] in _WHOLE
+
+    def is_fraction(self, column: str) -> bool:
+        """Whether a column holds numbers with a fraction."""
+        return self.types[column] in ("DOUBLE", "FLOAT") or self.types[column].startswith("DECIMAL")
+
+    def query(self, select: str, *, rest: str = "", parameters: Sequence[Any] = ()) -> Any:
+        """Run ``SELECT select FROM the file rest``; parameters of ``select`` first."""
+        relation, path = self.relation()
+        return _executed(
+            self.connection, f"SELECT {select} FROM {relation} {rest}", [*parameters, *path], self.name, self.columns
+        )
+
+    def numbers(self, column: str, role: str) -> NDArray[Any]:
+        """A column as floats (float32 stays float32, so that ties stay ties); a missing value is refused."""
+        self.check(column, role)
+        if not self.is_number(column) and self.types[column] != "BOOLEAN":
+            kind = self.types[column].lower()
+            raise InputError(f"{self.name}: column {column!r} holds {kind}, not numbers; it cannot be a {role}")
+        cast = "" if self.types[column] == "FLOAT" else "::DOUBLE"
+        values = self.query(f"{quoted(column)}{cast} AS v").fetchnumpy()["v"]
+        return self.complete(values, column, role)
+
+    def complete(self, values: NDArray[Any], column: str, role: str) -> NDArray[Any]:
+        """The values, unless one is missing."""
+        if len(values) == 0:
+            raise InputError(f"{self.name} has no rows below its header")
+        missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros(0, bool)
+        if values.dtype.kind == "f" and not missing.any():
+            missing = np.isnan(np.asarray(values))
+        if missing.any():
+            row = int(np.argmax(missing)) + 1
+            raise InputError(f"{self.name}: column {column!r} has no {role} in data row {row}; fill it in or drop the row")
+        return np.asarray(values)
+
+    def check(self, column: str, role: str) -> None:
+        """Refuse a column that is not there, and name the nearest one."""
+        if column in self.types:
+            return
+        near = difflib.get_close_matches(column, self.columns, n=1, cutoff=0.5)
+        folded = [name for name in self.columns if name.casefold() == column.casefold()]
+        hint = f"did you mean {(folded or near)[0]!r}?" if folded or near else f"it has {listed(self.columns)}"
+        raise InputError(f"{self.name} has no column {column!r} for the {role}; {hint}")
+
+    def matching(self, pattern: str) -> list[str]:
+        """The columns that a name or a pattern such as ``p_*`` means."""
+        if pattern in self.types or not re.search(r"[*?\[]", pattern):
+            return [pattern]
+        found = [name for name in self.columns if fnmatch.fnmatchcase(name, pattern)]
+        if not found:
+            raise InputError(f"{self.name} has no column that matches {pattern!r}; it has {listed(self.columns)}")
+        return found
+
+
+def quoted(column: str) -> str:
+    """A column name as SQL takes it, whatever it contains."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def listed(values: Sequence[Any], most: int = 8) -> str:
+    """Values in a sentence, cut where they are many."""
+    shown = ", ".join(repr(value) for value in values[:most])
+    return f"{shown}, … ({len(values)} in all)" if len(values) > most else shown
+
+
+@contextmanager
+def opened(file: str) -> Iterator[Source]:
+    """Open a file by its name; ``-`` is standard input, kept in a temporary file while it is read."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="cutline-") as folder:
+        name, path = file, file
+        if file == "-":
+            name, path = "standard input", os.path.join(folder, "stdin")
+            with open(path, "wb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        elif not os.path.exists(path):
+            raise InputError(f"there is no file {file!r}")
+        elif os.path.isdir(path):
+            raise InputError(f"{file!r} is a folder; give a file")
+        if os.path.getsize(path) == 0 and os.path.isfile(path):
+            raise InputError(f"{name} is empty")
+        kind, compressed = _kind(path, is_input=file == "-")
+        connection = duckdb.connect(config={"temp_directory": folder})
+        try:
+            connection.execute("SET enable_progress_bar = false")
+            relation, path_parameter = _relation(path, kind, compressed, False)
+            described = _executed(connection, f"DESCRIBE SELECT * FROM {relation}", path_parameter, name, [])
+            types = {row[0]: row[1] for row in described.fetchall()}
+            yield Source(name, path, kind, compressed, connection, types)
+        finally:
+            connection.close()
+
+
+def _kind(path: str, *, is_input: bool) -> tuple[str, bool]:
+    """What kind of file it is: by its name, or by its first bytes where the name says nothing."""
+    stem, ending = os.path.splitext(path.lower())
+    compressed = ending == ".gz"
+    if compressed:
+        ending = os.path.splitext(stem)[1]
+    if ending in KINDS and not is_input:
+        return KINDS[ending], compressed
+    with open(path, "rb") as file:
+        start = file.read(1 << 16)
+    compressed = start.startswith(b"\x1f\x8b")
+    if compressed:
+        import zlib
+
+        start = zlib.decompressobj(31).decompress(start, 1 << 16)
+    if start.startswith(b"PAR1"):
+        return "parquet", False
+    if start.lstrip()[:1] in (b"{", b"["):
+        return "json", compressed
+    return "csv", compressed
+
+
+def _relation(path: str, kind: str, compressed: bool, as_text: bool) -> tuple[str, list[str]]:
+    reader = _READERS[kind].format(
+        compression=", compression = 'gzip'" if compressed else "", text=", all_varchar = true" if as_text else ""
+    )
+    # DuckDB reads *, ? and [ in a path as a pattern; a file may really be called that.
+    return reader, [re.sub(r"([*?\[])", r"[\1]", path)]
+
+
+def _executed(connection: Any, sql: str, parameters: Sequence[Any], name: str, columns: Sequence[str]) -> Any:
+    import duckdb
+
+    try:
+        return connection.execute(sql, parameters)
+    except duckdb.Error as error:
+        raise InputError(f"{name} cannot be read: {_sentence(str(error), columns)}") from None
+
+
+def _sentence(message: str, columns: Sequence[str]) -> str:
+    """The telling lines of a DuckDB message: which line, which column, what was wrong."""
+    lines = [line.strip() for line in message.splitlines()]
+    first = re.sub(r"^[\w ]+ Error: ", "", lines[0]) if lines else "unknown format"
+    told = [line for line in lines[1:] if re.match(r"(Error when converting column|Could not convert|Expected Number)", line)]
+    return "; ".join([first.rstrip(". "), *told[:2]])
