@@ -1,17 +1,34 @@
-"""Which interval for which measure, and the estimates that an evaluation prints."""
+"""Which interval for which measure, and the estimates that an evaluation prints.
+
+``auto`` takes a closed form where one exists and has been counted to cover (benchmarks/coverage.py prints the table),
+else the bootstrap. Weighted samples and grouped rows always take the bootstrap: the closed forms assume independent
+rows that count alike.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
-from ..estimate import Estimate
+from ..estimate import Estimate, Interval
 from ..measures.catalogue import Spec, number
 from ..measures.reading import read, why_undefined
+from ..operating import operating_point
 from ..ranking import Ranking
 from ..sample import Sample
+from ..sweep import Counts
+from . import bootstrap, cells, delong, proportions
+from .resampling import Resampler
+
+AUC_FAMILY = ("roc_auc", "gini", "pem", "taks", "average_gain", "linear_ranking")
+NAMES = ("auto", "bootstrap", *proportions.METHODS, "delong", "delong_logit", *bootstrap.METHODS)
+DEFAULT_BOOTSTRAP = "bca"
+DEFAULT_PROPORTION = "wilson"
 
 
 @dataclass(frozen=True)
@@ -36,10 +53,14 @@ class Settings:
         progress: bool | None,
     ) -> Settings:
         """Settings from a user's arguments."""
+        if interval is not None and interval not in NAMES:
+            raise InputError(f"interval={interval!r} is unknown; choose None or one of {', '.join(NAMES)}")
         number(level, "level", 0.0, 1.0, open_ends=True)
-        if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
-            raise InputError(f"n_resamples must be a whole number of at least 1, got {n_resamples!r}")
-        return cls(interval, float(level), n_resamples, seed, stratify, progress)
+        if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
+            raise InputError(f"n_resamples must be a whole number of at least 2, got {n_resamples!r}")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+            raise InputError(f"seed must be a whole number, got {seed!r}")
+        return cls(interval, float(level), int(n_resamples), int(seed), stratify, progress)
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader needs to make the same intervals again."""
@@ -60,10 +81,112 @@ def estimate_all(
     possible = [spec for spec in specs if not obstacles[spec]]
     values = read(possible, ranking)
     estimates = {}
+    resampled = []
     for spec in specs:
-        value = values.get(spec, float("nan"))
+        value = values.get(spec, math.nan)
         reason = obstacles[spec]
-        if value != value and not reason:
-            reason = why_undefined(spec.measure, ranking.n_pos, ranking.n_neg)
-        estimates[spec] = Estimate(str(spec), value, reason=reason)
+        if value != value:
+            reason = reason or why_undefined(spec.measure, ranking.n_pos, ranking.n_neg)
+            estimates[spec] = Estimate(str(spec), value, reason=reason)
+            continue
+        closed = None
+        if settings.interval is not None and not ranking.weighted and groups is None:
+            closed = closed_form(spec, value, ranking, settings)
+        if closed is not None:
+            (low, high), method = closed
+            estimates[spec] = Estimate(str(spec), value, low, high, settings.level, method)
+        elif settings.interval in ("auto", "bootstrap", *bootstrap.METHODS):
+            resampled.append(spec)
+        else:
+            estimates[spec] = Estimate(str(spec), value)
+    for stratified in (True, False):
+        chosen = [spec for spec in resampled if is_stratified(spec, settings) == stratified]
+        if chosen:
+            resampler = Resampler(
+                sample, ranking, stratified=stratified, groups=groups, seed=settings.seed, progress=settings.progress
+            )
+            estimates.update(bootstrapped(chosen, values, resampler, settings))
+    return {spec: estimates[spec] for spec in specs}
+
+
+def is_stratified(spec: Spec, settings: Settings) -> bool:
+    """Whether replicates keep the class sizes: by default those of measures of the whole ranking do."""
+    if settings.stratify is not None:
+        return settings.stratify
+    return spec.measure.part in ("pairs", "hull", "precision", "places", "ranking")
+
+
+def bootstrapped(
+    specs: Sequence[Spec], values: dict[Spec, float], resampler: Resampler, settings: Settings
+) -> dict[Spec, Estimate]:
+    """Estimates with bootstrap intervals."""
+    method = settings.interval if settings.interval in bootstrap.METHODS else DEFAULT_BOOTSTRAP
+    drawn = bootstrap.replicate(specs, values, resampler, settings.n_resamples, jackknife=method == "bca")
+    estimates = {}
+    for spec, replicates in drawn.items():
+        low, high = replicates.interval(method, settings.level)
+        estimates[spec] = Estimate(
+            str(spec), values[spec], low, high, settings.level, method, undefined_replicates=replicates.undefined
+        )
     return estimates
+
+
+def closed_form(spec: Spec, value: float, ranking: Ranking, settings: Settings) -> tuple[Interval, str] | None:
+    """The closed-form interval of a measure, where the settings ask for one and one exists."""
+    name, wish, level = spec.measure.name, settings.interval, settings.level
+    if spec.ties != "expected" or "prior" in spec.arguments:
+        return None
+    if name in AUC_FAMILY and wish in ("auto", "delong", "delong_logit"):
+        return _auc_relative(name, ranking, level, logit=wish != "delong")
+    if name == "average_precision" and wish == "auto" and 0.0 < value < 1.0:
+        return _logit(value, ranking.n_pos, level), "logit"
+    if spec.measure.part != "cut":
+        return None
+    cut = _counts(spec, ranking)
+    if name in cells.PROPORTIONS or name == "zero_one_loss":
+        method = wish if wish in proportions.METHODS else DEFAULT_PROPORTION if wish == "auto" else None
+        return None if method is None else (cells.proportion(name, cut, level, method), method)
+    if wish != "auto":
+        return None
+    if name in cells.CLOSED:
+        label, interval = cells.CLOSED[name]
+        return interval(cut, level), label
+    if name in cells.CORRELATIONS and abs(value) < 1.0:
+        return cells.fisher_z(spec.measure, value, cut, level), "delta_z"
+    return None
+
+
+def _counts(spec: Spec, ranking: Ranking) -> Counts:
+    if spec.measure.needs_quota:
+        at = operating_point(ranking, quota=spec.quota)
+    else:
+        at = operating_point(ranking, threshold=0.5 if spec.threshold is None else spec.threshold)
+    return Counts(at.tp, at.fp, at.fn, at.tn)
+
+
+def _auc_relative(name: str, ranking: Ranking, level: float, *, logit: bool) -> tuple[Interval, str]:
+    """Interval of the AUC, carried to a measure that is the AUC on another scale."""
+    n_pos, n_neg, n = ranking.n_pos, ranking.n_neg, ranking.rows
+    of_pos, _ = delong.placements(ranking)
+    auc = float(of_pos @ ranking.pos) / n_pos
+    (low, high), method = delong.auc_interval(auc, delong.auc_variance(ranking), n_pos, n_neg, level, logit=logit)
+
+    def carried(a: float) -> float:
+        gini = 2.0 * a - 1.0
+        return {
+            "roc_auc": a,
+            "gini": gini,
+            "pem": gini,
+            "taks": gini * n / (2.0 * (n - 1.0)),
+            "average_gain": gini * n_pos * n_neg / (2.0 * n),
+            "linear_ranking": a * n_pos * n_neg + n_pos * (n_pos + 1.0) / 2.0,
+        }[name]
+
+    return Interval(carried(low), carried(high)), method
+
+
+def _logit(value: float, n_pos: float, level: float) -> Interval:
+    """Interval for average precision on the logit scale, standard error 1/√(n⁺·AP·(1−AP)) (Boyd et al. 2013)."""
+    middle = math.log(value / (1.0 - value))
+    half = proportions.z_of(level) / math.sqrt(n_pos * value * (1.0 - value))
+    return Interval(1.0 / (1.0 + math.exp(-(middle - half))), 1.0 / (1.0 + math.exp(-(middle + half))))

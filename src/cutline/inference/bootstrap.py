@@ -1,0 +1,153 @@
+"""From replicates to intervals: percentile, basic, BCa."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..estimate import Estimate, Interval
+from ..measures.catalogue import Spec, number
+from ..measures.reading import plan
+from ..ranking import rank
+from ..sample import Sample, make_sample
+from .resampling import Resampler
+
+METHODS = ("percentile", "basic", "bca")
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """A statistic on the sample, on its replicates, and without blocks of it (for BCa)."""
+
+    value: float
+    values: NDArray[np.float64]
+    left_out: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    strata: NDArray[np.int64]
+
+    @property
+    def undefined(self) -> int:
+        """Replicates in which the statistic has no value (a class was not drawn, 0/0)."""
+        return int(np.isnan(self.values).sum())
+
+    def interval(self, method: str, level: float) -> Interval:
+        """The interval by one of the methods, over the replicates that have a value."""
+        kept = self.values[~np.isnan(self.values)]
+        if len(kept) < 2 or self.value != self.value:
+            return Interval(math.nan, math.nan)
+        tail = (1.0 - level) / 2.0
+        if method == "percentile":
+            return Interval(*_quantiles(kept, [tail, 1.0 - tail]))
+        if method == "basic":
+            low, high = _quantiles(kept, [tail, 1.0 - tail])
+            return Interval(2 * self.value - high, 2 * self.value - low)
+        return Interval(*_quantiles(kept, self._corrected(kept, tail)))
+
+    def _corrected(self, kept: NDArray[np.float64], tail: float) -> list[float]:
+        """Levels of the percentiles, corrected for bias and skewness (Efron 1987)."""
+        from scipy.special import ndtr, ndtri
+
+        below = (np.count_nonzero(kept < self.value) + 0.5 * np.count_nonzero(kept == self.value)) / len(kept)
+        edge = 0.5 / len(kept)
+        bias = float(ndtri(min(max(below, edge), 1.0 - edge)))
+        skew = self.acceleration()
+        levels = []
+        for z in (float(ndtri(tail)), float(ndtri(1.0 - tail))):
+            shift = 1.0 - skew * (bias + z)
+            levels.append(float(ndtr(bias + (bias + z) / shift)) if shift > 0 else (0.0 if z < 0 else 1.0))
+        return levels
+
+    def acceleration(self) -> float:
+        """Skewness of the influences over 6, from blocks left out; strata each about their own mean."""
+        influence = np.full(len(self.left_out), np.nan)
+        for s in np.unique(self.strata):
+            here = self.strata == s
+            gaps = self.left_out[here]
+            mean = np.nanmean(gaps) if not np.isnan(gaps).all() else np.nan
+            influence[here] = (mean - gaps) * (1.0 - self.shares[here])
+        influence = influence[np.isfinite(influence)]
+        spread = float((influence**2).sum())
+        return float((influence**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
+
+
+def _quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> list[float]:
+    """Quantiles by linear interpolation; where values are infinite, between which none lies, by the observed ones."""
+    method = "linear" if np.isfinite(values).all() else "inverted_cdf"
+    return [float(q) for q in np.quantile(values, levels, method=method)]  # type: ignore[call-overload]
+
+
+def replicate(
+    specs: Sequence[Spec], values: dict[Spec, float], resampler: Resampler, n_resamples: int, *, jackknife: bool
+) -> dict[Spec, Replicates]:
+    """Replicates of many measures from one pass for each tie rule among them."""
+    _, shares, strata = resampler.blocks() if jackknife else (None, np.empty(0), np.empty(0, np.int64))
+    found: dict[Spec, Replicates] = {}
+    for reading in plan(specs, resampler.ranking.rows):
+        if reading.specs:
+            drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
+            left = reading.values(resampler.left_out(reading.request, reading.ties)) if jackknife else None
+            for k, spec in enumerate(reading.specs):
+                gaps = np.asarray(left[k], dtype=np.float64) if left is not None else np.empty(0)
+                found[spec] = Replicates(values[spec], np.asarray(drawn[k], dtype=np.float64), gaps, shares, strata)
+    for spec in specs:
+        if spec.measure.part == "ranking":
+            drawn_one = [
+                float(spec.measure.compute(ranking, **spec.arguments))
+                for _, ranking in resampler.each(n_resamples, spec.ties)  # type: ignore[arg-type]
+            ]
+            found[spec] = Replicates(values[spec], np.array(drawn_one), np.empty(0), np.empty(0), np.empty(0, np.int64))
+    return found
+
+
+def bootstrap(
+    statistic: Callable[..., float],
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    stratify: bool = False,
+    method: str = "percentile",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Estimate:
+    """Bootstrap interval for your own ``statistic(y_true, y_score, sample_weight)``.
+
+    A replicate keeps the rows where they are and passes how often each was drawn (times its weight) as
+    ``sample_weight``; rows that were not drawn are left out. Labels arrive as booleans.
+
+    >>> import numpy as np
+    >>> def mean_score(y_true, y_score, sample_weight):
+    ...     return float(np.average(y_score, weights=sample_weight))
+    >>> e = bootstrap(mean_score, [1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], n_resamples=200)
+    >>> 0.1 <= e.low <= e.value <= e.high <= 0.9
+    True
+    """
+    if method not in ("percentile", "basic"):
+        raise InputError(f"method={method!r}: a function of your own takes 'percentile' or 'basic'")
+    number(level, "level", 0.0, 1.0, open_ends=True)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    resampler = Resampler(sample, rank(sample), stratified=stratify, groups=groups, seed=seed, progress=progress)
+    value = _apply(statistic, sample, np.ones(len(sample)))
+    drawn = np.array(
+        [_apply(statistic, sample, resampler.row_multiplicities(counts)) for counts, _ in resampler.each(n_resamples)]
+    )
+    result = Replicates(value, drawn, np.empty(0), np.empty(0), np.empty(0, np.int64))
+    low, high = result.interval(method, level)
+    name = getattr(statistic, "__name__", "statistic")
+    return Estimate(name, value, low, high, level, method, undefined_replicates=result.undefined)
+
+
+def _apply(statistic: Callable[..., float], sample: Sample, times: NDArray[np.float64]) -> float:
+    weight = times if sample.weight is None else times * sample.weight
+    drawn = weight > 0
+    return float(statistic(sample.positive[drawn], sample.score[drawn], weight[drawn]))

@@ -1,0 +1,76 @@
+"""Intervals for the area under the ROC curve, and for what is one with it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimate import Interval
+from ..ranking import Ranking
+from .proportions import z_of
+
+
+def placements(ranking: Ranking) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each tie group: the share of negatives below a positive of it, and of positives above a negative of it."""
+    pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
+    below = ranking.n_neg - np.cumsum(neg) + neg / 2.0
+    above = np.cumsum(pos) - pos / 2.0
+    return below / ranking.n_neg, above / ranking.n_pos
+
+
+def auc_variance(ranking: Ranking) -> float:
+    """DeLong's variance of the AUC, from placements by tie group: O(n) after the sort; nan with one case in a class."""
+    n_pos, n_neg = ranking.n_pos, ranking.n_neg
+    if min(n_pos, n_neg) < 2:
+        return math.nan
+    of_pos, of_neg = placements(ranking)
+    return _spread(of_pos, ranking.pos, n_pos) / n_pos + _spread(of_neg, ranking.neg, n_neg) / n_neg
+
+
+def _spread(values: NDArray[np.float64], counts: NDArray[Any], n: float) -> float:
+    mean = float(values @ counts) / n
+    return float((values - mean) ** 2 @ counts) / (n - 1)
+
+
+def auc_interval(
+    auc: float, variance: float, n_pos: float, n_neg: float, level: float, *, logit: bool
+) -> tuple[Interval, str]:
+    """DeLong's interval, on the logit scale or plain, and the name of the method that was used.
+
+    Where the variance is 0 or cannot be estimated (a perfect ranking, a single case in a class), the score interval of
+    Newcombe (2006, method 5) stands in: the areas at which the observed one would not surprise.
+    """
+    z = z_of(level)
+    if not variance > 0.0 or not 0.0 < auc < 1.0:
+        return newcombe(auc, n_pos, n_neg, z), "newcombe"
+    if not logit:
+        half = z * math.sqrt(variance)
+        return Interval(max(0.0, auc - half), min(1.0, auc + half)), "delong"
+    middle, half = math.log(auc / (1 - auc)), z * math.sqrt(variance) / (auc * (1 - auc))
+    return Interval(_expit(middle - half), _expit(middle + half)), "delong_logit"
+
+
+def _expit(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x > -700 else 0.0
+
+
+def newcombe(auc: float, n_pos: float, n_neg: float, z: float) -> Interval:
+    """Areas A with |A − auc| ≤ z·SE(A), SE by Hanley & McNeil with equalised class sizes (Newcombe 2006)."""
+    half = (n_pos + n_neg) / 2.0 - 1.0
+
+    def standard_error(a: float) -> float:
+        return math.sqrt(a * (1 - a) * (1 + half * ((1 - a) / (2 - a) + a / (1 + a))) / (n_pos * n_neg))
+
+    def edge(inside: float, outside: float) -> float:
+        for _ in range(200):
+            middle = (inside + outside) / 2.0
+            if abs(middle - auc) <= z * standard_error(middle):
+                inside = middle
+            else:
+                outside = middle
+        return (inside + outside) / 2.0
+
+    return Interval(edge(auc, 0.0) if auc > 0 else 0.0, edge(auc, 1.0) if auc < 1 else 1.0)

@@ -1,0 +1,112 @@
+"""Intervals for a proportion: r of n."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import InputError
+from ..estimate import Interval
+from ..measures.catalogue import number
+
+
+class ApproximationWarning(UserWarning):
+    """An interval's approximation is not good here; another method is named in the message."""
+
+
+def z_of(level: float) -> float:
+    """Two-sided normal quantile."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + level / 2.0))
+
+
+def wald(r: float, n: float, level: float) -> Interval:
+    """p̂ ± z·√(p̂(1−p̂)/n); leaves [0, 1] and has no width at 0 and 1 (Berrar Def. 36, Eq. 45)."""
+    p = r / n
+    half = z_of(level) * math.sqrt(p * (1.0 - p) / n)
+    return Interval(p - half, p + half)
+
+
+def wilson(r: float, n: float, level: float) -> Interval:
+    """The proportions that a score test does not reject (Wilson 1927)."""
+    z = z_of(level)
+    p, z2 = r / n, z * z
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return Interval(max(0.0, middle - half) if r > 0 else 0.0, min(1.0, middle + half) if r < n else 1.0)
+
+
+def agresti_coull(r: float, n: float, level: float) -> Interval:
+    """Wald on z²/2 added successes and failures, clipped to [0, 1] (Agresti & Coull 1998)."""
+    z2 = z_of(level) ** 2
+    low, high = wald(r + z2 / 2, n + z2, level)
+    return Interval(max(0.0, low), min(1.0, high))
+
+
+def _beta(q: float, a: float, b: float) -> float:
+    from scipy.special import betaincinv
+
+    return float(betaincinv(a, b, q))
+
+
+def clopper_pearson(r: float, n: float, level: float) -> Interval:
+    """Exact: both tails of the binomial hold at least (1−level)/2 (Berrar Def. 37, Eq. 47, by the beta distribution)."""
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if r <= 0 else _beta(tail, r, n - r + 1)
+    high = 1.0 if r >= n else _beta(1.0 - tail, r + 1, n - r)
+    return Interval(low, high)
+
+
+def jeffreys(r: float, n: float, level: float) -> Interval:
+    """Central interval of the Beta(r+½, n−r+½) posterior, ends set to 0 and 1 at r = 0 and r = n (Brown et al. 2001)."""
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if r <= 0 else _beta(tail, r + 0.5, n - r + 0.5)
+    high = 1.0 if r >= n else _beta(1.0 - tail, r + 0.5, n - r + 0.5)
+    return Interval(low, high)
+
+
+METHODS: dict[str, Callable[[float, float, float], Interval]] = {
+    "wald": wald,
+    "wilson": wilson,
+    "clopper_pearson": clopper_pearson,
+    "agresti_coull": agresti_coull,
+    "jeffreys": jeffreys,
+}
+
+
+def proportion_interval(successes: int, n: int, level: float = 0.95, method: str = "clopper_pearson") -> Interval:
+    """Confidence interval for a proportion of ``successes`` in ``n`` independent trials.
+
+    Methods: wald, wilson, clopper_pearson, agresti_coull, jeffreys. The Wald interval warns where its approximation is
+    poor (n·p̂ or n·(1−p̂) at most 5) and where it has no width.
+
+    >>> low, high = proportion_interval(3, 5)
+    >>> round(low, 4), round(high, 4)
+    (0.1466, 0.9473)
+    """
+    for name, value in (("successes", successes), ("n", n)):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != int(value):
+            raise InputError(f"{name} must be a whole number, got {value!r}")
+    if n < 1 or not 0 <= successes <= n:
+        raise InputError(f"successes={successes} must lie between 0 and n={n}, and n must be at least 1")
+    if method not in METHODS:
+        raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
+    level = number(level, "level", 0.0, 1.0, open_ends=True)
+    if method == "wald":
+        note = wald_note(successes, n)
+        if note:
+            warnings.warn(f"{note}; clopper_pearson or wilson hold here", ApproximationWarning, stacklevel=2)
+    return METHODS[method](float(successes), float(n), level)
+
+
+def wald_note(r: float, n: float) -> str:
+    """Why a Wald interval should not be trusted here; empty where it can be (Berrar Def. 36)."""
+    if r in (0, n):
+        return f"the Wald interval has no width at {r:g} of {n:g}"
+    if min(r, n - r) <= 5:
+        return f"the Wald interval needs more than 5 successes and 5 failures, got {r:g} and {n - r:g}"
+    return ""

@@ -1,0 +1,216 @@
+"""Replicates of a sample: which units are drawn, and the vectors of sums of all replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..progress import Progress
+from ..ranking import Ranking, Ties
+from ..sample import Sample, as_column
+from ..sweep import PARTS, Request, loss_columns
+
+_JACKKNIFE_BLOCKS = 200
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is drawn: rows, or groups of rows; in strata or all together.
+
+    Rows are numbered in the order of the ranking, the positives first. ``unit`` gives each row's unit (empty: the row
+    itself), ``weight`` each row's weight (empty: 1), ``strata`` the first unit and the number of units of each stratum.
+    """
+
+    strata: NDArray[np.int64]
+    unit: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    n_units: int
+
+    @classmethod
+    def of(cls, sample: Sample, *, stratified: bool, groups: Any = None) -> Units:
+        """Units of a sample: its rows, or the groups that ``groups`` marks."""
+        n_pos = int(np.count_nonzero(sample.positive))
+        n = len(sample)
+        if groups is not None:
+            unit, n_units = _group_codes(groups, sample)
+            order = _order(sample)
+            weight = np.empty(0) if sample.weight is None else sample.weight[order]
+            return cls(np.array([[0, n_units]]), unit[order], weight, n_units)
+        weight = np.empty(0) if sample.weight is None else sample.weight[_order(sample)]
+        strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
+        return cls(np.array([s for s in strata if s[1]], dtype=np.int64), np.empty(0, np.int32), weight, n)
+
+
+def _order(sample: Sample) -> NDArray[np.intp]:
+    """Rows in the order of the ranking: positives before negatives, each by falling score."""
+    return np.lexsort((-sample.score.astype(np.float64), ~sample.positive))
+
+
+def _group_codes(groups: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
+    labels = as_column(groups, "groups")
+    expected = len(sample) if sample.source_rows is None else None
+    if expected is not None and len(labels) != expected:
+        raise InputError(f"groups has {len(labels)} rows but y_score has {expected}: pass one group for each case")
+    if sample.source_rows is not None:
+        labels = labels[sample.source_rows]
+    distinct, codes = np.unique(labels, return_inverse=True)
+    if len(distinct) < 2:
+        raise InputError("groups holds a single group; resampling needs at least two")
+    return codes.astype(np.int32), len(distinct)
+
+
+def row_counts(sample: Sample, ranking: Ranking) -> Ranking:
+    """The ranking of row counts: itself, or the one behind a weighted ranking."""
+    if not ranking.weighted:
+        return ranking
+    ascending = ranking.score[::-1]
+    sizes = []
+    for side in (sample.positive, ~sample.positive):
+        at = len(ascending) - 1 - np.searchsorted(ascending, sample.score[side])
+        sizes.append(np.bincount(at, minlength=len(ascending)).astype(np.int32))
+    return Ranking(ranking.score, sizes[0], sizes[1], ranking.rows)
+
+
+class Resampler:
+    """Draws replicates of one sample and sums them, in threads, without sorting anything again."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        ranking: Ranking,
+        *,
+        stratified: bool,
+        groups: Any = None,
+        seed: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        self.sample, self.ranking = sample, ranking
+        self.stratified = stratified and groups is None
+        self.units = Units.of(sample, stratified=self.stratified, groups=groups)
+        self.seed, self.progress = seed, progress
+
+    def vectors(self, request: Request, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
+        """One vector of sums for each replicate."""
+        from . import resample_kernels as compiled
+
+        units = self.units
+        out = np.zeros((n_resamples, request.width))
+        seed = self.seed & (2**63 - 1)
+        draw = partial(compiled.resample, seed=seed, strata=units.strata, n_units=units.n_units)
+        self._run(draw, request, ties, out, "bootstrap")
+        return out
+
+    def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+        """Blocks of units to leave out: the block of each unit, and for each block its share of its stratum, and that.
+
+        Single units where they are few; else some 200 random blocks, whose sums of influences have the same second and
+        third moments in expectation.
+        """
+        block = np.empty(self.units.n_units, np.int32)
+        shares: list[float] = []
+        strata: list[int] = []
+        rng = np.random.default_rng([self.seed & (2**63 - 1), 1])
+        for s, (start, size) in enumerate(self.units.strata.tolist()):
+            count = min(size, _JACKKNIFE_BLOCKS)
+            block[start : start + size] = len(shares) + rng.permutation(np.arange(size) % count)
+            sizes = np.bincount(np.arange(size) % count, minlength=count)
+            shares += (sizes / size).tolist()
+            strata += [s] * count
+        return block, np.array(shares), np.array(strata)
+
+    def left_out(self, request: Request, ties: Ties = "expected") -> NDArray[np.float64]:
+        """One vector of sums for each block left out."""
+        from . import resample_kernels as compiled
+
+        block, shares, _ = self.blocks()
+        out = np.zeros((len(shares), request.width))
+        self._run(partial(compiled.leave_out, block=block), request, ties, out, "jackknife")
+        return out
+
+    def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
+        """Replicates one by one, for statistics that are no algebra on sums: how often each unit came, and the ranking.
+
+        The same draws as in :meth:`vectors`.
+        """
+        from . import resample_kernels as compiled
+
+        ranking = self.ranking.resolved(ties)
+        counted = row_counts(self.sample, self.ranking).resolved(ties)
+        dtype = np.float64 if ranking.weighted else np.int32
+        units, seed = self.units, self.seed & (2**63 - 1)
+        with Progress("bootstrap", n_resamples, self.progress) as progress:
+            for r in range(n_resamples):
+                counts = np.zeros(units.n_units, np.uint16)
+                for s, (start, size) in enumerate(units.strata.tolist()):
+                    compiled.draw(counts, start, size, seed, r * len(units.strata) + s)
+                a, b = np.empty(len(ranking), dtype), np.empty(len(ranking), dtype)
+                rows = compiled.add_up(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
+                there = (a > 0) | (b > 0)
+                yield counts, Ranking(ranking.score[there], a[there], b[there], int(rows), ranking.weighted)
+                progress.advance()
+
+    def row_multiplicities(self, counts: NDArray[np.uint16]) -> NDArray[np.float64]:
+        """How often each row of the sample came, in the sample's own order."""
+        times = np.empty(len(self.sample))
+        times[_order(self.sample)] = counts[self.units.unit] if len(self.units.unit) else counts
+        return times
+
+    def _run(self, job: Callable[..., None], request: Request, ties: Ties, out: NDArray[np.float64], what: str) -> None:
+        from ..compiled import cores
+
+        ranking = self.ranking.resolved(ties)
+        counted = row_counts(self.sample, self.ranking).resolved(ties)
+        weighted = ranking.weighted
+        with_losses = "losses" in request.parts
+        log_p, log_q = loss_columns(ranking.score) if with_losses else (np.empty(0), np.empty(0))
+        losses = [
+            [np.log(o.eps), o.gamma, np.nan if o.prior is None else o.prior] for o in request.losses if with_losses
+        ]
+        common: dict[str, Any] = {
+            "unit": self.units.unit,
+            "weight": self.units.weight,
+            "pos_rows": counted.pos,
+            "neg_rows": counted.neg,
+            "zero": 0.0 if weighted else 0,
+            "score": ranking.score,
+            "log_p": log_p,
+            "log_q": log_q,
+            "parts": np.array([part in request.parts and (part != "places" or not weighted) for part in PARTS]),
+            "losses": np.array(losses, dtype=np.float64).reshape(len(losses), 3),
+            "above": np.array([ranking.above(t) for t in request.thresholds], dtype=np.int64),
+            "quotas": np.array(request.quotas, dtype=np.float64),
+            "out": out,
+            "stop": np.zeros(1, np.uint8),
+        }
+        dtype = np.float64 if weighted else np.int32
+
+        def batch(first: int, last: int) -> int:
+            work = {"a": np.empty(len(ranking), dtype), "b": np.empty(len(ranking), dtype)}
+            job(first=first, last=last, **work, **common)
+            return last - first
+
+        total = len(out)
+        step = max(1, min(total // (4 * cores()) or 1, int(4e6 / max(1, self.ranking.rows)) or 1))
+        spans = [(i, min(i + step, total)) for i in range(0, total, step)]
+        if len(spans) == 1 or total * self.ranking.rows < 20_000:
+            batch(0, total)
+            return
+        with Progress(what, total, self.progress) as progress, ThreadPoolExecutor(cores()) as pool:
+            waiting = {pool.submit(batch, *span) for span in spans}
+            try:
+                while waiting:
+                    done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        progress.advance(future.result())
+            except BaseException:
+                common["stop"][0] = 1  # the kernels look at it before each replicate
+                for future in waiting:
+                    future.cancel()
+                raise
