@@ -6,12 +6,18 @@ import doctest
 import inspect
 import itertools
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cutline as cl
+from cutline.measures.catalogue import make_spec
+from cutline.measures.reading import plan
+from cutline.ranking import rank
+from cutline.sample import make_sample
+from cutline.sweep import sweep
 from samples import Case, quietly, random_case
 
 MEASURES = cl.measures()
@@ -208,19 +214,23 @@ def test_signature(m: Any) -> None:
 
 @by_scored
 def test_same_as_names_a_measure_that_moves_with_it(m: Any) -> None:
-    """Where the catalogue says that a measure is another in disguise, they order random models alike."""
-    others = [o for o in SCORED if o is not m and any(a in m.same_as.split() for a in (o.name,))]
+    """Where the catalogue says that a measure is another in disguise, both prefer the same of any two models."""
+    named = set(re.findall(r"[a-z][a-z0-9_]+", m.same_as))
     rng = np.random.default_rng(5)
     y = np.repeat([1, 0], [8, 12])
-    for other in others:
-        values = []
-        for _ in range(20):
-            s = rng.permutation(20) + 20 * y * rng.random()
-            if m.scores == "probability" or other.scores == "probability":
-                s = s / 60
-            values.append((value(m, y, s), value(other, y, s)))
-        order = [sorted(range(20), key=lambda k, c=c: round(values[k][c], 10)) for c in (0, 1)]
-        assert order[0] == order[1] or m.better != other.better, f"{m.name} is not {other.name}"
+    models = [(rng.permutation(20) + 20 * y * (0.2 + rng.random())) / 50 for _ in range(20)]
+    for other in [o for o in SCORED if o.name in named and o is not m]:
+        ours, theirs = (
+            [round(v if x.better == "higher" else -v, 9) for v in (value(x, y, s) for s in models)] for x in (m, other)
+        )
+        for a, b in itertools.combinations([k for k in range(20) if not math.isnan(ours[k])], 2):
+            assert np.sign(ours[a] - ours[b]) == np.sign(theirs[a] - theirs[b]), f"{m.name} is not {other.name}"
+
+
+def test_what_is_one_number_under_many_names_is_said() -> None:
+    for name in ("gini", "pem", "taks", "average_gain", "linear_ranking"):
+        assert "roc_auc" in cl.measure(name).same_as
+    assert "average_precision" in cl.measure("average_hit_rate").same_as
 
 
 @by_scored
@@ -276,11 +286,17 @@ def test_measure_strings_print_back(text: str) -> None:
     assert names_after_evaluation(text) == [text]
 
 
+def string_of(m: Any, quota: int) -> str:
+    """The shortest measure string: required numbers and the quota, nothing else."""
+    if "g" in m.params:
+        pytest.skip("has an option that no string can hold")
+    required = [f"{name}=2" for name, default in m.params.items() if default is inspect.Parameter.empty]
+    return m.name + (f"({', '.join(required)})" if required else "") + (f"@{quota}" if m.needs_quota else "")
+
+
 @by_scored
 def test_the_string_of_every_measure(m: Any) -> None:
-    if any(default is inspect.Parameter.empty for default in m.params.values()):
-        pytest.skip("has an option that no string can hold")
-    text = f"{m.name}@7" if m.needs_quota else m.name
+    text = string_of(m, 7)
     assert names_after_evaluation(text) == [text]
     for alias in m.aliases:
         assert names_after_evaluation(text.replace(m.name, alias)) == [text]
@@ -489,6 +505,21 @@ def test_the_best_end_of_the_range_is_reached(m: Any) -> None:
 
 
 @by_scored
+def test_scalar_is_vectorised(m: Any) -> None:
+    """The same lines work on one sample and on many at once: one row of sums for each."""
+    if m.part == "ranking":
+        pytest.skip("reads the ranking itself")
+    spec = make_spec(m, {"quota": 9} if m.needs_quota else options(m, 30))
+    (reading,) = plan([spec], 30)
+    drawn = [random_case(seed, 30, 5 + seed) for seed in range(8)]
+    vectors = np.stack([sweep(rank(make_sample(y, s)), reading.request) for y, s, _ in drawn])
+    (together,) = reading.values(vectors)
+    said = {"quota": 9} if m.needs_quota else {}
+    assert np.shape(together) == (8,)
+    assert all(same(float(a), value(m, y, s, **said)) for a, (y, s, _) in zip(together, drawn, strict=True))
+
+
+@by_scored
 def test_input_is_left_as_it_was(m: Any) -> None:
     y, s, _ = random_case(4, 50, 8)
     w = np.random.default_rng(0).random(50)
@@ -501,10 +532,7 @@ def test_input_is_left_as_it_was(m: Any) -> None:
 
 @by_scored
 def test_the_evaluation_gives_what_the_function_gives(m: Any) -> None:
-    if any(default is inspect.Parameter.empty for default in m.params.values()):
-        pytest.skip("has an option that no string can hold")
     for y, s, _ in samples():
-        quota = len(y) // 3 + 1
-        name = f"{m.name}@{quota}" if m.needs_quota else m.name
+        name = string_of(m, len(y) // 3 + 1)
         ev = cl.evaluate(y, s, measures=[name], interval=None)
         assert same(ev[name].value, value(m, y, s), 1e-13)

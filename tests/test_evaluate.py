@@ -82,6 +82,36 @@ def test_chosen_measures_come_in_the_chosen_order() -> None:
     assert len(ev) == 5
 
 
+def test_options_of_one_measure_do_not_reach_another() -> None:
+    chosen = {
+        "log_loss": cl.log_loss(Y, S),
+        "log_loss(base=10, eps=1e-09)": cl.log_loss(Y, S, base=10, eps=1e-9),
+        "focal_loss": cl.focal_loss(Y, S),
+        "focal_loss(gamma=1)": cl.focal_loss(Y, S, gamma=1),
+        "information_score(prior=0.2)": cl.information_score(Y, S, prior=0.2),
+        "information_score": cl.information_score(Y, S),
+        "recall(threshold=0.3)": cl.recall(Y, S, threshold=0.3),
+        "recall(threshold=0.7)": cl.recall(Y, S, threshold=0.7),
+        "roc_auc(ties='best')": cl.roc_auc(Y, S, ties="best"),
+        "roc_auc(ties='worst')": cl.roc_auc(Y, S, ties="worst"),
+        "roc_auc": cl.roc_auc(Y, S),
+        "hit_rate@30": cl.hit_rate(Y, S, quota=30),
+        "hit_rate@5": cl.hit_rate(Y, S, quota=5),
+        "hit_rate(ties='best')@5": cl.hit_rate(Y, S, quota=5, ties="best"),
+    }
+    ev = cl.evaluate(Y, S, measures=list(chosen), interval=None)
+    assert [row["measure"] for row in ev.to_dicts()] == list(chosen)
+    assert [row["value"] for row in ev.to_dicts()] == pytest.approx(list(chosen.values()), rel=1e-13)
+
+
+def test_float32_scores_meet_the_threshold_as_they_are() -> None:
+    """The nearest float32 to 0.7 is below 0.7, that to 0.1 is above 0.1: in an evaluation as in a call."""
+    for threshold, expected in ((0.7, 0.0), (0.1, 1.0)):
+        s = np.array([threshold, 0.0], dtype=np.float32)
+        assert cl.recall([1, 0], s, threshold=threshold) == expected
+        assert cl.evaluate([1, 0], s, threshold=threshold, interval=None)["recall"].value == expected
+
+
 def test_a_share_as_quota() -> None:
     ev = cl.evaluate(Y, S, quota=0.05, measures=["qrecall"], interval=None)
     assert ev["qrecall@5%"].value == cl.qrecall(Y, S, quota=6)
@@ -125,7 +155,6 @@ def test_bad_input_is_refused() -> None:
         {"y_true": [1, 0], "y_score": [0.1, 0.2], "measures": ["hit_rate"]},
         {"y_true": [1, 0], "y_score": [0.1, 0.2], "measures": "pem"},
         {"y_true": [1, 0], "y_score": [0.1, 0.2], "threshold": math.nan},
-        {"y_true": [1, 0], "y_score": [0.1, 0.2], "interval": "no_such"},
     ):
         with pytest.raises(cl.InputError):
             cl.evaluate(**{"interval": None, **arguments})

@@ -229,6 +229,20 @@ def test_pearson_of_nearly_constant_scores() -> None:
     )
 
 
+@pytest.mark.parametrize("scale", [1e300, 1e-300, 2.0**-1060, 2.0**1015])
+def test_pearson_has_no_scale(scale: float) -> None:
+    y, s = [1, 0, 1, 1, 0], [128.0, 96.0, 64.0, 48.0, 16.0]
+    expected = oracle.quota_pearson(Data.of(y, s), 5)
+    assert cl.quota_pearson(y, [v * scale / 128 for v in s], quota=5) == pytest.approx(expected, rel=1e-9)
+
+
+def test_ranking_score_of_a_steep_g() -> None:
+    """The worst place counts g(1), however large g is at the others."""
+    y, s = [0] * 19 + [1], list(range(20, 0, -1))
+    assert cl.ranking_score(y, s, g=lambda i: 10.0**i) == pytest.approx(10.0, rel=1e-12)
+    assert cl.ranking_score(y, [1] * 20, g=lambda i: 2.0**i) == pytest.approx((2.0**21 - 2) / 20, rel=1e-12)
+
+
 def test_float32_ties_are_ties_of_float32_values() -> None:
     """0.1 and its float64 neighbour are one float32 value, and 0.1f is not 0.1."""
     y = np.array([1, 0])
