@@ -93,7 +93,7 @@ def as_markdown(rows: Sequence[Row], columns: Sequence[str], title: str = "") ->
 
 @contextmanager
 def written_whole(path: str | Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to, renamed to it at the end; nothing is left behind if that end is not reached."""
+    """A path beside ``path`` to write to, renamed to it at the end; where that is not reached, nothing is left."""
     goal = Path(path)
     handle, beside = tempfile.mkstemp(prefix=f".{goal.name}.", suffix=goal.suffix, dir=goal.parent)
     os.close(handle)

@@ -30,9 +30,11 @@ KINDS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
+# DuckDB would read yes/no as booleans, and so decide what is positive; that is the user's to say.
+_TYPES = "auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
 _READERS = {
-    "csv": "read_csv(?{compression}{text})",
-    "tsv": "read_csv(?, delim = '\t'{compression}{text})",
+    "csv": "read_csv(?, {types}{compression})",
+    "tsv": "read_csv(?, delim = '\t', {types}{compression})",
     "json": "read_json(?, format = 'auto'{compression})",
     "parquet": "read_parquet(?)",
 }
@@ -97,7 +99,9 @@ class Source:
             missing = np.isnan(np.asarray(values))
         if missing.any():
             row = int(np.argmax(missing)) + 1
-            raise InputError(f"{self.name}: column {column!r} has no {role} in data row {row}; fill it in or drop the row")
+            raise InputError(
+                f"{self.name}: column {column!r} has no {role} in data row {row}; fill it in or drop the row"
+            )
         return np.asarray(values)
 
     def check(self, column: str, role: str) -> None:
@@ -183,7 +187,7 @@ def _kind(path: str, *, is_input: bool) -> tuple[str, bool]:
 
 def _relation(path: str, kind: str, compressed: bool, as_text: bool) -> tuple[str, list[str]]:
     reader = _READERS[kind].format(
-        compression=", compression = 'gzip'" if compressed else "", text=", all_varchar = true" if as_text else ""
+        compression=", compression = 'gzip'" if compressed else "", types="all_varchar = true" if as_text else _TYPES
     )
     # DuckDB reads *, ? and [ in a path as a pattern; a file may really be called that.
     return reader, [re.sub(r"([*?\[])", r"[\1]", path)]
@@ -202,5 +206,9 @@ def _sentence(message: str, columns: Sequence[str]) -> str:
     """The telling lines of a DuckDB message: which line, which column, what was wrong."""
     lines = [line.strip() for line in message.splitlines()]
     first = re.sub(r"^[\w ]+ Error: ", "", lines[0]) if lines else "unknown format"
-    told = [line for line in lines[1:] if re.match(r"(Error when converting column|Could not convert|Expected Number)", line)]
+    told = [
+        line
+        for line in lines[1:]
+        if re.match(r"(Error when converting column|Could not convert|Expected Number)", line)
+    ]
     return "; ".join([first.rstrip(". "), *told[:2]])

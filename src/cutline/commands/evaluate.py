@@ -1,0 +1,184 @@
+"""``cutline evaluate``: one model, or one class against the rest after another."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from ..rows import plain
+from . import options
+from .output import as_csv, as_markdown, note, print_table, say, settings_line, written_whole
+
+if TYPE_CHECKING:
+    from ..evaluate import Evaluation
+    from .columns import Columns
+    from .reading import Source
+
+EXAMPLES = """\b
+Examples:
+  cutline evaluate scores.csv
+  cutline evaluate scores.csv --label y --score p --quota 200 --html report.html
+  cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
+  cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
+  cutline evaluate iris.csv --label class --score 'p_*'
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@options.file_argument
+@options.label_option
+@options.score_option
+@options.quota_option
+@options.threshold_option
+@options.positive_option
+@options.weight_option
+@options.measure_option
+@options.inference_options
+@options.format_option
+@options.html_option
+def evaluate(file: str, label: str | None, score: str | None, html: str | None, form: str, **asked: Any) -> None:
+    """Say how good one model's scores are: every measure with an interval.
+
+    FILE holds a row for each case, with its real outcome and its score. --label and --score can be left out where
+    only one column can be meant.
+    """
+    from .columns import choose_columns
+    from .reading import opened
+
+    with opened(file) as source:
+        columns = choose_columns(source, label, [score] if score else [], asked["weight"])
+        if len(columns.scores) > 1:
+            _each_class(source, columns, score or "*", form, html, asked)
+            return
+        ev = evaluate_column(source, columns, columns.scores[0], asked)
+    facts = {"file": source.name, "label": columns.label, "score": columns.scores[0]}
+    if html is not None:
+        from ..present.page import write_page
+
+        with written_whole(html) as path:
+            write_page(ev, path, source=facts)
+        note(f"page: {html}")
+    show_evaluation(ev, form, facts)
+
+
+def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> Evaluation:
+    """Read one score column and evaluate it."""
+    from ..evaluate import evaluate as evaluate_arrays
+    from .columns import read_labels
+
+    return evaluate_arrays(
+        read_labels(source, columns.label, asked["positive"]),
+        source.numbers(score, "score"),
+        name=score,
+        sample_weight=None if columns.weight is None else source.numbers(columns.weight, "weight"),
+        threshold=asked["threshold"],
+        quota=asked["quota"],
+        measures=list(asked["measures"]) or None,
+        **inference(asked),
+    )
+
+
+def inference(asked: dict[str, Any]) -> dict[str, Any]:
+    """The options of the intervals as the library takes them."""
+    return {
+        "interval": None if asked["no_intervals"] else "auto",
+        "level": asked["level"],
+        "n_resamples": asked["resamples"],
+        "seed": asked["seed"],
+    }
+
+
+def settings_of(ev: Evaluation, facts: dict[str, Any]) -> str:
+    """The settings line of an evaluation."""
+    s = ev.settings
+    made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
+    quota = {} if ev.quota is None else {"quota": ev.quota}
+    return settings_line(**facts, rows=ev.facts["rows"], threshold=ev.threshold, **quota, **made)
+
+
+def show_evaluation(ev: Evaluation, form: str, facts: dict[str, Any]) -> None:
+    """Print an evaluation in one of the formats."""
+    from .. import __version__
+    from ..present.tables import reading_rows
+    from ..present.words import headline, quota_sentence, ties_sentence
+
+    if form == "json":
+        say(json.dumps({"cutline": __version__, **facts, **json.loads(ev.to_json())}, indent=2, ensure_ascii=False))
+        return
+    if form == "csv":
+        rows = ev.to_dicts()
+        say(as_csv(rows, list(rows[0])).rstrip("\n"))
+        note(settings_of(ev, facts))
+        return
+    rows = reading_rows(ev)
+    sentences = [s for s in (headline(ev), quota_sentence(ev), ties_sentence(ev)) if s]
+    if form == "markdown":
+        say("\n\n".join(sentences) + "\n")
+        say(as_markdown(rows, list(rows[0])))
+        say(f"\n{settings_of(ev, facts)}")
+        return
+    say("\n".join(sentences) + "\n")
+    print_table(rows, list(rows[0]), section="family")
+    say(f"\n{settings_of(ev, facts)}")
+
+
+def _each_class(
+    source: Source, columns: Columns, pattern: str, form: str, html: str | None, asked: dict[str, Any]
+) -> None:
+    """A score column for each class: each class in turn against the rest."""
+    import numpy as np
+
+    from .. import __version__
+    from ..evaluate import one_vs_rest
+    from ..present.tables import class_rows
+    from .columns import class_names, label_values
+    from .reading import listed, quoted
+
+    if html is not None:
+        raise InputError("--html shows one positive class; name its score column with --score and it with --positive")
+    if asked["positive"] is not None:
+        raise InputError(f"--positive and several score columns ({listed(columns.scores)}) contradict each other")
+    classes = class_names(pattern, columns.scores)
+    found = [str(value) for value in label_values(source, columns.label, 1000)]
+    strange = [value for value in found if value not in classes]
+    if strange:
+        raise InputError(
+            f"{source.name}: column {columns.label!r} holds {strange[0]!r}, but no score column stands for it; "
+            f"{pattern!r} gives the classes {listed(classes)}"
+        )
+    text = source.query(f"{quoted(columns.label)}::VARCHAR AS v").fetchnumpy()["v"]
+    labels = source.complete(text, columns.label, "label")
+    matrix = np.column_stack([source.numbers(column, "score") for column in columns.scores])
+    ovr = one_vs_rest(
+        labels,
+        matrix,
+        classes=classes,
+        threshold=asked["threshold"],
+        quota=asked["quota"],
+        measures=list(asked["measures"]) or None,
+        sample_weight=None if columns.weight is None else source.numbers(columns.weight, "weight"),
+        **inference(asked),
+    )
+    first = next(iter(ovr.evaluations.values()))
+    facts = {"file": source.name, "label": columns.label, "score": pattern}
+    rows = ovr.to_dicts()
+    if form == "json":
+        content = {"cutline": __version__, **facts, "rows": len(labels), **first.settings.to_dict(), "classes": rows}
+        say(json.dumps(plain(content), indent=2, ensure_ascii=False))
+    elif form == "csv":
+        say(as_csv(rows, list(rows[0])).rstrip("\n"))
+        note(settings_of(first, facts))
+    else:
+        wanted = list(first.specs) if asked["measures"] else ["roc_auc", "average_precision", "brier_score"]
+        if asked["quota"] is not None and not asked["measures"]:
+            wanted += [key for key, spec in first.specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
+        table = class_rows(ovr, wanted)
+        title = f"{len(labels):,} rows, {len(ovr)} classes, each against the rest"
+        if form == "markdown":
+            say(as_markdown(table, list(table[0]), title))
+        else:
+            print_table(table, list(table[0]), title=title)
+        say(f"\n{settings_of(first, facts)}")

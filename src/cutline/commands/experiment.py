@@ -1,0 +1,34 @@
+"""``cutline experiment``: a paper's experiment, from the source checkout."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import click
+
+from ..errors import InputError
+
+PAPERS = ("berrar", "arbel-rokach", "rosset", "zheng")
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("paper", type=click.Choice(PAPERS))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def experiment(paper: str, arguments: tuple[str, ...]) -> None:
+    """Run the experiment of a PAPER again, on the public functions only, and print it beside the printed results.
+
+    Further ARGUMENTS go to the experiment; --help after the paper's name shows them.
+    """
+    folder = Path(__file__).resolve().parents[3] / "experiments"
+    script = folder / f"{paper.replace('-', '_')}.py"
+    if not script.is_file():
+        raise InputError(f"the experiment {paper!r} is part of the source checkout, not of an installed package")
+    kept = sys.argv, list(sys.path)
+    sys.argv = [f"cutline experiment {paper}", *arguments]
+    sys.path.insert(0, str(folder))  # the experiments import what they share from beside them
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    finally:
+        sys.argv, sys.path[:] = kept

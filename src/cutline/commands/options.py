@@ -1,0 +1,90 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _quota(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
+    """Read a quota: ``200`` rows or ``5%`` of them. Its size is checked where the rows are known."""
+    from ..measures.catalogue import parse_quota
+
+    return None if value is None else parse_quota(value)
+
+
+def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a column name from the file that is already on the line."""
+    from ..errors import InputError
+    from .reading import opened
+
+    file = ctx.params.get("file")
+    if not file or file == "-":
+        return []
+    try:
+        with opened(file) as source:
+            return [CompletionItem(name) for name in source.columns if name.startswith(incomplete)]
+    except (InputError, OSError):
+        return []  # a shell that completes must not print errors
+
+
+def _measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from ..measures.catalogue import measures
+
+    return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
+
+
+file_argument = click.argument("file", type=click.Path(exists=False, allow_dash=True))
+label_option = click.option("--label", metavar="COLUMN", shell_complete=_columns, help="Column with the real outcome.")
+score_option = click.option(
+    "--score", metavar="COLUMN", shell_complete=_columns, help="Column with the score; 'p_*' for a column per class."
+)
+scores_option = click.option(
+    "--score",
+    "scores",
+    metavar="COLUMN",
+    multiple=True,
+    shell_complete=_columns,
+    help="Column with a model's score; repeat it for each model, or give a pattern ('p_*').",
+)
+positive_option = click.option("--positive", metavar="VALUE", help="Label that counts as positive (else 1 or true).")
+weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
+quota_option = click.option("--quota", callback=_quota, metavar="N|P%", help="Places: a number (200) or a share (5%).")
+threshold_option = click.option(
+    "--threshold", type=float, default=0.5, show_default=True, help="Predicted positive means score > threshold."
+)
+measure_option = click.option(
+    "--measure",
+    "measures",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=_measures,
+    help="Only this measure, e.g. pem, qrecall@5%, 'f_beta(beta=2)'; may be repeated.",
+)
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv", "markdown"]),
+    default="table",
+    show_default=True,
+    help="table is for people; the others are stable for programs.",
+)
+html_option = click.option("--html", type=click.Path(), metavar="PATH", help="Also write the interactive page.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results repeatable.")
+
+
+def inference_options(command: F) -> F:
+    """How intervals are made."""
+    for option in (
+        seed_option,
+        click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples."),
+        click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals."),
+        click.option("--no-intervals", is_flag=True, help="Values only: quicker on very large files."),
+    ):
+        command = option(command)
+    return command

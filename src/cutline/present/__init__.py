@@ -1,0 +1,1 @@
+"""What people see: tables and sentences, plots, and the page."""
