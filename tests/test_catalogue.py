@@ -536,3 +536,10 @@ def test_the_evaluation_gives_what_the_function_gives(m: Any) -> None:
         name = string_of(m, len(y) // 3 + 1)
         ev = cl.evaluate(y, s, measures=[name], interval=None)
         assert same(ev[name].value, value(m, y, s), 1e-13)
+
+
+@pytest.mark.parametrize("family", ["threshold", "probability", "ranking", "quota", "other"])
+def test_measures_of_one_family(family: str) -> None:
+    chosen = cl.measures(family)
+    assert chosen
+    assert [m.name for m in chosen] == [m.name for m in MEASURES if m.family == family]
