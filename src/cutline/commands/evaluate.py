@@ -10,7 +10,7 @@ import click
 from ..errors import InputError
 from ..rows import plain
 from . import options
-from .output import as_csv, as_markdown, note, print_table, say, settings_line, written_whole
+from .output import as_csv, as_markdown, note, print_table, say, settings_line
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
@@ -58,8 +58,7 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
     if html is not None:
         from ..present.page import write_page
 
-        with written_whole(html) as path:
-            write_page(ev, path, source=facts)
+        write_page(ev, html, source=facts)
         note(f"page: {html}")
     show_evaluation(ev, form, facts)
 

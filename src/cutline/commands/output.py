@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -89,21 +85,3 @@ def as_markdown(rows: Sequence[Row], columns: Sequence[str], title: str = "") ->
     lines += ["| " + " | ".join(cell(c) for c in columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(cell(row.get(c)) for c in columns) + " |" for row in rows]
     return "\n".join(lines)
-
-
-@contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to, renamed to it at the end; where that is not reached, nothing is left."""
-    goal = Path(path)
-    handle, beside = tempfile.mkstemp(prefix=f".{goal.name}.", suffix=goal.suffix, dir=goal.parent)
-    os.close(handle)
-    try:
-        yield Path(beside)
-        # mkstemp makes files only their owner can read; a report gets the rights any new file would have.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(beside, 0o666 & ~mask)
-        os.replace(beside, goal)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise

@@ -1,11 +1,30 @@
-"""The numbers behind the quota explorer: every model at every quota a reader can choose."""
+"""The numbers behind the quota explorer: every model at every quota that a reader can choose."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-EXACT_UP_TO = 500
+if TYPE_CHECKING:
+    from ..evaluate import Evaluation
+    from ..ranking import Ranking
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+EVERY_QUOTA_UP_TO = 5_000
+TOLERANCE = 0.001
+
+
+def normal_quantile(level: float) -> float:
+    """How many standard deviations an interval of this level reaches to either side."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + level / 2))
 
 
 def hits_interval(hits: float, quota: int, level: float) -> tuple[float, float]:
@@ -14,14 +33,107 @@ def hits_interval(hits: float, quota: int, level: float) -> tuple[float, float]:
     return float(low[0]), float(high[0])
 
 
-def hits_intervals(
-    hits: NDArray[np.float64], quotas: NDArray[np.int64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def hits_intervals(hits: Floats, quotas: Whole, level: float) -> tuple[Floats, Floats]:
     """Intervals for the expected number of hits at many quotas: Wilson's interval for the hit rate, times the quota."""
-    from scipy.special import ndtri
-
-    z = float(ndtri(0.5 + level / 2))
+    z = normal_quantile(level)
     rate = hits / quotas
     centre = (rate + z * z / (2 * quotas)) / (1 + z * z / quotas)
-    half = z / (1 + z * z / quotas) * np.sqrt(rate * (1 - rate) / quotas + z * z / (4 * quotas**2))
+    half = z / (1 + z * z / quotas) * np.sqrt(rate * (1 - rate) / quotas + z * z / (4 * quotas.astype(float) ** 2))
     return np.maximum(centre - half, 0.0) * quotas, np.minimum(centre + half, 1.0) * quotas
+
+
+def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
+    """The quotas a reader can choose. All of them in a short list.
+
+    In a long one: every quota up to 500, all with three significant digits, every tenth of a per cent, and ``extra``.
+    """
+    if n <= EVERY_QUOTA_UP_TO:
+        return np.arange(1, n + 1)
+    parts: list[Any] = [np.arange(1, 501), n * np.arange(1, 1001) // 1000, list(extra), [n]]
+    unit = 1
+    while 100 * unit <= n:
+        parts.append(np.arange(100, 1000) * unit)
+        unit *= 10
+    stops = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))
+    return stops[(stops >= 1) & (stops <= n)]
+
+
+@dataclass(frozen=True)
+class Stops:
+    """One model at every stop. ``worst``, ``best``: positives taken if the places inside a tie go badly or well."""
+
+    quota: Whole
+    hits: Floats
+    low: Floats
+    high: Floats
+    threshold: Floats
+    worst: Floats
+    best: Floats
+
+
+def at_stops(ranking: Ranking, stops: Whole, level: float) -> Stops:
+    """What ``ev.at(quota=…)`` gives, for all stops at once."""
+    ends = np.concatenate([[0], np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)])
+    found = np.concatenate([[0], np.cumsum(ranking.pos, dtype=np.int64)])
+    groups = np.searchsorted(ends[1:], stops, side="right")  # groups that are taken whole
+    inside = stops - ends[groups]
+    last = np.minimum(groups, len(ranking) - 1)
+    pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
+    hits = found[groups] + inside * pos / (pos + neg)
+    low, high = hits_intervals(hits, stops, level)
+    threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
+    worst = found[groups] + np.maximum(0.0, inside - neg)
+    best = found[groups] + np.minimum(pos, inside)
+    return Stops(stops, hits, low, high, threshold, worst, best)
+
+
+def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
+    """Points to keep so that straight lines between them stay within ``tolerance`` of each curve's range.
+
+    Ramer, Douglas and Peucker's rule by vertical distance; the curves keep the same points.
+    """
+    allowed = [tolerance * (float(np.ptp(curve)) or 1.0) for curve in curves]
+    kept = np.zeros(len(x), dtype=bool)
+    kept[[0, -1]] = True
+    waiting = [(0, len(x) - 1)]
+    while waiting:
+        first, last = waiting.pop()
+        if last - first < 2:
+            continue
+        between = slice(first + 1, last)
+        share = (x[between] - x[first]) / (x[last] - x[first])
+        worst, place = 1.0, -1
+        for curve, most in zip(curves, allowed, strict=True):
+            off = np.abs(curve[between] - (curve[first] + share * (curve[last] - curve[first]))) / most
+            peak = int(np.argmax(off))
+            if off[peak] > worst:
+                worst, place = float(off[peak]), first + 1 + peak
+        if place >= 0:
+            kept[place] = True
+            waiting += [(first, place), (place, last)]
+    return np.flatnonzero(kept)
+
+
+def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
+    """One model's part of the explorer, in columns, with as many digits as a reader can see."""
+    at = at_stops(ev.ranking, stops, ev.settings.level)
+    kept = thinned(stops.astype(np.float64), at.hits, at.hits / stops, at.low, at.high)
+    inside_ties = bool((at.worst != at.best).any())
+    return {
+        "name": ev.name,
+        "positives": int(ev.facts["positives"]),
+        "hits": _digits(at.hits),
+        "threshold": [_significant(value) for value in at.threshold],
+        "worst": _digits(at.worst) if inside_ties else None,
+        "best": _digits(at.best) if inside_ties else None,
+        "drawn": kept.tolist(),
+    }
+
+
+def _digits(values: Floats, most: int = 6) -> list[float | int]:
+    return [int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
+
+
+def _significant(value: float) -> float | None:
+    """Six significant digits; None where everyone is taken."""
+    return float(f"{value:.6g}") if np.isfinite(value) else None

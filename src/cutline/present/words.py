@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..rows import show
 
@@ -60,3 +60,51 @@ def ties_sentence(ev: Evaluation) -> str:
         f"{tied:.1%} of the pairs of a positive and a negative have the same score "
         f"({ev.facts['distinct_scores']:,} distinct scores): each counts half."
     )
+
+
+def answer(result: Any, quota: int) -> list[str]:
+    """The result in two sentences: what the quota gives by which model, and how sure that is."""
+    evaluations = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    first = evaluations[0]
+    if first.facts["weighted"] or first.facts["positives"] == 0:
+        return [headline(first)]
+    from .explorer import hits_interval
+
+    level = first.settings.level
+    ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
+    best, point = ordered[0], ordered[0].at(quota=quota)
+    low, high = hits_interval(point.tp, quota, level)
+    what = (
+        f"{count(point.tp)} of the {count(point.tp + point.fn)} positives ({level:.0%} interval {count_range(low, high)}), "
+        f"{point.lift:.1f} times as many as a random choice"
+    )
+    if len(ordered) == 1:
+        return [f"The best {quota:,} of {first.facts['rows']:,} hold {what}.", _how_sure(best, point)]
+    return [f"With {quota:,} places, take them by {best.name}: they hold {what}.", _lead(result, ordered, quota)]
+
+
+def _how_sure(ev: Evaluation, point: Any) -> str:
+    rate = f"That is a hit rate of {point.hit_rate:.1%} and {point.qrecall:.1%} of all positives"
+    if "roc_auc" not in ev or not ev["roc_auc"].low == ev["roc_auc"].low:
+        return f"{rate}."
+    auc = ev["roc_auc"]
+    chance = "better than chance" if auc.low > 0.5 else "not shown to be better than chance"
+    return f"{rate}; over the whole list the ranking is {chance} (AUC {show(auc.value)}, {show(auc.low)} to {show(auc.high)})."
+
+
+def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
+    """How sure the best model's lead over the next one at this quota is."""
+    best, second = ordered[0], ordered[1]
+    gap = best.at(quota=quota).tp - second.at(quota=quota).tp
+    if gap < 1e-9:
+        return f"{second.name} finds just as many, so at this quota there is nothing to choose between them."
+    lead = f"It finds {count(gap)} more than {second.name}"
+    for row in getattr(result, "differences", ()):
+        if row["measure"] == f"hit_rate@{quota}" and {row["a"], row["b"]} == {best.name, second.name}:
+            low, high = sorted(
+                sign * row[end] * quota for sign in (1 if row["a"] == best.name else -1,) for end in ("low", "high")
+            )
+            if low > 0:
+                return f"{lead}, and that lead is beyond chance (interval {count_range(low, high)})."
+            return f"{lead}, but the data cannot tell yet whether that is more than luck (interval {count_range(low, high)})."
+    return f"{lead}."

@@ -1,0 +1,232 @@
+"use strict";
+// Glue between the controls, the table and the charts. All numbers come from the page's data; what is computed here
+// (rates, lift, profit) is the plain arithmetic of hits, places, cost and value.
+(() => {
+  const data = JSON.parse(document.getElementById("cutline-data").textContent);
+  const $ = (id) => document.getElementById(id);
+  const { stops, rows, models, charts } = data;
+  const positives = models.length ? models[0].positives : 0;
+  const views = {};
+  const state = { at: data.start, cost: data.cost, value: data.value, log: data.log, banded: null, shown: models.map(() => true) };
+  const typed = { quota: null };
+
+  const whole = (v) => Math.abs(v - Math.round(v)) < 1e-9;
+  const fixed = (v, d) => v.toLocaleString("en-US", { minimumFractionDigits: d, maximumFractionDigits: d });
+  const number = (v) => (whole(v) ? fixed(Math.round(v), 0) : fixed(v, 1));
+  const bound = (v) => fixed(v, v < 1000 ? 1 : 0);
+  const money = (v) => fixed(v, Math.abs(v) < 1000 && !whole(v) ? 2 : 0).replace("-", "−");
+  const percent = (v) => (Number.isFinite(v) ? fixed(100 * v, 1) + "\u202f%" : "–");
+  const hasProfit = () => Number.isFinite(state.cost) && Number.isFinite(state.value);
+
+  // Wilson's interval for a share; the same as in the tables, which a test holds.
+  function wilson(hits, n) {
+    const z = data.z, rate = hits / n, down = 1 + (z * z) / n;
+    const centre = (rate + (z * z) / (2 * n)) / down;
+    const half = (z / down) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n));
+    return [Math.max(centre - half, 0), Math.min(centre + half, 1)];
+  }
+  const interval = (model, i) => wilson(model.hits[i], stops[i]).map((rate) => rate * stops[i]);
+
+  // One model at one stop.
+  function point(model, i) {
+    const q = stops[i];
+    const share = positives / rows, hits = model.hits[i];
+    const profit = (h) => (hasProfit() ? state.value * h - state.cost * q : 0);
+    const row = {
+      m: model.name, q, hits, rate: hits / q, qrecall: positives ? hits / positives : NaN,
+      lift: share ? hits / q / share : NaN, profit: profit(hits),
+    };
+    return row;
+  }
+  function spread(model, i) {
+    const q = stops[i], share = positives / rows, row = point(model, i);
+    const [low, high] = interval(model, i), found = positives ? wilson(row.hits, positives) : [NaN, NaN];
+    [["_low", low, found[0]], ["_high", high, found[1]]].forEach(([end, hits, recall]) => {
+      row["hits" + end] = hits;
+      row["rate" + end] = hits / q;
+      row["qrecall" + end] = recall;
+      row["lift" + end] = share ? hits / q / share : NaN;
+      row["profit" + end] = hasProfit() ? state.value * hits - state.cost * q : 0;
+    });
+    return row;
+  }
+  const shownModels = () => models.filter((_, k) => state.shown[k]);
+  const curveRows = () => shownModels().flatMap((model) => model.drawn.map((i) => point(model, i)));
+  const bandRows = (k) => (k < 0 ? [] : models[k].drawn.map((i) => spread(models[k], i)));
+  const markerRows = () => shownModels().map((model) => point(model, state.at));
+
+  function nearest(quota) {
+    let low = 0, high = stops.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (stops[middle] < quota) low = middle + 1; else high = middle;
+    }
+    return low > 0 && quota - stops[low - 1] <= stops[low] - quota ? low - 1 : low;
+  }
+
+  function leaders(i) {
+    const found = models.map((model) => model.hits[i]);
+    const most = Math.max(...found.filter((_, k) => state.shown[k]));
+    return models.map((_, k) => state.shown[k] && most - found[k] < 1e-9);
+  }
+
+  function inWords(i, leads) {
+    const names = models.filter((_, k) => leads[k]).map((model) => model.name);
+    const best = models[leads.indexOf(true)];
+    if (!best) return "No model is chosen.";
+    const [low, high] = interval(best, i).map(bound);
+    const hits = whole(best.hits[i]) && Math.round(best.hits[i]) === 1 ? "1 hit" : `${number(best.hits[i])} hits`;
+    const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} leads: ` : `${names.join(" and ")} lead alike: `;
+    const places = stops[i] === 1 ? "1 place" : `${number(stops[i])} places`;
+    return `With ${places}, ${who}${hits} (${low} to ${high}), ${percent(best.hits[i] / positives)} of the ${number(positives)} positives.`;
+  }
+
+  const rowsOf = {};
+  for (const row of document.querySelectorAll("#at tbody tr")) rowsOf[row.dataset.row] = [...row.querySelectorAll("td")];
+  const heads = [...document.querySelectorAll("#at thead th[data-model]")];
+  const put = (cell, text, small) => {
+    const parts = cell.childNodes;
+    if (parts[0].data !== text) parts[0].data = text;
+    if (small !== undefined && parts[1].textContent !== small) parts[1].textContent = small;
+  };
+
+  function fillTable() {
+    const i = state.at, q = stops[i], leads = leaders(i);
+    models.forEach((model, k) => {
+      heads[k].hidden = !state.shown[k];
+      for (const cells of Object.values(rowsOf)) cells[k].hidden = !state.shown[k];
+      if (!state.shown[k]) return;
+      const hits = model.hits[i], [low, high] = interval(model, i);
+      const tie = model.worst && model.worst[i] !== model.best[i]
+        ? `${number(model.worst[i])} to ${number(model.best[i])} as the tie falls` : "";
+      put(rowsOf.hits[k], number(hits), `${bound(low)} to ${bound(high)}`);
+      put(rowsOf.threshold[k], model.threshold[i] === null ? "takes all" : String(model.threshold[i]), tie);
+      put(rowsOf.missed[k], number(positives - hits));
+      put(rowsOf.rate[k], percent(hits / q), `${percent(low / q)} to ${percent(high / q)}`);
+      put(rowsOf.qrecall[k], percent(positives ? hits / positives : NaN));
+      put(rowsOf.lift[k], positives ? fixed(hits / q / (positives / rows), 2) : "–");
+      if (hasProfit()) {
+        const worth = (h) => state.value * h - state.cost * q;
+        put(rowsOf.profit[k], money(worth(hits)), `${money(worth(low))} to ${money(worth(high))}`);
+      }
+      if (rowsOf.leads) {
+        put(rowsOf.leads[k], leads[k] ? "leads" : "");
+        rowsOf.leads[k].classList.toggle("leads", leads[k]);
+      }
+    });
+    $("row-profit").hidden = !hasProfit();
+    $("now").textContent = inWords(i, leads);
+    const asked = typed.quota;
+    $("exact").textContent = asked !== null && asked !== q
+      ? `Figures are kept for ${fixed(stops.length, 0)} quotas; the nearest to ${number(asked)} is ${number(q)}.` : "";
+    $("share").textContent = `= ${percent(q / rows)} of ${number(rows)}`;
+    $("slider").value = i;
+    $("slider").setAttribute("aria-valuetext", `${number(q)} places`);
+    if (document.activeElement !== $("quota") || typed.quota === null) $("quota").value = q;
+  }
+
+  const leader = () => leaders(state.at).indexOf(true);
+  function drawMarkers() {
+    const marks = markerRows(), cut = [{ q: stops[state.at] }], first = leader();
+    const band = first === state.banded ? null : bandRows(first);
+    state.banded = first;
+    return Promise.all(charts.filter((c) => views[c.id] && c.linked).map((c) => {
+      if (band) views[c.id].data("band", band);
+      return views[c.id].data("marker", marks).data("cut", cut).runAsync();
+    }));
+  }
+  function drawCurves() {
+    const curve = curveRows();
+    state.banded = null;
+    for (const c of charts) if (views[c.id] && c.linked) views[c.id].data("curve", curve);
+    return drawMarkers();
+  }
+  function asRows(columns) {
+    const names = Object.keys(columns);
+    return names.length ? columns[names[0]].map((_, k) => Object.fromEntries(names.map((name) => [name, columns[name][k]]))) : [];
+  }
+
+  async function embed(chart) {
+    const spec = structuredClone(chart.spec);
+    const sets = chart.linked
+      ? { curve: curveRows(), band: bandRows(leader()), marker: markerRows(), cut: [{ q: stops[state.at] }] }
+      : { points: asRows(chart.points) };
+    for (const set of spec.data) if (set.name in sets) set.values = sets[set.name];
+    if (chart.linked) {
+      const across = spec.scales.find((scale) => scale.name === "x");
+      Object.assign(across, state.log ? { type: "log", domain: [1, rows], zero: false } : { type: "linear", domain: [0, rows] });
+    }
+    if (views[chart.id]) views[chart.id].finalize();
+    const done = await vegaEmbed($(chart.id), spec, {
+      actions: false, ast: true, renderer: "svg", tooltip: false, hover: false, mode: "vega",
+    });
+    views[chart.id] = done.view;
+    if (chart.linked) {
+      done.view.addEventListener("click", (event) => {
+        const box = $(chart.id).querySelector("svg").getBoundingClientRect();
+        const x = (event.clientX - box.left) * (done.view.width() + done.view.padding().left + done.view.padding().right) / box.width - done.view.origin()[0];
+        typed.quota = null;
+        choose(nearest(Math.round(done.view.scale("x").invert(x))));
+      });
+    }
+  }
+
+  let waiting = false;
+  function choose(i) {
+    state.at = Math.max(0, Math.min(stops.length - 1, i));
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(async () => {
+      const began = performance.now();
+      waiting = false;
+      fillTable();
+      await drawMarkers();
+      document.documentElement.dataset.stepMs = (performance.now() - began).toFixed(2);
+      document.documentElement.dataset.shownQuota = stops[state.at];
+    });
+  }
+
+  const read = (id) => ($(id).value === "" ? NaN : Number($(id).value));
+  async function money_changed() {
+    const before = hasProfit();
+    state.cost = read("cost");
+    state.value = read("value");
+    $("figure-profit").hidden = !hasProfit();
+    fillTable();
+    if (hasProfit() && !before) await embed(charts.find((c) => c.id === "chart-profit"));
+    await drawCurves();
+    document.documentElement.dataset.profit = hasProfit();
+  }
+
+  async function main() {
+    $("slider").addEventListener("input", () => { typed.quota = null; choose(Number($("slider").value)); });
+    $("quota").addEventListener("input", () => {
+      const wanted = read("quota");
+      if (!Number.isFinite(wanted) || wanted < 1) return;
+      typed.quota = Math.min(Math.round(wanted), rows);
+      choose(nearest(typed.quota));
+    });
+    $("quota").addEventListener("change", () => { $("quota").value = stops[state.at]; });
+    for (const id of ["cost", "value"]) $(id).addEventListener("input", money_changed);
+    document.querySelectorAll(".models input").forEach((box, k) => {
+      box.addEventListener("change", () => { state.shown[k] = box.checked; fillTable(); drawCurves(); });
+    });
+    $("log").addEventListener("change", async () => {
+      state.log = $("log").checked;
+      for (const c of charts) if (c.linked && views[c.id]) await embed(c);
+    });
+    const closed = () => [...document.querySelectorAll("details:not([open])")];
+    let opened = [];
+    window.addEventListener("beforeprint", () => { opened = closed(); opened.forEach((d) => { d.open = true; }); });
+    window.addEventListener("afterprint", () => { opened.forEach((d) => { d.open = false; }); });
+    $("figure-profit").hidden = !hasProfit();
+    fillTable();
+    for (const c of charts) if (c.id !== "chart-profit" || hasProfit()) await embed(c);
+    document.documentElement.dataset.ready = performance.now().toFixed(0);
+  }
+  main().catch((error) => {
+    document.documentElement.dataset.failed = String(error);
+    $("now").textContent = "The charts could not be drawn: " + error.message;
+    throw error;
+  });
+})();

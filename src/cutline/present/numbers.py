@@ -1,0 +1,90 @@
+"""Frames of numbers that plots and page draw: histograms by class, reliability, profit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..rows import Rows
+
+if TYPE_CHECKING:
+    from ..evaluate import Evaluation
+
+
+def score_histogram(ev: Evaluation, bins: int = 24) -> Rows:
+    """How the scores of each class are spread, over equal steps of the score; ±inf join the outer steps."""
+    ranking = ev.ranking
+    score = ranking.score.astype(np.float64)
+    finite = score[np.isfinite(score)]
+    if len(finite) == 0:
+        raise InputError("a histogram needs finite scores, and all of these are infinite")
+    low, high = float(finite.min()), float(finite.max())
+    if ev.sample.are_probabilities:
+        low, high = 0.0, 1.0
+    elif low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, bins + 1)
+    clipped = np.clip(score, low, high)
+    pos = np.histogram(clipped, edges, weights=ranking.pos.astype(np.float64))[0]
+    neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
+    return Rows(
+        [
+            {
+                "from": float(edges[k]),
+                "to": float(edges[k + 1]),
+                "positives": float(pos[k]),
+                "negatives": float(neg[k]),
+                "share_of_positives": float(pos[k] / ranking.n_pos) if ranking.n_pos else float("nan"),
+                "share_of_negatives": float(neg[k] / ranking.n_neg) if ranking.n_neg else float("nan"),
+            }
+            for k in range(bins)
+        ],
+        "Scores by class",
+    )
+
+
+def reliability(ev: Evaluation, bins: int = 10) -> Rows:
+    """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
+    if not ev.sample.are_probabilities:
+        raise InputError("a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
+    from .explorer import hits_intervals
+
+    ranking = ev.ranking
+    pos = ranking.pos[::-1].astype(np.float64)
+    size = pos + ranking.neg[::-1]
+    score = ranking.score[::-1].astype(np.float64)
+    middle = np.cumsum(size) - size / 2  # a tie belongs to the group in which its middle lies
+    group = np.minimum((middle * bins / size.sum()).astype(np.int64), bins - 1)
+    weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
+    n, hits, total = (w[weights[0] > 0] for w in weights)
+    low, high = hits_intervals(hits, n, ev.settings.level)
+    return Rows(
+        [
+            {
+                "mean_score": float(total[k] / n[k]),
+                "share_positive": float(hits[k] / n[k]),
+                "low": float(low[k] / n[k]),
+                "high": float(high[k] / n[k]),
+                "rows": float(n[k]),
+            }
+            for k in range(len(n))
+        ],
+        "Reliability",
+    )
+
+
+def profit_curve(ev: Evaluation, cost: float, value: float, fixed: float = 0.0) -> dict[str, Any]:
+    """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
+    from .explorer import at_stops, quota_stops
+
+    stops = quota_stops(ev.ranking.rows)
+    at = at_stops(ev.ranking, stops, ev.settings.level)
+    spent = cost * stops + fixed
+    return {
+        "quota": stops,
+        "profit": value * at.hits - spent,
+        "low": value * at.low - spent,
+        "high": value * at.high - spent,
+    }

@@ -1,0 +1,282 @@
+"""The page: one self-contained HTML file in which a reader moves the quota and sees what happens."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..rows import plain, show
+from . import charts, sections
+from .explorer import TOLERANCE, explorer_data, normal_quantile, quota_stops
+from .files import written_whole
+from .words import answer, count
+
+if TYPE_CHECKING:
+    from ..evaluate import Evaluation
+
+
+def write_page(
+    result: Any,
+    path: str | Path,
+    *,
+    cost: float | None = None,
+    value: float | None = None,
+    quota: int | float | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write the page of an Evaluation or a Comparison; gives back its path.
+
+    ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
+    hit add profit; ``source`` is shown with the facts about the data (file, columns).
+    """
+    text = page(result, cost=cost, value=value, quota=quota, title=title, source=source)
+    with written_whole(path) as beside:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def page(
+    result: Any,
+    *,
+    cost: float | None = None,
+    value: float | None = None,
+    quota: int | float | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> str:
+    """The page as text."""
+    from .. import __version__
+
+    evaluations = evaluations_of(result)
+    first = evaluations[0]
+    rows = int(first.facts["rows"])
+    weighted = bool(first.facts["weighted"])
+    start = _start(evaluations, quota)
+    title = title or (
+        f"Evaluation of {first.name}" if len(evaluations) == 1 else f"Comparison of {len(evaluations)} models"
+    )
+    stops = np.array([start]) if weighted else quota_stops(rows, [start])
+    place = int(np.searchsorted(stops, start))
+    logarithmic = rows > 2000 and start < rows * 0.02
+    linked = [] if weighted else _quota_charts(evaluations, start, logarithmic)
+    still = _still_charts(evaluations)
+    script = _asset("page.js")
+    bundle = _bundle()
+    data = {
+        "rows": rows,
+        "stops": stops.tolist(),
+        "start": place,
+        "cost": cost,
+        "value": value,
+        "log": logarithmic,
+        "z": normal_quantile(first.settings.level),
+        "models": [] if weighted else [explorer_data(ev, stops) for ev in evaluations],
+        "charts": [{"id": c["id"], "linked": c["linked"], **c["chart"]} for c in [*linked, *still]],
+    }
+    money = {"cost": cost, "value": value, "log": logarithmic}
+    figures = "".join(c["figure"] for c in linked)
+    parts = {
+        "csp": _policy(bundle, script),
+        "version": html.escape(__version__),
+        "title": sections.text(title),
+        "css": _asset("page.css"),
+        "subtitle": _subtitle(evaluations),
+        "answer": "".join(f"<p>{sections.text(s)}</p>" for s in answer(result, start)),
+        "explorer": _WEIGHTED
+        if weighted
+        else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
+        "models": _models(result, evaluations) if len(evaluations) > 1 else "",
+        "charts": _still_section(still),
+        "measures": sections.measure_table(evaluations),
+        "facts": sections.data_facts(evaluations, source or {}),
+        "notes": sections.method_notes(first.settings.level, TOLERANCE, len(stops), rows),
+        "settings": sections.text(_settings(first, __version__)),
+        "data": embedded(data),
+        "bundle": bundle,
+        "script": script,
+    }
+    # One pass over the template: what is filled in is never searched for place-holders again.
+    return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], _asset("page.html"))
+
+
+_WEIGHTED = (
+    '<section id="explorer"><h2>How many places?</h2><p class="note">This sample is weighted. A quota counts places, '
+    "one for each case, so there is no quota explorer.</p></section>"
+)
+
+
+def evaluations_of(result: Any) -> list[Evaluation]:
+    """The evaluations behind a result; they must be about the same cases."""
+    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    if not found or any(not hasattr(ev, "ranking") for ev in found):
+        raise InputError(f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
+    if len({(ev.facts["rows"], ev.facts["positives"]) for ev in found}) > 1:
+        raise InputError("a page shows models on the same cases, but these differ in rows or positives")
+    return found
+
+
+def embedded(data: Any) -> str:
+    """JSON that cannot end its script element or be read as markup, whatever the names in it are."""
+    encoded = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        encoded = encoded.replace(sign, f"\\u{ord(sign):04x}")
+    return encoded
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, from the package that ships them."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise InputError("the page needs Altair and vl-convert: pip install 'cutline[page]'") from None
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return re.sub(r"</(?=script)", r"<\\/", bundle, flags=re.IGNORECASE).replace("<!--", r"<\!--")
+
+
+@cache
+def _asset(name: str) -> str:
+    return (resources.files("cutline.present") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _policy(*scripts: str) -> str:
+    """Only these very scripts may run, and nothing may be fetched or sent."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int:
+    """Where the explorer starts: the quota asked for, else a tenth of the rows."""
+    from ..sample import resolve_quota
+
+    rows = evaluations[0].ranking.rows
+    asked = quota if quota is not None else evaluations[0].quota
+    return max(1, rows // 10) if asked is None else resolve_quota(asked, rows)
+
+
+def _subtitle(evaluations: Sequence[Evaluation]) -> str:
+    facts = evaluations[0].facts
+    names = ", ".join(ev.name for ev in evaluations[:6]) + (" …" if len(evaluations) > 6 else "")
+    return sections.text(
+        f"{names} · {facts['rows']:,} cases, {facts['positives']:,} of them positive ({facts['share_positive']:.1%})"
+    )
+
+
+def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bool) -> list[dict[str, Any]]:
+    names = [ev.name for ev in evaluations]
+    rows, positives = int(evaluations[0].facts["rows"]), int(evaluations[0].facts["positives"])
+    points = [(ev.name, ev.at(quota=start)) for ev in evaluations]
+    spoken = {
+        "gain": lambda p: count(p.tp),
+        "hit_rate": lambda p: f"{p.hit_rate:.1%}",
+        "qrecall": lambda p: f"{p.qrecall:.1%}",
+        "lift": lambda p: f"{p.lift:.2f}",
+        "profit": lambda p: "",
+    }
+    made = []
+    for kind in charts.QUOTA_CHARTS:
+        each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
+        alternative = (
+            f"At {start:,} places: {each}." if kind != "profit" else "Value times hits less cost times places."
+        )
+        identity = f"chart-{kind}"
+        made_chart = charts.quota_chart(kind, names, rows, positives, logarithmic=logarithmic)
+        made.append(
+            {
+                "id": identity,
+                "linked": True,
+                "chart": made_chart,
+                "figure": sections.figure(identity, kind, alternative),
+            }
+        )
+    return made
+
+
+def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
+    """Charts that do not follow the quota; those that the data do not allow are left out."""
+    first = evaluations[0]
+    both = 0 < first.facts["positives"] < first.facts["rows"]
+    made: list[tuple[str, str, dict[str, Any], str]] = []
+    if both:
+        areas = "; ".join(f"{ev.name} {show(ev['roc_auc'].value)}" for ev in evaluations if "roc_auc" in ev)
+        made.append(("roc", "roc", charts.roc_chart(evaluations), f"Area under the curve: {areas}." if areas else ""))
+        areas = "; ".join(
+            f"{ev.name} {show(ev['average_precision'].value)}" for ev in evaluations if "average_precision" in ev
+        )
+        spoken = f"Average precision: {areas}; chance {first.facts['share_positive']:.3f}."
+        made.append(("precision-recall", "precision_recall", charts.precision_recall_chart(evaluations), spoken))
+        if not first.facts["weighted"] and first.facts["rows"] >= 10:
+            best = "; ".join(f"{ev.name} {ev.lift_table(10)[0]['lift']:.2f}" for ev in evaluations)
+            made.append(("deciles", "deciles", charts.deciles_chart(evaluations), f"Lift in the first tenth: {best}."))
+    calibrated = [ev for ev in evaluations if ev.sample.are_probabilities]
+    if both and calibrated:
+        scores = "; ".join(f"{ev.name} {show(ev['brier_score'].value)}" for ev in calibrated if "brier_score" in ev)
+        spoken = (
+            f"On the diagonal the probabilities are right. Brier score: {scores}."
+            if scores
+            else "On the diagonal the probabilities are right."
+        )
+        made.append(("reliability", "reliability", charts.reliability_chart(calibrated), spoken))
+    if both:
+        for k, ev in enumerate(evaluations[:6]):
+            if ev.sample.are_finite:
+                spoken = f"{ev.name}: the less the two overlap, the better the model tells them apart."
+                made.append((f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken))
+    return [
+        {
+            "id": f"chart-{name}",
+            "linked": False,
+            "chart": chart,
+            "figure": sections.figure(f"chart-{name}", kind, spoken),
+        }
+        for name, kind, chart, spoken in made
+    ]
+
+
+def _still_section(still: Sequence[Mapping[str, Any]]) -> str:
+    if not still:
+        return ""
+    figures = "".join(c["figure"] for c in still)
+    return (
+        '<section aria-labelledby="charts-title"><h2 id="charts-title">The whole list</h2>'
+        f'<div class="charts">{figures}</div></section>'
+    )
+
+
+def _models(result: Any, evaluations: Sequence[Evaluation]) -> str:
+    """What only a comparison knows: recommendation, dominance, differences."""
+    names = [ev.name for ev in evaluations]
+    parts = []
+    advice = [r.text for r in result.recommend()] if hasattr(result, "recommend") else []
+    if advice:
+        parts.append("<ul>" + "".join(f"<li>{sections.text(line)}</li>" for line in advice) + "</ul>")
+    if hasattr(result, "dominance") and not evaluations[0].facts["weighted"]:
+        parts.append(sections.dominance(list(result.dominance("quota")), names, int(evaluations[0].facts["rows"])))
+    if hasattr(result, "differences"):
+        parts.append(sections.pairwise(list(result.differences)))
+    if not parts:
+        return ""
+    return f'<section aria-labelledby="models-title"><h2 id="models-title">Which model?</h2>{"".join(parts)}</section>'
+
+
+def _settings(ev: Evaluation, version: str) -> str:
+    s = ev.settings
+    made = f"level {s.level:g} · resamples {s.n_resamples:,} · seed {s.seed}" if s.interval else "no intervals"
+    quota = "" if ev.quota is None else f" · quota {ev.quota:,}"
+    return f"Made by cutline {version} · rows {ev.facts['rows']:,} · threshold {ev.threshold:g}{quota} · {made}"

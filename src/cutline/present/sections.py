@@ -1,0 +1,246 @@
+"""The parts of the page that are text and tables. Every text that comes from data passes through ``text``."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..rows import show
+from .charts import TITLES
+from .palette import colour, dash
+from .tables import ARROWS, FAMILY_TITLES, determined_by
+from .words import count
+
+if TYPE_CHECKING:
+    from ..evaluate import Evaluation
+
+
+def text(value: Any) -> str:
+    """Any value as HTML text, also safe inside an attribute."""
+    return html.escape(str(value), quote=True)
+
+
+def _swatch(index: int) -> str:
+    dashes = " ".join(map(str, dash(index))) or "none"
+    return (
+        '<svg class="swatch" viewBox="0 0 26 10" aria-hidden="true">'
+        f'<line x1="0" y1="5" x2="26" y2="5" stroke="{colour(index)}" stroke-width="3" stroke-dasharray="{dashes}"/></svg>'
+    )
+
+
+_AT_ROWS = (
+    ("hits", "Expected hits", "positives among those who get a place, with interval", True),
+    ("threshold", "Threshold", "everyone with a higher score gets a place", True),
+    ("missed", "Missed positives", "positives without a place", False),
+    ("rate", "Hit rate", "share of the places that go to positives", True),
+    ("qrecall", "Qrecall", "share of the positives that get a place", False),
+    ("lift", "Lift", "times as many hits as a random choice", False),
+    ("profit", "Profit", "value × hits − cost × places", True),
+)
+
+
+def explorer(
+    evaluations: Sequence[Evaluation], figures: str, *, stops: int, start: int, quota: int, money: Mapping[str, Any]
+) -> str:
+    """Slider, number fields, table at the chosen quota, and the charts that follow it."""
+    several = len(evaluations) > 1
+    boxes = "".join(
+        f'<label><input type="checkbox" checked>{_swatch(k)}<span class="name">{text(ev.name)}</span></label>'
+        for k, ev in enumerate(evaluations)
+    )
+    models = f'<fieldset class="models"><legend>Models to show</legend>{boxes}</fieldset>' if several else ""
+    heads = "".join(f'<th scope="col" data-model>{_swatch(k)} {text(ev.name)}</th>' for k, ev in enumerate(evaluations))
+    rows = ""
+    for key, name, meaning, small in _AT_ROWS:
+        inner = " <small> </small>" if small else " "
+        cells = f"<td>{inner}</td>" * len(evaluations)
+        mark = ' id="row-profit" hidden' if key == "profit" else ""
+        rows += f'<tr data-row="{key}"{mark}><th scope="row" title="{text(meaning)}">{name}<small>{text(meaning)}</small></th>{cells}</tr>'
+    if several:
+        rows += '<tr data-row="leads"><th scope="row">Leads here</th>' + "<td> </td>" * len(evaluations) + "</tr>"
+    n = evaluations[0].facts["rows"]
+
+    def field(name: str, label: str) -> str:
+        given = money.get(name)
+        value = "" if given is None else f' value="{text(f"{given:.12g}")}"'
+        return f'<div><label for="{name}">{label}</label><input type="number" id="{name}" step="any"{value}></div>'
+
+    return f"""<section id="explorer" aria-labelledby="explorer-title">
+<h2 id="explorer-title">How many places?</h2>
+<div class="controls" role="group" aria-label="Choose the quota">
+<div class="slider"><label for="slider">Places (arrow keys move by one step)</label>
+<input type="range" id="slider" min="0" max="{stops - 1}" step="1" value="{start}"></div>
+<div><label for="quota">Number</label><input type="number" id="quota" min="1" max="{n}" step="1" value="{quota}">
+<span class="soft" id="share"></span></div>
+{field("cost", "Cost per place")}{field("value", "Value per hit")}
+<div><label><input type="checkbox" id="log"{" checked" if money["log"] else ""}> logarithmic axis</label></div>
+{models}</div>
+<p class="now" id="now" aria-live="polite"></p>
+<p class="note" id="exact" aria-live="polite"></p>
+<div class="scroll" tabindex="0" role="region" aria-label="Figures at the chosen quota">
+<table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>
+<div class="charts over-quota">{figures}</div>
+<p class="note">Dotted: what chance gives. Dashed grey: a perfect list. Shaded: interval. Click in a chart to choose its quota.</p>
+</section>"""
+
+
+def figure(identity: str, kind: str, alternative: str) -> str:
+    """One chart with its title and its alternative in words."""
+    name = identity.removeprefix("chart-")
+    return (
+        f'<figure id="figure-{name}"><h3>{text(TITLES[kind])}</h3>'
+        f'<div class="chart" id="{identity}" role="img" aria-label="{text(TITLES[kind] + ". " + alternative)}"></div>'
+        f"<figcaption>{text(alternative)}</figcaption></figure>"
+    )
+
+
+def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -> str:
+    """Which model leads from which quota to which, as a strip and as a table."""
+    spans, lines = "", ""
+    for row in rows:
+        leader, first, last = str(row["leader"]), int(row["from"]), int(row["to"])
+        number = names.index(leader) if leader in names else None
+        paint = "#6b7280" if number is None else colour(number)
+        share = row.get("share")
+        sure = "" if share is None or share != share else f"{share:.0%}"
+        spans += (
+            f'<span style="flex:{last - first + 1} 1 0;background:{paint}" '
+            f'title="{text(f"{leader}: {first:,} to {last:,}")}">{text(leader)}</span>'
+        )
+        lines += f'<tr><td>{first:,}</td><td>{last:,}</td><td class="text">{text(leader)}</td><td>{sure}</td></tr>'
+    spoken = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in rows[:12])
+    return (
+        f'<h3>Who leads at which quota</h3><div class="strip" role="img" aria-label="{text(spoken)}">{spans}</div>'
+        f'<div class="strip-ends soft"><span>1 place</span><span>{n:,}</span></div>'
+        '<details><summary>As a table</summary><table><thead><tr><th scope="col">from</th><th scope="col">to</th>'
+        '<th class="text" scope="col">leads</th><th scope="col">in resamples</th></tr></thead>'
+        f"<tbody>{lines}</tbody></table></details>"
+    )
+
+
+def pairwise(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Differences between models with intervals and adjusted p-values."""
+    if not rows:
+        return ""
+    body = ""
+    for row in rows:
+        interval = "–" if row["low"] != row["low"] else f"{show(row['low'])} to {show(row['high'])}"
+        sure = row["low"] == row["low"] and (row["low"] > 0 or row["high"] < 0)
+        body += (
+            f'<tr><td class="text">{text(row["measure"])}</td><td class="text">{text(row["a"])} − {text(row["b"])}</td>'
+            f"<td>{show(row['difference'])}</td><td>{interval}</td><td>{_p(row['p_adjusted'])}</td>"
+            f'<td class="text">{"differ" if sure else "cannot tell"}</td></tr>'
+        )
+    return (
+        '<h3>Pair by pair</h3><div class="scroll" tabindex="0" role="region" aria-label="Differences between models">'
+        '<table><thead><tr><th class="text" scope="col">measure</th><th class="text" scope="col">models</th>'
+        '<th scope="col">difference</th><th scope="col">interval</th><th scope="col">p (Holm)</th>'
+        f'<th class="text" scope="col">reading</th></tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _p(value: float) -> str:
+    return "–" if value != value else ("< 0.001" if value < 0.001 else f"{value:.3f}")
+
+
+def measure_table(evaluations: Sequence[Evaluation]) -> str:
+    """Every measure with interval and explanation; one row for one number under many names."""
+    first = evaluations[0]
+    heads = "".join(f'<th scope="col">{text(ev.name)}</th>' for ev in evaluations)
+    body, family = "", ""
+    for key, spec in first.specs.items():
+        one = spec.measure
+        base = determined_by(one)
+        if base is not None and any(s.measure is base for s in first.specs.values()):
+            continue
+        if one.family != family:
+            family = one.family
+            body += f'<tr class="family"><th colspan="{len(evaluations) + 1}" scope="colgroup">{FAMILY_TITLES[family]}</th></tr>'
+        disguised = [
+            f"{other.measure.name} ({other.measure.same_as})"
+            for other in first.specs.values()
+            if determined_by(other.measure) is one and other.threshold == spec.threshold
+        ]
+        facts = {
+            "": " ".join(one.summary.partition(">>>")[0].split()),
+            "formula": one.formula,
+            "range": f"{one.range[0]:g} to {one.range[1]:g}, better is {one.better}",
+            "undefined": one.undefined,
+            "same number": "; ".join(disguised),
+            "source": one.reference,
+        }
+        explained = "".join(f"<dt>{text(k)}</dt><dd>{text(v)}</dd>" for k, v in facts.items() if v)
+        cells = "".join(_estimate(ev, key) for ev in evaluations)
+        name = f"{text(one.title)} <span class='soft'>{ARROWS[one.better]} {text(key)}</span>"
+        body += (
+            f'<tr><th scope="row"><details><summary>{name}</summary><dl class="explain">{explained}</dl></details></th>'
+            f"{cells}</tr>"
+        )
+    return (
+        '<section aria-labelledby="measures-title"><h2 id="measures-title">All measures</h2>'
+        "<p class='note'>Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better.</p>"
+        '<div class="scroll" tabindex="0" role="region" aria-label="All measures"><table class="measures"><thead><tr>'
+        f'<th class="text" scope="col">measure</th>{heads}</tr></thead><tbody>{body}</tbody></table></div></section>'
+    )
+
+
+def _estimate(ev: Evaluation, key: str) -> str:
+    e = ev.estimates.get(key)
+    if e is None:
+        return "<td>–</td>"
+    if e.value != e.value:
+        return f"<td>–<small>{text(e.reason)}</small></td>"
+    spread = f"<small>{show(e.low)} to {show(e.high)}<br>{text(e.method)}</small>" if e.low == e.low else ""
+    return f"<td>{show(e.value)}{spread}</td>"
+
+
+def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> str:
+    """Rows, positives, ties and how much they matter."""
+    first = evaluations[0].facts
+    lines = [
+        *source.items(),
+        ("rows", f"{first['rows']:,}"),
+        ("positives", f"{first['positives']:,} ({first['share_positive']:.1%})"),
+    ]
+    shared = "".join(f'<tr><th scope="row">{text(k)}</th><td class="text name">{text(v)}</td></tr>' for k, v in lines)
+    heads = ("model", "distinct scores", "largest tie", "tied pairs", "AUC as ties fall")
+    body = ""
+    for ev in evaluations:
+        f = ev.facts
+        tied = f["tied_pairs"]
+        span = "–"
+        if tied == tied and "roc_auc" in ev:
+            auc = ev["roc_auc"].value
+            span = f"{show(auc - tied / 2)} to {show(auc + tied / 2)}" if tied else show(auc)
+        cells = (f"{f['distinct_scores']:,}", count(f["largest_tie"]), "–" if tied != tied else f"{tied:.2%}", span)
+        body += f'<tr><th scope="row" class="name">{text(ev.name)}</th>{"".join(f"<td>{c}</td>" for c in cells)}</tr>'
+    head = "".join(f'<th scope="col"{" class=text" if k == 0 else ""}>{h}</th>' for k, h in enumerate(heads))
+    return (
+        '<section class="facts" aria-labelledby="facts-title"><h2 id="facts-title">The data</h2><div class="two">'
+        f'<div class="scroll"><table><tbody>{shared}</tbody></table></div>'
+        f'<div class="scroll"><table><caption>Ties: cases with the same score</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div></div>"
+        "<p class='note'>A quota that falls inside a tie takes its share of the tied cases pro rata, so hits can be "
+        "fractions; the table at the quota shows what the best and the worst draw would give.</p></section>"
+    )
+
+
+def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
+    """How the figures were made, for the reader who wants to know."""
+    stored = (
+        "Figures are exact for every quota."
+        if stops == rows
+        else f"Figures in the table are exact for the {stops:,} quotas that the slider knows; other numbers take the nearest."
+    )
+    lines = [
+        f"Expected hits: Wilson's {level:.0%} interval for the hit rate, times the places. It says how well this sample "
+        "knows the mean; the next group of people varies more.",
+        f"{stored} Drawn curves are thinned to within {tolerance:.1%} of each axis.",
+        "At one quota, hit rate, Qrecall and lift always put models in the same order: each is the number of hits, "
+        "divided by something that does not depend on the model. They differ only in averages over many quotas.",
+        "Predicted positive means a score greater than the threshold.",
+        "Every interval in the table of measures names its method below it.",
+    ]
+    items = "".join(f"<li>{text(line)}</li>" for line in lines)
+    return f'<section aria-labelledby="notes-title"><h2 id="notes-title">How to read this</h2><ul class="soft">{items}</ul></section>'
