@@ -13,13 +13,22 @@ Function = Callable[..., Any]
 T = TypeVar("T")
 
 
-def kernel(function: Function) -> Function:
-    """Compile on first call. Where neither the package nor the home folder can hold a cache, do without one."""
+def _compile(function: Function, **options: Any) -> Function:
     try:
-        compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    except RuntimeError:
-        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+        compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
+    except RuntimeError:  # neither the package nor the home folder can hold a cache: do without one
+        compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     return compiled
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first call."""
+    return _compile(function)
+
+
+def summing_kernel(function: Function) -> Function:
+    """Compile with leave to add up in any order, so that long sums use the processor's vector units."""
+    return _compile(function, fastmath={"reassoc", "contract"})
 
 
 def inlined(function: Function) -> Function:

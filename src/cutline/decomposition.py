@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .sample import make_sample
+from .sample import as_numbers, make_sample
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,16 @@ class Decomposition:
 
 def _columns(y_true: Any, y_score: Any, true_probability: Any, pos_label: Any) -> tuple[NDArray[np.float64], ...]:
     sample = make_sample(y_true, y_score, pos_label=pos_label)
-    truth = make_sample(y_true, true_probability, pos_label=pos_label)
-    if not truth.are_probabilities:
-        raise InputError("true_probability must lie in [0, 1]")
-    order = np.argsort(truth.score, kind="stable")  # 5.1–5.3 number the cases by their true probability
-    return tuple(a[order].astype(np.float64) for a in (sample.positive, sample.score, truth.score))
+    truth, low, high = as_numbers(true_probability, "true_probability")
+    if len(truth) != len(sample):
+        raise InputError(
+            f"true_probability has {len(truth)} rows but y_score has {len(sample)}: pass one for each case"
+        )
+    if low < 0 or high > 1:
+        row = int(np.argmax((truth < 0) | (truth > 1)))
+        raise InputError(f"true_probability: row {row} is {truth[row]:g}; a probability must lie in [0, 1]")
+    order = np.argsort(truth, kind="stable")  # 5.1–5.3 number the cases by their true probability
+    return tuple(a[order].astype(np.float64) for a in (sample.positive, sample.score, truth))
 
 
 def _places(score: NDArray[np.float64]) -> NDArray[np.float64]:

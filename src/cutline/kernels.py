@@ -1,7 +1,13 @@
-"""The compiled passes: splitting, merging into tie groups, and the sums over a ranking.
+"""The compiled passes over a ranking: its sums, and those of its replicates.
 
 Imported at first use only, because numba takes a moment to load. Every kernel over a ranking walks its groups best
 first and carries the positives and negatives seen before, so that a piece of a ranking can be summed on its own.
+
+Replicates: rows are kept in the order of the ranking, the positives first, then the negatives, so that a replicate is
+a small array of counts and no row is ever moved or sorted again. Each replicate is seeded by itself: results do not
+depend on how replicates are shared among threads.
+
+One file, because a cached kernel is compiled anew when its own file changes, not when one that it calls does.
 """
 
 from __future__ import annotations
@@ -12,76 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import inlined, kernel
+from .compiled import inlined, kernel, summing_kernel
+from .sweep import CUT, FIELDS, GAPS, HULL, LOSSES, PAIRS, PLACES, PRECISION
 
 _SUM_ONE_BY_ONE = 64
+_BLOCK = 16
 
-
-@kernel
-def split(score: NDArray[Any], positive: NDArray[np.bool_], n_pos: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Scores of the positives and of the negatives."""
-    pos = np.empty(n_pos + 1, score.dtype)  # one spare place each: both are written at every step, without a branch
-    neg = np.empty(len(score) - n_pos + 1, score.dtype)
-    p = 0
-    q = 0
-    for i in range(len(score)):
-        pos[p] = score[i]
-        neg[q] = score[i]
-        p += positive[i]
-        q += not positive[i]
-    return pos[:-1], neg[:-1]
-
-
-@kernel
-def merge_sorted(
-    pos: NDArray[Any], neg: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32], int]:
-    """Two ascending arrays into descending groups of equal score."""
-    n = len(pos) + len(neg)
-    score = np.empty(n, pos.dtype)
-    n_pos = np.empty(n, np.int32)
-    n_neg = np.empty(n, np.int32)
-    p = len(pos) - 1
-    q = len(neg) - 1
-    used = 0
-    while p >= 0 or q >= 0:
-        value = pos[p] if p >= 0 and (q < 0 or pos[p] >= neg[q]) else neg[q]
-        before = p
-        while p >= 0 and pos[p] == value:
-            p -= 1
-        positives = before - p
-        before = q
-        while q >= 0 and neg[q] == value:
-            q -= 1
-        score[used] = value
-        n_pos[used] = positives
-        n_neg[used] = before - q
-        used += 1
-    return score, n_pos, n_neg, used
-
-
-@kernel
-def group_weighted(
-    score: NDArray[Any], positive: NDArray[np.bool_], weight: NDArray[np.float64], order: NDArray[np.intp]
-) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64], int]:
-    """Weights summed over equal scores, from an ascending order of the rows, best first."""
-    n = len(order)
-    value = np.empty(n, score.dtype)
-    pos = np.empty(n, np.float64)
-    neg = np.empty(n, np.float64)
-    used = -1
-    for k in range(n - 1, -1, -1):
-        i = order[k]
-        if used < 0 or score[i] != value[used]:
-            used += 1
-            value[used] = score[i]
-            pos[used] = 0.0
-            neg[used] = 0.0
-        if positive[i]:
-            pos[used] += weight[i]
-        else:
-            neg[used] += weight[i]
-    return value, pos, neg, used + 1
+# places in the vector of sums
+_PAIRS, _GAPS, _PRECISION, _PLACES, _HULL, _END = (
+    *(FIELDS.index(part[0]) for part in (PAIRS, GAPS, PRECISION, PLACES, HULL)),
+    len(FIELDS),
+)
+_PR_LOWER, _LAST_STEP = FIELDS.index("pr_lower"), FIELDS.index("last_step")
+_N_LOSSES, _N_CUT = len(LOSSES), len(CUT)
 
 
 @kernel
@@ -99,33 +48,33 @@ def last_positive_group(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, fl
 
 
 @kernel
-def sum_pairs(pos: NDArray[Any], neg: NDArray[Any], a0: Any, b0: Any, n_pos: Any, n_neg: Any, out: Any) -> None:
-    """Pairs of a positive and a negative, and the extreme gaps between the two cumulative shares."""
+def sum_pairs(pos: NDArray[Any], neg: NDArray[Any], a0: Any, n_pos: Any, out: Any) -> None:
+    """Twice the pairs that the positive wins (a tie is half won), and won less lost pairs."""
     a = a0
-    b = b0
     won = n_pos * 0  # of the counts' own type: exact in 64-bit integers, floats for weights
-    margin = n_pos * 0
-    tied = n_pos * 0
-    gap = a * n_neg - b * n_pos
-    top = gap
-    low = gap
+    negatives = n_pos * 0
     for g in range(len(pos)):
         p = pos[g]
         q = neg[g]
-        twice = a + a + p
-        won += q * twice
-        margin += q * (twice - n_pos)
-        tied += q * p
+        won += q * (a + a + p)
+        negatives += q
         a += p
-        b += q
-        gap = a * n_neg - b * n_pos
+    out[0] = won
+    out[1] = won - n_pos * negatives
+
+
+@kernel
+def sum_gaps(pos: NDArray[Any], neg: NDArray[Any], a0: Any, b0: Any, n_pos: Any, n_neg: Any, out: Any) -> None:
+    """The extreme gaps between the cumulative shares of positives and negatives, times both class sizes."""
+    gap = a0 * n_neg - b0 * n_pos
+    top = gap
+    low = gap
+    for g in range(len(pos)):
+        gap += pos[g] * n_neg - neg[g] * n_pos
         top = max(top, gap)
         low = min(low, gap)
-    out[0] = won
-    out[1] = margin
-    out[2] = tied
-    out[3] = top
-    out[4] = low
+    out[0] = top
+    out[1] = low
 
 
 @kernel
@@ -206,51 +155,154 @@ def _harmonic(n: int, m: int) -> tuple[float, float]:
 
 
 @kernel
-def sum_places(pos: NDArray[Any], neg: NDArray[Any], a0: int, b0: int, n_pos: int, rows: int, out: Any) -> None:
-    """Sums over the places of the list; a place inside a tie holds its share of positives (Arbel & Rokach Eq. 5)."""
-    a = a0
-    n = a0 + b0
-    weighted_hit_rates = 0.0
+def harmonic_table(n: int) -> NDArray[np.float64]:
+    """Σ 1/j for j up to each of 0 … n."""
+    table = np.empty(n + 1)
+    total = 0.0
+    table[0] = 0.0
+    for j in range(1, n + 1):
+        total += 1.0 / j
+        table[j] = total
+    return table
+
+
+@kernel
+def _sum_rates(pos: NDArray[Any], neg: NDArray[Any], a: Any, n: Any, rows: int) -> tuple[float, float, float]:
+    """Hit rates at the places of positives, at all places, and squared places (worst = 1) of the positives."""
+    at_positives = 0.0
     hit_rates = 0.0
-    found = 0.0
     squares = 0.0
-    top = 0.0
     for g in range(len(pos)):
         p: Any = np.int64(pos[g])
         m: Any = p + np.int64(neg[g])
-        if m == 1:
-            end = n + 1
-            rate = (a + p) / end
-            hit_rates += rate
-            if p:
-                weighted_hit_rates += rate
-                place = float(rows - n)
-                squares += place * place
-                if n < n_pos:
-                    top += 1.0
-            if end >= n_pos:
-                found += a + p
-        elif m > 1:
-            share = p / m
-            inverse, rising = _harmonic(n, m)
-            rates = a * inverse + share * rising
-            hit_rates += rates
-            weighted_hit_rates += share * rates
-            middle = rows - n - 0.5 * (m - 1)
-            squares += p * (middle * middle + (m * m - 1) / 12.0)
-            first: Any = max(np.int64(1), n_pos - n)  # places from n⁺ on count for the average Qrecall
-            if first <= m:
-                count = m - first + 1
-                found += count * (a + share * 0.5 * (first + m))
-            if n < n_pos:
-                top += share * min(m, n_pos - n)
+        share = p / max(m, 1)
+        inverse, rising = _harmonic(n, m)
+        rates = a * inverse + share * rising
+        hit_rates += rates
+        at_positives += share * rates
+        middle = rows - n - 0.5 * (m - 1)
+        squares += p * (middle * middle + (m * m - 1) / 12.0)
         a += p
         n += m
-    out[0] = weighted_hit_rates
+    return at_positives, hit_rates, squares
+
+
+@summing_kernel
+def _sum_rates_by_table(
+    pos: NDArray[Any], neg: NDArray[Any], a: Any, n: Any, rows: int, harmonic: Any
+) -> tuple[float, float, float]:
+    """The same from a table of harmonic numbers, without a branch: for one of many replicates."""
+    at_positives = 0.0
+    hit_rates = 0.0
+    squares = 0.0
+    before = harmonic[n]
+    for g in range(len(pos)):
+        p = pos[g]
+        m = p + neg[g]
+        share = p / (m + (m == 0))
+        after = harmonic[n + m]
+        inverse = after - before
+        before = after
+        rates = a * inverse + share * (m - n * inverse)
+        hit_rates += rates
+        at_positives += share * rates
+        middle = rows - n - 0.5 * (m - 1)
+        squares += p * (middle * middle + (m * m - 1) * (1.0 / 12.0))
+        a += p
+        n += m
+    return at_positives, hit_rates, squares
+
+
+@kernel
+def sum_places(
+    pos: NDArray[Any], neg: NDArray[Any], a0: int, b0: int, n_pos: int, rows: int, harmonic: Any, out: Any
+) -> None:
+    """Sums over the places of the list; a place inside a tie holds its share of positives (Arbel & Rokach Eq. 5).
+
+    ``harmonic`` is empty, or a table of harmonic numbers: quicker, and exact enough for one of many replicates.
+    """
+    if len(harmonic) > rows:
+        at_positives, hit_rates, squares = _sum_rates_by_table(pos, neg, a0, a0 + b0, rows, harmonic)
+    else:
+        at_positives, hit_rates, squares = _sum_rates(pos, neg, a0, a0 + b0, rows)
+    out[0] = at_positives
     out[1] = hit_rates
-    out[2] = found
+    out[2], out[4] = _around_full_quota(pos, neg, a0, a0 + b0, n_pos)
     out[3] = squares
-    out[4] = top
+
+
+@kernel
+def _around_full_quota(pos: NDArray[Any], neg: NDArray[Any], a: Any, n: Any, n_pos: int) -> tuple[float, float]:
+    """Positives found by each place from n⁺ on, added up; and the positives among the first n⁺ places of this piece."""
+    g = 0
+    a_before = a
+    while g < len(pos) and n + pos[g] + neg[g] < n_pos:
+        a += pos[g]
+        n += pos[g] + neg[g]
+        g += 1
+    top = float(a - a_before)
+    found = 0.0
+    if g < len(pos) and n < n_pos:  # the group in which place n⁺ lies
+        p: Any = pos[g]
+        m: Any = p + neg[g]
+        first = n_pos - n
+        top += p / m * first
+        found += (m - first + 1) * (a + p / m * 0.5 * (first + m))
+        a += p
+        n += m
+        g += 1
+    for k in range(g, len(pos)):
+        p = pos[k]
+        m = p + neg[k]
+        found += m * a + 0.5 * p * (m + 1)
+        a += p
+    return found, top
+
+
+@summing_kernel
+def _sum_plain_losses(score: Any, log_p: Any, log_q: Any, pos: Any, neg: Any, log_eps: float, out: Any) -> None:
+    """Losses that are the same on both sides of the prior; no branch and no call in the loop, so it is vectorised."""
+    absolute = 0.0
+    squared = 0.0
+    pos_log = 0.0
+    neg_log = 0.0
+    pos_focal = 0.0
+    neg_focal = 0.0
+    pos_hinge = 0.0
+    neg_hinge = 0.0
+    for g in range(len(score)):
+        a = float(pos[g])
+        b = float(neg[g])
+        p = float(score[g])
+        q = 1.0 - p
+        short = 1.0 + p
+        of_pos = a * (log_p[g] if log_p[g] > log_eps else log_eps)
+        of_neg = b * (log_q[g] if log_q[g] > log_eps else log_eps)
+        absolute += a * q + b * p
+        squared += a * q * q + b * p * p
+        pos_log += of_pos
+        neg_log += of_neg
+        pos_focal += of_pos * q * q
+        neg_focal += of_neg * p * p
+        pos_hinge += a * (q if q > 0.0 else 0.0)
+        neg_hinge += b * (short if short > 0.0 else 0.0)
+    out[0] = absolute
+    out[1] = squared
+    out[2] = pos_log
+    out[3] = neg_log
+    out[4] = pos_focal
+    out[5] = neg_focal
+    out[6] = pos_hinge
+    out[7] = neg_hinge
+
+
+@summing_kernel
+def _sum_differences(log: Any, reference: float, pos: Any, neg: Any) -> Any:
+    """Σ (positives − negatives)·(log − reference)."""
+    total = 0.0
+    for g in range(len(log)):
+        total += (float(pos[g]) - float(neg[g])) * (log[g] - reference)
+    return total
 
 
 @kernel
@@ -263,75 +315,104 @@ def sum_losses(
     log_eps: float,
     gamma: float,
     prior: float,
+    n_pos: float,
+    n_neg: float,
     out: Any,
 ) -> None:
-    """Losses of scores read as probabilities (log_p = log p, log_q = log(1−p)), and of scores read as distances."""
-    log_prior = math.log(prior) if prior > 0 else -np.inf
-    log_other = math.log1p(-prior) if prior < 1 else -np.inf
-    absolute = 0.0
-    squared = 0.0
-    pos_log = 0.0
-    neg_log = 0.0
-    pos_focal = 0.0
-    neg_focal = 0.0
-    pos_hinge = 0.0
-    neg_hinge = 0.0
-    information = 0.0
-    for g in range(len(pos)):
-        a = float(pos[g])
-        b = float(neg[g])
-        p = float(score[g])
-        q = 1.0 - p
-        absolute += a * q + b * p
-        squared += a * q * q + b * p * p
-        if a > 0:
-            clamped = max(log_p[g], log_eps)
-            pos_log += a * clamped
-            pos_focal += a * clamped * (q * q if gamma == 2.0 else max(q, 0.0) ** gamma)
-            pos_hinge += a * max(0.0, 1.0 - p)
-            information += a * (log_p[g] - log_prior if p >= prior else log_other - log_q[g])
-        if b > 0:
-            clamped = max(log_q[g], log_eps)
-            neg_log += b * clamped
-            neg_focal += b * clamped * (p * p if gamma == 2.0 else max(p, 0.0) ** gamma)
-            neg_hinge += b * max(0.0, 1.0 + p)
-            information += b * (log_q[g] - log_other if p <= prior else log_prior - log_p[g])
-    out[0] = absolute
-    out[1] = squared
-    out[2] = pos_log
-    out[3] = neg_log
-    out[4] = pos_focal
-    out[5] = neg_focal
-    out[6] = pos_hinge
-    out[7] = neg_hinge
-    out[8] = information
+    """Losses of scores read as probabilities (log_p = log p, log_q = log(1−p)), and of scores read as distances.
+
+    ``prior`` nan stands for the share n_pos / (n_pos + n_neg).
+    """
+    log_prior = math.log(prior)
+    log_other = math.log1p(-prior)
+    if prior != prior:  # both shares from the counts: 1 − prior would lose a rare class's digits
+        prior = n_pos / (n_pos + n_neg)
+        log_prior = math.log(prior)
+        log_other = math.log(n_neg / (n_pos + n_neg))
+    _sum_plain_losses(score, log_p, log_q, pos, neg, log_eps, out)
+    if gamma != 2.0:
+        out[4] = 0.0
+        out[5] = 0.0
+        for g in range(len(score)):
+            p = float(score[g])
+            out[4] += pos[g] * max(log_p[g], log_eps) * max(1.0 - p, 0.0) ** gamma
+            out[5] += neg[g] * max(log_q[g], log_eps) * max(p, 0.0) ** gamma
+    low = 0  # groups that score at least the prior come first
+    high = len(score)
+    while low < high:
+        middle = (low + high) // 2
+        if score[middle] >= prior:
+            low = middle + 1
+        else:
+            high = middle
+    above = _sum_differences(log_p[:low], log_prior, pos[:low], neg[:low])
+    out[8] = above - _sum_differences(log_q[low:], log_other, pos[low:], neg[low:])
+
+
+@inlined
+def _put(hx: Any, hy: Any, top: int, x: Any, y: Any) -> int:
+    """Put a point on an upper hull that grows to the right: what lies under the new chord goes."""
+    while top >= 2 and (hx[top - 1] - hx[top - 2]) * (y - hy[top - 1]) >= (hy[top - 1] - hy[top - 2]) * (
+        x - hx[top - 1]
+    ):
+        top -= 1
+    hx[top] = x
+    hy[top] = y
+    return top + 1
 
 
 @kernel
 def hull_of_groups(pos: NDArray[Any], neg: NDArray[Any], a0: Any, b0: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Vertices of the upper convex hull of a ranking's ROC points, in counts; collinear points are dropped."""
-    hx = np.full(1024, a0 + b0)
-    hy = np.full(1024, a0 + b0)
+    """Vertices of the upper convex hull of a ranking's ROC points, in counts; collinear points are dropped.
+
+    First the hull of every 16th point. A block between two such points lies under its upper left corner: where that is
+    under the coarse hull, the block holds no vertex and is passed over. A group without positives moves to the right,
+    so its end can only be a vertex if the list ends there.
+    """
+    n = len(pos)
+    blocks = (n + _BLOCK - 1) // _BLOCK
+    x = np.full(blocks + 1, a0 + b0)
+    y = np.full(blocks + 1, a0 + b0)
+    cx = np.full(blocks + 1, a0 + b0)
+    cy = np.full(blocks + 1, a0 + b0)
+    x[0] = b0
+    y[0] = a0
+    cx[0] = b0
+    cy[0] = a0
+    a = a0
+    b = b0
+    coarse = 1
+    for k in range(blocks):
+        for g in range(k * _BLOCK, min(n, (k + 1) * _BLOCK)):
+            a += pos[g]
+            b += neg[g]
+        x[k + 1] = b
+        y[k + 1] = a
+        coarse = _put(cx, cy, coarse, b, a)
+    keep = np.zeros(blocks, np.uint8)
+    kept = 0
+    s = 0
+    for k in range(blocks):
+        while s < coarse - 2 and cx[s + 1] <= x[k]:
+            s += 1
+        if (cx[s + 1] - cx[s]) * (y[k + 1] - cy[s]) >= (cy[s + 1] - cy[s]) * (x[k] - cx[s]):
+            keep[k] = 1
+            kept += 1
+    hx = np.full(kept * _BLOCK + 2, a0 + b0)
+    hy = np.full(kept * _BLOCK + 2, a0 + b0)
     hx[0] = b0
     hy[0] = a0
     top = 1
-    a = a0
-    b = b0
-    for g in range(len(pos)):
-        if pos[g] == 0 and neg[g] == 0:
-            continue
-        a += pos[g]
-        b += neg[g]
-        while top >= 2 and (hx[top - 1] - hx[top - 2]) * (a - hy[top - 1]) >= (hy[top - 1] - hy[top - 2]) * (
-            b - hx[top - 1]
-        ):
-            top -= 1
-        if top == len(hx):
-            hx = np.concatenate((hx, np.empty_like(hx)))
-            hy = np.concatenate((hy, np.empty_like(hy)))
-        hx[top] = b
-        hy[top] = a
-        top += 1
+    for k in range(blocks):
+        if keep[k]:
+            a = y[k]
+            b = x[k]
+            for g in range(k * _BLOCK, min(n, (k + 1) * _BLOCK)):
+                a += pos[g]
+                b += neg[g]
+                if pos[g] > 0:
+                    top = _put(hx, hy, top, b, a)
+    top = _put(hx, hy, top, x[blocks], y[blocks])
     return hx, hy, top
 
 
@@ -351,6 +432,7 @@ def cut_at_quotas(
     neg: NDArray[Any],
     a0: float,
     n0: float,
+    scale: float,
     moments: NDArray[np.float64],
     quotas: NDArray[np.float64],
     out: Any,
@@ -358,7 +440,8 @@ def cut_at_quotas(
     """For each quota (ascending) that ends in this piece: positives in it, and the spread of score and outcome.
 
     ``moments`` carries the running means and co-moments from piece to piece: mean score, mean outcome, and the sums
-    of squared deviations and of their products, updated so that no large numbers are subtracted.
+    of squared deviations and of their products, updated so that no large numbers are subtracted. ``scale`` brings the
+    scores to a size whose squares are numbers; the correlation does not feel it.
     """
     a = a0
     n = n0
@@ -372,7 +455,7 @@ def cut_at_quotas(
         if m == 0:
             continue
         share = pos[g] / m
-        value = float(score[g])
+        value = scale * float(score[g])
         while True:
             ends = k < len(quotas) and quotas[k] <= n + m
             part = quotas[k] - n if ends else float(m)
@@ -398,3 +481,242 @@ def cut_at_quotas(
         moments[4] = together
         a += pos[g]
         n += m
+
+
+@inlined
+def _mix(x: Any) -> Any:
+    """One step of splitmix64: spreads a counter over 64 bits."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def draw(counts: Any, start: int, size: int, seed: int, stream: int) -> None:
+    """Draw ``size`` units with replacement from ``counts[start : start + size]``, counting how often each came.
+
+    xoshiro256++; one 64-bit number gives two draws where the range is small enough for the rounding of 32 bits not to
+    matter (a relative error in a unit's chance below 2⁻¹⁰), else one.
+    """
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    base = _mix(np.uint64(seed) * golden + np.uint64(1)) + np.uint64(stream) * golden
+    s0 = _mix(base + golden)
+    s1 = _mix(base + golden + golden)
+    s2 = _mix(base + golden * np.uint64(3))
+    s3 = _mix(base + golden * np.uint64(4))
+    left = np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    wide = np.uint64(size)
+    narrow = size < 1 << 22
+    done = 0
+    while done < size:
+        total = s0 + s3
+        value = ((total << np.uint64(23)) | (total >> np.uint64(41))) + s0
+        shifted = s1 << np.uint64(17)
+        s2 ^= s0
+        s3 ^= s1
+        s1 ^= s2
+        s0 ^= s3
+        s2 ^= shifted
+        s3 = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
+        if narrow:
+            counts[start + np.int64(((value & low) * wide) >> left)] += 1
+            done += 1
+            if done < size:
+                counts[start + np.int64(((value >> left) * wide) >> left)] += 1
+                done += 1
+        else:
+            counts[start + np.int64((value >> np.uint64(11)) * (1.0 / 9007199254740992.0) * size)] += 1
+            done += 1
+
+
+@kernel
+def add_up(counts: Any, unit: Any, weight: Any, pos_rows: Any, neg_rows: Any, a: Any, b: Any) -> Any:
+    """Counts (times weights) of the rows of each tie group; gives the number of rows drawn."""
+    drawn = 0
+    if len(unit) == 0 and len(weight) == 0:
+        drawn += _add_rows(counts, 0, pos_rows, a)
+        drawn += _add_rows(counts, len(counts) - _rows(neg_rows), neg_rows, b)
+        return drawn
+    row = 0
+    for side in range(2):
+        sizes = pos_rows if side == 0 else neg_rows
+        into = a if side == 0 else b
+        for g in range(len(sizes)):
+            total = into[g] * 0
+            for _ in range(sizes[g]):
+                times: Any = counts[unit[row]] if len(unit) else counts[row]
+                drawn += times
+                total += times * weight[row] if len(weight) else times
+                row += 1
+            into[g] = total
+    return drawn
+
+
+@kernel
+def _rows(sizes: Any) -> Any:
+    total = 0
+    for g in range(len(sizes)):
+        total += sizes[g]
+    return total
+
+
+@kernel
+def _add_rows(counts: Any, row: Any, sizes: Any, into: Any) -> Any:
+    """Rows of one class by group. A group has one row or none where scores do not tie: then no branch is needed."""
+    drawn = 0
+    last = len(counts) - 1
+    for g in range(len(sizes)):
+        size = sizes[g]
+        if size > 1:
+            total = 0
+            for k in range(row, row + size):
+                total += counts[k]
+        else:
+            total = counts[min(row, last)] * size
+        row += size
+        drawn += total
+        into[g] = total
+    return drawn
+
+
+@kernel
+def sum_replicate(
+    a: Any,
+    b: Any,
+    zero: Any,
+    rows: Any,
+    score: Any,
+    log_p: Any,
+    log_q: Any,
+    harmonic: Any,
+    parts: Any,
+    losses: Any,
+    above: Any,
+    scale: float,
+    quotas: Any,
+    out: Any,
+) -> None:
+    """The vector of sums of one reweighted ranking, as sweep() makes it for the sample itself."""
+    n_pos = zero
+    n_neg = zero
+    for g in range(len(a)):
+        n_pos += a[g]
+        n_neg += b[g]
+    out[0] = n_pos
+    out[1] = n_neg
+    out[2] = rows
+    if parts[0]:
+        sum_pairs(a, b, zero, n_pos, out[_PAIRS:_GAPS])
+    if parts[1]:
+        sum_gaps(a, b, zero, zero, n_pos, n_neg, out[_GAPS:_PRECISION])
+    if parts[2]:
+        sum_precision(a, b, 0.0, 0.0, 0.0, 0.0, out[_PRECISION:_PLACES])
+        out[_PR_LOWER] += 0.5 * out[_LAST_STEP] * (n_pos / (n_pos + n_neg))
+    if parts[3]:
+        sum_places(a, b, 0, 0, np.int64(n_pos), rows, harmonic, out[_PLACES:_HULL])
+    if parts[4]:
+        x, y, used = hull_of_groups(a, b, zero, zero)
+        out[_HULL] = 0.5 * twice_area(x, y, used)
+    at = _END
+    for k in range(len(losses)):
+        sum_losses(
+            score,
+            log_p,
+            log_q,
+            a,
+            b,
+            losses[k, 0],
+            losses[k, 1],
+            losses[k, 2],
+            float(n_pos),
+            float(n_neg),
+            out[at : at + _N_LOSSES],
+        )
+        at += _N_LOSSES
+    for k in range(len(above)):
+        tp = 0.0
+        fp = 0.0
+        for g in range(above[k]):
+            tp += a[g]
+            fp += b[g]
+        out[at] = tp
+        out[at + 1] = fp
+        at += _N_CUT
+    if len(quotas):
+        out[at:] = np.nan  # a quota beyond the rows drawn has no value
+        cuts = out[at:].reshape(len(quotas), _N_CUT)
+        cut_at_quotas(score, a, b, 0.0, 0.0, scale, np.zeros(5), quotas, cuts)
+
+
+@kernel
+def resample(
+    first: int,
+    last: int,
+    seed: int,
+    strata: Any,
+    n_units: int,
+    unit: Any,
+    weight: Any,
+    pos_rows: Any,
+    neg_rows: Any,
+    zero: Any,
+    a: Any,
+    b: Any,
+    score: Any,
+    log_p: Any,
+    log_q: Any,
+    harmonic: Any,
+    parts: Any,
+    losses: Any,
+    above: Any,
+    scale: float,
+    quotas: Any,
+    out: Any,
+    stop: Any,
+) -> None:
+    """Replicates ``first`` to ``last``, each drawn within the strata (start, size) of the units."""
+    counts = np.zeros(n_units, np.uint16)
+    for r in range(first, last):
+        if stop[0]:
+            return
+        counts[:] = 0
+        for s in range(len(strata)):
+            draw(counts, strata[s, 0], strata[s, 1], seed, r * len(strata) + s)
+        rows = add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
+        sum_replicate(a, b, zero, rows, score, log_p, log_q, harmonic, parts, losses, above, scale, quotas, out[r])
+
+
+@kernel
+def leave_out(
+    first: int,
+    last: int,
+    block: Any,
+    unit: Any,
+    weight: Any,
+    pos_rows: Any,
+    neg_rows: Any,
+    zero: Any,
+    a: Any,
+    b: Any,
+    score: Any,
+    log_p: Any,
+    log_q: Any,
+    harmonic: Any,
+    parts: Any,
+    losses: Any,
+    above: Any,
+    scale: float,
+    quotas: Any,
+    out: Any,
+    stop: Any,
+) -> None:
+    """The sums without each block of units in turn."""
+    counts = np.zeros(len(block), np.uint16)
+    for k in range(first, last):
+        if stop[0]:
+            return
+        for i in range(len(block)):
+            counts[i] = block[i] != k
+        rows = add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
+        sum_replicate(a, b, zero, rows, score, log_p, log_q, harmonic, parts, losses, above, scale, quotas, out[k])

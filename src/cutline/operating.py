@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,8 @@ def operating_point(
             raise InputError("quota counts rows, but this sample is weighted; use threshold, recall, precision or fpr")
         return at_rows(ranking, resolve_quota(quota, ranking.rows))
     if threshold is not None:
-        return _after(ranking, ranking.above(number(threshold, "threshold")))
+        cut = _after(ranking, ranking.above(number(threshold, "threshold")))
+        return replace(cut, threshold=float(threshold))
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
     if recall is not None:

@@ -71,7 +71,7 @@ def rank(sample: Sample) -> Ranking:
     """
     if sample.weight is not None:
         return _rank_weighted(sample)
-    from . import kernels
+    from . import ranking_kernels as kernels
 
     pos, neg = kernels.split(sample.score, sample.positive, int(np.count_nonzero(sample.positive)))
     if len(sample) < _SORT_IN_THREADS:
@@ -92,7 +92,7 @@ def trimmed(groups: tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]) -> tup
 
 
 def _rank_weighted(sample: Sample) -> Ranking:
-    from . import kernels
+    from . import ranking_kernels as kernels
 
     order = np.argsort(sample.score)
     score, pos, neg = trimmed(kernels.group_weighted(sample.score, sample.positive, sample.weight, order))

@@ -50,7 +50,7 @@ class Sample:
 def make_sample(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> Sample:
     """Check labels, scores and weights once and put them in the one form everything else reads."""
     label = as_column(y_true, "y_true")
-    score, low, high = _scores(y_score)
+    score, low, high = as_numbers(y_score, "y_score")
     if len(label) != len(score):
         raise InputError(
             f"y_true has {len(label)} rows but y_score has {len(score)}: pass one label and one score for each case"
@@ -126,42 +126,42 @@ def _is_arrow(values: Any) -> bool:
     return type(values).__module__.partition(".")[0] == "pyarrow"
 
 
-def _scores(values: Any) -> tuple[NDArray[Any], float, float]:
-    """Scores as float64, or float32 where they came so: their ties are ties of float32 values."""
-    score = as_column(values, "y_score")
-    kind = score.dtype.kind
+def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
+    """A column of numbers with its extremes: float64, or float32 where it came so, whose ties are its own."""
+    column = as_column(values, argument)
+    kind = column.dtype.kind
     if kind == "f":
-        if score.dtype.itemsize == 2:
-            score = score.astype(np.float32)
-        elif score.dtype.itemsize > 8:
-            score = score.astype(np.float64)
-        elif not score.dtype.isnative:
-            score = score.astype(score.dtype.newbyteorder("="))
+        if column.dtype.itemsize == 2:
+            column = column.astype(np.float32)
+        elif column.dtype.itemsize > 8:
+            column = column.astype(np.float64)
+        elif not column.dtype.isnative:
+            column = column.astype(column.dtype.newbyteorder("="))
     elif kind in "iu":
-        if score.dtype.itemsize == 8 and (int(score.max()) > _EXACT_INTEGERS or int(score.min()) < -_EXACT_INTEGERS):
-            row = int(np.argmax((score > _EXACT_INTEGERS) | (score < -_EXACT_INTEGERS)))
+        if column.dtype.itemsize == 8 and (int(column.max()) > _EXACT_INTEGERS or int(column.min()) < -_EXACT_INTEGERS):
+            row = int(np.argmax((column > _EXACT_INTEGERS) | (column < -_EXACT_INTEGERS)))
             raise InputError(
-                f"y_score: the integer in row {row} is beyond 2^53, where floats no longer keep integers apart; rescale"
+                f"{argument}: the integer in row {row} is beyond 2^53, where floats stop to keep integers apart; rescale"
             )
-        score = score.astype(np.float64)
+        column = column.astype(np.float64)
     elif kind == "b":
-        score = score.astype(np.float64)
+        column = column.astype(np.float64)
     else:
-        score = _numbers(score)
-    low, high = float(score.min()), float(score.max())
+        column = _parsed(column, argument)
+    low, high = float(column.min()), float(column.max())
     if low != low:
-        row = int(np.argmax(np.isnan(score)))
-        raise InputError(f"y_score: row {row} is NaN; drop the row or give it a score")
-    return score, low, high
+        row = int(np.argmax(np.isnan(column)))
+        raise InputError(f"{argument}: row {row} is NaN; drop the row or give it a number")
+    return column, low, high
 
 
-def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+def _parsed(values: NDArray[Any], argument: str) -> NDArray[np.float64]:
     """Object columns may hold numbers; text is refused, even where it looks like a number."""
     for row, value in enumerate(values.tolist()):
         if value is None:
-            raise InputError(f"y_score: row {row} is missing; drop the row or give it a score")
+            raise InputError(f"{argument}: row {row} is missing; drop the row or give it a number")
         if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
-            raise InputError(f"y_score: row {row} is {value!r}, not a number; convert the column to floats")
+            raise InputError(f"{argument}: row {row} is {value!r}, not a number; convert the column to floats")
     return values.astype(np.float64)
 
 
@@ -242,19 +242,15 @@ def _refuse_unknown(distinct: list[Any], pos_label: Any) -> None:
 
 
 def _weights(values: Any, n: int) -> NDArray[np.float64]:
-    weight = as_column(values, "sample_weight")
-    if len(weight) != n:
-        raise InputError(f"sample_weight has {len(weight)} rows but y_score has {n}: pass one weight for each case")
-    if weight.dtype.kind not in "fiub":
-        raise InputError(f"sample_weight must be numbers, got {weight.dtype}; convert the column to floats")
-    weight = weight.astype(np.float64)
-    for problem, remedy in ((~np.isfinite(weight), "must be finite"), (weight < 0, "must not be negative")):
-        if problem.any():
-            row = int(np.argmax(problem))
-            raise InputError(f"sample_weight: row {row} is {weight[row]:g}; a weight {remedy}: correct or drop the row")
-    if not weight.any():
+    column, low, high = as_numbers(values, "sample_weight")
+    if len(column) != n:
+        raise InputError(f"sample_weight has {len(column)} rows but y_score has {n}: pass one weight for each case")
+    if low < 0 or high == np.inf:
+        row = int(np.argmax((column < 0) | (column == np.inf)))
+        raise InputError(f"sample_weight: row {row} is {column[row]:g}; a weight must be finite and not negative")
+    if high == 0:
         raise InputError("sample_weight: every weight is zero, so no case is left; give at least one a positive weight")
-    return weight
+    return column.astype(np.float64)
 
 
 def resolve_quota(quota: Any, n: int) -> int:

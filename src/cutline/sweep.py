@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from .ranking import Ranking
 
 # Which pass fills which fields. The names are the attributes of Sums.
-PAIRS = ("won", "margin", "tied", "top_gap", "low_gap")
+PAIRS = ("won", "margin")
+GAPS = ("top_gap", "low_gap")
 PRECISION = (
     "precision_steps",
     "pr_lower",
@@ -42,8 +43,8 @@ LOSSES = (
     "information",
 )
 TOTALS = ("n_pos", "n_neg", "rows")
-PARTS = {"pairs": PAIRS, "precision": PRECISION, "places": PLACES, "hull": HULL, "losses": LOSSES}
-FIELDS = TOTALS + PAIRS + PRECISION + PLACES + HULL
+PARTS = {"pairs": PAIRS, "gaps": GAPS, "precision": PRECISION, "places": PLACES, "hull": HULL, "losses": LOSSES}
+FIELDS = TOTALS + PAIRS + GAPS + PRECISION + PLACES + HULL
 CUT = ("tp", "fp", "spread_score", "spread_outcome", "together")
 
 _AT = {name: i for i, name in enumerate(FIELDS)}
@@ -162,11 +163,13 @@ def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float, int]
     out = np.zeros(request.width)
     piece = Piece(out, totals=totals)
     if "pairs" in request.parts:
-        kernels.sum_pairs(pos, neg, start.pos, start.neg, n_pos, n_neg, out[_SLICE["pairs"]])
+        kernels.sum_pairs(pos, neg, start.pos, n_pos, out[_SLICE["pairs"]])
+    if "gaps" in request.parts:
+        kernels.sum_gaps(pos, neg, start.pos, start.neg, n_pos, n_neg, out[_SLICE["gaps"]])
     if "precision" in request.parts:
         kernels.sum_precision(pos, neg, *map(float, start), out[_SLICE["precision"]])
     if "places" in request.parts and not ranking.weighted:
-        kernels.sum_places(pos, neg, start.pos, start.neg, n_pos, rows, out[_SLICE["places"]])
+        kernels.sum_places(pos, neg, start.pos, start.neg, n_pos, rows, np.empty(0), out[_SLICE["places"]])
     if "hull" in request.parts:
         x, y, used = kernels.hull_of_groups(pos, neg, start.pos, start.neg)
         piece.hull = x[:used], y[:used]
@@ -174,15 +177,8 @@ def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float, int]
         log_p, log_q = loss_columns(ranking.score)
         for options in request.losses:
             at = request.losses_at(options)
-            kernels.sum_losses(
-                ranking.score,
-                log_p,
-                log_q,
-                pos,
-                neg,
-                *loss_arguments(options, n_pos, n_neg),
-                out[at : at + len(LOSSES)],
-            )
+            arguments = (*loss_arguments(options), float(n_pos), float(n_neg), out[at : at + len(LOSSES)])
+            kernels.sum_losses(ranking.score, log_p, log_q, pos, neg, *arguments)
     return piece
 
 
@@ -193,10 +189,9 @@ def loss_columns(score: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.f
         return np.log(p), np.log1p(-p)
 
 
-def loss_arguments(options: Losses, n_pos: float, n_neg: float) -> tuple[float, float, float]:
-    """The kernel's arguments: log ε, γ, prior."""
-    prior = n_pos / (n_pos + n_neg) if options.prior is None else options.prior
-    return float(np.log(options.eps)), options.gamma, prior
+def loss_arguments(options: Losses) -> tuple[float, float, float]:
+    """The kernel's arguments: log ε, γ, prior (nan for the sample's own)."""
+    return float(np.log(options.eps)), options.gamma, float("nan") if options.prior is None else options.prior
 
 
 def merge(pieces: Iterable[Piece]) -> NDArray[np.float64]:
@@ -274,4 +269,13 @@ def _fill_cuts(vector: NDArray[np.float64], ranking: Ranking, request: Request) 
         at = request.quota_at(request.quotas[0])
         cuts = vector[at:].reshape(len(request.quotas), len(CUT))
         quotas = np.array(request.quotas, dtype=np.float64)
-        kernels.cut_at_quotas(ranking.score, ranking.pos, ranking.neg, 0.0, 0.0, np.zeros(5), quotas, cuts)
+        scale = scale_of(ranking.score)
+        kernels.cut_at_quotas(ranking.score, ranking.pos, ranking.neg, 0.0, 0.0, scale, np.zeros(5), quotas, cuts)
+
+
+def scale_of(score: NDArray[Any]) -> float:
+    """A power of two that brings the largest score near 1: squares of the scaled scores neither overflow nor vanish."""
+    largest = float(np.abs(score[[0, -1]].astype(np.float64)).max())
+    if not 0.0 < largest < np.inf:
+        return 1.0
+    return float(np.ldexp(1.0, -max(-1022, int(np.frexp(largest)[1]))))

@@ -113,7 +113,7 @@ def is_stratified(spec: Spec, settings: Settings) -> bool:
     """Whether replicates keep the class sizes: by default those of measures of the whole ranking do."""
     if settings.stratify is not None:
         return settings.stratify
-    return spec.measure.part in ("pairs", "hull", "precision", "places", "ranking")
+    return spec.measure.part in ("pairs", "gaps", "hull", "precision", "places", "ranking")
 
 
 def bootstrapped(

@@ -54,7 +54,7 @@ def _beta(q: float, a: float, b: float) -> float:
 
 
 def clopper_pearson(r: float, n: float, level: float) -> Interval:
-    """Exact: both tails of the binomial hold at least (1−level)/2 (Berrar Def. 37, Eq. 47, by the beta distribution)."""
+    """Exact: both tails of the binomial hold at least (1−level)/2 (Berrar Def. 37, Eq. 47, by beta quantiles)."""
     tail = (1.0 - level) / 2.0
     low = 0.0 if r <= 0 else _beta(tail, r, n - r + 1)
     high = 1.0 if r >= n else _beta(1.0 - tail, r + 1, n - r)
@@ -62,7 +62,7 @@ def clopper_pearson(r: float, n: float, level: float) -> Interval:
 
 
 def jeffreys(r: float, n: float, level: float) -> Interval:
-    """Central interval of the Beta(r+½, n−r+½) posterior, ends set to 0 and 1 at r = 0 and r = n (Brown et al. 2001)."""
+    """Central interval of the Beta(r+½, n−r+½) posterior, ends 0 and 1 at r = 0 and r = n (Brown et al. 2001)."""
     tail = (1.0 - level) / 2.0
     low = 0.0 if r <= 0 else _beta(tail, r + 0.5, n - r + 0.5)
     high = 1.0 if r >= n else _beta(1.0 - tail, r + 0.5, n - r + 0.5)

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..progress import Progress
 from ..ranking import Ranking, Ties
 from ..sample import Sample, as_column
-from ..sweep import PARTS, Request, loss_columns
+from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
 
 _JACKKNIFE_BLOCKS = 200
 
@@ -98,7 +98,7 @@ class Resampler:
 
     def vectors(self, request: Request, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each replicate."""
-        from . import resample_kernels as compiled
+        from .. import kernels as compiled
 
         units = self.units
         out = np.zeros((n_resamples, request.width))
@@ -127,7 +127,7 @@ class Resampler:
 
     def left_out(self, request: Request, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each block left out."""
-        from . import resample_kernels as compiled
+        from .. import kernels as compiled
 
         block, shares, _ = self.blocks()
         out = np.zeros((len(shares), request.width))
@@ -139,7 +139,7 @@ class Resampler:
 
         The same draws as in :meth:`vectors`.
         """
-        from . import resample_kernels as compiled
+        from .. import kernels as compiled
 
         ranking = self.ranking.resolved(ties)
         counted = row_counts(self.sample, self.ranking).resolved(ties)
@@ -150,9 +150,10 @@ class Resampler:
                 counts = np.zeros(units.n_units, np.uint16)
                 for s, (start, size) in enumerate(units.strata.tolist()):
                     compiled.draw(counts, start, size, seed, r * len(units.strata) + s)
-                a, b = np.empty(len(ranking), dtype), np.empty(len(ranking), dtype)
+                a: NDArray[Any] = np.empty(len(ranking), dtype)
+                b: NDArray[Any] = np.empty(len(ranking), dtype)
                 rows = compiled.add_up(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
-                there = (a > 0) | (b > 0)
+                there = np.flatnonzero(a + b)
                 yield counts, Ranking(ranking.score[there], a[there], b[there], int(rows), ranking.weighted)
                 progress.advance()
 
@@ -164,15 +165,14 @@ class Resampler:
 
     def _run(self, job: Callable[..., None], request: Request, ties: Ties, out: NDArray[np.float64], what: str) -> None:
         from ..compiled import cores
+        from ..kernels import harmonic_table
 
         ranking = self.ranking.resolved(ties)
         counted = row_counts(self.sample, self.ranking).resolved(ties)
         weighted = ranking.weighted
         with_losses = "losses" in request.parts
         log_p, log_q = loss_columns(ranking.score) if with_losses else (np.empty(0), np.empty(0))
-        losses = [
-            [np.log(o.eps), o.gamma, np.nan if o.prior is None else o.prior] for o in request.losses if with_losses
-        ]
+        losses = [loss_arguments(options) for options in request.losses if with_losses]
         common: dict[str, Any] = {
             "unit": self.units.unit,
             "weight": self.units.weight,
@@ -182,9 +182,11 @@ class Resampler:
             "score": ranking.score,
             "log_p": log_p,
             "log_q": log_q,
+            "harmonic": harmonic_table(ranking.rows) if "places" in request.parts else np.empty(0),
             "parts": np.array([part in request.parts and (part != "places" or not weighted) for part in PARTS]),
             "losses": np.array(losses, dtype=np.float64).reshape(len(losses), 3),
             "above": np.array([ranking.above(t) for t in request.thresholds], dtype=np.int64),
+            "scale": scale_of(ranking.score),
             "quotas": np.array(request.quotas, dtype=np.float64),
             "out": out,
             "stop": np.zeros(1, np.uint8),

@@ -31,7 +31,8 @@ class Measure:
     """One measure of the catalogue: what it means, where it comes from, and how it is computed.
 
     ``compute`` is the pure function behind it; ``part`` names what it reads (``cut``, ``ranking``, ``columns``, or a
-    part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``).
+    part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``). ``perfect`` is the
+    value of a perfect model, ``one_class_needs`` the option without which both classes must be there.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Measure:
     rank_based: bool = False
     extensive: bool = False
     perfect: float | None = None
+    one_class_needs: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     checks: Callable[..., None] | None = None
     summary: str = ""

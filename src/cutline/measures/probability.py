@@ -108,7 +108,7 @@ def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
     >>> log_loss([1, 0], [0.5, 0.5])
     1.0
     """
-    return ratio(-(s.pos_log + s.neg_log), _n(s)) / log(base)
+    return ratio(0.0 - (s.pos_log + s.neg_log), _n(s)) / log(base)
 
 
 def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
@@ -126,6 +126,7 @@ def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
     latex=r"-\frac1n\sum_i \alpha\, y_i\log_2 p_i + (1-\alpha)(1-y_i)\log_2(1-p_i)",
     reference="Berrar Def. 21, Eq. 21",
     undefined="a class is missing and alpha is not given (the weights would make any prediction perfect)",
+    one_class_needs="alpha",
     part="losses",
     scores="probability",
     checks=_check_balanced,
@@ -143,7 +144,7 @@ def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-
     else:
         share = np.asarray(float(alpha))
     # a class that is absent adds nothing, even at a weight of 0 · log 0
-    return ratio(-(share * s.pos_log + (1.0 - share) * s.neg_log), _n(s)) / log(2)
+    return ratio(0.0 - (share * s.pos_log + (1.0 - share) * s.neg_log), _n(s)) / log(2)
 
 
 def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
@@ -172,7 +173,7 @@ def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float
     0.25
     """
     weight = (1.0, 1.0) if alpha is None else (float(alpha), 1.0 - float(alpha))
-    return ratio(-(weight[0] * s.pos_focal + weight[1] * s.neg_focal), _n(s)) / log(2)
+    return ratio(0.0 - (weight[0] * s.pos_focal + weight[1] * s.neg_focal), _n(s)) / log(2)
 
 
 def _check_prior(prior: Any = None) -> None:
@@ -196,6 +197,7 @@ def _prior(s: Sums, prior: float | None) -> Any:
     r" \log_2(1-\pi_i) - \log_2(1-q_i) & q_i < \pi_i\end{cases}",
     reference="Berrar Def. 23, Eq. 24 (q is the score of the real class: erratum B10)",
     undefined="a class is missing and no prior is given",
+    one_class_needs="prior",
     part="losses",
     scores="probability",
     checks=_check_prior,
@@ -218,6 +220,7 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
     latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
     reference="Berrar Def. 23, Eq. 25",
     undefined="a class is missing and no prior is given",
+    one_class_needs="prior",
     part="losses",
     scores="probability",
     checks=_check_prior,

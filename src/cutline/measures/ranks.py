@@ -100,7 +100,7 @@ def auch(s: Sums) -> Any:
     latex=r"\max_t |\mathrm{TPR}(t) - \mathrm{FPR}(t)|",
     reference="Berrar Def. 30, Eq. 35 (the example's 0.2 should read 0.6: erratum B2)",
     undefined=_CLASS,
-    part="pairs",
+    part="gaps",
     ties=True,
     rank_based=True,
     perfect=1.0,
@@ -111,7 +111,7 @@ def ks_statistic(s: Sums) -> Any:
     >>> ks_statistic([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.5
     """
-    return ratio(np.maximum(s.top_gap, -s.low_gap), _pairs(s))
+    return ratio(np.maximum(s.top_gap, 0.0 - s.low_gap), _pairs(s))
 
 
 @declare(
@@ -122,7 +122,7 @@ def ks_statistic(s: Sums) -> Any:
     reference="Berrar Def. 8",
     undefined=_CLASS,
     same_as="ks_statistic, where the largest gap has TPR > FPR",
-    part="pairs",
+    part="gaps",
     ties=True,
     rank_based=True,
     perfect=1.0,
@@ -294,8 +294,7 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     1.3333
     """
     share = ratio(s.n_pos, s.rows) if prior is None else prior
-    value = ratio(ratio(s.hit_rates, s.rows), share)
-    return np.where(np.asarray(s.n_pos) > 0, value, np.nan)[()]
+    return ratio(ratio(s.hit_rates, s.rows), share)
 
 
 @declare(
@@ -402,8 +401,6 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     if not (np.diff(worth) >= 0).all():
         at = int(np.argmin(np.diff(worth) >= 0)) + 1
         raise InputError(f"g must not decrease: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}")
-    sums = np.concatenate([[0.0], np.cumsum(worth[::-1])])  # best place first, as the groups are
     size = ranking.pos.astype(np.int64) + ranking.neg
-    end = np.cumsum(size)
-    mean = (sums[end] - sums[end - size]) / size
+    mean = np.add.reduceat(worth[::-1], np.cumsum(size) - size) / size  # best place first, as the groups are
     return np.float64(mean @ ranking.pos.astype(np.float64))

@@ -16,7 +16,7 @@ from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
 from .catalogue import Measure, Spec
 
 DEFAULT_THRESHOLD = 0.5
-_OF_SUMS = ("pairs", "precision", "places", "hull", "losses")
+_OF_SUMS = ("pairs", "gaps", "precision", "places", "hull", "losses")
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,11 @@ def read_one(
         raise InputError(f"{one.name} needs a quota: pass quota=… (a number of rows, or a share between 0 and 1)")
     n_pos = float(np.count_nonzero(sample.positive))
     n_neg = len(sample) - n_pos
+    if one.one_class_needs and 0 in (n_pos, n_neg) and spec.arguments.get(one.one_class_needs) is None:
+        raise InputError(
+            f"y_true holds only {'negative' if n_pos == 0 else 'positive'} cases, so {one.name} cannot take "
+            f"{one.one_class_needs} from the sample; pass {one.one_class_needs}=…"
+        )
     if one.needs_threshold:  # one pass over the rows; no sort needed
         value = float(one.compute(_count(sample, _threshold(spec)), **spec.arguments))
     else:
