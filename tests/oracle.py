@@ -268,25 +268,33 @@ def focal_loss(d: Data, gamma: float = 2.0, alpha: float | None = None, base: fl
     return _mean(d, loss)
 
 
+def _log2(share: Fraction) -> float:
+    """Logarithm of an exact share, near 1 by its distance from 1."""
+    return math.log1p(float(share - 1)) / math.log(2) if share > Fraction(1, 2) else math.log2(share)
+
+
 def information_score(d: Data, prior: float | None = None) -> Any:
     _probabilities(d)
     if prior is None:
         if d.pos == 0 or d.neg == 0:
             raise Refused("the prior of one class is 0")
-        prior = float(d.pos / d.total)
-    p = prior
+        shares = {True: d.pos / d.total, False: d.neg / d.total}
+    else:
+        shares = {True: Fraction(prior), False: 1 - Fraction(prior)}
 
     def info(y: bool, s: float) -> float:
-        q, r = (s, p) if y else (1 - s, 1 - p)
-        return -math.log2(r) + math.log2(q) if q >= r else math.log2(1 - r) - math.log2(1 - q)
+        q, r = (Fraction(s) if y else 1 - Fraction(s)), Fraction(shares[y])
+        if q >= r:
+            return _log2(q) - _log2(r)
+        return _log2(1 - r) - _log2(1 - q)
 
     return _mean(d, info)
 
 
 def relative_information_score(d: Data, prior: float | None = None) -> Any:
     score = information_score(d, prior)
-    p = float(d.pos / d.total) if prior is None else prior
-    return score / (-p * math.log2(p) - (1 - p) * math.log2(1 - p))
+    p = Fraction(d.pos) / Fraction(d.total) if prior is None else Fraction(prior)
+    return score / -(float(p) * _log2(p) + float(1 - p) * _log2(1 - p))
 
 
 def hinge_loss(d: Data) -> Any:

@@ -327,8 +327,8 @@ def sum_losses(
     log_other = math.log1p(-prior)
     if prior != prior:  # both shares from the counts: 1 − prior would lose a rare class's digits
         prior = n_pos / (n_pos + n_neg)
-        log_prior = math.log(prior)
-        log_other = math.log(n_neg / (n_pos + n_neg))
+        log_prior = -math.log1p(n_neg / n_pos)
+        log_other = -math.log1p(n_pos / n_neg)
     _sum_plain_losses(score, log_p, log_q, pos, neg, log_eps, out)
     if gamma != 2.0:
         out[4] = 0.0

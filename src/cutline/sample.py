@@ -141,7 +141,7 @@ def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
         if column.dtype.itemsize == 8 and (int(column.max()) > _EXACT_INTEGERS or int(column.min()) < -_EXACT_INTEGERS):
             row = int(np.argmax((column > _EXACT_INTEGERS) | (column < -_EXACT_INTEGERS)))
             raise InputError(
-                f"{argument}: the integer in row {row} is beyond 2^53, where floats stop to keep integers apart; rescale"
+                f"{argument}: the integer in row {row} is beyond 2^53, where floats confuse integers; rescale"
             )
         column = column.astype(np.float64)
     elif kind == "b":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from math import inf, log, log1p
 from typing import Any
 
 import numpy as np
@@ -181,11 +181,14 @@ def _check_prior(prior: Any = None) -> None:
         number(prior, "prior", 0.0, 1.0, open_ends=True)
 
 
-def _prior(s: Sums, prior: float | None) -> Any:
-    """The prior used, nan where the sample's own has no entropy."""
+def _entropy(s: Sums, prior: float | None) -> Any:
+    """Entropy of the prior in nats; nan where the sample's own has none."""
     if prior is not None:
-        return np.asarray(float(prior))
-    return np.where((s.n_pos > 0) & (s.n_neg > 0), ratio(s.n_pos, _n(s)), np.nan)
+        return np.asarray(-(prior * log(prior) + (1.0 - prior) * log1p(-prior)))
+    odds = ratio(s.n_neg, s.n_pos)  # logs of shares by log1p of the odds: 1 − share would lose a rare class's digits
+    with np.errstate(all="ignore"):
+        inside = ratio(s.n_pos, _n(s)) * np.log1p(odds) + ratio(s.n_neg, _n(s)) * np.log1p(ratio(1.0, odds))
+        return np.where((s.n_pos > 0) & (s.n_neg > 0), inside, np.nan)
 
 
 @declare(
@@ -209,7 +212,7 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
     1.0
     """
     with np.errstate(invalid="ignore"):
-        return ratio(s.information, _n(s)) / log(2) + 0.0 * _prior(s, prior)
+        return ratio(s.information, _n(s)) / log(2) + 0.0 * _entropy(s, prior)
 
 
 @declare(
@@ -231,10 +234,7 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     >>> relative_information_score([1, 0, 0, 0], [1.0, 0.0, 0.0, 0.0])
     1.0
     """
-    share = _prior(s, prior)
-    with np.errstate(all="ignore"):
-        entropy = -(share * np.log(share) + (1.0 - share) * np.log1p(-share))
-        return ratio(s.information, _n(s)) / entropy
+    return ratio(ratio(s.information, _n(s)), _entropy(s, prior))
 
 
 @declare(
