@@ -1,9 +1,12 @@
 """cutline: how good is a classifier, how sure are we, which is better, and where to cut the ranked list."""
 
+from .curves import Band, Curve
 from .decomposition import linear_ranking_decomposition, misclassification_decomposition, selector_differences
 from .errors import InputError, UndefinedWarning
 from .estimate import Estimate, Interval
 from .evaluate import Evaluation, OneVsRest, evaluate, one_vs_rest
+from .inference.bootstrap import bootstrap
+from .inference.proportions import ApproximationWarning, proportion_interval
 from .measures.catalogue import measure, measures, parse_measure
 from .measures.multiclass import mean_average_precision, ranked_probability_score, triplet_loss
 from .measures.probability import (
@@ -83,6 +86,9 @@ auc = roc_auc
 __version__ = "0.1.0"
 
 __all__ = [
+    "ApproximationWarning",
+    "Band",
+    "Curve",
     "Estimate",
     "Evaluation",
     "InputError",
@@ -101,6 +107,7 @@ __all__ = [
     "average_qrecall",
     "balanced_accuracy",
     "balanced_cross_entropy",
+    "bootstrap",
     "brier_score",
     "cohen_kappa",
     "cross_entropy",
@@ -146,6 +153,7 @@ __all__ = [
     "pr_auc_min",
     "pr_auc_minmax",
     "precision",
+    "proportion_interval",
     "qrecall",
     "quadratic_ranking",
     "quota_lift",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .curves import Curve, curve, hull_points
 from .errors import InputError
 from .estimate import Estimate
 from .inference.intervals import Settings, estimate_all
@@ -37,6 +38,7 @@ class Evaluation:
     settings: Settings
     threshold: float
     quota: int | None
+    groups: Any = None
 
     def __getitem__(self, name: str) -> Estimate:
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
@@ -95,6 +97,29 @@ class Evaluation:
         return operating_point(
             self.ranking, quota=quota, threshold=threshold, recall=recall, precision=precision, fpr=fpr
         )
+
+    def curve(self, name: str) -> Curve:
+        """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""
+        from .inference.bands import band_maker
+
+        return curve(name, self.ranking, band_maker(name, self.sample, self.ranking, self.settings, self.groups))
+
+    def hull(self) -> Rows:
+        """Vertices of the ROC convex hull: false and true positive rate, and the threshold to use there."""
+        columns = zip(*(column.tolist() for column in hull_points(self.ranking)), strict=True)
+        return Rows([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
+
+    def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
+        """Draw one of the plots (matplotlib); gives the Axes."""
+        from .present.plots import plot
+
+        return plot(self, kind, ax=ax, **options)
+
+    def to_html(self, path: Any, **options: Any) -> Any:
+        """Write the report page: one file, no network needed to read it."""
+        from .present.page import write_page
+
+        return write_page(self, path, **options)
 
     def lift_table(self, portions: int = 10) -> Rows:
         """Lift by portions of the ranked list."""
@@ -272,6 +297,7 @@ def evaluate_sample(
         settings,
         threshold,
         rows,
+        groups,
     )
 
 

@@ -720,3 +720,67 @@ def leave_out(
             counts[i] = block[i] != k
         rows = add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
         sum_replicate(a, b, zero, rows, score, log_p, log_q, harmonic, parts, losses, above, scale, quotas, out[k])
+
+
+@kernel
+def _walk(a: Any, b: Any, n_pos: float, n_neg: float, axis: int, grid: Any, hits: Any, misses: Any) -> None:
+    """Positives and negatives above the first cut that reaches each share on an axis; a tie is entered pro rata."""
+    total = n_pos + n_neg if axis == 0 else n_neg if axis == 1 else n_pos
+    tp = 0.0
+    fp = 0.0
+    here = 0.0
+    k = 0
+    for g in range(len(a)):
+        step = a[g] + b[g] if axis == 0 else b[g] if axis == 1 else a[g]
+        while k < len(grid) and step > 0 and grid[k] * total <= here + step:
+            part = (grid[k] * total - here) / step
+            hits[k] = tp + part * a[g]
+            misses[k] = fp + part * b[g]
+            k += 1
+        tp += a[g]
+        fp += b[g]
+        here += step
+    while k < len(grid):  # the last share, missed by rounding
+        hits[k] = n_pos
+        misses[k] = n_neg
+        k += 1
+
+
+@kernel
+def resample_curve(
+    first: int,
+    last: int,
+    seed: int,
+    strata: Any,
+    n_units: int,
+    unit: Any,
+    weight: Any,
+    pos_rows: Any,
+    neg_rows: Any,
+    zero: Any,
+    a: Any,
+    b: Any,
+    axis: int,
+    grid: Any,
+    hits: Any,
+    misses: Any,
+    totals: Any,
+    stop: Any,
+) -> None:
+    """For each replicate the cuts at given shares of an axis: the material of a band."""
+    counts = np.zeros(n_units, np.uint16)
+    for r in range(first, last):
+        if stop[0]:
+            return
+        counts[:] = 0
+        for s in range(len(strata)):
+            draw(counts, strata[s, 0], strata[s, 1], seed, r * len(strata) + s)
+        add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
+        n_pos = zero + 0.0
+        n_neg = zero + 0.0
+        for g in range(len(a)):
+            n_pos += a[g]
+            n_neg += b[g]
+        totals[r, 0] = n_pos
+        totals[r, 1] = n_neg
+        _walk(a, b, n_pos, n_neg, axis, grid, hits[r], misses[r])

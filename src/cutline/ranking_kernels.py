@@ -75,3 +75,44 @@ def group_weighted(
         else:
             neg[used] += weight[i]
     return value, pos, neg, used + 1
+
+
+@kernel
+def keep_within(x: NDArray[np.float64], y: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+    """Douglas–Peucker with vertical distances: which points to keep so that chords stay within the tolerance."""
+    n = len(x)
+    keep = np.zeros(n, np.bool_)
+    keep[0] = True
+    keep[n - 1] = True
+    stack = np.empty((128, 2), np.int64)
+    stack[0, 0] = 0
+    stack[0, 1] = n - 1
+    top = 1
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        j = stack[top, 1]
+        wide = x[j] - x[i]
+        worst = -1.0
+        at = -1
+        for k in range(i + 1, j):
+            # on a vertical stretch the chord is the stretch itself: only points beyond its ends stick out
+            if wide > 0:
+                gap = abs(y[k] - (y[i] + (y[j] - y[i]) * ((x[k] - x[i]) / wide)))
+            else:
+                gap = max(max(y[k] - max(y[i], y[j]), min(y[i], y[j]) - y[k]), 0.0)
+            if gap > worst:
+                worst = gap
+                at = k
+        if worst > tolerance:
+            keep[at] = True
+            if top + 2 > len(stack):
+                longer = np.empty((2 * len(stack), 2), np.int64)
+                longer[: len(stack)] = stack
+                stack = longer
+            stack[top, 0] = i
+            stack[top, 1] = at
+            stack[top + 1, 0] = at
+            stack[top + 1, 1] = j
+            top += 2
+    return keep

@@ -98,14 +98,25 @@ class Resampler:
 
     def vectors(self, request: Request, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each replicate."""
-        from .. import kernels as compiled
+        from .. import kernels
 
-        units = self.units
         out = np.zeros((n_resamples, request.width))
-        seed = self.seed & (2**63 - 1)
-        draw = partial(compiled.resample, seed=seed, strata=units.strata, n_units=units.n_units)
-        self._run(draw, request, ties, out, "bootstrap")
+        job = partial(kernels.resample, **self._drawing(), **self._summing(request, ties), out=out)
+        self._run(job, ties, n_resamples, "bootstrap")
         return out
+
+    def curves(self, axis: int, grid: NDArray[np.float64], n_resamples: int) -> tuple[NDArray[np.float64], ...]:
+        """Positives and negatives above the cuts that reach ``grid`` (shares) on an axis, and the class sizes.
+
+        Axis 0 is the share of cases taken, 1 that of the negatives, 2 that of the positives.
+        """
+        from .. import kernels
+
+        hits, misses = (np.zeros((n_resamples, len(grid))) for _ in range(2))
+        totals = np.zeros((n_resamples, 2))
+        job = partial(kernels.resample_curve, **self._drawing(), axis=axis, grid=grid, hits=hits, misses=misses)
+        self._run(partial(job, totals=totals), "expected", n_resamples, "band")
+        return hits, misses, totals[:, :1], totals[:, 1:]
 
     def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
         """Blocks of units to leave out: the block of each unit, and for each block its share of its stratum, and that.
@@ -127,11 +138,12 @@ class Resampler:
 
     def left_out(self, request: Request, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each block left out."""
-        from .. import kernels as compiled
+        from .. import kernels
 
         block, shares, _ = self.blocks()
         out = np.zeros((len(shares), request.width))
-        self._run(partial(compiled.leave_out, block=block), request, ties, out, "jackknife")
+        job = partial(kernels.leave_out, block=block, **self._summing(request, ties), out=out)
+        self._run(job, ties, len(shares), "jackknife")
         return out
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
@@ -139,7 +151,7 @@ class Resampler:
 
         The same draws as in :meth:`vectors`.
         """
-        from .. import kernels as compiled
+        from .. import kernels
 
         ranking = self.ranking.resolved(ties)
         counted = row_counts(self.sample, self.ranking).resolved(ties)
@@ -149,10 +161,10 @@ class Resampler:
             for r in range(n_resamples):
                 counts = np.zeros(units.n_units, np.uint16)
                 for s, (start, size) in enumerate(units.strata.tolist()):
-                    compiled.draw(counts, start, size, seed, r * len(units.strata) + s)
+                    kernels.draw(counts, start, size, seed, r * len(units.strata) + s)
                 a: NDArray[Any] = np.empty(len(ranking), dtype)
                 b: NDArray[Any] = np.empty(len(ranking), dtype)
-                rows = compiled.add_up(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
+                rows = kernels.add_up(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
                 there = np.flatnonzero(a + b)
                 yield counts, Ranking(ranking.score[there], a[there], b[there], int(rows), ranking.weighted)
                 progress.advance()
@@ -163,56 +175,62 @@ class Resampler:
         times[_order(self.sample)] = counts[self.units.unit] if len(self.units.unit) else counts
         return times
 
-    def _run(self, job: Callable[..., None], request: Request, ties: Ties, out: NDArray[np.float64], what: str) -> None:
-        from ..compiled import cores
+    def _drawing(self) -> dict[str, Any]:
+        """What the kernels need to draw a replicate."""
+        units = self.units
+        return {"seed": self.seed & (2**63 - 1), "strata": units.strata, "n_units": units.n_units}
+
+    def _summing(self, request: Request, ties: Ties) -> dict[str, Any]:
+        """What the kernels need to sum a replicate."""
         from ..kernels import harmonic_table
 
         ranking = self.ranking.resolved(ties)
-        counted = row_counts(self.sample, self.ranking).resolved(ties)
-        weighted = ranking.weighted
         with_losses = "losses" in request.parts
         log_p, log_q = loss_columns(ranking.score) if with_losses else (np.empty(0), np.empty(0))
         losses = [loss_arguments(options) for options in request.losses if with_losses]
-        common: dict[str, Any] = {
-            "unit": self.units.unit,
-            "weight": self.units.weight,
-            "pos_rows": counted.pos,
-            "neg_rows": counted.neg,
-            "zero": 0.0 if weighted else 0,
+        places = "places" in request.parts and not ranking.weighted
+        return {
             "score": ranking.score,
             "log_p": log_p,
             "log_q": log_q,
-            "harmonic": harmonic_table(ranking.rows) if "places" in request.parts else np.empty(0),
-            "parts": np.array([part in request.parts and (part != "places" or not weighted) for part in PARTS]),
+            "harmonic": harmonic_table(ranking.rows) if places else np.empty(0),
+            "parts": np.array([part in request.parts and (part != "places" or places) for part in PARTS]),
             "losses": np.array(losses, dtype=np.float64).reshape(len(losses), 3),
             "above": np.array([ranking.above(t) for t in request.thresholds], dtype=np.int64),
             "scale": scale_of(ranking.score),
             "quotas": np.array(request.quotas, dtype=np.float64),
-            "out": out,
-            "stop": np.zeros(1, np.uint8),
         }
+
+    def _run(self, job: Callable[..., None], ties: Ties, total: int, what: str) -> None:
+        """Run a kernel over ``total`` replicates, in batches that threads take in turn."""
+        from ..compiled import cores
+
+        counted = row_counts(self.sample, self.ranking).resolved(ties)
+        weighted, groups = self.ranking.weighted, len(counted)
+        stop = np.zeros(1, np.uint8)
+        rows = {"unit": self.units.unit, "weight": self.units.weight, "pos_rows": counted.pos, "neg_rows": counted.neg}
         dtype = np.float64 if weighted else np.int32
 
         def batch(first: int, last: int) -> int:
-            work = {"a": np.empty(len(ranking), dtype), "b": np.empty(len(ranking), dtype)}
-            job(first=first, last=last, **work, **common)
+            work = {"a": np.empty(groups, dtype), "b": np.empty(groups, dtype), "zero": 0.0 if weighted else 0}
+            job(first=first, last=last, **rows, **work, stop=stop)
             return last - first
 
-        total = len(out)
-        step = max(1, min(total // (4 * cores()) or 1, int(4e6 / max(1, self.ranking.rows)) or 1))
-        spans = [(i, min(i + step, total)) for i in range(0, total, step)]
-        if len(spans) == 1 or total * self.ranking.rows < 20_000:
-            batch(0, total)
+        if total * self.ranking.rows < 20_000 or cores() < 2:
+            with Progress(what, total, self.progress) as progress:
+                for first in range(0, total, 64):
+                    progress.advance(batch(first, min(first + 64, total)))
             return
+        step = max(1, min(total // (4 * cores()), int(4e6 / self.ranking.rows)))
         with Progress(what, total, self.progress) as progress, ThreadPoolExecutor(cores()) as pool:
-            waiting = {pool.submit(batch, *span) for span in spans}
+            waiting = {pool.submit(batch, first, min(first + step, total)) for first in range(0, total, step)}
             try:
                 while waiting:
                     done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                     for future in done:
                         progress.advance(future.result())
             except BaseException:
-                common["stop"][0] = 1  # the kernels look at it before each replicate
+                stop[0] = 1  # the kernels look at it before each replicate
                 for future in waiting:
                     future.cancel()
                 raise

@@ -1,0 +1,180 @@
+"""Curves of a ranking, with bands: ROC, precision–recall, gain, lift, hit rate, Qrecall, TPR–FPR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .measures.catalogue import number, ratio
+from .ranking import Ranking
+from .rows import Rows
+
+Floats = NDArray[np.float64]
+_GRID = 512
+
+
+@dataclass(frozen=True)
+class Band:
+    """Lower and upper limit of a curve at the abscissas ``x``."""
+
+    x: Floats
+    low: Floats
+    high: Floats
+    level: float
+    simultaneous: bool
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve and the thresholds of its points: ``score > thresholds[i]`` gives point i.
+
+    ``step`` says how points are joined: by straight lines (the expected curve within ties), or as they are at
+    thresholds only (precision, lift and hit rate have no straight line between two points).
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    thresholds: Floats
+    x_label: str
+    y_label: str
+    chance: tuple[tuple[float, float], tuple[float, float]]
+    y2: Floats | None = None
+    banded: Callable[[Floats, float, bool], tuple[Floats, Floats]] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def band(self, level: float = 0.95, simultaneous: bool = False) -> Band:
+        """Bootstrap band: pointwise, or one that holds the whole curve at once.
+
+        The pointwise band takes the quantiles of the replicates' curves at each abscissa. The simultaneous one widens
+        it by one factor on either side until a share ``level`` of the replicates' curves lies inside everywhere.
+        """
+        number(level, "level", 0.0, 1.0, open_ends=True)
+        if self.banded is None:
+            raise InputError(f"the {self.name} curve was made without resampling, so it has no band")
+        low, high = float(self.x.min()), float(self.x.max())
+        grid = np.linspace(low, high, _GRID)
+        if len(self.x) <= _GRID:  # a short curve shows its band at its own points
+            grid = np.unique(self.x)
+        lower, upper = self.banded(grid, level, simultaneous)
+        return Band(grid, lower, upper, level, simultaneous)
+
+    def thinned(self, tolerance: float = 1e-3) -> Curve:
+        """Fewer points, none farther from the original than ``tolerance`` of the height of the plot.
+
+        Points are kept by the Douglas–Peucker rule on the scaled axes, vertically: between two kept points the straight
+        line stays within the tolerance, so the area moves by no more than tolerance × width × height.
+        """
+        number(tolerance, "tolerance", 0.0, 1.0, open_ends=True)
+        height = float(np.nanmax(self.y) - min(0.0, float(np.nanmin(self.y)))) or 1.0
+        kept = keep_points(self.x, self.y, tolerance * height)
+        if self.y2 is not None:
+            kept |= keep_points(self.x, self.y2, tolerance * height)
+        at = np.flatnonzero(kept)
+        other = None if self.y2 is None else self.y2[at]
+        return replace(self, x=self.x[at], y=self.y[at], thresholds=self.thresholds[at], y2=other)
+
+    def area(self) -> float:
+        """Area under the points by trapezoids."""
+        return float(np.trapezoid(self.y, self.x))
+
+    @property
+    def table(self) -> Rows:
+        """The points as rows."""
+        columns = {self.x_label: self.x, self.y_label: self.y, "threshold": self.thresholds}
+        if self.y2 is not None:
+            columns["FPR"] = self.y2
+        return Rows([dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)])
+
+
+def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Which points to keep so that straight lines between them stay within ``tolerance`` of the rest, vertically."""
+    from .ranking_kernels import keep_within
+
+    kept: NDArray[np.bool_] = keep_within(np.ascontiguousarray(x), np.ascontiguousarray(y), tolerance)
+    return kept
+
+
+NAMES = ("roc", "precision_recall", "gain", "lift", "hit_rate", "qrecall", "tpr_fpr")
+
+
+def points(name: str, hits: Floats, misses: Floats, n_pos: Any, n_neg: Any) -> tuple[Floats, Floats]:
+    """Abscissa and ordinate of a curve from the positives and negatives above each cut; arrays of any shape."""
+    taken = hits + misses
+    total = n_pos + n_neg
+    if name == "roc":
+        return ratio(misses, n_neg), ratio(hits, n_pos)
+    if name == "precision_recall":
+        return ratio(hits, n_pos), ratio(hits, taken)
+    if name == "tpr_fpr":
+        return ratio(taken, total), ratio(hits, n_pos)
+    if name == "gain":
+        return taken, hits
+    if name == "qrecall":
+        return taken, ratio(hits, n_pos)
+    rate = ratio(hits, taken)
+    return taken, rate if name == "hit_rate" else ratio(rate, ratio(n_pos, total))
+
+
+_LABELS = {
+    "roc": ("false positive rate", "true positive rate"),
+    "precision_recall": ("recall", "precision"),
+    "gain": ("cases taken", "positives found"),
+    "lift": ("cases taken", "lift"),
+    "hit_rate": ("cases taken", "hit rate"),
+    "qrecall": ("cases taken", "Qrecall"),
+    "tpr_fpr": ("share of cases taken", "TPR"),
+}
+_FROM_FIRST_CASE = ("precision_recall", "lift", "hit_rate")
+
+
+def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
+    """A curve of a ranking, one point for each distinct score (and the empty cut, where it has a value)."""
+    if name not in NAMES:
+        raise InputError(f"there is no curve called {name!r}; choose one of {', '.join(NAMES)}")
+    if ranking.n_pos == 0 or (ranking.n_neg == 0 and name in ("roc", "tpr_fpr")):
+        missing = "positive" if ranking.n_pos == 0 else "negative"
+        raise InputError(f"the {name} curve needs both classes, and the sample has no {missing} cases")
+    if ranking.weighted and name in ("gain", "lift", "hit_rate", "qrecall"):
+        raise InputError(f"the {name} curve counts places, but this sample is weighted")
+    hits = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
+    misses = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)])
+    thresholds = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
+    if name in _FROM_FIRST_CASE:
+        hits, misses, thresholds = hits[1:], misses[1:], thresholds[1:]
+    n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
+    x, y = points(name, hits, misses, n_pos, n_neg)
+    share, n = n_pos / (n_pos + n_neg), n_pos + n_neg
+    chance = {
+        "roc": ((0.0, 1.0), (0.0, 1.0)),
+        "precision_recall": ((0.0, 1.0), (share, share)),
+        "gain": ((0.0, n), (0.0, n_pos)),
+        "lift": ((0.0, n), (1.0, 1.0)),
+        "hit_rate": ((0.0, n), (share, share)),
+        "qrecall": ((0.0, n), (0.0, 1.0)),
+        "tpr_fpr": ((0.0, 1.0), (0.0, 1.0)),
+    }[name]
+    other = ratio(misses, n_neg) if name == "tpr_fpr" else None
+    return Curve(name, x, y, thresholds, *_LABELS[name], chance, other, banded)
+
+
+def hull_points(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
+    """Vertices of the ROC convex hull as (FPR, TPR), and the threshold of each."""
+    from . import kernels
+
+    if ranking.n_pos == 0 or ranking.n_neg == 0:
+        raise InputError("the ROC convex hull needs both classes")
+    zero = 0 * ranking.n_pos
+    x, y, used = kernels.hull_of_groups(ranking.pos, ranking.neg, zero, 0 * ranking.n_neg)
+    taken = np.cumsum(ranking.pos.astype(np.float64) + ranking.neg)
+    at = np.searchsorted(taken, (x[:used] + y[:used]) * (1 - 1e-12), side="left") + 1
+    at[0] = 0 if x[0] + y[0] == 0 else at[0]
+    thresholds = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])[np.minimum(at, len(ranking))]
+    return x[:used] / ranking.n_neg, y[:used] / ranking.n_pos, thresholds
