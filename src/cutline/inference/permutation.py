@@ -1,0 +1,226 @@
+"""Permutation tests: what the measure would be if labels had nothing to do with the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..measures.catalogue import Spec, parse_measure
+from ..measures.reading import plan, read, read_one, refuse, why_undefined
+from ..progress import Progress
+from ..ranking import Ranking, rank
+from ..sample import Sample, make_sample
+from .resampling import Resampler
+
+Better = Literal["higher", "lower"]
+Statistic = Spec | Callable[[NDArray[np.bool_], NDArray[Any]], float]
+_SAME = 1e-12  # values closer than this, relative to the observed one, are equal but for rounding
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationTest:
+    """What was observed, and what was found with permuted labels (``null``).
+
+    ``p_value`` = (b + 1)/(m + 1), where b of the m permutations are at least as good as what was observed: it is never
+    0, and valid for any m (Phipson & Smyth 2010). ``p_value_raw`` = b/m, as in Berrar section 5.1.
+    """
+
+    measure: str
+    better: Better
+    observed: float
+    null: NDArray[np.float64]
+    permuted: str
+    seed: int
+
+    @property
+    def n_permutations(self) -> int:
+        """How many permutations were made: m."""
+        return len(self.null)
+
+    @property
+    def at_least_as_good(self) -> int:
+        """Permutations at least as good as the observed value: b. Ties count, also those that rounding hides."""
+        slack = _SAME * max(1.0, abs(self.observed)) if np.isfinite(self.observed) else 0.0
+        if self.better == "higher":
+            return int(np.count_nonzero(self.null >= self.observed - slack))
+        return int(np.count_nonzero(self.null <= self.observed + slack))
+
+    @property
+    def p_value(self) -> float:
+        """(b + 1)/(m + 1)."""
+        return (self.at_least_as_good + 1) / (self.n_permutations + 1)
+
+    @property
+    def p_value_raw(self) -> float:
+        """b/m, which can be 0."""
+        return self.at_least_as_good / self.n_permutations
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "measure": self.measure,
+            "better": self.better,
+            "observed": self.observed,
+            "p_value": self.p_value,
+            "p_value_raw": self.p_value_raw,
+            "at_least_as_good": self.at_least_as_good,
+            "n_permutations": self.n_permutations,
+            "permuted": self.permuted,
+            "seed": self.seed,
+            "null": self.null.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"PermutationTest({self.measure}={self.observed:.6g}, p={self.p_value:.3g}: {self.at_least_as_good} of "
+            f"{self.n_permutations} permutations of the {self.permuted} are at least as good)"
+        )
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed as the generators take it."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise InputError(f"seed must be a whole number, got {seed!r}")
+    return int(seed) & (2**63 - 1)
+
+
+def as_statistic(measure: Any, better: str | None) -> tuple[Statistic, str, Better]:
+    """A measure string or a function of your own, its name, and which way is better."""
+    if better not in (None, "higher", "lower"):
+        raise InputError(f"better must be 'higher' or 'lower', got {better!r}")
+    if callable(measure) and not hasattr(measure, "measure"):
+        return measure, getattr(measure, "__name__", "statistic"), better or "higher"  # type: ignore[return-value]
+    spec = parse_measure(measure)
+    if spec.measure.family == "other":
+        raise InputError(f"{spec.measure.name} does not read one score for each case; name another measure")
+    if spec.measure.needs_quota and spec.quota is None:
+        raise InputError(f"{spec.measure.name} needs a quota: write '{spec.measure.name}@200' or '…@5%'")
+    if better not in (None, spec.measure.better):
+        raise InputError(f"{spec.measure.name} is better {spec.measure.better}; leave out better={better!r}")
+    return spec, str(spec), spec.measure.better
+
+
+def apply(statistic: Statistic, positive: NDArray[np.bool_], score: NDArray[Any]) -> float:
+    """The statistic of labels and scores; nan where it is undefined."""
+    if isinstance(statistic, Spec):
+        return read_one(statistic, positive, score)[0]
+    return float(statistic(positive, score))
+
+
+def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:
+    """A permutation without a value leaves the p-value without a meaning."""
+    bad = np.isnan(null)
+    if bad.any():
+        raise InputError(
+            f"{name} has no value in {int(bad.sum())} of {len(null)} permutations ({why}), first in permutation "
+            f"{int(np.argmax(bad))}; use a measure, threshold or quota at which it always has one"
+        )
+
+
+def label_permutation_test(
+    y_true: Any,
+    y_score: Any,
+    *,
+    measure: Any = "roc_auc",
+    pos_label: Any = None,
+    n_permutations: int = 10_000,
+    better: str | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> PermutationTest:
+    """Is the measure better than with labels dealt at random? The quick test: the model stays, test labels move.
+
+    Under the null hypothesis the labels of the test cases have nothing to do with their scores, so every way of dealing
+    them is equally likely; p = (b + 1)/(m + 1) (Phipson & Smyth 2010). It asks whether these scores tell the classes
+    apart; :func:`permutation_test` asks whether the attributes do, and refits the model for it.
+
+    ``measure`` is a measure string, or a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss.
+
+    >>> test = label_permutation_test([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], n_permutations=999)
+    >>> test.observed, test.p_value < 0.1  # 1 of the 20 ways to deal three labels is as good
+    (1.0, True)
+    """
+    statistic, name, direction = as_statistic(measure, better)
+    m, seed = whole_number(n_permutations, "n_permutations", 1), checked_seed(seed)
+    sample = make_sample(y_true, y_score, pos_label=pos_label)
+    if isinstance(statistic, Spec):
+        refuse(statistic.measure, sample)
+        ranking = rank(sample)
+        observed = read([statistic], ranking)[statistic]
+        why = why_undefined(statistic.measure, ranking.n_pos, ranking.n_neg)
+    else:
+        observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
+    if observed != observed:
+        raise InputError(f"{name} has no value on this sample ({why}), so there is nothing to test")
+    if not isinstance(statistic, Spec):
+        null = _null_of_function(statistic, sample, m, seed, progress)
+    elif statistic.measure.part == "ranking" or statistic.ties != "expected":
+        null = _null_one_by_one(statistic, ranking, m, seed, progress)
+    else:
+        null = _null_of_sums(statistic, sample, ranking, m, seed, progress)
+    refuse_undefined(null, name, why)
+    return PermutationTest(name, direction, observed, null, "test labels", seed)
+
+
+def _null_of_function(
+    statistic: Callable[..., float], sample: Sample, m: int, seed: int, progress: bool | None
+) -> NDArray[np.float64]:
+    null = np.empty(m)
+    with Progress("permutations", m, progress) as shown:
+        for i in range(m):
+            shuffled = np.random.default_rng([seed, i]).permutation(sample.positive)
+            null[i] = float(statistic(shuffled, sample.score))
+            shown.advance()
+    return null
+
+
+def _null_one_by_one(spec: Spec, ranking: Ranking, m: int, seed: int, progress: bool | None) -> NDArray[np.float64]:
+    """For measures that are no algebra on sums, and for tie rules that take each permuted tie apart."""
+    from .permutation_kernels import deal
+
+    size = ranking.pos + ranking.neg
+    null = np.empty(m)
+    with Progress("permutations", m, progress) as shown:
+        for i in range(m):
+            pos, neg = np.empty_like(size), np.empty_like(size)
+            deal(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
+            null[i] = read([spec], Ranking(ranking.score, pos, neg, ranking.rows))[spec]
+            shown.advance()
+    return null
+
+
+def _null_of_sums(
+    spec: Spec, sample: Sample, ranking: Ranking, m: int, seed: int, progress: bool | None
+) -> NDArray[np.float64]:
+    """Labels dealt to the groups of one ranking, summed in one compiled pass each; nothing is sorted again."""
+    from .. import kernels
+    from .permutation_kernels import deal
+
+    (reading,) = plan([spec], ranking.rows)
+    size, n_pos, rows = ranking.pos + ranking.neg, int(ranking.n_pos), ranking.rows
+    out = np.zeros((m, reading.request.width))
+
+    resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
+    sums = resampler._summing(reading.request, "expected")
+
+    def job(first: int, last: int, a: Any, b: Any, zero: Any, stop: Any, **_: Any) -> None:
+        for r in range(first, last):
+            if stop[0]:
+                return
+            deal(size, n_pos, rows, seed, r, a, b)
+            kernels.sum_replicate(a=a, b=b, zero=zero, rows=rows, out=out[r], **sums)
+
+    resampler._run(job, "expected", m, "permutations")
+    return np.asarray(reading.values(out)[0], dtype=np.float64)
