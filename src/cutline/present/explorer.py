@@ -33,7 +33,7 @@ def hits_interval(hits: float, quota: int, level: float) -> tuple[float, float]:
     return float(low[0]), float(high[0])
 
 
-def hits_intervals(hits: Floats, quotas: Whole, level: float) -> tuple[Floats, Floats]:
+def hits_intervals(hits: Floats, quotas: NDArray[Any], level: float) -> tuple[Floats, Floats]:
     """Intervals for the expected number of hits at many quotas: Wilson's interval for the hit rate, times the quota."""
     z = normal_quantile(level)
     rate = hits / quotas

@@ -58,7 +58,7 @@ def reliability(ev: Evaluation, bins: int = 10) -> Rows:
     middle = np.cumsum(size) - size / 2  # a tie belongs to the group in which its middle lies
     group = np.minimum((middle * bins / size.sum()).astype(np.int64), bins - 1)
     weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
-    n, hits, total = (w[weights[0] > 0] for w in weights)
+    n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
     low, high = hits_intervals(hits, n, ev.settings.level)
     return Rows(
         [

@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -182,7 +182,7 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
     names = [ev.name for ev in evaluations]
     rows, positives = int(evaluations[0].facts["rows"]), int(evaluations[0].facts["positives"])
     points = [(ev.name, ev.at(quota=start)) for ev in evaluations]
-    spoken = {
+    spoken: dict[str, Callable[[Any], str]] = {
         "gain": lambda p: count(p.tp),
         "hit_rate": lambda p: f"{p.hit_rate:.1%}",
         "qrecall": lambda p: f"{p.qrecall:.1%}",

@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..rows import show
+from ..rows import show as show_plain
 from .charts import TITLES
 from .palette import colour, dash
 from .tables import ARROWS, FAMILY_TITLES, determined_by
@@ -21,11 +21,17 @@ def text(value: Any) -> str:
     return html.escape(str(value), quote=True)
 
 
+def show(value: Any) -> str:
+    """A number as people read it, with a real minus."""
+    return show_plain(value).replace("-", "−")
+
+
 def _swatch(index: int) -> str:
     dashes = " ".join(map(str, dash(index))) or "none"
     return (
         '<svg class="swatch" viewBox="0 0 26 10" aria-hidden="true">'
-        f'<line x1="0" y1="5" x2="26" y2="5" stroke="{colour(index)}" stroke-width="3" stroke-dasharray="{dashes}"/></svg>'
+        f'<line x1="0" y1="5" x2="26" y2="5" stroke="{colour(index)}" stroke-width="3" stroke-dasharray="{dashes}"/>'
+        "</svg>"
     )
 
 
@@ -56,7 +62,8 @@ def explorer(
         inner = " <small> </small>" if small else " "
         cells = f"<td>{inner}</td>" * len(evaluations)
         mark = ' id="row-profit" hidden' if key == "profit" else ""
-        rows += f'<tr data-row="{key}"{mark}><th scope="row" title="{text(meaning)}">{name}<small>{text(meaning)}</small></th>{cells}</tr>'
+        head = f'<th scope="row">{name}<small>{text(meaning)}</small></th>'
+        rows += f'<tr data-row="{key}"{mark}>{head}{cells}</tr>'
     if several:
         rows += '<tr data-row="leads"><th scope="row">Leads here</th>' + "<td> </td>" * len(evaluations) + "</tr>"
     n = evaluations[0].facts["rows"]
@@ -79,9 +86,11 @@ def explorer(
 <p class="now" id="now" aria-live="polite"></p>
 <p class="note" id="exact" aria-live="polite"></p>
 <div class="scroll" tabindex="0" role="region" aria-label="Figures at the chosen quota">
-<table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>
+<table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead>
+<tbody>{rows}</tbody></table></div>
 <div class="charts over-quota">{figures}</div>
-<p class="note">Dotted: what chance gives. Dashed grey: a perfect list. Shaded: interval. Click in a chart to choose its quota.</p>
+<p class="note">Dotted: chance. Dashed grey: a perfect list. Shaded: interval of the model that leads at the chosen
+quota. Click in a chart to choose a quota.</p>
 </section>"""
 
 
@@ -156,7 +165,7 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
             continue
         if one.family != family:
             family = one.family
-            body += f'<tr class="family"><th colspan="{len(evaluations) + 1}" scope="colgroup">{FAMILY_TITLES[family]}</th></tr>'
+            body += f'<tr class="family"><th colspan="{len(evaluations) + 1}">{FAMILY_TITLES[family]}</th></tr>'
         disguised = [
             f"{other.measure.name} ({other.measure.same_as})"
             for other in first.specs.values()
@@ -190,7 +199,7 @@ def _estimate(ev: Evaluation, key: str) -> str:
     if e is None:
         return "<td>–</td>"
     if e.value != e.value:
-        return f"<td>–<small>{text(e.reason)}</small></td>"
+        return f'<td>–<small class="why">{text(e.reason)}</small></td>'
     spread = f"<small>{show(e.low)} to {show(e.high)}<br>{text(e.method)}</small>" if e.low == e.low else ""
     return f"<td>{show(e.value)}{spread}</td>"
 
@@ -231,11 +240,11 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
     stored = (
         "Figures are exact for every quota."
         if stops == rows
-        else f"Figures in the table are exact for the {stops:,} quotas that the slider knows; other numbers take the nearest."
+        else f"Figures are exact for the {stops:,} quotas that the slider knows; other numbers take the nearest."
     )
     lines = [
-        f"Expected hits: Wilson's {level:.0%} interval for the hit rate, times the places. It says how well this sample "
-        "knows the mean; the next group of people varies more.",
+        f"Expected hits: Wilson's {level:.0%} interval for the hit rate, times the places. It says how well this "
+        "sample knows the mean; the next group of people varies more.",
         f"{stored} Drawn curves are thinned to within {tolerance:.1%} of each axis.",
         "At one quota, hit rate, Qrecall and lift always put models in the same order: each is the number of hits, "
         "divided by something that does not depend on the model. They differ only in averages over many quotas.",
@@ -243,4 +252,5 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
         "Every interval in the table of measures names its method below it.",
     ]
     items = "".join(f"<li>{text(line)}</li>" for line in lines)
-    return f'<section aria-labelledby="notes-title"><h2 id="notes-title">How to read this</h2><ul class="soft">{items}</ul></section>'
+    title = '<h2 id="notes-title">How to read this</h2>'
+    return f'<section aria-labelledby="notes-title">{title}<ul class="soft">{items}</ul></section>'

@@ -48,7 +48,8 @@ def quota_sentence(ev: Evaluation) -> str:
 
 def count_range(low: float, high: float) -> str:
     """An interval of counts."""
-    return f"{low:,.1f} to {high:,.1f}" if high < 1000 else f"{low:,.0f} to {high:,.0f}"
+    shown = f"{low:,.1f} to {high:,.1f}" if high < 1000 else f"{low:,.0f} to {high:,.0f}"
+    return shown.replace("-", "−")
 
 
 def ties_sentence(ev: Evaluation) -> str:
@@ -75,21 +76,22 @@ def answer(result: Any, quota: int) -> list[str]:
     best, point = ordered[0], ordered[0].at(quota=quota)
     low, high = hits_interval(point.tp, quota, level)
     what = (
-        f"{count(point.tp)} of the {count(point.tp + point.fn)} positives ({level:.0%} interval {count_range(low, high)}), "
-        f"{point.lift:.1f} times as many as a random choice"
+        f"expect {count(point.tp)} hits ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as many "
+        f"as by a random choice; {count(point.fn)} of the {count(point.tp + point.fn)} positives get no place"
     )
     if len(ordered) == 1:
-        return [f"The best {quota:,} of {first.facts['rows']:,} hold {what}.", _how_sure(best, point)]
-    return [f"With {quota:,} places, take them by {best.name}: they hold {what}.", _lead(result, ordered, quota)]
+        return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]
+    return [f"With {quota:,} places, choose by {best.name}: {what}.", _lead(result, ordered, quota)]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
     rate = f"That is a hit rate of {point.hit_rate:.1%} and {point.qrecall:.1%} of all positives"
-    if "roc_auc" not in ev or not ev["roc_auc"].low == ev["roc_auc"].low:
+    if "roc_auc" not in ev or ev["roc_auc"].low != ev["roc_auc"].low:
         return f"{rate}."
     auc = ev["roc_auc"]
     chance = "better than chance" if auc.low > 0.5 else "not shown to be better than chance"
-    return f"{rate}; over the whole list the ranking is {chance} (AUC {show(auc.value)}, {show(auc.low)} to {show(auc.high)})."
+    spread = f"{show(auc.low)} to {show(auc.high)}"
+    return f"{rate}; over the whole list the ranking is {chance} (AUC {show(auc.value)}, {spread})."
 
 
 def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:

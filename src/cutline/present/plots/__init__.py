@@ -1,0 +1,65 @@
+"""Plots with matplotlib: ``plot(result, kind)`` draws, ``plot_data(result, kind)`` gives the numbers behind it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import InputError
+from ...rows import Rows
+from . import curves, frames, others
+
+# kind -> (draws it on axes, gives its numbers)
+KINDS: dict[str, tuple[Callable[..., None], Callable[..., Rows]]] = {
+    "roc": (curves.roc, frames.curve_frame("roc")),
+    "precision_recall": (curves.precision_recall, frames.curve_frame("precision_recall")),
+    "gain": (curves.gain, frames.curve_frame("gain")),
+    "lift": (curves.lift, frames.curve_frame("lift")),
+    "hit_rate": (curves.hit_rate, frames.curve_frame("hit_rate")),
+    "qrecall": (curves.qrecall, frames.qrecall_frame),
+    "tpr_fpr": (curves.tpr_fpr, frames.tpr_fpr_frame),
+    "profit": (curves.profit, frames.profit_frame),
+    "deciles": (others.deciles, frames.deciles_frame),
+    "histogram": (others.histogram, frames.histogram_frame),
+    "reliability": (others.reliability_diagram, frames.reliability_frame),
+    "dominance": (others.dominance, frames.dominance_frame),
+    "forest": (others.forest, frames.forest_frame),
+    "extrapolation": (others.extrapolation, frames.extrapolation_frame),
+}
+
+
+def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
+    """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
+
+    ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
+    ``profit`` (with ``cost=`` and ``value=``), ``deciles``, ``histogram``, ``reliability``, ``dominance``, ``forest``
+    and ``extrapolation``. Without ``ax`` a figure of its own is made.
+    """
+    draw, _ = _found(kind)
+    if ax is None:
+        ax = _new_axes()
+    draw(ax, result, **options)
+    return ax
+
+
+def plot_data(result: Any, kind: str, **options: Any) -> Rows:
+    """The numbers that ``plot`` draws, as rows that convert to a frame."""
+    _, numbers = _found(kind)
+    return numbers(result, **options)
+
+
+def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Rows]]:
+    if kind not in KINDS:
+        near = difflib.get_close_matches(str(kind), KINDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(KINDS)}"
+        raise InputError(f"there is no plot called {kind!r}; {hint}")
+    return KINDS[kind]
+
+
+def _new_axes() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise InputError("plots need matplotlib: pip install 'cutline[plot]'") from None
+    return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]

@@ -1,0 +1,259 @@
+"""Plots of curves: over thresholds (ROC, precision and recall, rates) and over quotas (hits, rates, lift, profit)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from .. import numbers
+from .frames import models_of, points_of, rates_of
+from .style import (
+    GREY,
+    LIGHT,
+    count_axis,
+    label_lines,
+    line_style,
+    percent_axis,
+    quiet,
+    reference,
+    say_beside,
+)
+
+
+def _draw(ax: Any, result: Any, name: str, *, band: bool | None, level: float | None) -> list[tuple[str, Any, Any]]:
+    """Every model's line; bands by default where they do not cover each other."""
+    models = models_of(result)
+    wanted = len(models) <= 3 if band is None else band  # more would cover each other
+    lines = []
+    for k, ev in enumerate(models):
+        curve = points_of(ev, name)
+        style = line_style(k)
+        if wanted:
+            shade = ev.curve(name).band(level=ev.settings.level if level is None else level)
+            ax.fill_between(
+                shade.x,
+                shade.low,
+                shade.high,
+                color=style["color"],
+                alpha=0.14 if len(models) == 1 else 0.09,
+                linewidth=0,
+            )
+        ax.plot(curve.x, curve.y, label=ev.name, **style)
+        lines.append((ev.name, curve.x, curve.y))
+    return lines
+
+
+def roc(ax: Any, result: Any, *, hull: bool = True, band: bool | None = None, level: float | None = None) -> None:
+    """ROC curves with the chance line and the convex hull: of one model, or of the family."""
+    lines = _draw(ax, result, "roc", band=band, level=level)
+    reference(ax, [0, 1], [0, 1])
+    say_beside(ax, 0.82, 0.82, "chance", xytext=(2, -10))
+    if hull:
+        across, up = _hull(np.concatenate([x for _, x, _ in lines]), np.concatenate([y for *_, y in lines]))
+        ax.plot(across, up, color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1.6)
+        say_beside(ax, 0.42, float(np.interp(0.42, across, up)), "convex hull", xytext=(-4, 5), ha="right")
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
+    quiet(ax, "ROC", "false positive rate", "true positive rate")
+    percent_axis(ax.xaxis)
+    percent_axis(ax.yaxis)
+    _name_one(ax, result, "roc_auc", "AUC")
+    label_lines(ax, lines)
+
+
+def _hull(x: Any, y: Any) -> tuple[Any, Any]:
+    """Upper convex hull of ROC points, from (0, 0) to (1, 1)."""
+    points = sorted({(0.0, 0.0), (1.0, 1.0), *zip(x.tolist(), y.tolist(), strict=True)})
+    kept: list[tuple[float, float]] = []
+    for px, py in points:
+        while len(kept) > 1 and (kept[-1][0] - kept[-2][0]) * (py - kept[-2][1]) >= (kept[-1][1] - kept[-2][1]) * (
+            px - kept[-2][0]
+        ):
+            kept.pop()
+        kept.append((px, py))
+    return np.array([p[0] for p in kept]), np.array([p[1] for p in kept])
+
+
+def precision_recall(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
+    """Precision against recall; the base line is the share of positives."""
+    lines = _draw(ax, result, "precision_recall", band=band, level=level)
+    share = models_of(result)[0].facts["share_positive"]
+    reference(ax, [0, 1], [share, share])
+    say_beside(ax, 0.0, share, f"chance: {share:.1%}", xytext=(4, -11))
+    ax.set(xlim=(-0.01, 1.01), ylim=(0, 1.03))
+    quiet(ax, "Precision and recall", "recall", "precision")
+    percent_axis(ax.xaxis)
+    percent_axis(ax.yaxis)
+    _name_one(ax, result, "average_precision", "average precision", high=True)
+    label_lines(ax, lines, corner="upper right")
+
+
+def _quota_axes(ax: Any, result: Any) -> tuple[int, int]:
+    facts = models_of(result)[0].facts
+    ax.set_xlim(0, facts["rows"])
+    count_axis(ax.xaxis)
+    return int(facts["rows"]), int(facts["positives"])
+
+
+def _at(ax: Any, result: Any) -> None:
+    """A thin line at the evaluation's quota."""
+    quota = models_of(result)[0].quota
+    if quota is not None:
+        ax.axvline(quota, color=GREY, linewidth=0.9, zorder=1.4)
+        ax.annotate(f" {quota:,} places", (quota, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
+
+
+def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
+    """Positives found by each quota, between a random and a perfect list."""
+    lines = _draw(ax, result, "gain", band=band, level=level)
+    n, n_pos = _quota_axes(ax, result)
+    reference(ax, [0, n], [0, n_pos])
+    reference(ax, [0, n_pos, n], [0, n_pos, n_pos], dashed=True)
+    say_beside(ax, n_pos, n_pos, "perfect list", xytext=(6, -11))
+    say_beside(ax, n * 0.8, n_pos * 0.8, "chance", xytext=(4, -10))
+    ax.set_ylim(0, n_pos * 1.04 or 1)
+    quiet(ax, "Gain: positives found", "places", "positives found")
+    count_axis(ax.yaxis)
+    _at(ax, result)
+    label_lines(ax, lines)
+
+
+def qrecall(
+    ax: Any, result: Any, *, areas: bool | None = None, band: bool | None = None, level: float | None = None
+) -> None:
+    """Qrecall with the random and the optimal line; for one model the areas S1, S2, S3 behind PEM are shaded."""
+    models = models_of(result)
+    areas = len(models) == 1 if areas is None else areas
+    lines = _draw(ax, result, "qrecall", band=not areas and band, level=level)
+    n, n_pos = _quota_axes(ax, result)
+    reference(ax, [0, n], [0, 1])
+    reference(ax, [0, n_pos, n], [0, 1, 1], dashed=True)
+    ax.set_ylim(0, 1.04)
+    quiet(ax, "Qrecall: share of the positives found", "places", "Qrecall")
+    percent_axis(ax.yaxis)
+    if areas:
+        _shade_areas(ax, models[0], n, n_pos)
+    say_beside(ax, n_pos, 1.0, "optimal", xytext=(6, -11))
+    say_beside(ax, n * 0.84, 0.84, "random", xytext=(6, -10))
+    _at(ax, result)
+    label_lines(ax, lines)
+
+
+def _shade_areas(ax: Any, ev: Any, n: int, n_pos: int) -> None:
+    """S1: better than random; S2: worse; S3: all that could be gained. PEM = (S1 − S2) / S3."""
+    curve = points_of(ev, "qrecall")
+    x = np.union1d(curve.x, [0, n_pos, n]).astype(np.float64)
+    model = np.interp(x, np.concatenate([[0.0], curve.x]), np.concatenate([[0.0], curve.y]))
+    chance, best = x / n, np.minimum(x, n_pos) / n_pos
+    ax.fill_between(x, chance, best, color=LIGHT, alpha=0.45, linewidth=0, label="S3: optimal over random")
+    above, below = model >= chance, model <= chance
+    paint = line_style(0)["color"]
+    ax.fill_between(x, chance, model, where=above, color=paint, alpha=0.35, linewidth=0, label="S1: better than random")
+    if (model < chance - 1e-12).any():
+        ax.fill_between(
+            x, chance, model, where=below, color="#d1560a", alpha=0.4, linewidth=0, label="S2: worse than random"
+        )
+    pem = f"PEM = (S1 − S2) / S3 = {ev['pem'].value:.3f}" if "pem" in ev else None
+    handles, names = ax.get_legend_handles_labels()
+    shown = [(h, t) for h, t in zip(handles, names, strict=True) if t.startswith("S")]
+    legend = ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize=8.5, frameon=False, title=pem)
+    legend.get_title().set_fontsize(9)
+    legend.get_title().set_fontweight("bold")
+
+
+def hit_rate(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
+    """Share of positives among the taken, at each quota."""
+    lines = _draw(ax, result, "hit_rate", band=band, level=level)
+    n, n_pos = _quota_axes(ax, result)
+    reference(ax, [0, n], [n_pos / n, n_pos / n])
+    many = np.linspace(max(n_pos, 1), n, 200)
+    reference(ax, np.concatenate([[0], many]), np.concatenate([[1.0], n_pos / many]), dashed=True)
+    say_beside(ax, n, n_pos / n, f"chance: {n_pos / n:.1%}", xytext=(-2, -11), ha="right")
+    ax.set_ylim(0, 1.04)
+    quiet(ax, "Hit rate", "places", "share of positives among the taken")
+    percent_axis(ax.yaxis)
+    _at(ax, result)
+    label_lines(ax, lines, corner="upper right")
+
+
+def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
+    """How many times more positives the best hold than a random choice of the same size."""
+    lines = _draw(ax, result, "lift", band=band, level=level)
+    n, n_pos = _quota_axes(ax, result)
+    reference(ax, [0, n], [1, 1])
+    say_beside(ax, n, 1, "chance", xytext=(-2, -11), ha="right")
+    ax.set_ylim(0, (n / n_pos if n_pos else 1) * 1.04)
+    quiet(ax, "Lift (cumulative)", "places", "times as many as by chance")
+    _at(ax, result)
+    label_lines(ax, lines, corner="upper right")
+
+
+def profit(
+    ax: Any, result: Any, *, cost: float, value: float, fixed_cost: float = 0.0, band: bool | None = None
+) -> None:
+    """Profit at each quota; the best cut of each model is marked."""
+    models = models_of(result)
+    if any(ev.facts["weighted"] for ev in models):
+        raise InputError("the profit curve counts places, but this sample is weighted")
+    lines = []
+    for k, ev in enumerate(models):
+        curve = numbers.profit_curve(ev, cost, value, fixed_cost)
+        style = line_style(k)
+        if len(models) == 1 if band is None else band:
+            ax.fill_between(curve["quota"], curve["low"], curve["high"], color=style["color"], alpha=0.13, linewidth=0)
+        ax.plot(curve["quota"], curve["profit"], label=ev.name, **style)
+        best = int(np.argmax(curve["profit"]))
+        ax.plot(curve["quota"][best], curve["profit"][best], "o", color=style["color"], markersize=6)
+        where = f"best at {curve['quota'][best]:,}"
+        if len(models) == 1:
+            say_beside(ax, curve["quota"][best], curve["profit"][best], where, xytext=(0, 8), ha="center")
+        lines.append((f"{ev.name}: {where}", curve["quota"], curve["profit"]))
+    _quota_axes(ax, result)
+    reference(ax, ax.get_xlim(), [0, 0])
+    quiet(ax, f"Profit at cost {cost:g} per place and value {value:g} per hit", "places", "profit")
+    count_axis(ax.yaxis)
+    _at(ax, result)
+    label_lines(ax, lines, corner="upper right")
+
+
+def tpr_fpr(ax: Any, result: Any) -> None:
+    """True and false positive rate over the list, and where they lie farthest apart (Kolmogorov–Smirnov)."""
+    models = models_of(result)
+    lines = []
+    for k, ev in enumerate(models):
+        rates = rates_of(ev)
+        style = line_style(k)
+        ax.plot(rates.share, rates.tpr, label=f"{ev.name}: TPR", **style)
+        ax.plot(rates.share, rates.fpr, color=style["color"], linewidth=1.2, alpha=0.75, linestyle=(0, (1.5, 1.5)))
+        where, high, low = rates.farthest
+        ax.plot([where, where], [low, high], color=style["color"], linewidth=1.4, marker="_", markersize=7)
+        distance = abs(high - low)
+        if len(models) == 1:
+            say_beside(ax, where, (high + low) / 2, f"KS = {distance:.3f}")
+            say_beside(ax, 0.55, float(np.interp(0.55, rates.share, rates.tpr)), "TPR", xytext=(0, 7))
+            say_beside(ax, 0.55, float(np.interp(0.55, rates.share, rates.fpr)), "FPR", xytext=(4, -12))
+        lines.append((f"{ev.name}: KS {distance:.3f}", rates.share, rates.tpr))
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
+    several = " (full: TPR, dotted: FPR)" if len(models) > 1 else ""
+    quiet(ax, f"TPR and FPR{several}", "share of the list taken", "rate")
+    percent_axis(ax.xaxis)
+    percent_axis(ax.yaxis)
+    label_lines(ax, lines)
+
+
+def _name_one(ax: Any, result: Any, measure: str, words: str, *, high: bool = False) -> None:
+    """The measure that belongs to the curve, in the free corner; only where one model leaves it free."""
+    models = models_of(result)
+    if len(models) > 1 or measure not in models[0]:
+        return
+    e = models[0][measure]
+    spread = "" if e.low != e.low else f"  [{e.low:.3f}, {e.high:.3f}]"
+    ax.annotate(
+        f"{words} {e.value:.3f}{spread}",
+        (0.98, 0.9 if high else 0.06),
+        xycoords="axes fraction",
+        ha="right",
+        fontsize=9.5,
+        fontweight="bold",
+    )

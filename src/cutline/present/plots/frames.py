@@ -1,0 +1,194 @@
+"""The numbers behind each plot, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...rows import Rows
+from .. import numbers
+from ..explorer import at_stops, quota_stops
+
+if TYPE_CHECKING:
+    from ...evaluate import Evaluation
+
+# A line of more points than this looks the same thinned; the tolerance is a fifth of a pixel on a printed page.
+MANY_POINTS = 5_000
+TOLERANCE = 0.0002
+QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
+FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
+
+
+def models_of(result: Any) -> list[Evaluation]:
+    """The evaluations behind a result, in their order."""
+    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    if not found or any(not hasattr(ev, "ranking") for ev in found):
+        raise InputError(f"this plot needs an Evaluation or a Comparison, not {type(result).__name__}")
+    return found
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of a line to draw."""
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    thresholds: NDArray[Any]
+
+
+def points_of(ev: Evaluation, name: str) -> Points:
+    """One curve, thinned where it has more points than ink can show.
+
+    Curves over quotas are taken quota by quota: inside a tie a hit rate is no straight line.
+    """
+    if name not in QUOTA_KINDS:
+        curve = ev.curve(name)
+        if len(curve.x) > MANY_POINTS:
+            curve = curve.thinned(tolerance=TOLERANCE)
+        return Points(curve.x, curve.y, curve.thresholds)
+    if ev.facts["weighted"]:
+        raise InputError(f"the {name} curve counts places, but this sample is weighted")
+    stops = quota_stops(ev.facts["rows"])
+    at = at_stops(ev.ranking, stops, ev.settings.level)
+    n, n_pos = ev.facts["rows"], ev.facts["positives"]
+    if n_pos == 0:
+        raise InputError(f"the {name} curve needs positives, and the sample has none")
+    factor = {"gain": 1.0, "qrecall": 1 / n_pos, "hit_rate": 1 / stops, "lift": n / n_pos / stops}[name]
+    return Points(stops, at.hits * factor, at.threshold)
+
+
+def curve_frame(name: str) -> Callable[..., Rows]:
+    """A function that gives a curve of each model as rows."""
+
+    def frame(result: Any, **_: Any) -> Rows:
+        rows = []
+        for ev in models_of(result):
+            curve = points_of(ev, name)
+            rows += [
+                {"model": ev.name, "x": float(x), "y": float(y), "threshold": float(t)}
+                for x, y, t in zip(curve.x, curve.y, curve.thresholds, strict=True)
+            ]
+        return Rows(rows, name)
+
+    return frame
+
+
+def qrecall_frame(result: Any, **_: Any) -> Rows:
+    """Qrecall of each model beside that of a random and of a perfect list."""
+    rows = []
+    for ev in models_of(result):
+        curve = points_of(ev, "qrecall")
+        n, n_pos = ev.facts["rows"], ev.facts["positives"]
+        for quota, value in zip(curve.x, curve.y, strict=True):
+            best = min(float(quota), n_pos) / n_pos if n_pos else float("nan")
+            rows.append(
+                {"model": ev.name, "quota": float(quota), "qrecall": float(value), "random": quota / n, "optimal": best}
+            )
+    return Rows(rows, "qrecall")
+
+
+def tpr_fpr_frame(result: Any, **_: Any) -> Rows:
+    """True and false positive rate over the list, and their distance."""
+    rows = []
+    for ev in models_of(result):
+        rates = rates_of(ev)
+        rows += [
+            {"model": ev.name, "share": float(s), "tpr": float(t), "fpr": float(f), "distance": float(t - f)}
+            for s, t, f in zip(rates.share, rates.tpr, rates.fpr, strict=True)
+        ]
+    return Rows(rows, "tpr_fpr")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """TPR and FPR over the share of the list taken, and the point (share, TPR, FPR) where they lie farthest apart."""
+
+    share: NDArray[Any]
+    tpr: NDArray[Any]
+    fpr: NDArray[Any]
+    farthest: tuple[float, float, float]
+
+
+def rates_of(ev: Evaluation) -> Rates:
+    """Both rates of a model; the farthest point is that of the full curve, whatever thinning leaves out."""
+    curve: Any = ev.curve("tpr_fpr")
+    at = int(np.argmax(np.abs(curve.y - curve.y2)))
+    farthest = float(curve.x[at]), float(curve.y[at]), float(curve.y2[at])
+    if len(curve.x) > MANY_POINTS:
+        curve = curve.thinned(tolerance=TOLERANCE)
+    return Rates(curve.x, curve.y, curve.y2, farthest)
+
+
+def profit_frame(result: Any, *, cost: float, value: float, fixed_cost: float = 0.0, **_: Any) -> Rows:
+    """Profit of each model at each quota with the interval of its hits."""
+    rows = []
+    for ev in models_of(result):
+        curve = numbers.profit_curve(ev, cost, value, fixed_cost)
+        rows += [
+            {"model": ev.name, "quota": int(q), "profit": float(p), "low": float(low), "high": float(high)}
+            for q, p, low, high in zip(*(curve[key] for key in ("quota", "profit", "low", "high")), strict=True)
+        ]
+    return Rows(rows, "profit")
+
+
+def deciles_frame(result: Any, *, portions: int = 10, **_: Any) -> Rows:
+    """The lift table of each model."""
+    return Rows(
+        [{"model": ev.name, **row} for ev in models_of(result) for row in ev.lift_table(portions)], "lift by portions"
+    )
+
+
+def histogram_frame(result: Any, *, bins: int = 24, **_: Any) -> Rows:
+    """Scores by class of each model."""
+    return Rows(
+        [{"model": ev.name, **row} for ev in models_of(result) for row in numbers.score_histogram(ev, bins)], "scores"
+    )
+
+
+def reliability_frame(result: Any, *, bins: int = 10, **_: Any) -> Rows:
+    """Given and observed probability of each model."""
+    return Rows(
+        [{"model": ev.name, **row} for ev in models_of(result) for row in numbers.reliability(ev, bins)], "reliability"
+    )
+
+
+def dominance_frame(result: Any, *, over: str = "quota", **_: Any) -> Rows:
+    """Which model leads from where to where."""
+    if not hasattr(result, "dominance"):
+        raise InputError("a dominance strip needs a Comparison of several models")
+    return Rows(list(result.dominance(over)), "dominance")
+
+
+def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Rows:
+    """Estimates with intervals, measure by measure."""
+    models = models_of(result)
+    quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
+    wanted = list(measures) if measures is not None else [m for m in (*quota, *FOREST) if m in models[0]]
+    rows = []
+    for name in wanted:
+        for ev in models:
+            e = ev[name]
+            rows.append({"measure": e.name, "model": ev.name, "value": e.value, "low": e.low, "high": e.high})
+    return Rows(rows, "estimates")
+
+
+def extrapolation_frame(result: Any, *, k: Sequence[int] | None = None, **_: Any) -> Rows:
+    """Accuracy at every number of classes: observed up to the classes there are, predicted beyond."""
+    if not hasattr(result, "observed") or not hasattr(result, "accuracy"):
+        raise InputError(f"this plot needs an extrapolation, not {type(result).__name__}")
+    seen = sorted(int(c) for c in result.observed)
+    beyond = sorted(int(c) for c in (k if k is not None else getattr(result, "k", ())))
+    last = max([*beyond, seen[-1] + 1])
+    grid = sorted({seen[-1], *beyond, *np.geomspace(seen[-1], last, 40).round().astype(int).tolist()})
+    rows = [{"kind": "observed", "classes": c, **_ends(result.observed[c])} for c in seen]
+    rows += [{"kind": "predicted", "classes": c, **_ends(result.accuracy(c))} for c in grid if c >= seen[-1]]
+    return Rows(rows, "accuracy by number of classes")
+
+
+def _ends(estimate: Any) -> dict[str, float]:
+    return {"accuracy": float(estimate.value), "low": float(estimate.low), "high": float(estimate.high)}

@@ -1,0 +1,176 @@
+"""Plots that are not curves: tenths of the list, scores by class, reliability, dominance, intervals, more classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from .. import numbers
+from ..palette import colour
+from .frames import dominance_frame, extrapolation_frame, forest_frame, models_of
+from .style import GREY, count_axis, line_style, percent_axis, quiet, reference, say_beside
+
+
+def _legend(ax: Any, **options: Any) -> None:
+    ax.legend(fontsize=8.5, frameon=False, **{"loc": "upper right", **options})
+
+
+def deciles(ax: Any, result: Any, *, portions: int = 10) -> None:
+    """Lift in each portion of the list (not cumulative)."""
+    models = models_of(result)
+    width = 0.8 / len(models)
+    for k, ev in enumerate(models):
+        table = ev.lift_table(portions)
+        places = np.arange(1, portions + 1) + (k - (len(models) - 1) / 2) * width
+        bars = ax.bar(places, [row["lift"] for row in table], width * 0.94, color=colour(k), label=ev.name)
+        if len(models) == 1 and portions <= 12:
+            ax.bar_label(bars, fmt="%.2f", fontsize=8, color=GREY, padding=2)
+    ax.axhline(1, color=GREY, linewidth=1.0, linestyle=(0, (1.5, 2)))
+    ax.set_xticks(np.arange(1, portions + 1))
+    word = {10: "tenth", 4: "quarter", 5: "fifth", 100: "hundredth"}.get(portions, "portion")
+    quiet(ax, "Lift by portions of the list", f"{word} of the list, best first", "times as many as by chance")
+    ax.grid(False, axis="x")
+    if len(models) > 1:
+        _legend(ax)
+
+
+def histogram(ax: Any, result: Any, *, bins: int = 24) -> None:
+    """Scores of positives and negatives, each as shares of its class."""
+    models = models_of(result)
+    if len(models) > 1:
+        raise InputError("a histogram shows one model; plot one of the comparison's evaluations")
+    table = numbers.score_histogram(models[0], bins)
+    edges = np.array([*(row["from"] for row in table), table[-1]["to"]])
+    for side, paint, hatch in (("negatives", "#8f8f8f", ""), ("positives", colour(0), "////")):
+        share = [row[f"share_of_{side}"] for row in table]
+        ax.stairs(share, edges, fill=True, color=paint, alpha=0.45, label=side, hatch=hatch, edgecolor=paint)
+        ax.stairs(share, edges, color=paint, linewidth=1.4)
+    ax.set_ylim(0, None)
+    quiet(ax, f"Scores of {models[0].name} by class", "score", "share of the class")
+    percent_axis(ax.yaxis)
+    ax.grid(False, axis="x")
+    _legend(ax)
+
+
+def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:
+    """Given against observed probability, in groups of equal size with intervals."""
+    models = models_of(result)
+    for k, ev in enumerate(models):
+        table = numbers.reliability(ev, bins)
+        x, y = np.array(table.column("mean_score")), np.array(table.column("share_positive"))
+        low, high = np.array(table.column("low")), np.array(table.column("high"))
+        style = line_style(k)
+        ax.plot(x, y, marker="o", markersize=4.5, label=ev.name, **{**style, "linewidth": 1.3})
+        ax.vlines(x, low, high, color=style["color"], linewidth=1.1, alpha=0.7)
+    reference(ax, [0, 1], [0, 1])
+    say_beside(ax, 0.9, 0.9, "right", xytext=(4, -9))
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    quiet(ax, "Reliability: do the probabilities come true?", "probability given", "share that came true")
+    percent_axis(ax.xaxis)
+    percent_axis(ax.yaxis)
+    if len(models) > 1:
+        _legend(ax, loc="upper left")
+
+
+def dominance(ax: Any, result: Any, *, over: str = "quota") -> None:
+    """Who leads from where to where; the stronger the colour, the surer the lead."""
+    rows = dominance_frame(result, over=over)
+    names = [ev.name for ev in models_of(result)]
+    for row in rows:
+        first, last, leader = row["from"], row["to"], str(row["leader"])
+        left = first - 1 if over == "quota" else first  # the first place covers the step from 0 to 1
+        known = leader in names
+        share = row.get("share")
+        sure = 1.0 if share is None or share != share else float(share)
+        lane = names.index(leader) if known else -1
+        ax.barh(
+            lane, last - left, left=left, height=0.62, color=colour(lane) if known else GREY, alpha=0.25 + 0.75 * sure
+        )
+        end = rows[-1]["to"]
+        if share is not None and share == share and last - left > 0.06 * end:
+            ax.annotate(
+                f"{sure:.0%}",
+                ((left + last) / 2, lane),
+                ha="center",
+                va="center",
+                fontsize=8,
+                color="white" if sure > 0.55 else "#333333",
+            )
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlim(0, rows[-1]["to"])
+    quiet(ax, f"Who leads at which {'quota' if over == 'quota' else 'false positive rate'}")
+    ax.set_xlabel("places" if over == "quota" else "false positive rate", fontsize=9.5)
+    if over == "quota":
+        count_axis(ax.xaxis)
+    else:
+        percent_axis(ax.xaxis)
+    ax.grid(False, axis="y")
+    ax.annotate(
+        "per cent: share of resamples in which it leads there",
+        (1, -0.16),
+        xycoords="axes fraction",
+        ha="right",
+        fontsize=8,
+        color=GREY,
+        annotation_clip=False,
+    )
+
+
+def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> None:
+    """Estimates with their intervals, one line for each model and measure."""
+    rows = forest_frame(result, measures=measures)
+    names = [ev.name for ev in models_of(result)]
+    groups = list(dict.fromkeys(row["measure"] for row in rows))
+    step = 0.8 / max(1, len(names))
+    for row in rows:
+        k = names.index(row["model"])
+        height = groups.index(row["measure"]) + (k - (len(names) - 1) / 2) * step * 0.9
+        paint = colour(k)
+        if row["low"] == row["low"]:
+            ax.plot([row["low"], row["high"]], [height, height], color=paint, linewidth=1.7, solid_capstyle="butt")
+        ax.plot(row["value"], height, "osD^v<>p"[k % 8], color=paint, markersize=5.5)
+        where = row["high"] if row["high"] == row["high"] else row["value"]
+        say_beside(ax, where, height, f"{row['value']:.3f}", xytext=(5, -3))
+    ax.set_yticks(range(len(groups)), groups)
+    ax.set_ylim(len(groups) - 0.5, -0.5)
+    for k, name in enumerate(names):
+        ax.plot([], [], "osD^v<>p"[k % 8], color=colour(k), label=name, linestyle="-")
+    quiet(ax, "Estimates with intervals")
+    ax.margins(x=0.12)
+    ax.grid(False, axis="y")
+    for between in range(1, len(groups)):
+        ax.axhline(between - 0.5, color="#e3e3e3", linewidth=0.8)
+    if len(names) > 1:
+        ax.legend(fontsize=8.5, frameon=False, ncols=min(4, len(names)), loc="lower left", bbox_to_anchor=(0.0, -0.22))
+
+
+def extrapolation(ax: Any, result: Any, *, k: Sequence[int] | None = None) -> None:
+    """Accuracy by number of classes: observed, then predicted with its interval."""
+    rows = extrapolation_frame(result, k=k)
+    for kind, style in (("observed", line_style(0)), ("predicted", line_style(1))):
+        part = [row for row in rows if row["kind"] == kind]
+        x = [row["classes"] for row in part]
+        if part and part[0]["low"] == part[0]["low"]:
+            ax.fill_between(
+                x, [r["low"] for r in part], [r["high"] for r in part], color=style["color"], alpha=0.15, linewidth=0
+            )
+        ax.plot(x, [row["accuracy"] for row in part], label=kind, **style)
+    border = max(row["classes"] for row in rows if row["kind"] == "observed")
+    ax.axvline(border, color=GREY, linewidth=0.9)
+    ax.annotate(
+        f"{border:,} classes tried ",
+        (border, 0.02),
+        xycoords=("data", "axes fraction"),
+        fontsize=8.5,
+        color=GREY,
+        ha="right",
+    )
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.02)
+    quiet(ax, "Accuracy with more classes", "number of classes", "accuracy")
+    percent_axis(ax.yaxis)
+    _legend(ax)
