@@ -1,0 +1,377 @@
+"""The bootstrap: replicates against literal resamples of rows, standard errors, BCa, seeds, threads."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline import compiled
+from cutline.inference.bootstrap import Replicates, replicate
+from cutline.inference.resampling import Resampler
+from cutline.measures.catalogue import Spec, make_spec
+from cutline.measures.reading import read
+from cutline.ranking import rank
+from cutline.sample import Sample, make_sample
+from samples import Case, quietly, random_case
+from test_catalogue import SCORED, options
+
+# --- a replicate is the rows it drew, evaluated from scratch ---------------------------------------------------
+
+
+def all_specs(n: int, *, weighted: bool) -> list[Spec]:
+    """Every measure of the catalogue; those that depend on the order within ties by each rule; two thresholds."""
+    specs = []
+    for m in SCORED:
+        if weighted and not m.weights:
+            continue
+        rules = ("expected", "best", "worst") if m.ties else ("expected",)
+        specs += [make_spec(m, {**options(m, n), "ties": ties}) for ties in rules]
+        if m.needs_threshold:
+            specs.append(make_spec(m, {**options(m, n), "threshold": 0.31}))
+    return specs
+
+
+def from_scratch(spec: Spec, y: Any, s: Any, w: Any) -> float:
+    """The public function on rows; nan where the quota is beyond the rows that were drawn."""
+    said: dict[str, Any] = dict(spec.options)
+    if spec.measure.needs_quota:
+        if spec.quota > len(y):
+            return math.nan
+        said["quota"] = spec.quota
+    if spec.threshold is not None:
+        said["threshold"] = spec.threshold
+    if spec.ties != "expected":
+        said["ties"] = spec.ties
+    if w is not None:
+        said["sample_weight"] = w
+    return quietly(getattr(cl, spec.measure.name), y, s, **said)
+
+
+def drawn_rows(sample: Sample, times: np.ndarray) -> tuple[Any, Any, Any]:
+    rows = np.repeat(np.arange(len(sample)), times.astype(int))
+    return sample.positive[rows], sample.score[rows], None if sample.weight is None else sample.weight[rows]
+
+
+DESIGNS = {
+    "plain": {},
+    "stratified": {"stratified": True},
+    "groups": {"groups": True},
+    "weights": {"weighted": True},
+    "weights, stratified": {"weighted": True, "stratified": True},
+    "weights, groups": {"weighted": True, "groups": True},
+}
+
+
+@pytest.mark.parametrize("levels", [4, 11, 10_000], ids=["many ties", "some ties", "no ties"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_replicate_is_the_rows_it_drew(design: str, levels: int) -> None:
+    how: dict[str, bool] = DESIGNS[design]
+    case = random_case(7, 36, levels, weighted=how.get("weighted", False))
+    sample = make_sample(case.y, case.s, sample_weight=case.w)
+    ranking = rank(sample)
+    groups = np.random.default_rng(1).integers(0, 9, len(case.y)) if how.get("groups") else None
+    resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), groups=groups, seed=5)
+    specs = all_specs(36, weighted=sample.weight is not None)
+    found = replicate(specs, read(specs, ranking), resampler, 8, jackknife=False)
+    for r, (counts, reweighted) in enumerate(resampler.each(8)):
+        times = resampler.row_multiplicities(counts)
+        y, s, w = drawn_rows(sample, times)
+        assert reweighted.rows == len(y)
+        for spec in specs:
+            expected = from_scratch(spec, y, s, w)
+            assert found[spec].values[r] == pytest.approx(expected, rel=1e-9, abs=1e-11, nan_ok=True), (str(spec), r)
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_draws_keep_their_number(stratified: bool) -> None:
+    case = random_case(0, 50, 10)
+    resampler = Resampler(make_sample(case.y, case.s), rank(make_sample(case.y, case.s)), stratified=stratified)
+    positives = set()
+    for counts, ranking in resampler.each(30):
+        times = resampler.row_multiplicities(counts)
+        assert times.sum() == 50
+        assert ranking.n_pos == times[case.y == 1].sum()
+        positives.add(ranking.n_pos)
+    assert positives == {case.y.sum()} if stratified else len(positives) > 5
+
+
+def test_every_row_is_drawn_alike_often() -> None:
+    """Counts over many replicates: mean 1, variance 1 − 1/n, each row's mean within its sampling error."""
+    case = random_case(0, 40, 10_000)
+    sample = make_sample(case.y, case.s)
+    resampler = Resampler(sample, rank(sample), stratified=False, seed=3)
+    times = np.array([resampler.row_multiplicities(counts) for counts, _ in resampler.each(4000)])
+    assert times.mean() == 1.0
+    assert times.var() == pytest.approx(1 - 1 / 40, rel=0.02)
+    assert np.abs(times.mean(axis=0) - 1).max() < 4.5 / math.sqrt(4000)
+    first, second = times[:, 0], times[:, 1]
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4.5 / math.sqrt(4000)
+
+
+def test_rows_of_a_group_come_together() -> None:
+    case = random_case(4, 60, 20)
+    groups = np.array([f"patient {k}" for k in np.random.default_rng(0).integers(0, 12, 60)])
+    sample = make_sample(case.y, case.s)
+    resampler = Resampler(sample, rank(sample), stratified=True, groups=groups, seed=1)
+    for counts, _ in resampler.each(20):
+        assert counts.sum() == len(np.unique(groups))
+        times = resampler.row_multiplicities(counts)
+        assert all(len(set(times[groups == g])) == 1 for g in np.unique(groups))
+
+
+def test_groups_of_zero_weight_rows_keep_their_rows() -> None:
+    """Rows of zero weight leave the sample; the others keep their own group."""
+    y, s = np.array([1, 0, 1, 0, 1, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    w, groups = np.array([0.0, 1, 1, 0, 2, 1]), np.array(["a", "b", "b", "a", "c", "c"])
+    sample = make_sample(y, s, sample_weight=w)
+    resampler = Resampler(sample, rank(sample), stratified=False, groups=groups)
+    for counts, _ in resampler.each(20):
+        b1, b2, c1, c2 = resampler.row_multiplicities(counts)
+        assert (b1, c1) == (b2, c2)
+        assert b1 + c1 == 2
+
+
+@pytest.mark.parametrize("groups", [np.zeros(10), np.arange(9)], ids=["one group", "wrong length"])
+def test_groups_that_cannot_be_used_are_refused(groups: np.ndarray) -> None:
+    with pytest.raises(cl.InputError, match="groups"):
+        cl.evaluate([1, 0] * 5, np.arange(10), measures=["roc_auc"], groups=groups)
+
+
+# --- standard errors against theory ----------------------------------------------------------------------------
+
+
+def spread(case: Case, name: str, n: int = 6000, **how: Any) -> float:
+    sample = make_sample(case.y, case.s)
+    ranking = rank(sample)
+    spec = cl.parse_measure(name)
+    resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), groups=how.get("groups"), seed=2)
+    drawn = replicate([spec], read([spec], ranking), resampler, n, jackknife=False)[spec]
+    return float(np.nanstd(drawn.values))
+
+
+def test_standard_error_of_a_proportion() -> None:
+    case = random_case(1, 80, 1000)
+    p = cl.accuracy(case.y, case.s)
+    assert spread(case, "accuracy") == pytest.approx(math.sqrt(p * (1 - p) / 80), rel=0.04)
+    p, n = cl.recall(case.y, case.s), int(case.y.sum())
+    assert spread(case, "recall", stratified=True) == pytest.approx(math.sqrt(p * (1 - p) / n), rel=0.04)
+
+
+@pytest.mark.parametrize("levels", [5, 10_000])
+def test_standard_error_of_the_auc(levels: int) -> None:
+    """Exact variance of a two-sample statistic when both classes are resampled: plug-in components of all pairs."""
+    case = random_case(6, 60, levels)
+    pos, neg = case.s[case.y == 1], case.s[case.y == 0]
+    wins = (pos[:, None] > neg) + 0.5 * (pos[:, None] == neg)
+    m, n = wins.shape
+    of_pos, of_neg = wins.mean(axis=1).var(), wins.mean(axis=0).var()
+    variance = ((n - 1) * of_pos + (m - 1) * of_neg + wins.var()) / (m * n)
+    assert spread(case, "roc_auc", stratified=True) == pytest.approx(math.sqrt(variance), rel=0.04)
+
+
+def test_groups_widen_where_rows_repeat_each_other() -> None:
+    """Each case copied four times: resampled by group, the standard error is that of the cases, not of the rows."""
+    one = random_case(9, 60, 1000)
+    four = Case(np.repeat(one.y, 4), np.repeat(one.s, 4))
+    by_group = spread(four, "accuracy", groups=np.repeat(np.arange(60), 4))
+    assert by_group == pytest.approx(spread(one, "accuracy"), rel=0.05)
+    assert spread(four, "accuracy") == pytest.approx(by_group / 2, rel=0.05)
+
+
+# --- seeds and threads -----------------------------------------------------------------------------------------
+
+
+def all_estimates(**how: Any) -> list[tuple[float, float]]:
+    case = random_case(2, 300, 60)
+    ev = cl.evaluate(case.y, case.s, quota=30, interval="bca", n_resamples=300, **how)
+    return [(e.low, e.high) for e in ev.estimates.values()]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    expected = all_estimates()
+    monkeypatch.setattr(compiled, "cores", lambda: threads)
+    np.testing.assert_array_equal(all_estimates(), expected)
+
+
+def test_a_seed_makes_the_same_intervals_and_another_does_not() -> None:
+    first = all_estimates(seed=11)
+    np.testing.assert_array_equal(all_estimates(seed=11), first)
+    other = all_estimates(seed=12)
+    assert sum(a != b for a, b in zip(first, other, strict=True)) > len(first) / 2
+
+
+def test_more_replicates_begin_with_the_same_ones() -> None:
+    case = random_case(2, 100, 60)
+    sample = make_sample(case.y, case.s)
+    spec = cl.parse_measure("roc_auc")
+    made = [
+        replicate([spec], {spec: 0.5}, Resampler(sample, rank(sample), stratified=True), n, jackknife=False)[spec]
+        for n in (50, 500)
+    ]
+    np.testing.assert_array_equal(made[0].values, made[1].values[:50])
+
+
+# --- undefined replicates --------------------------------------------------------------------------------------
+
+
+def test_replicates_without_a_class_are_counted() -> None:
+    """One positive among n: a plain replicate misses it with probability (1 − 1/n)^n, a stratified one never."""
+    y, s = np.arange(20) == 3, np.linspace(1, 0, 20)
+    e = cl.evaluate(y, s, measures=["auch"], interval="percentile", stratify=False, n_resamples=2000)["auch"]
+    assert e.undefined_replicates == pytest.approx(2000 * (1 - 1 / 20) ** 20, rel=0.1)
+    assert 0 <= e.low <= e.high <= 1
+    e = cl.evaluate(y, s, measures=["auch"], interval="percentile", stratify=True)["auch"]
+    assert e.undefined_replicates == 0
+
+
+def test_an_interval_needs_two_defined_replicates() -> None:
+    made = Replicates(0.5, np.array([np.nan, 0.5, np.nan]), np.empty(0), np.empty(0), np.empty(0, np.int64))
+    assert made.undefined == 2
+    assert all(math.isnan(x) for x in made.interval("percentile", 0.95))
+
+
+# --- the three methods -----------------------------------------------------------------------------------------
+
+
+def test_percentile_and_basic_by_definition() -> None:
+    values = np.random.default_rng(0).gamma(2, size=501)
+    made = Replicates(1.7, values, np.empty(0), np.empty(0), np.empty(0, np.int64))
+    low, high = np.quantile(values, [0.05, 0.95])
+    assert made.interval("percentile", 0.9) == pytest.approx((low, high))
+    assert made.interval("basic", 0.9) == pytest.approx((2 * 1.7 - high, 2 * 1.7 - low))
+
+
+def bca(value: float, values: np.ndarray, acceleration: float, level: float) -> tuple[float, float]:
+    """Efron & Tibshirani (1993), section 14.3."""
+    normal = NormalDist()
+    bias = normal.inv_cdf(float(((values < value) + 0.5 * (values == value)).mean()))
+    ends = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        z = bias + normal.inv_cdf(tail)
+        ends.append(float(np.quantile(values, normal.cdf(bias + z / (1 - acceleration * z)))))
+    return ends[0], ends[1]
+
+
+def without(case: Case, name: str, i: int) -> float:
+    return quietly(getattr(cl, name), np.delete(case.y, i), np.delete(case.s, i))
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "log_loss", "f1", "average_precision", "ks_statistic", "auch", "gain"])
+def test_bca_takes_its_acceleration_from_leaving_each_row_out(name: str) -> None:
+    case = random_case(8, 41, 9)
+    sample = make_sample(case.y, case.s)
+    ranking = rank(sample)
+    spec = cl.parse_measure(name)
+    values = read([spec], ranking)
+    plain = Resampler(sample, ranking, stratified=False, seed=4)
+    made = replicate([spec], values, plain, 700, jackknife=True)[spec]
+    left = np.array([without(case, name, i) for i in range(41)])
+    gaps = left.mean() - left
+    acceleration = float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
+    assert made.acceleration() == pytest.approx(acceleration, rel=1e-9)
+    assert made.interval("bca", 0.9) == pytest.approx(bca(values[spec], made.values, acceleration, 0.9), rel=1e-9)
+
+
+def test_stratified_acceleration_is_that_of_a_statistic_of_two_samples() -> None:
+    """Influences within each class about the class's own mean, times (n_class − 1)/n_class."""
+    case = random_case(8, 41, 9)
+    sample = make_sample(case.y, case.s)
+    ranking = rank(sample)
+    spec = cl.parse_measure("roc_auc")
+    made = replicate([spec], read([spec], ranking), Resampler(sample, ranking, stratified=True), 50, jackknife=True)
+    influence = []
+    for label in (0, 1):
+        rows = np.flatnonzero(case.y == label)
+        left = np.array([without(case, "roc_auc", i) for i in rows])
+        influence.append((left.mean() - left) * (len(rows) - 1) / len(rows))
+    u = np.concatenate(influence)
+    assert made[spec].acceleration() == pytest.approx(float((u**3).sum() / (6 * (u**2).sum() ** 1.5)), rel=1e-9)
+
+
+def test_acceleration_of_many_rows_comes_from_blocks_close_to_the_exact_one() -> None:
+    """A mean of skewed scores has a = skewness/(6√n); blocks of rows estimate it."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.4, 4, 20_000)
+    sample = make_sample(rng.random(20_000) < 0.5, p)
+    ranking = rank(sample)
+    spec = cl.parse_measure("brier_score")
+    losses = (sample.positive - p) ** 2
+    gaps = losses - losses.mean()
+    exact = float((gaps**3).mean() / (6 * math.sqrt(20_000) * (gaps**2).mean() ** 1.5))
+    made = [
+        replicate(
+            [spec], read([spec], ranking), Resampler(sample, ranking, stratified=False, seed=k), 2, jackknife=True
+        )
+        for k in range(30)
+    ]
+    accelerations = np.array([m[spec].acceleration() for m in made])
+    assert abs(accelerations.mean() - exact) < 4 * accelerations.std() / math.sqrt(30)
+    assert np.abs(accelerations).max() < 0.1
+
+
+def test_bca_with_a_left_out_row_that_makes_the_value_infinite() -> None:
+    """LR+ with one false positive: without that row it is infinite, which must not spoil the interval."""
+    y = np.repeat([1, 0], 20)
+    s = np.concatenate([np.linspace(0.3, 0.9, 20), np.linspace(0.02, 0.49, 19), [0.8]])
+    ev = cl.evaluate(y, s, measures=["positive_likelihood_ratio"], interval="bca", n_resamples=400)
+    e = ev["positive_likelihood_ratio"]
+    assert math.isfinite(e.low)
+    assert e.low < e.value < e.high
+
+
+# --- a function of the user's own ------------------------------------------------------------------------------
+
+
+def weighted_auc(y_true: Any, y_score: Any, sample_weight: Any) -> float:
+    if y_true.all() or not y_true.any():
+        return math.nan
+    return cl.roc_auc(y_true, y_score, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic"])
+@pytest.mark.parametrize("stratify", [True, False])
+def test_own_function_draws_as_the_catalogue_does(method: str, stratify: bool) -> None:
+    case = random_case(3, 70, 15)
+    how: dict[str, Any] = {"n_resamples": 150, "seed": 6, "stratify": stratify, "level": 0.8}
+    own = cl.bootstrap(weighted_auc, case.y, case.s, method=method, **how)
+    listed = cl.evaluate(case.y, case.s, measures=["roc_auc"], interval=method, **how)["roc_auc"]
+    assert (own.value, own.low, own.high) == pytest.approx((listed.value, listed.low, listed.high))
+    assert (own.name, own.method, own.level) == ("weighted_auc", method, 0.8)
+
+
+def test_own_function_gets_weights_times_draws_and_only_drawn_rows() -> None:
+    seen: list[tuple[Any, Any, Any]] = []
+
+    def watch(y_true: Any, y_score: Any, sample_weight: Any) -> float:
+        seen.append((y_true, y_score, sample_weight))
+        return float(np.sum(sample_weight))
+
+    w = np.array([1.0, 2.0, 0.5, 4.0])
+    cl.bootstrap(watch, [1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], sample_weight=w, n_resamples=20)
+    assert len(seen) == 21
+    by_score = dict(zip([0.9, 0.6, 0.5, 0.1], w, strict=True))
+    np.testing.assert_array_equal(seen[0][2], w)
+    for y, s, weight in seen[1:]:
+        times = weight / [by_score[v] for v in s]
+        assert times.sum() == 4
+        assert (times == np.rint(times)).all()
+        assert times.min() >= 1
+        assert y.dtype == np.bool_
+
+
+def test_own_function_without_a_value_is_counted() -> None:
+    y, s = [1] + [0] * 9, np.linspace(1, 0, 10)
+    e = cl.bootstrap(weighted_auc, y, s, n_resamples=400)
+    assert e.undefined_replicates == pytest.approx(400 * 0.9**10, rel=0.25)
+    assert e.high == 1.0
+
+
+def test_own_function_refuses_bca() -> None:
+    with pytest.raises(cl.InputError, match="percentile"):
+        cl.bootstrap(weighted_auc, [1, 0], [0.9, 0.1], method="bca")
