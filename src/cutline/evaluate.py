@@ -95,7 +95,13 @@ class Evaluation:
     ) -> OperatingPoint:
         """The cut at a quota or threshold, or the best one that keeps a recall, precision or false positive rate."""
         return operating_point(
-            self.ranking, quota=quota, threshold=threshold, recall=recall, precision=precision, fpr=fpr
+            self.ranking,
+            quota=quota,
+            threshold=threshold,
+            recall=recall,
+            precision=precision,
+            fpr=fpr,
+            level=self.settings.level,
         )
 
     def curve(self, name: str) -> Curve:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from .errors import InputError
+from .estimate import Estimate, Interval
+from .inference.proportions import beta_binomial_quantile, wilson
 from .measures.catalogue import number, ratio
 from .measures.quota import quota_pearson
 from .ranking import Ranking
@@ -22,7 +24,8 @@ class OperatingPoint:
 
     Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
     taken too, and count with their share of positives. ``hits_worst`` and ``hits_best`` are the positives taken if the
-    places inside the tie went to its negatives or to its positives.
+    places inside the tie went to its negatives or to its positives. ``expected_hits`` carries an interval for the mean
+    over many batches like this one; ``next_hits`` is wider: it is to hold the hits of the one batch that comes next.
     """
 
     threshold: float
@@ -40,6 +43,8 @@ class OperatingPoint:
     from_tie: float
     hits_worst: float
     hits_best: float
+    expected_hits: Estimate
+    next_hits: Interval
 
     @property
     def hit_rate(self) -> float:
@@ -52,8 +57,11 @@ class OperatingPoint:
         return self.recall
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, with hit rate and Qrecall under their own names too."""
-        return {**asdict(self), "hit_rate": self.hit_rate, "qrecall": self.qrecall}
+        """The fields, with hit rate and Qrecall under their own names too, and intervals by their ends."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("expected_hits", "next_hits")}
+        ends = {"expected_hits_low": self.expected_hits.low, "expected_hits_high": self.expected_hits.high}
+        ends |= {"next_hits_low": self.next_hits.low, "next_hits_high": self.next_hits.high}
+        return {**kept, "hit_rate": self.hit_rate, "qrecall": self.qrecall, **ends}
 
     def __repr__(self) -> str:
         rows = [{"at this cut": key, "": value} for key, value in self.to_dict().items()]
@@ -68,6 +76,7 @@ def operating_point(
     recall: float | None = None,
     precision: float | None = None,
     fpr: float | None = None,
+    level: float = 0.95,
 ) -> OperatingPoint:
     """The cut at a quota or threshold, or the best one that keeps a promise.
 
@@ -81,9 +90,9 @@ def operating_point(
     if quota is not None:
         if ranking.weighted:
             raise InputError("quota counts rows, but this sample is weighted; use threshold, recall, precision or fpr")
-        return at_rows(ranking, resolve_quota(quota, ranking.rows))
+        return at_rows(ranking, resolve_quota(quota, ranking.rows), level)
     if threshold is not None:
-        cut = _after(ranking, ranking.above(number(threshold, "threshold")))
+        cut = _after(ranking, ranking.above(number(threshold, "threshold")), level)
         return replace(cut, threshold=float(threshold))
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
@@ -91,40 +100,40 @@ def operating_point(
         if ranking.n_pos == 0:
             raise InputError("recall is undefined: the sample has no positive cases")
         wanted = number(recall, "recall", 0.0, 1.0) * ranking.n_pos
-        return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0)
+        return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level)
     if fpr is not None:
         if ranking.n_neg == 0:
             raise InputError("fpr is undefined: the sample has no negative cases")
         allowed = number(fpr, "fpr", 0.0, 1.0) * ranking.n_neg
-        return _after(ranking, int(np.searchsorted(misses, allowed * (1 + 1e-12), side="right")))
+        return _after(ranking, int(np.searchsorted(misses, allowed * (1 + 1e-12), side="right")), level)
     rates = hits / (hits + misses)
     kept = np.flatnonzero(rates >= number(precision, "precision", 0.0, 1.0) * (1 - 1e-12))
     if len(kept) == 0:
         raise InputError(f"no cut reaches a precision of {precision:g}; the highest is {rates.max():.4g}")
-    return _after(ranking, int(kept[-1]) + 1)
+    return _after(ranking, int(kept[-1]) + 1, level)
 
 
-def _after(ranking: Ranking, groups: int) -> OperatingPoint:
+def _after(ranking: Ranking, groups: int, level: float) -> OperatingPoint:
     """The cut after a number of whole groups."""
     tp = float(ranking.pos[:groups].sum(dtype=np.float64))
     fp = float(ranking.neg[:groups].sum(dtype=np.float64))
     cut = Counts(tp, fp, ranking.n_pos - tp, ranking.n_neg - fp)
     if not ranking.weighted and 0 < tp + fp:
-        return at_rows(ranking, round(tp + fp))
-    return _point(ranking, cut, groups, taken_of_group=0.0)
+        return at_rows(ranking, round(tp + fp), level)
+    return _point(ranking, cut, groups, 0.0, level)
 
 
-def at_rows(ranking: Ranking, rows: int) -> OperatingPoint:
+def at_rows(ranking: Ranking, rows: int, level: float = 0.95) -> OperatingPoint:
     """The cut after a number of rows, which may fall inside a tie."""
     request = Request(frozenset(), (), quotas=(rows,))
     cut = counts_at(sweep(ranking, request), request.quota_at(rows))
     ends = np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)
     groups = int(np.searchsorted(ends, rows, side="right"))  # whole groups that are taken
     before = int(ends[groups - 1]) if groups else 0
-    return _point(ranking, cut, groups, taken_of_group=float(rows - before))
+    return _point(ranking, cut, groups, float(rows - before), level)
 
 
-def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float) -> OperatingPoint:
+def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float, level: float) -> OperatingPoint:
     inside = taken_of_group > 0
     pos, neg = (float(ranking.pos[groups]), float(ranking.neg[groups])) if inside else (0.0, 0.0)
     above = float(ranking.pos[:groups].sum(dtype=np.float64))
@@ -145,4 +154,28 @@ def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float) ->
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
+        expected_hits=expected_hits(float(cut.tp), float(cut.tp + cut.fp), level, ranking.weighted),
+        next_hits=next_hits(float(cut.tp), float(cut.tp + cut.fp), level, ranking.weighted),
     )
+
+
+def expected_hits(hits: float, taken: float, level: float, weighted: bool = False) -> Estimate:
+    """Positives among the taken, with the Wilson interval of the hit rate times the number taken."""
+    if weighted or taken == 0:
+        return Estimate("expected_hits", hits)
+    low, high = wilson(hits, taken, level)
+    return Estimate("expected_hits", hits, taken * low, taken * high, level, "wilson")
+
+
+def next_hits(hits: float, taken: float, level: float, weighted: bool = False) -> Interval:
+    """Interval for the positives that the next batch of the same size will hold.
+
+    Predictive: the beta-binomial distribution of the next batch after these hits, with Jeffreys' prior, so that both
+    the uncertainty of the hit rate and the luck of one batch are in it. It assumes that the next list is drawn from the
+    same population and cut at the same share.
+    """
+    if weighted or taken == 0:
+        return Interval(float("nan"), float("nan"))
+    tail = (1.0 - level) / 2.0
+    a, b = hits + 0.5, taken - hits + 0.5
+    return Interval(*(beta_binomial_quantile(q, round(taken), a, b) for q in (tail, 1.0 - tail)))

@@ -1,16 +1,140 @@
-"""Limited places: what each portion of the ranked list holds."""
+"""Limited places: whom to take, and what each portion of the ranked list holds."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import InputError
+from .measures.catalogue import measure as find_measure
 from .measures.catalogue import ratio
 from .ranking import Ranking, rank
 from .rows import Rows
-from .sample import make_sample
+from .sample import as_numbers, make_sample, resolve_quota
+
+TieRule = Literal["random", "expand", "shrink"]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The chosen rows, best first; use it as an index. Says how many were tied across the cut and what was done."""
+
+    indices: NDArray[np.intp]
+    quota: int
+    threshold: float
+    tied: int
+    taken_of_tied: int
+    ties: TieRule
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.indices, dtype=dtype, copy=True if copy is None else copy)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.indices.tolist())
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.indices[item]
+
+    def __contains__(self, row: object) -> bool:
+        return row in self.indices
+
+    @property
+    def note(self) -> str:
+        """What happened at the cut, in words."""
+        if self.tied == 0:
+            return f"{len(self)} chosen; no tie at the cut"
+        done = {
+            "random": f"{self.taken_of_tied} of them drawn at random",
+            "expand": "all of them taken",
+            "shrink": "none of them taken",
+        }[self.ties]
+        return f"{len(self)} chosen for {self.quota} places; {self.tied} tied at {self.threshold:g}: {done}"
+
+    def __repr__(self) -> str:
+        return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
+
+
+def select(y_score: Any, quota: int | float, *, ties: TieRule = "random", seed: int = 0) -> Selection:
+    """Choose the best ``quota`` rows by score.
+
+    A tie across the cut: ``random`` draws fairly from the tied rows, ``expand`` takes all of them (more rows than the
+    quota), ``shrink`` none (fewer). Rows come best first; equal scores in the order of the input.
+
+    >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
+    [0, 1, 2]
+    """
+    if ties not in ("random", "expand", "shrink"):
+        raise InputError(f"ties must be 'random', 'expand' or 'shrink', got {ties!r}")
+    score, _, _ = as_numbers(y_score, "y_score")
+    n = len(score)
+    rows = resolve_quota(quota, n)
+    edge = np.partition(score, n - rows)[n - rows]  # the score at the last place
+    above, at = np.flatnonzero(score > edge), np.flatnonzero(score == edge)
+    left = rows - len(above)
+    split = len(at) > left
+    if not split or ties == "expand":
+        taken = at
+    elif ties == "shrink":
+        taken = at[:0]
+    else:
+        taken = np.random.default_rng(seed).choice(at, size=left, replace=False)
+    chosen = np.concatenate([above, np.sort(taken)])
+    chosen = chosen[np.argsort(-score[chosen].astype(np.float64), kind="stable")]
+    return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
+
+
+def average_over_quotas(
+    y_true: Any, y_score: Any, quotas: Any, *, measure: str = "qrecall", pos_label: Any = None
+) -> float:
+    """Expected hit rate, Qrecall or lift when the quota is not known: a mean over a distribution of quotas.
+
+    ``quotas`` is a range ``(low, high)`` of equally likely quotas, or a mapping from quota to weight. The averages of
+    Arbel & Rokach are special cases: average_qrecall is the mean Qrecall over (n⁺, n); average_hit_rate the mean hit rate
+    with each quota weighing the expected outcome of its last place; PEM a rescaled mean Qrecall over (1, n).
+
+    >>> round(average_over_quotas([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], (2, 4)), 4)
+    0.8333
+    """
+    one = find_measure(measure)
+    if one.name not in ("hit_rate", "qrecall", "quota_lift"):
+        raise InputError(f"measure={measure!r}: choose hit_rate, qrecall or quota_lift")
+    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
+    sizes, weights = quota_weights(quotas, ranking.rows)
+    hits = hits_at(ranking, sizes)
+    by = {"hit_rate": sizes, "qrecall": ranking.n_pos, "quota_lift": sizes * (ranking.n_pos / ranking.rows)}[one.name]
+    return float(np.average(ratio(hits, by), weights=weights))
+
+
+def quota_weights(quotas: Any, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Quotas in rows and their weights, from a range (low, high) or a mapping from quota to weight."""
+    if isinstance(quotas, Mapping):
+        if not quotas:
+            raise InputError("quotas is empty; give at least one quota its weight")
+        sizes = np.array([resolve_quota(q, n) for q in quotas], dtype=np.float64)
+        weights, low, _ = as_numbers(list(quotas.values()), "quotas")
+        if low < 0 or not weights.any() or not np.isfinite(weights).all():
+            raise InputError("quotas: weights must be finite, not negative, and not all zero")
+        return sizes, weights.astype(np.float64)
+    if not (isinstance(quotas, tuple | list) and len(quotas) == 2):
+        raise InputError(f"quotas must be a range (low, high) or a mapping from quota to weight, got {quotas!r}")
+    low_rows, high_rows = (resolve_quota(q, n) for q in quotas)
+    if low_rows > high_rows:
+        raise InputError(f"quotas: the range {quotas!r} runs backwards; put the smaller quota first")
+    sizes = np.arange(low_rows, high_rows + 1, dtype=np.float64)
+    return sizes, np.ones_like(sizes)
+
+
+def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Expected positives among the first places: linear inside a tie, its share of positives at every place (Eq. 5)."""
+    ends = np.concatenate([[0.0], np.cumsum(ranking.pos.astype(np.float64) + ranking.neg)])
+    return np.interp(places, ends, np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)]))
 
 
 def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None) -> Rows:
@@ -34,9 +158,8 @@ def lift_rows(ranking: Ranking, portions: int) -> Rows:
     n, share = ranking.rows, ranking.n_pos / ranking.rows
     size = ranking.pos.astype(np.int64) + ranking.neg
     ends = np.concatenate([[0], np.cumsum(size)])
-    hits = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
     bounds = [n * k // portions for k in range(portions + 1)]
-    found = np.interp(bounds, ends, hits)  # linear inside a tie: its share of positives at every place
+    found = hits_at(ranking, np.array(bounds, dtype=np.float64))
     groups = np.searchsorted(ends[1:], np.array(bounds[1:]) - 1, side="right")
     rows = []
     for k in range(portions):

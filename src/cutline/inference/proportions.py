@@ -110,3 +110,18 @@ def wald_note(r: float, n: float) -> str:
     if min(r, n - r) <= 5:
         return f"the Wald interval needs more than 5 successes and 5 failures, got {r:g} and {n - r:g}"
     return ""
+
+
+def beta_binomial_quantile(q: float, n: int, a: float, b: float) -> float:
+    """Smallest k with P(K ≤ k) ≥ q, K beta-binomial; beyond 10,000 trials by the beta distribution of the share."""
+    from scipy.special import betaln, gammaln
+
+    if n > 10_000:  # the binomial part adds variance p(1−p)/n to that of the share: widen the beta to hold both
+        spread = (a + b + n) / (n * 1.0)
+        size = (a + b + 1.0) / spread - 1.0
+        share = a / (a + b)
+        return float(round(n * _beta(q, share * size, (1.0 - share) * size)))
+    k = np.arange(n + 1)
+    log_choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    below = np.cumsum(np.exp(log_choose + betaln(k + a, n - k + b) - betaln(a, b)))
+    return float(min(np.searchsorted(below, q), n))

@@ -34,8 +34,12 @@ class Units:
     n_units: int
 
     @classmethod
-    def of(cls, sample: Sample, *, stratified: bool, groups: Any = None) -> Units:
-        """Units of a sample: its rows, or the groups that ``groups`` marks."""
+    def of(cls, sample: Sample, *, stratified: bool, groups: Any = None, paired: bool = False) -> Units:
+        """Units of a sample: its rows, or the groups that ``groups`` marks.
+
+        ``paired`` numbers the rows as the sample has them, not as the scores rank them: samples that differ in their
+        scores alone then draw the same rows from the same seed.
+        """
         n_pos = int(np.count_nonzero(sample.positive))
         n = len(sample)
         if groups is not None:
@@ -45,7 +49,13 @@ class Units:
             return cls(np.array([[0, n_units]]), unit[order], weight, n_units)
         weight = np.empty(0) if sample.weight is None else sample.weight[_order(sample)]
         strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
-        return cls(np.array([s for s in strata if s[1]], dtype=np.int64), np.empty(0, np.int32), weight, n)
+        unit = np.empty(0, np.int32)
+        if paired:
+            number = np.empty(n, np.int32)
+            number[np.flatnonzero(sample.positive)] = np.arange(n_pos)
+            number[np.flatnonzero(~sample.positive)] = np.arange(n_pos, n)
+            unit = number[_order(sample)]
+        return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
 
 
 def _order(sample: Sample) -> NDArray[np.intp]:
@@ -90,10 +100,11 @@ class Resampler:
         groups: Any = None,
         seed: int = 0,
         progress: bool | None = None,
+        paired: bool = False,
     ) -> None:
         self.sample, self.ranking = sample, ranking
         self.stratified = stratified and groups is None
-        self.units = Units.of(sample, stratified=self.stratified, groups=groups)
+        self.units = Units.of(sample, stratified=self.stratified, groups=groups, paired=paired)
         self.seed, self.progress = seed, progress
 
     def vectors(self, request: Request, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
