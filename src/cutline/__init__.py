@@ -1,11 +1,13 @@
 """cutline: how good is a classifier, how sure are we, which is better, and where to cut the ranked list."""
 
+from .compare import Comparison, compare
 from .curves import Band, Curve
 from .decomposition import linear_ranking_decomposition, misclassification_decomposition, selector_differences
 from .errors import InputError, UndefinedWarning
 from .estimate import Estimate, Interval
 from .evaluate import Evaluation, OneVsRest, evaluate, one_vs_rest
 from .inference.bootstrap import bootstrap
+from .inference.paired import swap_test
 from .inference.proportions import ApproximationWarning, proportion_interval
 from .measures.catalogue import measure, measures, parse_measure
 from .measures.multiclass import mean_average_precision, ranked_probability_score, triplet_loss
@@ -71,8 +73,12 @@ from .measures.threshold import (
     zero_one_loss,
 )
 from .operating import OperatingPoint
-from .quota import lift_table
+from .planning import Plan, plan
+from .quota import Selection, average_over_quotas, lift_table, select
+from .recommendation import Recommendation
 from .rows import Rows
+from .screening import Screening, screen
+from .voting import SelectiveVoting, selective_voting
 
 # Synonyms, as the catalogue declares them (a test holds the two together).
 sensitivity = true_positive_rate = recall
@@ -88,6 +94,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ApproximationWarning",
     "Band",
+    "Comparison",
     "Curve",
     "Estimate",
     "Evaluation",
@@ -95,7 +102,12 @@ __all__ = [
     "Interval",
     "OneVsRest",
     "OperatingPoint",
+    "Plan",
+    "Recommendation",
     "Rows",
+    "Screening",
+    "Selection",
+    "SelectiveVoting",
     "UndefinedWarning",
     "accuracy",
     "auc",
@@ -103,6 +115,7 @@ __all__ = [
     "average_gain",
     "average_hit_rate",
     "average_lift",
+    "average_over_quotas",
     "average_precision",
     "average_qrecall",
     "balanced_accuracy",
@@ -110,6 +123,7 @@ __all__ = [
     "bootstrap",
     "brier_score",
     "cohen_kappa",
+    "compare",
     "cross_entropy",
     "error_rate",
     "evaluate",
@@ -147,6 +161,7 @@ __all__ = [
     "one_vs_rest",
     "parse_measure",
     "pem",
+    "plan",
     "positive_likelihood_ratio",
     "positive_predictive_value",
     "pr_auc_max",
@@ -164,9 +179,13 @@ __all__ = [
     "relative_information_score",
     "roc_auc",
     "root_mean_squared_error",
+    "screen",
+    "select",
+    "selective_voting",
     "selector_differences",
     "sensitivity",
     "specificity",
+    "swap_test",
     "taks",
     "triplet_loss",
     "true_negative_rate",

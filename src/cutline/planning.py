@@ -149,7 +149,9 @@ def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | 
         return limit
     left = number(budget, "budget", 0.0) - prices["fixed_cost"]
     if left < 0:
-        raise InputError(f"budget={budget:g} does not cover fixed_cost={prices['fixed_cost']:g}; raise it or plan nothing")
+        raise InputError(
+            f"budget={budget:g} does not cover fixed_cost={prices['fixed_cost']:g}; raise it or plan nothing"
+        )
     return limit if prices["cost"] == 0 else min(limit, int(left / prices["cost"] + 1e-9))
 
 

@@ -96,8 +96,8 @@ def average_over_quotas(
     """Expected hit rate, Qrecall or lift when the quota is not known: a mean over a distribution of quotas.
 
     ``quotas`` is a range ``(low, high)`` of equally likely quotas, or a mapping from quota to weight. The averages of
-    Arbel & Rokach are special cases: average_qrecall is the mean Qrecall over (n⁺, n); average_hit_rate the mean hit rate
-    with each quota weighing the expected outcome of its last place; PEM a rescaled mean Qrecall over (1, n).
+    Arbel & Rokach are special cases: average_qrecall is the mean Qrecall over (n⁺, n); average_hit_rate the mean hit
+    rate with each quota weighing the expected outcome of its last place; PEM a rescaled mean Qrecall over (1, n).
 
     >>> round(average_over_quotas([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], (2, 4)), 4)
     0.8333
@@ -134,7 +134,7 @@ def quota_weights(quotas: Any, n: int) -> tuple[NDArray[np.float64], NDArray[np.
 def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Expected positives among the first places: linear inside a tie, its share of positives at every place (Eq. 5)."""
     ends = np.concatenate([[0.0], np.cumsum(ranking.pos.astype(np.float64) + ranking.neg)])
-    return np.interp(places, ends, np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)]))
+    return np.asarray(np.interp(places, ends, np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])))
 
 
 def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None) -> Rows:

@@ -73,7 +73,9 @@ def screen(
         values, keep = _stage(stage, k)
         score, _, _ = as_numbers(values, f"stages[{k - 1}] score")
         if len(score) != len(positive):
-            raise InputError(f"stages[{k - 1}] has {len(score)} scores but y_true has {len(positive)} rows: score every row")
+            raise InputError(
+                f"stages[{k - 1}] has {len(score)} scores but y_true has {len(positive)} rows: score every row"
+            )
         kept = left[np.asarray(select(score[left], keep, ties=ties, seed=seed + k))]
         before, after = int(positive[left].sum()), int(positive[kept].sum())
         rows.append(

@@ -79,8 +79,8 @@ def selective_voting(
 ) -> SelectiveVoting:
     """Order models by a measure, average the scores of the best X, and mark each X by several measures.
 
-    ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are ordered
-    and marked on the same cases: the best X of many is then partly luck, and the marks flatter it. Models that tie in
+    ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are
+    ordered and marked on the same cases: the best X of many is then partly luck, and the marks flatter it. Models that tie in
     the order keep the order they are given in. ``quota`` (default: the number of positives) serves marks at a quota.
 
     >>> y = [1, 0, 1, 0]
@@ -99,7 +99,10 @@ def selective_voting(
     order_names, order_table = _table(ordering[0], ordering[1], pos_label)
     if set(order_names) != set(names):
         raise InputError("order_on must hold the same models as models")
-    worth = {name: _read([by], ordering[0], scores, pos_label)[by] for name, scores in zip(order_names, order_table, strict=True)}
+    worth = {
+        name: _read([by], ordering[0], scores, pos_label)[by]
+        for name, scores in zip(order_names, order_table, strict=True)
+    }
     unknown = [name for name in names if worth[name] != worth[name]]
     if unknown:
         raise InputError(f"{rank_by} is undefined for model {unknown[0]!r}, so the models cannot be ordered by it")

@@ -166,23 +166,25 @@ def _counts(spec: Spec, ranking: Ranking) -> Counts:
 
 def _auc_relative(name: str, ranking: Ranking, level: float, *, logit: bool) -> tuple[Interval, str]:
     """Interval of the AUC, carried to a measure that is the AUC on another scale."""
-    n_pos, n_neg, n = ranking.n_pos, ranking.n_neg, ranking.rows
+    n_pos, n_neg = ranking.n_pos, ranking.n_neg
     of_pos, _ = delong.placements(ranking)
     auc = float(of_pos @ ranking.pos) / n_pos
     (low, high), method = delong.auc_interval(auc, delong.auc_variance(ranking), n_pos, n_neg, level, logit=logit)
 
-    def carried(a: float) -> float:
-        gini = 2.0 * a - 1.0
-        return {
-            "roc_auc": a,
-            "gini": gini,
-            "pem": gini,
-            "taks": gini * n / (2.0 * (n - 1.0)),
-            "average_gain": gini * n_pos * n_neg / (2.0 * n),
-            "linear_ranking": a * n_pos * n_neg + n_pos * (n_pos + 1.0) / 2.0,
-        }[name]
+    slope, start = auc_line(name, ranking)
+    return Interval(start + slope * low, start + slope * high), method
 
-    return Interval(carried(low), carried(high)), method
+
+def auc_line(name: str, ranking: Ranking) -> tuple[float, float]:
+    """Slope and start of the straight line that carries the AUC to one of its relatives."""
+    n_pos, n_neg, n = ranking.n_pos, ranking.n_neg, ranking.rows
+    gini = {"gini": 1.0, "pem": 1.0, "average_gain": n_pos * n_neg / (2.0 * n)}
+    if name == "linear_ranking":
+        return n_pos * n_neg, n_pos * (n_pos + 1.0) / 2.0
+    if name == "roc_auc":
+        return 1.0, 0.0
+    of_gini = n / (2.0 * (n - 1.0)) if name == "taks" else gini[name]
+    return 2.0 * of_gini, -of_gini
 
 
 def _logit(value: float, n_pos: float, level: float) -> Interval:

@@ -124,4 +124,4 @@ def beta_binomial_quantile(q: float, n: int, a: float, b: float) -> float:
     k = np.arange(n + 1)
     log_choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     below = np.cumsum(np.exp(log_choose + betaln(k + a, n - k + b) - betaln(a, b)))
-    return float(min(np.searchsorted(below, q), n))
+    return float(min(int(np.searchsorted(below, q)), n))

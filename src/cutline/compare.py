@@ -1,0 +1,363 @@
+"""Several models -> Comparison: paired differences, who leads where, and which to use for what."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dominance import dominance, family_hull
+from .errors import InputError
+from .evaluate import Evaluation, choose_specs, evaluate_sample
+from .inference import paired as tests
+from .inference.intervals import AUC_FAMILY, Settings, auc_line, is_stratified
+from .inference.resampling import Resampler
+from .measures.catalogue import Spec, number
+from .measures.reading import plan
+from .recommendation import Recommendation, recommend
+from .rows import Rows, html_table, plain, text_table
+from .sample import Sample, make_sample, resolve_quota
+
+Floats = NDArray[np.float64]
+_OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several models on the same cases (or on cases of their own, with ``paired=False``)."""
+
+    evaluations: Mapping[str, Evaluation]
+    specs: Mapping[str, Spec]
+    settings: Settings
+    quota: int | None
+    threshold: float
+    paired: bool
+    margin: float | None
+    groups: Any = field(default=None, repr=False)
+    _drawn: dict[str, dict[str, Floats]] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, name: str) -> Evaluation:
+        return self.evaluations[name]
+
+    def key(self, measure: str) -> str:
+        """The measure string under which a measure stands here."""
+        first = next(iter(self.evaluations.values()))
+        return first[measure].name
+
+    def best(self, measure: str) -> str:
+        """Name of the best model by a measure; the first of them where several are equal."""
+        key = self.key(measure)
+        sign = 1.0 if self.specs[key].measure.better == "higher" else -1.0
+        values = {name: sign * ev.estimates[key].value for name, ev in self.evaluations.items()}
+        known = {name: value for name, value in values.items() if value == value}
+        if not known:
+            raise InputError(
+                f"{measure} is undefined for every model: {next(iter(self.evaluations.values()))[measure].reason}"
+            )
+        return max(known, key=known.__getitem__)
+
+    @cached_property
+    def table(self) -> Rows:
+        """One row for each measure, one column for each model."""
+        rows = []
+        for key, spec in self.specs.items():
+            values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
+            rows.append({"measure": key, "better": spec.measure.better, **values})
+        return Rows(rows, "Models side by side")
+
+    @cached_property
+    def differences(self) -> Rows:
+        """For each pair of models and each measure: difference (a − b), interval, p-values, and a reading.
+
+        ``p_adjusted`` is Holm's over the pairs of one measure. ``reading``: the better model where the interval leaves
+        0 out; ``equivalent`` where it lies inside ± margin; else ``cannot tell``.
+        """
+        rows: list[dict[str, Any]] = []
+        for key, spec in self.specs.items():
+            pairs = [self._pair(a, b, key, spec) for a, b in combinations(self.evaluations, 2)]
+            for row, adjusted in zip(pairs, tests.holm([row["p_value"] for row in pairs]), strict=True):
+                row["p_adjusted"] = adjusted
+                row["reading"] = self._reading(row, spec)
+            rows += pairs
+        return Rows(rows, "Differences between models (a − b)")
+
+    def difference(self, a: str, b: str, measure: str) -> dict[str, Any]:
+        """The row of one pair and measure, as a − b."""
+        key = self.key(measure)
+        for row in self.differences:
+            if row["measure"] == key and {row["a"], row["b"]} == {a, b}:
+                if row["a"] == a:
+                    return dict(row)
+                turned = {"a": a, "b": b, "difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
+                return {**row, **turned}
+        raise InputError(f"there is no pair {a!r}, {b!r} among the models {', '.join(self.evaluations)}")
+
+    def dominance(self, by: str = "quota") -> Rows:
+        """From which quota (or false positive rate) to which each model leads, and in what share of replicates."""
+        if by not in ("quota", "fpr"):
+            raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
+        self._need_common_rows("dominance")
+        resamplers = {name: self._resampler(ev, stratified=by == "fpr") for name, ev in self.evaluations.items()}
+        rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
+        return dominance(rankings, resamplers, by, self.settings.n_resamples)
+
+    def hull(self) -> Rows:
+        """The ROC convex hull of all models: which one at which operating range."""
+        for ev in self.evaluations.values():
+            if 0 in (ev.ranking.n_pos, ev.ranking.n_neg):
+                raise InputError("the ROC convex hull needs both classes")
+        return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
+
+    def recommend(self, goal: str = "unknown quota") -> Recommendation:
+        """Which model for a goal: known quota, unknown quota, no missed positives, no wasted places, …"""
+        return recommend(self, goal)
+
+    def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
+        """Paired permutation test of two of the models."""
+        self._need_common_rows("the swap test")
+        one, two = self.evaluations[a].sample, self.evaluations[b].sample
+        options.setdefault("quota", self.quota)
+        return tests.swap_test(one.positive, one.score, two.score, measure=measure, **options)
+
+    def _need_common_rows(self, what: str) -> None:
+        if not self.paired:
+            raise InputError(f"{what} needs models on the same rows; these were compared with paired=False")
+
+    def _resampler(self, ev: Evaluation, *, stratified: bool, shift: int = 0) -> Resampler:
+        settings = self.settings
+        return Resampler(
+            ev.sample,
+            ev.ranking,
+            stratified=stratified,
+            groups=self.groups,
+            seed=settings.seed + shift,
+            progress=settings.progress,
+            paired=self.paired,
+        )
+
+    def replicates(self, name: str) -> dict[str, Floats]:
+        """Each measure of one model on the replicates; all models see the same rows drawn."""
+        if name not in self._drawn:
+            ev = self.evaluations[name]
+            # models on rows of their own must not share their luck
+            shift = 0 if self.paired else 1_000_003 * (1 + list(self.evaluations).index(name))
+            found: dict[str, Floats] = {}
+            known = [s for key, s in self.specs.items() if ev.estimates[key].value == ev.estimates[key].value]
+            for stratified in (True, False):
+                specs = [
+                    s for s in known if is_stratified(s, self.settings) == stratified and s.measure.part != "ranking"
+                ]
+                resampler = self._resampler(ev, stratified=stratified, shift=shift) if specs else None
+                for reading in plan(specs, ev.ranking.rows) if resampler else []:
+                    vectors = resampler.vectors(reading.request, self.settings.n_resamples, reading.ties)  # type: ignore[union-attr]
+                    for spec, values in zip(reading.specs, reading.values(vectors), strict=True):
+                        found[str(spec)] = np.asarray(values, dtype=np.float64)
+            self._drawn[name] = found
+        return self._drawn[name]
+
+    @cached_property
+    def _placements(self) -> dict[str, tuple[Floats, Floats]]:
+        return {name: tests.row_placements(ev.sample, ev.ranking) for name, ev in self.evaluations.items()}
+
+    def _pair(self, a: str, b: str, key: str, spec: Spec) -> dict[str, Any]:
+        one, two = self.evaluations[a], self.evaluations[b]
+        gap = one.estimates[key].value - two.estimates[key].value
+        row = {"a": a, "b": b, "measure": key, "difference": gap}
+        nothing = {"low": np.nan, "high": np.nan, "standard_error": np.nan, "p_value": np.nan, "method": ""}
+        if gap != gap or self.settings.interval is None:
+            return {**row, **nothing}
+        plain_rows = not one.ranking.weighted and self.groups is None
+        same_scale = self.paired or spec.measure.name in ("roc_auc", "gini", "pem")
+        if (
+            spec.measure.name in AUC_FAMILY
+            and plain_rows
+            and same_scale
+            and spec.ties == "expected"
+            and not spec.options
+        ):
+            return {**row, **self._by_delong(a, b, spec.measure.name)}
+        gaps = self._gaps(a, b, key)
+        if gaps is None:
+            return {**row, **nothing}
+        kept = gaps[~np.isnan(gaps)]
+        level = self.settings.level
+        finite = kept[np.isfinite(kept)]
+        low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2]) if len(finite) > 1 else (np.nan, np.nan)
+        found = {
+            "low": float(low),
+            "high": float(high),
+            "standard_error": float(finite.std(ddof=1)) if len(finite) > 1 else np.nan,
+            "p_value": tests.bootstrap_p(gaps),
+            "method": "paired bootstrap" if self.paired else "bootstrap",
+        }
+        if spec.measure.name in _OF_DECISIONS and plain_rows and self.paired:
+            threshold = 0.5 if spec.threshold is None else spec.threshold
+            right = [(ev.sample.score > np.float64(threshold)) == ev.sample.positive for ev in (one, two)]
+            found |= {"p_value": tests.mcnemar(*right), "method": "paired bootstrap, exact McNemar p"}
+        return {**row, **found}
+
+    def _gaps(self, a: str, b: str, key: str) -> Floats | None:
+        one, two = self.replicates(a), self.replicates(b)
+        if key not in one or key not in two:
+            return None
+        with np.errstate(invalid="ignore"):
+            return one[key] - two[key]
+
+    def _by_delong(self, a: str, b: str, name: str) -> dict[str, Any]:
+        """DeLong's test, carried to a measure that is a straight line in the AUC."""
+        of_auc, variance = tests.auc_difference(self._placements[a], self._placements[b], paired=self.paired)
+        low, high = tests.normal_interval(of_auc, variance, self.settings.level)
+        slope, _ = auc_line(name, self.evaluations[a].ranking)
+        return {
+            "low": low * slope,
+            "high": high * slope,
+            "standard_error": float(np.sqrt(variance)) * slope,
+            "p_value": tests.normal_p(of_auc, variance),
+            "method": "delong",
+        }
+
+    def _reading(self, row: Mapping[str, Any], spec: Spec) -> str:
+        low, high, margin = row["low"], row["high"], self.margin
+        if low != low:
+            return ""
+        if margin is not None and -margin < low and high < margin:
+            return "equivalent"
+        higher = spec.measure.better == "higher"
+        if low > 0 or high < 0:
+            winner = row["a"] if (low > 0) == higher else row["b"]
+            beyond = margin is not None and (low > margin or high < -margin)
+            return f"{winner} better" + (" beyond the margin" if beyond else "")
+        return "cannot tell"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each model and measure."""
+        return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
+
+    def to_pandas(self) -> Any:
+        """Models and measures as a pandas DataFrame."""
+        return Rows(self.to_dicts()).to_pandas()
+
+    def to_polars(self) -> Any:
+        """Models and measures as a polars DataFrame."""
+        return Rows(self.to_dicts()).to_polars()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Settings, each model's measures, and the differences."""
+        content = {
+            **self.settings.to_dict(),
+            "quota": self.quota,
+            "threshold": self.threshold,
+            "paired": self.paired,
+            "margin": self.margin,
+            "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
+            "differences": self.differences.to_dicts(),
+        }
+        return json.dumps(plain(content), indent=indent, ensure_ascii=False)
+
+    def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
+        """Draw one of the plots (matplotlib) with all models in one Axes; gives the Axes."""
+        from .present.plots import plot
+
+        return plot(self, kind, ax=ax, **options)
+
+    def to_html(self, path: Any, **options: Any) -> Any:
+        """Write the report page: one file, no network needed to read it."""
+        from .present.page import write_page
+
+        return write_page(self, path, **options)
+
+    def _headline(self) -> str:
+        facts = next(iter(self.evaluations.values())).facts
+        on = f"{facts['rows']:,} rows, {facts['positives']:,} positive" if self.paired else "each on rows of its own"
+        return f"{len(self.evaluations)} models, {on}"
+
+    def __repr__(self) -> str:
+        return text_table(self.table.to_dicts(), self.table.columns, self._headline())
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<div><p>{html.escape(self._headline())}</p>{html_table(self.table.to_dicts(), self.table.columns)}</div>"
+        )
+
+
+def compare(
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    threshold: float = 0.5,
+    quota: int | float | None = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    stratify: bool | None = None,
+    groups: Any = None,
+    paired: bool = True,
+    margin: float | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare models, given as a mapping from name to scores, on the same cases.
+
+    Differences are paired: DeLong for AUC and its relatives, exact McNemar p-values for decisions at the threshold, and
+    the paired bootstrap for every other measure, all models seeing the same rows drawn. ``margin`` is the difference
+    that does not matter to you. With ``paired=False`` the models have cases of their own: ``y_true`` is then a mapping
+    from name to labels, too.
+
+    >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)
+    >>> c.best("pem")
+    'b'
+    """
+    if not isinstance(scores, Mapping) or not scores:
+        raise InputError("scores must be a mapping from model name to scores, with at least one model")
+    settings = Settings.checked(interval, level, n_resamples, seed, stratify, progress)
+    threshold = number(threshold, "threshold")
+    samples = _samples(y_true, scores, pos_label, sample_weight, paired)
+    weighted = sample_weight is not None
+    if margin is not None:
+        number(margin, "margin", 0.0)
+    evaluations = {
+        str(name): evaluate_sample(
+            sample,
+            name=str(name),
+            threshold=threshold,
+            quota=quota,
+            measures=measures,
+            settings=settings,
+            groups=groups,
+        )
+        for name, sample in samples.items()
+    }
+    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota, weighted=weighted)}
+    first = next(iter(evaluations.values()))
+    rows = None if quota is None else resolve_quota(quota, first.ranking.rows)
+    return Comparison(evaluations, specs, settings, rows, threshold, paired, margin, groups)
+
+
+def _samples(
+    y_true: Any, scores: Mapping[str, Any], pos_label: Any, sample_weight: Any, paired: bool
+) -> dict[str, Sample]:
+    samples = {}
+    for name, column in scores.items():
+        if paired and isinstance(y_true, Mapping):
+            raise InputError("y_true is a mapping: models on rows of their own; say so with paired=False")
+        if not paired and (not isinstance(y_true, Mapping) or name not in y_true):
+            raise InputError(f"paired=False needs y_true as a mapping from model to labels, with an entry for {name!r}")
+        label = y_true if paired else y_true[name]
+        try:
+            samples[name] = make_sample(label, column, pos_label=pos_label, sample_weight=sample_weight)
+        except InputError as error:
+            more = ""
+            if paired and "rows" in str(error) and "but" in str(error):
+                more = "; models on different rows can be compared with paired=False and y_true as a mapping"
+            raise InputError(f"model {name!r}: {error}{more}") from None
+    return samples

@@ -1,0 +1,132 @@
+"""Which model leads where: by quota, by false positive rate, and on the ROC convex hull of the family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .inference.resampling import Resampler
+from .quota import hits_at
+from .ranking import Ranking
+from .rows import Rows
+
+Floats = NDArray[np.float64]
+_GRID = 257
+_SAME = 1e-9
+
+
+def leading_values(rankings: Mapping[str, Ranking], axis: str) -> tuple[Floats, Floats]:
+    """Positives found by each model (rows) at every quota 1 … n, or at every number of false positives 0 … n⁻."""
+    first = next(iter(rankings.values()))
+    if axis == "quota":
+        places = np.arange(1, first.rows + 1, dtype=np.float64)
+        return places, np.array([hits_at(r, places) for r in rankings.values()])
+    places = np.arange(0, int(first.n_neg) + 1, dtype=np.float64)
+    return places, np.array([_hits_at_misses(r, places) for r in rankings.values()])
+
+
+def _hits_at_misses(ranking: Ranking, misses: Floats) -> Floats:
+    """Most positives found with at most so many negatives; a tie is entered pro rata."""
+    x = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)])
+    y = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
+    last = np.searchsorted(x, misses, side="right") - 1  # the top of the vertical stretch at x
+    after = np.minimum(last + 1, len(x) - 1)
+    wide = x[after] - x[last]
+    part = np.where(wide > 0, (misses - x[last]) / np.where(wide > 0, wide, 1.0), 0.0)
+    return np.asarray(y[last] + part * (y[after] - y[last]))
+
+
+def dominance(
+    rankings: Mapping[str, Ranking], resamplers: Mapping[str, Resampler], axis: str, n_resamples: int
+) -> Rows:
+    """From where to where each model finds the most positives (Arbel & Rokach Fig. 4).
+
+    ``share`` is the share of bootstrap replicates in which that model leads (alone or level), averaged over the
+    stretch: near 1 it is dominance, near 1/(number of models) it may be noise.
+    """
+    names = list(rankings)
+    places, found = leading_values(rankings, axis)
+    top = found.max(axis=0)
+    leads = found >= top - _SAME * np.maximum(1.0, top)
+    grid = np.unique(np.linspace(0, len(places) - 1, min(_GRID, len(places))).round().astype(np.int64))
+    first = next(iter(rankings.values()))
+    total = first.rows if axis == "quota" else first.n_neg
+    drawn = np.array(
+        [resamplers[n].curves(0 if axis == "quota" else 1, places[grid] / total, n_resamples)[0] for n in names]
+    )
+    best = drawn.max(axis=0)
+    share = (drawn >= best - _SAME * np.maximum(1.0, best)).mean(axis=1)
+    rows: list[dict[str, Any]] = []
+    start = 0
+    keys = [tuple(np.flatnonzero(leads[:, k]).tolist()) for k in range(len(places))]
+    for k in range(1, len(places) + 1):
+        if k == len(places) or keys[k] != keys[start]:
+            inside = (grid >= start) & (grid < k)
+            near = inside if inside.any() else np.abs(grid - start) == np.abs(grid - start).min()
+            leaders = keys[start]
+            others = [m for m in range(len(names)) if m not in leaders]
+            margin = float((top[start:k] - found[others, start:k].max(axis=0)).mean()) if others else 0.0
+            scale = 1.0 if axis == "quota" else 1.0 / total
+            rows.append(
+                {
+                    "from": places[start] * scale if axis == "fpr" else int(places[start]),
+                    "to": places[k - 1] * scale if axis == "fpr" else int(places[k - 1]),
+                    "leader": " = ".join(names[m] for m in leaders),
+                    "share": float(np.mean([share[m, near].mean() for m in leaders])),
+                    "more_hits": margin,
+                }
+            )
+            start = k
+    return Rows(rows, f"Who leads, by {axis}")
+
+
+def family_hull(rankings: Mapping[str, Ranking]) -> Rows:
+    """The ROC convex hull of several models: which one, at which threshold, for which slopes.
+
+    A vertex is optimal for slopes between ``slope_to`` and ``slope_from``, where slope = (cost of a false positive ·
+    negatives) / (cost of a false negative · positives). Between two vertices a mixture of both is reached by
+    choosing between them at random.
+    """
+    points = []
+    for name, ranking in rankings.items():
+        x = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)]) / ranking.n_neg
+        y = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)]) / ranking.n_pos
+        t = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
+        points += [(a, b, name, c) for a, b, c in zip(x.tolist(), y.tolist(), t.tolist(), strict=True)]
+    points.sort(key=lambda p: (p[0], -p[1]))
+    hull: list[tuple[float, float, str, float]] = []
+    for point in points:
+        if hull and point[0] == hull[-1][0] and point[1] <= hull[-1][1]:
+            continue
+        while len(hull) >= 2 and _turns_up(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    if hull[0][1] > 0:  # the first vertex stands above the origin: nobody is taken at the origin
+        hull.insert(0, (0.0, 0.0, hull[0][2], float(rankings[hull[0][2]].score[0])))
+    slopes = [np.inf, *(_slope(a, b) for a, b in pairwise(hull)), 0.0]
+    return Rows(
+        [
+            {
+                "fpr": p[0],
+                "tpr": p[1],
+                "model": p[2],
+                "threshold": p[3],
+                "slope_from": slopes[k],
+                "slope_to": slopes[k + 1],
+            }
+            for k, p in enumerate(hull)
+        ],
+        "ROC convex hull of the models",
+    )
+
+
+def _turns_up(a: tuple[Any, ...], b: tuple[Any, ...], c: tuple[Any, ...]) -> bool:
+    return bool((b[0] - a[0]) * (c[1] - b[1]) >= (b[1] - a[1]) * (c[0] - b[0]) - 1e-15)
+
+
+def _slope(a: tuple[Any, ...], b: tuple[Any, ...]) -> float:
+    return float((b[1] - a[1]) / (b[0] - a[0])) if b[0] > a[0] else float("inf")

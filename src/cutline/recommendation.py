@@ -1,0 +1,110 @@
+"""Which model for which goal, in words, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InputError
+
+# goal -> (measure, why this measure)
+GOALS: dict[str, tuple[str, str]] = {
+    "known quota": (
+        "hit_rate",
+        "with a known number of places the best model has the most hits among them; at one quota hit rate and Qrecall "
+        "always agree",
+    ),
+    "unknown quota": (
+        "pem",
+        "when the number of places is not known, PEM weighs all quotas alike; it is 2·AUC − 1, so AUC and Gini say the "
+        "same",
+    ),
+    "no missed positives": (
+        "average_qrecall",
+        "average Qrecall looks at the quotas that could hold all positives, and counts those that are left out",
+    ),
+    "no wasted places": (
+        "average_hit_rate",
+        "average hit rate looks at the places of the positives, and falls most with negatives near the top of the list",
+    ),
+    "probabilities needed": (
+        "brier_score",
+        "where the probabilities themselves are used, they must be right, not only in order, and the Brier score is a "
+        "strictly proper score",
+    ),
+    "fewest errors": (
+        "linear_ranking",
+        "Linear Ranking compares all pairs of cases and so finds the better classifier more often than the error rate, "
+        "where scores and decisions go together (Rosset); check the error rate at your threshold beside it",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A model for a goal. ``sure`` is whether the data tell it from every other; ``cases_needed`` how many would."""
+
+    goal: str
+    measure: str
+    model: str
+    sure: bool
+    rival: str | None
+    cases_needed: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Recommendation({self.goal}: {self.text})"
+
+
+def recommend(comparison: Any, goal: str) -> Recommendation:
+    """The model that a comparison recommends for one goal."""
+    if goal not in GOALS:
+        raise InputError(f"goal={goal!r} is unknown; choose one of {', '.join(GOALS)}")
+    name, why = GOALS[goal]
+    if goal == "known quota" and comparison.quota is None:
+        raise InputError("goal='known quota' needs a quota: pass quota=… to compare()")
+    key = comparison.key(name)
+    best = comparison.best(name)
+    others = [other for other in comparison.evaluations if other != best]
+    value = comparison.evaluations[best].estimates[key]
+    said = f"{best}: {key} {value.value:.4g}"
+    if value.low == value.low:
+        said += f" ({value.level:.0%} interval {value.low:.4g} to {value.high:.4g})"
+    if not others:
+        return Recommendation(goal, key, best, True, None, math.nan, f"{said}. It is the only model. Why: {why}.")
+    gaps = {other: comparison.difference(best, other, key) for other in others}
+    doubtful = {other: gap for other, gap in gaps.items() if not _clear(gap)}
+    if not doubtful:
+        text = f"{said}; better than {', '.join(others)} beyond chance (Holm-adjusted). Why: {why}."
+        return Recommendation(goal, key, best, True, None, math.nan, text)
+    rival = min(doubtful, key=lambda other: abs(doubtful[other]["difference"]))
+    needed = _needed(doubtful[rival], comparison.evaluations[best].ranking.rows)
+    more = (
+        f"some {_round(needed):,} cases like these would tell them apart (80 % power)"
+        if math.isfinite(needed)
+        else "they do not differ here at all"
+    )
+    text = f"cannot tell yet. {said}, ahead of {rival} by no more than chance gives; {more}. Why this measure: {why}."
+    return Recommendation(goal, key, best, False, rival, needed, text)
+
+
+def _clear(gap: Mapping[str, Any]) -> bool:
+    return bool(gap["p_adjusted"] < 0.05 and (gap["low"] > 0 or gap["high"] < 0))
+
+
+def _needed(gap: Mapping[str, Any], rows: int) -> float:
+    """Cases for 80 % power at 5 %: the standard error shrinks with the root of their number."""
+    difference, error = abs(gap["difference"]), gap["standard_error"]
+    if not difference > 0 or not error > 0:
+        return math.inf
+    return float(rows * ((1.959964 + 0.841621) * error / difference) ** 2)
+
+
+def _round(value: float) -> int:
+    digits = max(0, int(math.log10(max(value, 1.0))) - 1)
+    return int(math.ceil(value / 10**digits) * 10**digits)
