@@ -1,0 +1,318 @@
+"""How often do the 95 % intervals hold the true value? Counted on known populations, method by method.
+
+    python benchmarks/coverage.py                  a minute or two
+    python benchmarks/coverage.py --full           about a quarter of an hour on two cores
+    python benchmarks/coverage.py --csv out.csv    every cell, for other tables
+
+Populations: the score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being
+positive; "ties" rounds the score to steps of 0.5 first, which leaves a dozen distinct probabilities. A sample draws its
+rows independently, so the number of positives varies as in real samples. Threshold measures cut at the prevalence,
+quota measures at 10 % of the rows.
+
+What counts as the truth, for each measure (column ``truth``):
+
+* ``population``: the value on the whole population, from a ranking of 10⁸ rows with the population's exact shares;
+* ``at this n``: the measure's expected value in samples of this size, for measures that grow with n (gain, ranking
+  scores), whose population value would be infinite. Measures that are biased in small samples (KS, the hull's area,
+  precision-recall areas, lift and Pearson at a quota) are counted against both; the gap between the two is the bias.
+
+A sample in which a measure has no value is left out of its count. An interval that could not be made is a miss.
+"""
+
+from __future__ import annotations
+
+if __name__ == "coverage":  # numba looks for a package of that name, and would find this file beside the script
+    raise ImportError("benchmarks/coverage.py is a script, not the coverage package")
+
+import argparse
+import csv
+import itertools
+import math
+import multiprocessing
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from cutline import compiled
+from cutline.estimate import Interval
+from cutline.evaluate import choose_specs
+from cutline.inference import bootstrap, cells, delong, intervals, proportions
+from cutline.inference.resampling import Resampler
+from cutline.measures.catalogue import Spec
+from cutline.measures.reading import read
+from cutline.operating import operating_point
+from cutline.ranking import Ranking, rank
+from cutline.sample import Sample, make_sample
+from cutline.sweep import Counts
+
+LEVEL = 0.95
+SEPARATION = 1.35
+STEP = 0.5
+QUOTA = 0.1
+POPULATION_ROWS = 10**8
+CHUNK = 20
+
+# These are another measure on a linear scale, so their intervals hold the truth in exactly the same samples.
+MIRRORED = {
+    "error_rate": "accuracy",
+    "zero_one_loss": "accuracy",
+    "false_negative_rate": "recall",
+    "false_positive_rate": "specificity",
+    "false_discovery_rate": "precision",
+    "balanced_accuracy": "youden_index",
+    "gini": "roc_auc",
+    "pem": "roc_auc",
+    "taks": "roc_auc",
+}
+BIASED = (
+    "ks_statistic",
+    "max_youden_index",
+    "auch",
+    "average_precision",
+    "pr_auc_min",
+    "pr_auc_minmax",
+    "pr_auc_max",
+    "average_lift",
+    "average_hit_rate",
+    "average_qrecall",
+    "hit_rate",
+    "qrecall",
+    "quota_lift",
+    "quota_pearson",
+    "lift",
+    "positive_likelihood_ratio",
+    "negative_likelihood_ratio",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One population and sample size."""
+
+    n: int
+    prevalence: float
+    ties: bool
+
+    def probability(self, z: np.ndarray) -> np.ndarray:
+        """Probability of being positive at score z (of the middle of its step, with ties)."""
+        if self.ties:
+            z = (np.floor(z / STEP) + 0.5) * STEP
+        odds = SEPARATION * z - SEPARATION**2 / 2 + math.log(self.prevalence / (1 - self.prevalence))
+        return 1.0 / (1.0 + np.exp(-odds))
+
+    def draw(self, rng: np.random.Generator) -> Sample:
+        """One sample of independent rows."""
+        positive = rng.random(self.n) < self.prevalence
+        return make_sample(positive, self.probability(rng.standard_normal(self.n) + SEPARATION * positive))
+
+    def specs(self) -> list[Spec]:
+        """The catalogue at this population's threshold, without measures that are another on a linear scale."""
+        chosen = choose_specs(None, threshold=self.prevalence, quota=QUOTA)
+        return [spec for spec in chosen if spec.measure.name not in MIRRORED]
+
+    def population(self) -> Ranking:
+        """The population as a ranking of a great many rows, in exact shares."""
+        from scipy.special import ndtr
+
+        edges = np.arange(-10, 12 + STEP, STEP) if self.ties else np.linspace(-7, 8.5, 40_001)
+        middles = (edges[1:] + edges[:-1]) / 2
+        sizes = []
+        for mean, share in ((SEPARATION, self.prevalence), (0.0, 1 - self.prevalence)):
+            upto = np.rint(ndtr(edges - mean) * share * POPULATION_ROWS).astype(np.int64)
+            upto[0], upto[-1] = 0, round(share * POPULATION_ROWS)
+            sizes.append(np.diff(upto)[::-1])
+        there = (sizes[0] + sizes[1]) > 0
+        score = self.probability(middles)[::-1]
+        return Ranking(score[there], sizes[0][there], sizes[1][there], POPULATION_ROWS)
+
+    def __str__(self) -> str:
+        return f"n={self.n} {self.prevalence:.0%}{' ties' if self.ties else ''}"
+
+
+CELLS = [Cell(n, p, ties) for n, p, ties in itertools.product((50, 200, 1000), (0.05, 0.2, 0.5), (False, True))]
+
+
+def closed_forms(spec: Spec, value: float, ranking: Ranking) -> Iterator[tuple[str, Interval]]:
+    """Every closed form that the library has for a measure."""
+    name = spec.measure.name
+    if name == "roc_auc":
+        variance = delong.auc_variance(ranking)
+        for logit in (False, True):
+            made, _ = delong.auc_interval(value, variance, ranking.n_pos, ranking.n_neg, LEVEL, logit=logit)
+            yield ("delong_logit" if logit else "delong"), made
+    if name == "average_precision" and 0 < value < 1:
+        yield "logit", intervals._logit(value, ranking.n_pos, LEVEL)
+    if spec.measure.part != "cut":
+        return
+    if spec.measure.needs_quota:
+        at = operating_point(ranking, quota=spec.quota)
+    else:
+        at = operating_point(ranking, threshold=0.5 if spec.threshold is None else spec.threshold)
+    cut = Counts(at.tp, at.fp, at.fn, at.tn)
+    if name in cells.PROPORTIONS:
+        for method in proportions.METHODS:
+            yield method, cells.proportion(name, cut, LEVEL, method)
+    if name in cells.CLOSED:
+        method, interval = cells.CLOSED[name]
+        yield method, interval(cut, LEVEL)
+    if name in cells.CORRELATIONS:
+        yield "delta_z", cells.fisher_z(spec.measure, value, cut, LEVEL)
+
+
+Found = dict[tuple[str, str], np.ndarray]
+
+
+def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, dict[str, np.ndarray], Found]:
+    """Some samples of one cell: values by measure, intervals by measure and method."""
+    compiled.cores = lambda: 1  # the processes share the cores already
+    rng = np.random.default_rng([CELLS.index(cell), number])
+    specs = cell.specs()
+    values = {spec.measure.name: np.full(sims, np.nan) for spec in specs}
+    found: Found = defaultdict(lambda: np.full((sims, 2), np.nan))
+    for i in range(sims):
+        sample = cell.draw(rng)
+        ranking = rank(sample)
+        at = read(specs, ranking)
+        defined = [spec for spec in specs if math.isfinite(at[spec])]
+        for spec in defined:
+            name = spec.measure.name
+            values[name][i] = at[spec]
+            for method, interval in closed_forms(spec, at[spec], ranking):
+                found[name, method][i] = interval
+        for kind in ("plain", "stratified"):
+            resampler = Resampler(sample, ranking, stratified=kind == "stratified", seed=number * sims + i)
+            drawn = bootstrap.replicate(defined, at, resampler, n_resamples, jackknife=True)
+            for spec, replicates in drawn.items():
+                for method in bootstrap.METHODS:
+                    found[spec.measure.name, f"{method} {kind}"][i] = replicates.interval(method, LEVEL)
+    return cell, values, dict(found)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One count: how often the intervals of one method held one truth in one cell."""
+
+    measure: str
+    method: str
+    truth: str
+    cell: Cell
+    samples: int
+    share: float
+    missed_below: float
+    missed_above: float
+    relative_width: float
+    true_value: float
+
+    @property
+    def error(self) -> float:
+        """Monte-Carlo standard error of the share."""
+        return math.sqrt(max(self.share * (1 - self.share), 0.01 / self.samples) / self.samples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The count as plain values, its population spelt out."""
+        fields = {**asdict(self), **asdict(self.cell), "error": self.error}
+        del fields["cell"]
+        return fields
+
+
+def count(cell: Cell, values: dict[str, np.ndarray], found: Found) -> Iterator[Row]:
+    """Count the intervals that hold the truth; widths are in units of 2·1.96 standard deviations of the estimate."""
+    truths = {spec.measure.name: v for spec, v in read(cell.specs(), cell.population()).items()}
+    grows = {spec.measure.name for spec in cell.specs() if spec.measure.extensive}
+    for (name, method), made in found.items():
+        value = values[name]
+        kept = np.isfinite(value)
+        if kept.sum() < 10:
+            continue
+        mean, spread = float(value[kept].mean()), float(value[kept].std())
+        wanted = {} if name in grows else {"population": truths[name]}
+        if name in grows or name in BIASED:
+            wanted["at this n"] = mean
+        low, high = made[kept].T
+        with np.errstate(invalid="ignore"):
+            width = float(np.median((high - low)[np.isfinite(high - low)], axis=0)) if spread else math.nan
+            for truth, true in wanted.items():
+                slack = 1e-9 * max(1.0, abs(true))  # sums in another order may differ in the last digits
+                below, above = float((high < true - slack).mean()), float((low > true + slack).mean())
+                share = float(((low <= true + slack) & (high >= true - slack)).mean())
+                relative = width / (2 * 1.96 * spread) if spread else math.nan
+                yield Row(name, method, truth, cell, int(kept.sum()), share, below, above, relative, true)
+
+
+def simulate(sims: int, n_resamples: int, chosen: list[Cell]) -> list[Row]:
+    """Count all cells, on all cores."""
+    tasks = [(cell, number) for number in range(sims // CHUNK) for cell in sorted(chosen, key=lambda c: -c.n)]
+    gathered: dict[Cell, list[tuple[dict[str, np.ndarray], Found]]] = defaultdict(list)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(compiled.cores(), mp_context=context) as pool:
+        waiting = [pool.submit(chunk, cell, number, CHUNK, n_resamples) for cell, number in tasks]
+        for done, future in enumerate(as_completed(waiting), 1):
+            cell, values, found = future.result()
+            gathered[cell].append((values, found))
+            print(f"\r{done} of {len(waiting)}", end="", file=sys.stderr, flush=True)
+    print("\r" + " " * 20 + "\r", end="", file=sys.stderr)
+    rows: list[Row] = []
+    for cell in chosen:
+        parts = gathered[cell]
+        values = {name: np.concatenate([v[name] for v, _ in parts]) for name in parts[0][0]}
+        keys = dict.fromkeys(key for _, found in parts for key in found)
+        blank = np.full((CHUNK, 2), np.nan)
+        merged = {key: np.concatenate([found.get(key, blank) for _, found in parts]) for key in keys}
+        rows += count(cell, values, merged)
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    """Coverage in percent: a line for each measure, method and truth; a column for each n and prevalence."""
+    columns = list(dict.fromkeys((r.cell.n, r.cell.prevalence) for r in rows))
+    heads = [f"{n} · {p:.0%}" for n, p in columns]
+    lines = ["| measure | method | truth | " + " | ".join(heads) + " | least |"]
+    lines.append("|---|---|---|" + "---:|" * (len(columns) + 1))
+    groups: dict[tuple[str, str, str], dict[tuple[int, float], list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for r in rows:
+        groups[r.measure, r.method, r.truth][r.cell.n, r.cell.prevalence].append(r)
+    for (measure, method, truth), by_column in groups.items():
+        shares = [pooled(by_column[c]) if c in by_column else math.nan for c in columns]
+        shown = [f"{100 * s:.1f}" if s == s else "" for s in shares]
+        lines.append(f"| {measure} | {method} | {truth} | {' | '.join(shown)} | {100 * np.nanmin(shares):.1f} |")
+    return "\n".join(lines)
+
+
+def pooled(rows: list[Row]) -> float:
+    """Share over cells, each counting its samples."""
+    return float(np.average([r.share for r in rows], weights=[r.samples for r in rows]))
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description="Counted coverage of the 95 % intervals.")
+    parser.add_argument("--full", action="store_true", help="600 samples for each population (else 60)")
+    parser.add_argument("--sims", type=int, help="samples for each population")
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--csv", help="write every count to this file")
+    options = parser.parse_args()
+    sims = options.sims or (600 if options.full else 60)
+    begun = time.perf_counter()
+    rows = simulate(sims, options.resamples, CELLS)
+    error = math.sqrt(0.95 * 0.05 / (2 * sims))
+    print(f"{sims} samples for each of {len(CELLS)} populations, {options.resamples} replicates each.")
+    print(f"Columns: n · prevalence, with and without ties together; Monte-Carlo error {100 * error:.1f} at 95 %.")
+    mirrored = ", ".join(f"{a} ({b})" for a, b in MIRRORED.items())
+    print(f"Not listed, because they are another measure on a linear scale: {mirrored}.")
+    print(table(rows))
+    if options.csv:
+        with open(options.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0].to_dict())
+            writer.writeheader()
+            writer.writerows(row.to_dict() for row in rows)
+    print(f"{time.perf_counter() - begun:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,487 @@
+"""Permutation tests and the out-of-bag bootstrap: printed p-value, type-I error, direction, index by index."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.inference.permutation import PermutationTest
+from cutline.inference.permutation_kernels import deal
+from cutline.inference.retraining import OutOfBag
+from samples import random_case
+
+
+class Centroid:
+    """Nearest class mean, with the interface of scikit-learn but nothing else of it."""
+
+    def fit(self, x: Any, y: Any) -> Centroid:
+        self.classes_ = np.unique(y)
+        self.means = np.array([np.asarray(x)[y == c].mean(axis=0) for c in self.classes_])
+        return self
+
+    def decision_function(self, x: Any) -> Any:
+        gaps = ((np.asarray(x)[:, None] - self.means) ** 2).sum(axis=2)
+        return gaps[:, 0] - gaps[:, 1]
+
+
+class Hard(Centroid):
+    """Gives labels only."""
+
+    decision_function = property()  # type: ignore[assignment]
+
+    def predict(self, x: Any) -> Any:
+        return self.classes_[(Centroid.decision_function(self, x) > 0).astype(int)]
+
+
+class Soft(Centroid):
+    """Gives probabilities, in the order of its classes."""
+
+    def predict_proba(self, x: Any) -> Any:
+        p = 1 / (1 + np.exp(-Centroid.decision_function(self, x)))
+        return np.column_stack([1 - p, p])
+
+
+def two_clouds(seed: int, n: int, gap: float, width: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 2)
+    return rng.standard_normal((n, width)) + gap * y[:, None], y
+
+
+def split(seed: int = 0, n: int = 60, gap: float = 1.0) -> tuple[np.ndarray, ...]:
+    x, y = two_clouds(seed, n, gap)
+    return x[::2], y[::2], x[1::2], y[1::2]
+
+
+# --- the p-value -----------------------------------------------------------------------------------------------
+
+
+def test_printed_p_value_of_berrar() -> None:
+    """Section 5.1: sensitivity 0.80 observed, 300 of 10,000 permutations at least 0.80."""
+    null = np.concatenate([np.linspace(0.8, 0.95, 300), np.linspace(0.3, 0.79, 9700)])
+    test = PermutationTest("recall", "higher", 0.8, null, "training labels", 0)
+    assert test.p_value_raw == 0.03
+    assert test.p_value == 301 / 10_001
+
+
+@pytest.mark.parametrize(("better", "expected"), [("higher", 3), ("lower", 2)])
+def test_as_good_counts_ties_in_the_direction_of_the_measure(better: Any, expected: int) -> None:
+    null = np.array([0.1, 0.3 - 1e-16, 0.4, 0.5])
+    assert PermutationTest("m", better, 0.1 + 0.2, null, "test labels", 0).at_least_as_good == expected
+
+
+def test_no_permutation_as_good_gives_no_zero() -> None:
+    test = PermutationTest("m", "higher", 1.0, np.zeros(99), "test labels", 0)
+    assert (test.p_value, test.p_value_raw) == (0.01, 0.0)
+
+
+# --- labels of the test set ------------------------------------------------------------------------------------
+
+
+def test_every_way_to_deal_labels_is_equally_likely() -> None:
+    """All 35 ways to give 3 positives to 7 rows in tie groups of 2, 1, 4: chi-square on the counts."""
+    size = np.array([1] * 7, np.int32)
+    ways = dict.fromkeys(itertools.combinations(range(7), 3), 0)
+    pos, neg = np.empty(7, np.int32), np.empty(7, np.int32)
+    for i in range(7000):
+        deal(size, 3, 7, 5, i, pos, neg)
+        ways[tuple(np.flatnonzero(pos).tolist())] += 1
+        assert (pos + neg == 1).all()
+    chi2 = sum((count - 200) ** 2 / 200 for count in ways.values())
+    assert chi2 < 65  # 34 degrees of freedom: exceeded once in a thousand
+    size = np.array([2, 1, 4], np.int32)
+    pos, neg = np.empty(3, np.int32), np.empty(3, np.int32)
+    drawn = np.zeros(3)
+    for i in range(4000):
+        deal(size, 3, 7, 9, i, pos, neg)
+        assert (pos + neg == size).all()
+        drawn += pos
+    assert drawn / 4000 == pytest.approx(3 * size / 7, abs=0.06)
+
+
+def test_against_all_permutations() -> None:
+    """Six rows with a tie: the p-value of every distinct deal, enumerated."""
+    y, s = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.5, 0.3, 0.1]
+    observed = cl.roc_auc(y, s)
+    deals = [[int(i in way) for i in range(6)] for way in itertools.combinations(range(6), 3)]
+    exact = np.mean([cl.roc_auc(d, s) >= observed for d in deals])
+    test = cl.label_permutation_test(y, s, n_permutations=20_000)
+    assert test.observed == observed
+    assert test.p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
+
+
+MEASURES = ["roc_auc", "accuracy", "f1(threshold=0.3)", "log_loss", "average_hit_rate", "auch", "hit_rate@20%"]
+
+
+@pytest.mark.parametrize("name", [*MEASURES, "quota_pearson@20", "ks_statistic", "pem(ties='best')"])
+def test_null_values_are_those_of_permuted_labels(name: str) -> None:
+    """The mean under the null equals that of labels shuffled and evaluated from scratch, within sampling error."""
+    case = random_case(1, 60, 12)
+    spec = cl.parse_measure(name)
+    said: dict[str, Any] = {**dict(spec.options)}
+    said |= {"quota": spec.quota} if spec.quota else {}
+    said |= {"threshold": spec.threshold} if spec.threshold else {}
+    said |= {"ties": spec.ties} if spec.ties != "expected" else {}
+    function = getattr(cl, spec.measure.name)
+    rng = np.random.default_rng(0)
+    shuffled = np.array([function(rng.permutation(case.y), case.s, **said) for _ in range(800)])
+    test = cl.label_permutation_test(case.y, case.s, measure=name, n_permutations=4000)
+    error = shuffled.std() / math.sqrt(800)
+    assert test.observed == function(case.y, case.s, **said)
+    assert abs(test.null.mean() - shuffled.mean()) < 4.5 * error
+    assert test.null.std() == pytest.approx(shuffled.std(), rel=0.15)
+    assert test.null.max() <= spec.measure.range[1]
+
+
+def test_losses_count_the_other_way() -> None:
+    case = random_case(1, 60, 1000)
+    loss = cl.label_permutation_test(case.y, case.s, measure="brier_score", n_permutations=500)
+    assert loss.better == "lower"
+    assert loss.p_value == 1 / 501
+    reverse = cl.label_permutation_test(1 - case.y, case.s, measure="brier_score", n_permutations=500)
+    assert reverse.p_value == 1.0
+
+
+def test_all_scores_tied_gives_one() -> None:
+    test = cl.label_permutation_test([1, 0, 1, 0], [0.5] * 4, n_permutations=50)
+    assert (test.p_value, test.p_value_raw) == (1.0, 1.0)
+
+
+def test_a_function_of_ones_own() -> None:
+    case = random_case(1, 60, 1000)
+
+    def gap(y_true: Any, y_score: Any) -> float:
+        return float(y_score[y_true].mean() - y_score[~y_true].mean())
+
+    test = cl.label_permutation_test(case.y, case.s, measure=gap, n_permutations=300)
+    assert (test.measure, test.better) == ("gap", "higher")
+    assert test.p_value == 1 / 301
+    assert cl.label_permutation_test(case.y, case.s, measure=gap, better="lower", n_permutations=300).p_value == 1.0
+    by_name = cl.label_permutation_test(case.y, case.s, measure=cl.brier_score, n_permutations=10)
+    assert (by_name.measure, by_name.better) == ("brier_score", "lower")
+
+
+@pytest.mark.parametrize("measure", ["roc_auc", "recall", "average_hit_rate"])
+def test_type_one_error_without_signal(measure: str) -> None:
+    """400 samples without signal at 5 %: p ≤ 0.05 in 5 % of them at most, but for chance; and p is spread evenly."""
+    p = []
+    for seed in range(400):
+        rng = np.random.default_rng([1, seed])
+        y = rng.permutation(np.arange(40) < 12)
+        p.append(cl.label_permutation_test(y, rng.random(40), measure=measure, n_permutations=99, seed=seed).p_value)
+    rejected = np.mean(np.array(p) <= 0.05)
+    assert rejected <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+    if measure != "recall":  # few distinct values of recall make the test conservative
+        assert rejected >= 0.05 - 3 * math.sqrt(0.05 * 0.95 / 400)
+        assert np.mean(p) == pytest.approx(0.505, abs=0.06)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_labels_dealt_alike_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    case = random_case(1, 300, 50)
+    expected = cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null
+    monkeypatch.setattr("cutline.compiled.cores", lambda: threads)
+    np.testing.assert_array_equal(cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null, expected)
+    assert (cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=5).null != expected).any()
+
+
+# --- permuting training labels ---------------------------------------------------------------------------------
+
+
+def test_training_labels_alone_are_permuted() -> None:
+    x, y, x_test, y_test = split()
+    fitted: list[np.ndarray] = []
+
+    class Watching(Centroid):
+        def fit(self, x: Any, y: Any) -> Centroid:
+            assert x is x_train
+            fitted.append(y.copy())
+            return super().fit(x, y)
+
+    x_train = x
+    test = cl.permutation_test(Watching(), x, y, x_test, y_test, measure="roc_auc", n_permutations=30, n_jobs=1)
+    np.testing.assert_array_equal(fitted[0], y)
+    assert len(fitted) == 31
+    assert all(sorted(labels) == sorted(y) for labels in fitted)
+    assert len({tuple(labels) for labels in fitted}) > 25
+    again = [cl.roc_auc(y_test, Centroid().fit(x, labels).decision_function(x_test)) for labels in fitted]
+    assert test.observed == again[0]
+    np.testing.assert_array_equal(test.null, again[1:])
+
+
+def test_signal_is_found_and_the_result_reads_well() -> None:
+    x, y = two_clouds(0, 80, 0.0, width=20)
+    x[:, 0] += 3.0 * y
+    halves = (x[::2], y[::2], x[1::2], y[1::2])
+    test = cl.permutation_test(Centroid(), *halves, measure="accuracy", n_permutations=200, n_jobs=1)
+    assert test.p_value < 0.02
+    assert (test.measure, test.better, test.permuted) == ("accuracy", "higher", "training labels")
+    assert "200 permutations of the training labels" in repr(test)
+    as_dict = json.loads(json.dumps(test.to_dict()))
+    assert as_dict["p_value"] == test.p_value
+    assert len(as_dict["null"]) == test.n_permutations == 200
+
+
+def test_type_one_error_of_refitting_without_signal() -> None:
+    rejected = 0
+    for seed in range(200):
+        test = cl.permutation_test(
+            Centroid(), *split(seed, n=40, gap=0.0), measure="roc_auc", n_permutations=39, n_jobs=1, seed=seed
+        )
+        rejected += test.p_value <= 0.05
+    assert abs(rejected / 200 - 0.05) <= 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.parametrize("kind", [Centroid, Hard, Soft])
+def test_the_boundary_is_the_estimators_own(kind: type[Centroid]) -> None:
+    """Nearest mean by distances, labels or probabilities is one classifier: accuracy must not depend on which."""
+    x, y, x_test, y_test = split(gap=0.8)
+    test = cl.permutation_test(kind(), x, y, x_test, y_test, measure="accuracy", n_permutations=5, n_jobs=1)
+    plain = Centroid().fit(x, y).decision_function(x_test) > 0
+    assert test.observed == np.mean(plain == (y_test == 1))
+    assert test.measure == "accuracy"
+
+
+def test_a_threshold_in_the_measure_is_kept() -> None:
+    x, y, x_test, y_test = split(gap=0.8)
+    test = cl.permutation_test(
+        Soft(), x, y, x_test, y_test, measure="accuracy(threshold=0.9)", n_permutations=2, n_jobs=1
+    )
+    p = Soft().fit(x, y).predict_proba(x_test)[:, 1]
+    assert test.observed == np.mean((p > 0.9) == (y_test == 1))
+
+
+@pytest.mark.parametrize("kind", [Centroid, Hard, Soft])
+@pytest.mark.parametrize("positive", ["case", "control"])
+def test_named_classes_either_of_which_may_be_positive(kind: type[Centroid], positive: str) -> None:
+    x, y, x_test, y_test = split(gap=1.2)
+    names, names_test = np.where(y == 1, "case", "control"), np.where(y_test == 1, "case", "control")
+    made = cl.permutation_test(
+        kind(), x, names, x_test, names_test, measure="recall", pos_label=positive, n_permutations=3, n_jobs=1
+    )
+    with_numbers = cl.permutation_test(
+        kind(),
+        x,
+        y,
+        x_test,
+        y_test,
+        measure="recall" if positive == "case" else "specificity",
+        n_permutations=3,
+        n_jobs=1,
+    )
+    assert made.observed == with_numbers.observed
+
+
+def test_undefined_under_permutation_is_an_error() -> None:
+    """Nothing predicted positive: precision is 0/0, so the p-value has no meaning."""
+
+    class Reluctant(Soft):
+        def predict_proba(self, x: Any) -> Any:
+            p = Soft.predict_proba(self, x)[:, 1] * (1.0 if self.means[1].mean() > 0.8 else 0.4)
+            return np.column_stack([1 - p, p])
+
+    with pytest.raises(cl.InputError, match=r"precision has no value in \d+ of 20 permutations"):
+        cl.permutation_test(Reluctant(), *split(gap=2.0), measure="precision", n_permutations=20, n_jobs=1)
+    x, y, x_test, _ = split()
+    with pytest.raises(cl.InputError, match="roc_auc has no value on the test set"):
+        cl.permutation_test(Centroid(), x, y, x_test, [1] * 30, measure="roc_auc", n_permutations=5)
+
+
+# --- workers and seeds -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def always_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutline.inference.retraining._WORTH_PROCESSES", 0.0)
+
+
+def both(n_jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    x, y = two_clouds(3, 60, 0.7)
+    test = cl.permutation_test(Centroid(), *split(), measure="roc_auc", n_permutations=40, n_jobs=n_jobs, seed=8)
+    return test.null, cl.bootstrap_oob(Centroid(), x, y, n_resamples=40, n_jobs=n_jobs, seed=8).values
+
+
+@pytest.mark.usefixtures("always_parallel")
+def test_processes_change_nothing() -> None:
+    pytest.importorskip("joblib")
+    for one, two in zip(both(1), both(2), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.usefixtures("always_parallel")
+def test_threads_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = both(1)
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    for one, three in zip(alone, both(3), strict=True):
+        np.testing.assert_array_equal(one, three)
+
+
+def test_seeds_matter() -> None:
+    x, y = two_clouds(3, 60, 0.7)
+    made = [cl.bootstrap_oob(Centroid(), x, y, n_resamples=20, n_jobs=1, seed=k).values for k in (0, 0, 1)]
+    np.testing.assert_array_equal(made[0], made[1])
+    assert (made[0] != made[2]).any()
+
+
+def test_scikit_learn_estimators_and_their_open_random_state() -> None:
+    """A forest without random_state gives the same result again; the estimator that was passed stays unfitted."""
+    pytest.importorskip("sklearn")
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    forest = RandomForestClassifier(n_estimators=3)
+    model = make_pipeline(StandardScaler(), forest)
+    how: dict[str, Any] = {"measure": "roc_auc", "n_permutations": 6, "n_jobs": 1}
+    one, two = (cl.permutation_test(model, *split(gap=0.5), **how) for _ in range(2))
+    assert one.observed == two.observed
+    np.testing.assert_array_equal(one.null, two.null)
+    assert not hasattr(forest, "estimators_")
+    assert forest.random_state is None
+
+
+def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import cutline.progress
+
+    clock = itertools.count()
+    monkeypatch.setattr(cutline.progress.time, "monotonic", lambda: float(next(clock)))
+    cl.permutation_test(Centroid(), *split(), measure="roc_auc", n_permutations=5, n_jobs=1, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "permutations:" in err
+
+
+# --- out of bag ------------------------------------------------------------------------------------------------
+
+
+def test_out_of_bag_is_by_row_number_not_by_value() -> None:
+    """Every row occurs twice: a copy of a row in the bag is still out of the bag if its own number was not drawn."""
+    x, y = two_clouds(1, 12, 1.0, width=1)
+    x, y = np.repeat(x, 2, axis=0), np.repeat(y, 2)
+    number = np.arange(24.0)[:, None]
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    class Watching(Centroid):
+        def fit(self, rows: Any, y: Any) -> Centroid:
+            self.bag = rows[:, 1]
+            return super().fit(rows[:, :1], y)
+
+        def decision_function(self, rows: Any) -> Any:
+            seen.append((self.bag, rows[:, 1]))
+            return super().decision_function(rows[:, :1])
+
+    oob = cl.bootstrap_oob(Watching(), np.hstack([x, number]), y, n_resamples=40, n_jobs=1)
+    assert len(seen) == 40
+    shares = []
+    for bag, out in seen:
+        assert len(bag) == 24
+        assert set(bag) | set(out) == set(range(24))
+        assert not set(bag) & set(out)
+        assert (np.diff(out) > 0).all()
+        shares.append(len(out) / 24)
+    assert np.mean(shares) == pytest.approx((1 - 1 / 24) ** 24, abs=0.05)
+    copies = [any(out_row // 2 == row // 2 for row in bag) for bag, out in seen for out_row in out]
+    assert any(copies)
+    by_hand = []
+    for bag, out in seen:
+        inside, outside = bag.astype(int), out.astype(int)
+        by_hand.append(cl.roc_auc(y[outside], Centroid().fit(x[inside], y[inside]).decision_function(x[outside])))
+    np.testing.assert_allclose(oob.values, by_hand)
+
+
+def test_interval_is_the_percentiles_of_the_values() -> None:
+    x, y = two_clouds(2, 80, 0.8)
+    oob = cl.bootstrap_oob(Centroid(), x, y, measure="accuracy", n_resamples=120, level=0.8, n_jobs=1)
+    assert oob.interval == pytest.approx(tuple(np.quantile(oob.values, [0.1, 0.9])))
+    assert oob.value == pytest.approx(oob.values.mean())
+    assert oob.low < oob.value < oob.high
+    assert (oob.undefined, oob.one_class_bags, oob.one_class_oob) == (0, 0, 0)
+    assert oob.estimate.method == "oob_percentile"
+    assert json.loads(json.dumps(oob.to_dict()))["n_resamples"] == 120
+    assert "120 refits" in repr(oob)
+
+
+def test_one_class_sets_are_counted_and_warned_of() -> None:
+    """Two positives of 20: both in the bag, or both out of it, in a share of replicates that can be worked out."""
+    x, y = two_clouds(2, 20, 0.8)
+    y = (np.arange(20) < 2).astype(int)
+    with pytest.warns(cl.UndefinedWarning, match="undefined in") as caught:
+        oob = cl.bootstrap_oob(Centroid(), x, y, n_resamples=600, n_jobs=1)
+    assert len(caught) == 1
+    no_positive_in = (1 - 2 / 20) ** 20
+    no_positive_out = 1 - 2 * (1 - 1 / 20) ** 20 + no_positive_in
+    assert oob.one_class_bags / 600 == pytest.approx(no_positive_in, abs=0.06)
+    assert oob.one_class_oob / 600 == pytest.approx(no_positive_out, abs=0.09)
+    assert oob.undefined == oob.one_class_bags + oob.one_class_oob
+    assert len(oob.values) == 600
+    kept = oob.values[~np.isnan(oob.values)]
+    assert oob.interval == pytest.approx(tuple(np.quantile(kept, [0.025, 0.975])))
+
+
+def test_one_class_out_of_bag_still_has_an_accuracy() -> None:
+    x, y = two_clouds(2, 20, 0.8)
+    y = (np.arange(20) < 2).astype(int)
+    with pytest.warns(cl.UndefinedWarning):
+        oob = cl.bootstrap_oob(Centroid(), x, y, measure="accuracy", n_resamples=100, n_jobs=1)
+    assert oob.undefined == oob.one_class_bags
+    assert oob.one_class_oob > 0
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars", "list"])
+def test_tables_are_taken_row_by_row(container: str) -> None:
+    x, y = two_clouds(2, 40, 0.8)
+    expected = cl.bootstrap_oob(Centroid(), x, y, n_resamples=10, n_jobs=1).values
+    if container == "list":
+        table: Any = x.tolist()
+    else:
+        frames = pytest.importorskip(container)
+        table = frames.DataFrame({f"c{k}": x[:, k] for k in range(3)})
+    np.testing.assert_allclose(
+        cl.bootstrap_oob(Centroid(), table, y.tolist(), n_resamples=10, n_jobs=1).values, expected
+    )
+
+
+# --- refusals --------------------------------------------------------------------------------------------------
+
+X, Y = two_clouds(0, 20, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: cl.permutation_test(object(), X, Y, X, Y), "estimator must have fit"),
+        (lambda: cl.permutation_test(Centroid(), X, Y[:-1], X, Y), "X_train has 20 rows but y_train has 19"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y[:-1]), "X_test has 20 rows but y_test has 19"),
+        (lambda: cl.permutation_test(Centroid(), X, [1] * 20, X, Y), "y_train holds a single class"),
+        (lambda: cl.permutation_test(Centroid(), X, ["a", "b"] * 10, X, Y), "y_train holds the labels"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, n_permutations=0), "n_permutations"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, n_jobs=0), "n_jobs"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, seed=1.5), "seed"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="hit_rate"), "quota"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="log_loss"), "not probabilities"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="triplet_loss"), "triplet_loss"),
+        (lambda: cl.permutation_test(Centroid(), X, Y, X, Y, measure="recall", better="lower"), "better"),
+        (lambda: cl.bootstrap_oob(Centroid(), X, [0] * 20), "y holds a single class"),
+        (lambda: cl.bootstrap_oob(Centroid(), X[:1], Y[:1]), "y holds a single class"),
+        (lambda: cl.bootstrap_oob(Centroid(), X, Y, n_resamples=1), "n_resamples"),
+        (lambda: cl.bootstrap_oob(Centroid(), X, Y, level=95), "level"),
+        (lambda: cl.bootstrap_oob(Centroid(), X, Y, measure="hit_rate@19"), "quota"),
+        (lambda: cl.label_permutation_test([1, 1], [0.1, 0.2]), "no value on this sample"),
+        (lambda: cl.label_permutation_test([1, 0], [0.1, 2.0], measure="brier_score"), "row 1"),
+        (lambda: cl.label_permutation_test([1, 0], [0.1, 0.2], n_permutations=True), "n_permutations"),
+        (lambda: cl.label_permutation_test([1, 0], [0.1, 0.2], measure=max, better="up"), "better"),
+    ],
+)
+def test_refusals_say_what_is_wrong(call: Any, says: str) -> None:
+    with pytest.raises(cl.InputError, match=says):
+        call()
+
+
+def test_result_types() -> None:
+    assert isinstance(cl.bootstrap_oob(Centroid(), X, Y, n_resamples=5, n_jobs=1), OutOfBag)
