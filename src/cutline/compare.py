@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -17,10 +17,9 @@ from .dominance import dominance, family_hull
 from .errors import InputError
 from .evaluate import Evaluation, choose_specs, evaluate_sample
 from .inference import paired as tests
-from .inference.intervals import AUC_FAMILY, Settings, auc_line, is_stratified
+from .inference.intervals import AUC_FAMILY, Settings, auc_line
 from .inference.resampling import Resampler
 from .measures.catalogue import Spec, number
-from .measures.reading import plan
 from .recommendation import Recommendation, recommend
 from .rows import Rows, html_table, plain, text_table
 from .sample import Sample, make_sample, resolve_quota
@@ -31,7 +30,10 @@ _OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Several models on the same cases (or on cases of their own, with ``paired=False``)."""
+    """Several models on the same cases (or on cases of their own, with ``paired=False``).
+
+    ``replicates[model][measure]`` are the bootstrap replicates; models on the same cases share the rows drawn.
+    """
 
     evaluations: Mapping[str, Evaluation]
     specs: Mapping[str, Spec]
@@ -41,7 +43,7 @@ class Comparison:
     paired: bool
     margin: float | None
     groups: Any = field(default=None, repr=False)
-    _drawn: dict[str, dict[str, Floats]] = field(default_factory=dict, repr=False)
+    replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Evaluation:
         return self.evaluations[name]
@@ -130,37 +132,17 @@ class Comparison:
         if not self.paired:
             raise InputError(f"{what} needs models on the same rows; these were compared with paired=False")
 
-    def _resampler(self, ev: Evaluation, *, stratified: bool, shift: int = 0) -> Resampler:
+    def _resampler(self, ev: Evaluation, *, stratified: bool) -> Resampler:
         settings = self.settings
         return Resampler(
             ev.sample,
             ev.ranking,
             stratified=stratified,
             groups=self.groups,
-            seed=settings.seed + shift,
+            seed=settings.seed,
             progress=settings.progress,
             paired=self.paired,
         )
-
-    def replicates(self, name: str) -> dict[str, Floats]:
-        """Each measure of one model on the replicates; all models see the same rows drawn."""
-        if name not in self._drawn:
-            ev = self.evaluations[name]
-            # models on rows of their own must not share their luck
-            shift = 0 if self.paired else 1_000_003 * (1 + list(self.evaluations).index(name))
-            found: dict[str, Floats] = {}
-            known = [s for key, s in self.specs.items() if ev.estimates[key].value == ev.estimates[key].value]
-            for stratified in (True, False):
-                specs = [
-                    s for s in known if is_stratified(s, self.settings) == stratified and s.measure.part != "ranking"
-                ]
-                resampler = self._resampler(ev, stratified=stratified, shift=shift) if specs else None
-                for reading in plan(specs, ev.ranking.rows) if resampler else []:
-                    vectors = resampler.vectors(reading.request, self.settings.n_resamples, reading.ties)  # type: ignore[union-attr]
-                    for spec, values in zip(reading.specs, reading.values(vectors), strict=True):
-                        found[str(spec)] = np.asarray(values, dtype=np.float64)
-            self._drawn[name] = found
-        return self._drawn[name]
 
     @cached_property
     def _placements(self) -> dict[str, tuple[Floats, Floats]]:
@@ -204,7 +186,7 @@ class Comparison:
         return {**row, **found}
 
     def _gaps(self, a: str, b: str, key: str) -> Floats | None:
-        one, two = self.replicates(a), self.replicates(b)
+        one, two = self.replicates[a], self.replicates[b]
         if key not in one or key not in two:
             return None
         with np.errstate(invalid="ignore"):
@@ -325,22 +307,26 @@ def compare(
     weighted = sample_weight is not None
     if margin is not None:
         number(margin, "margin", 0.0)
-    evaluations = {
-        str(name): evaluate_sample(
+    evaluations: dict[str, Evaluation] = {}
+    drawn: dict[str, dict[str, Floats]] = {}
+    for k, (name, sample) in enumerate(samples.items()):
+        # models on rows of their own must not share their luck
+        own = settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k)
+        drawn[str(name)] = {}
+        evaluations[str(name)] = evaluate_sample(
             sample,
             name=str(name),
             threshold=threshold,
             quota=quota,
             measures=measures,
-            settings=settings,
+            settings=own,
             groups=groups,
+            keep=drawn[str(name)],
         )
-        for name, sample in samples.items()
-    }
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota, weighted=weighted)}
     first = next(iter(evaluations.values()))
     rows = None if quota is None else resolve_quota(quota, first.ranking.rows)
-    return Comparison(evaluations, specs, settings, rows, threshold, paired, margin, groups)
+    return Comparison(evaluations, specs, settings, rows, threshold, paired, margin, groups, drawn)
 
 
 def _samples(

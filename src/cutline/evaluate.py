@@ -287,13 +287,14 @@ def evaluate_sample(
     measures: Sequence[Any] | None,
     settings: Settings,
     groups: Any = None,
+    keep: dict[str, Any] | None = None,
 ) -> Evaluation:
-    """Evaluate a checked sample."""
+    """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
     specs = choose_specs(measures, threshold=threshold, quota=quota, weighted=sample.weight is not None)
     ranking = rank(sample)
     rows = None if quota is None else resolve_quota(quota, ranking.rows)
     obstacles = {spec: _obstacle(spec.measure, sample, measures is None) for spec in specs}
-    estimates = estimate_all(specs, sample, ranking, obstacles, settings, groups)
+    estimates = estimate_all(specs, sample, ranking, obstacles, settings, groups, keep)
     return Evaluation(
         name,
         sample,

@@ -195,12 +195,12 @@ def _sum_rates_by_table(
     at_positives = 0.0
     hit_rates = 0.0
     squares = 0.0
-    before = harmonic[n]
+    before = harmonic[np.int64(n)]
     for g in range(len(pos)):
         p = pos[g]
         m = p + neg[g]
         share = p / (m + (m == 0))
-        after = harmonic[n + m]
+        after = harmonic[np.int64(n + m)]
         inverse = after - before
         before = after
         rates = a * inverse + share * (m - n * inverse)
@@ -533,23 +533,30 @@ def draw(counts: Any, start: int, size: int, seed: int, stream: int) -> None:
 @kernel
 def add_up(counts: Any, unit: Any, weight: Any, pos_rows: Any, neg_rows: Any, a: Any, b: Any) -> Any:
     """Counts (times weights) of the rows of each tie group; gives the number of rows drawn."""
+    times = counts
+    if len(unit):
+        times = np.empty(len(unit), counts.dtype)
+        for row in range(len(unit)):
+            times[row] = counts[unit[row]]
+    n_pos = _rows(pos_rows)
+    if len(weight) == 0:
+        return _add_rows(times, 0, pos_rows, a) + _add_rows(times, n_pos, neg_rows, b)
     drawn = 0
-    if len(unit) == 0 and len(weight) == 0:
-        drawn += _add_rows(counts, 0, pos_rows, a)
-        drawn += _add_rows(counts, len(counts) - _rows(neg_rows), neg_rows, b)
-        return drawn
     row = 0
-    for side in range(2):
-        sizes = pos_rows if side == 0 else neg_rows
-        into = a if side == 0 else b
-        for g in range(len(sizes)):
-            total = into[g] * 0
-            for _ in range(sizes[g]):
-                times: Any = counts[unit[row]] if len(unit) else counts[row]
-                drawn += times
-                total += times * weight[row] if len(weight) else times
-                row += 1
-            into[g] = total
+    for g in range(len(pos_rows)):
+        total = 0.0
+        for _ in range(pos_rows[g]):
+            drawn += times[row]
+            total += times[row] * weight[row]
+            row += 1
+        a[g] = total
+    for g in range(len(neg_rows)):
+        total = 0.0
+        for _ in range(neg_rows[g]):
+            drawn += times[row]
+            total += times[row] * weight[row]
+            row += 1
+        b[g] = total
     return drawn
 
 

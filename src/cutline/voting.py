@@ -80,8 +80,9 @@ def selective_voting(
     """Order models by a measure, average the scores of the best X, and mark each X by several measures.
 
     ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are
-    ordered and marked on the same cases: the best X of many is then partly luck, and the marks flatter it. Models that tie in
-    the order keep the order they are given in. ``quota`` (default: the number of positives) serves marks at a quota.
+    ordered and marked on the same cases: the best X of many is then partly luck, and the marks flatter it. Models that
+    tie in the order keep the order they are given in. ``quota`` (default: the number of positives) serves marks at a
+    quota.
 
     >>> y = [1, 0, 1, 0]
     >>> v = selective_voting(y, {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, rank_by="roc_auc", marks=["pem"])

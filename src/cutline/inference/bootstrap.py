@@ -68,9 +68,9 @@ class Replicates:
         influence = np.full(len(self.left_out), np.nan)
         for s in np.unique(self.strata):
             here = self.strata == s
-            gaps = self.left_out[here]
-            mean = np.nanmean(gaps) if not np.isnan(gaps).all() else np.nan
-            influence[here] = (mean - gaps) * (1.0 - self.shares[here])
+            gaps = np.where(np.isfinite(self.left_out[here]), self.left_out[here], np.nan)
+            if not np.isnan(gaps).all():
+                influence[here] = (np.nanmean(gaps) - gaps) * (1.0 - self.shares[here])
         influence = influence[np.isfinite(influence)]
         spread = float((influence**2).sum())
         return float((influence**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0

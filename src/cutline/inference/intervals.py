@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
@@ -76,8 +77,12 @@ def estimate_all(
     obstacles: Mapping[Spec, str],
     settings: Settings,
     groups: Any = None,
+    keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> dict[Spec, Estimate]:
-    """Values, and intervals where they are asked for, of all specs."""
+    """Values, and intervals where they are asked for, of all specs.
+
+    A comparison passes ``keep`` to get every measure's replicates back, drawn so that models on the same rows match.
+    """
     possible = [spec for spec in specs if not obstacles[spec]]
     values = read(possible, ranking)
     estimates = {}
@@ -99,13 +104,21 @@ def estimate_all(
             resampled.append(spec)
         else:
             estimates[spec] = Estimate(str(spec), value)
+    wanted = resampled if keep is None or settings.interval is None else [s for s in possible if values[s] == values[s]]
     for stratified in (True, False):
-        chosen = [spec for spec in resampled if is_stratified(spec, settings) == stratified]
+        chosen = [spec for spec in wanted if is_stratified(spec, settings) == stratified]
         if chosen:
             resampler = Resampler(
-                sample, ranking, stratified=stratified, groups=groups, seed=settings.seed, progress=settings.progress
+                sample,
+                ranking,
+                stratified=stratified,
+                groups=groups,
+                seed=settings.seed,
+                progress=settings.progress,
+                paired=keep is not None,
             )
-            estimates.update(bootstrapped(chosen, values, resampler, settings))
+            drawn = bootstrapped(chosen, set(resampled), values, resampler, settings, keep)
+            estimates.update(drawn)
     return {spec: estimates[spec] for spec in specs}
 
 
@@ -117,13 +130,23 @@ def is_stratified(spec: Spec, settings: Settings) -> bool:
 
 
 def bootstrapped(
-    specs: Sequence[Spec], values: dict[Spec, float], resampler: Resampler, settings: Settings
+    specs: Sequence[Spec],
+    wanted: set[Spec],
+    values: dict[Spec, float],
+    resampler: Resampler,
+    settings: Settings,
+    keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> dict[Spec, Estimate]:
-    """Estimates with bootstrap intervals."""
+    """Estimates with bootstrap intervals of the ``wanted`` specs; the replicates of all go into ``keep``."""
     method = settings.interval if settings.interval in bootstrap.METHODS else DEFAULT_BOOTSTRAP
-    drawn = bootstrap.replicate(specs, values, resampler, settings.n_resamples, jackknife=method == "bca")
+    jackknife = method == "bca" and not wanted.isdisjoint(specs)
+    drawn = bootstrap.replicate(specs, values, resampler, settings.n_resamples, jackknife=jackknife)
     estimates = {}
     for spec, replicates in drawn.items():
+        if keep is not None:
+            keep[str(spec)] = replicates.values
+        if spec not in wanted:
+            continue
         low, high = replicates.interval(method, settings.level)
         estimates[spec] = Estimate(
             str(spec), values[spec], low, high, settings.level, method, undefined_replicates=replicates.undefined
