@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
+from cutline import kernels
 from cutline.ranking import Ranking, rank
 from cutline.sample import make_sample
-from cutline.sweep import Request, Start, Sums, merge, sweep, sweep_piece
+from cutline.sweep import Request, Start, Sums, merge, scale_of, sweep, sweep_piece
 from samples import Case, cases, quietly
 
 # --- the ranking -----------------------------------------------------------------------------------------------
@@ -93,6 +94,25 @@ def test_pieces_of_one_row_each() -> None:
     r = rank(make_sample(y, s))
     request = Request()
     assert in_pieces(r, list(range(len(r) + 1)), request) == pytest.approx(sweep(r, request), rel=1e-12, abs=1e-9)
+
+
+@given(case=cases(("ties", "unit", "finite"), max_size=40), data=st.data())
+def test_quotas_are_cut_in_any_pieces(case: Case, data: Any) -> None:
+    """What a stream of pieces carries along (positives, rows, moments) gives the cuts of the whole list."""
+    r = rank(make_sample(case.y, case.s))
+    quotas = tuple(sorted(data.draw(st.sets(st.integers(1, r.rows), min_size=1, max_size=5))))
+    request = Request(parts=frozenset(), losses=(), quotas=quotas)
+    whole = sweep(r, request)[request.quota_at(quotas[0]) :].reshape(len(quotas), -1)
+    cuts, moments, scale = np.full_like(whole, np.nan), np.zeros(5), scale_of(r.score)
+    inner = data.draw(st.lists(st.integers(0, len(r)), max_size=6))
+    found = seen = 0.0
+    for a, b in pairwise(sorted([0, *inner, len(r)])):
+        part = r.score[a:b], r.pos[a:b], r.neg[a:b]
+        kernels.cut_at_quotas(*part, found, seen, scale, moments, np.array(quotas, dtype=float), cuts)
+        found += float(r.pos[a:b].sum())
+        seen += float(r.pos[a:b].sum() + r.neg[a:b].sum())
+    assert cuts == pytest.approx(whole, rel=1e-11, abs=1e-12)
+    assert cuts[:, 0] == pytest.approx([cl.hit_rate(case.y, case.s, quota=q) * q for q in quotas], rel=1e-12)
 
 
 # --- long lists: threads, many pieces, large ties --------------------------------------------------------------
