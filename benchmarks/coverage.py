@@ -170,7 +170,6 @@ Found = dict[tuple[str, str], np.ndarray]
 
 def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, dict[str, np.ndarray], Found]:
     """Some samples of one cell: values by measure, intervals by measure and method."""
-    compiled.cores = lambda: 1  # the processes share the cores already
     rng = np.random.default_rng([CELLS.index(cell), number])
     specs = cell.specs()
     values = {spec.measure.name: np.full(sims, np.nan) for spec in specs}
@@ -192,6 +191,11 @@ def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, d
                 for method in bootstrap.METHODS:
                     found[spec.measure.name, f"{method} {kind}"][i] = replicates.interval(method, LEVEL)
     return cell, values, dict(found)
+
+
+def one_thread() -> None:
+    """Processes share the cores already."""
+    compiled.cores = lambda: 1
 
 
 @dataclass(frozen=True)
@@ -250,7 +254,7 @@ def simulate(sims: int, n_resamples: int, chosen: list[Cell]) -> list[Row]:
     tasks = [(cell, number) for number in range(sims // CHUNK) for cell in sorted(chosen, key=lambda c: -c.n)]
     gathered: dict[Cell, list[tuple[dict[str, np.ndarray], Found]]] = defaultdict(list)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(compiled.cores(), mp_context=context) as pool:
+    with ProcessPoolExecutor(compiled.cores(), mp_context=context, initializer=one_thread) as pool:
         waiting = [pool.submit(chunk, cell, number, CHUNK, n_resamples) for cell, number in tasks]
         for done, future in enumerate(as_completed(waiting), 1):
             cell, values, found = future.result()

@@ -1,0 +1,337 @@
+"""Every measure carries an interval or the reason why not; methods by name; ranges, levels, and counted coverage."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.inference import cells, proportions
+from cutline.inference.bootstrap import METHODS as BOOTSTRAPS
+from cutline.inference.intervals import AUC_FAMILY, NAMES
+from samples import Case, random_case
+from test_catalogue import SCORED
+
+PROPORTIONS = [*cells.PROPORTIONS, "zero_one_loss"]
+MAY_LEAVE_THE_RANGE = {"wald", "basic"}
+
+
+def evaluated(case: Case, interval: str | None = "auto", **how: Any) -> cl.Evaluation:
+    how = {"quota": 20, "n_resamples": 200, **how}
+    return cl.evaluate(case.y, case.s, interval=interval, sample_weight=case.w, **how)
+
+
+@pytest.fixture(scope="module")
+def by_method() -> dict[str, cl.Evaluation]:
+    case = random_case(3, 120, 40)
+    return {name: evaluated(case, name) for name in NAMES}
+
+
+# --- an interval or a reason -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("n", "levels"), [(120, 40), (120, 4), (30, 1000)])
+def test_every_measure_has_an_interval_that_holds_it(seed: int, n: int, levels: int) -> None:
+    ev = evaluated(random_case(seed, n, levels))
+    missing = [m.name for m in SCORED if m.name not in ev and m.name not in ("f_beta", "ranking_score")]
+    assert missing == []
+    for key, e in ev.estimates.items():
+        low, high = ev.specs[key].measure.range
+        if math.isnan(e.value):
+            assert e.reason
+            assert math.isnan(e.low)
+            assert math.isnan(e.high)
+            continue
+        assert not e.reason
+        assert e.method
+        assert e.level == 0.95
+        slack = 1e-9 * max(1.0, abs(e.value))
+        assert low - slack <= e.low <= e.value + slack, key
+        assert e.value - slack <= e.high <= high + slack, key
+
+
+def test_options_get_an_interval_too() -> None:
+    case = random_case(1, 80, 30)
+    names = ["f_beta(beta=2)", "lift(prior=0.3)", "average_gain(prior=0.3)", "recall(threshold=0.6)", "qrecall@10%"]
+    names += ["hit_rate(ties='best')@40", "focal_loss(gamma=1)", "log_loss(base=10)", "information_score(prior=0.2)"]
+    for key, e in evaluated(case, measures=names).estimates.items():
+        assert e.low < e.value < e.high, key
+
+
+def test_rossets_family_takes_the_bootstrap() -> None:
+    """ranking_score with g(i) = i is linear_ranking: the same replicates give the same interval."""
+    from cutline.measures.catalogue import make_spec
+
+    case = random_case(1, 50, 20)
+    own = make_spec(cl.measure("ranking_score"), {"g": lambda places: places})
+    ev = evaluated(case, "percentile", measures=[own, "linear_ranking"])
+    a, b = ev.estimates.values()
+    assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high))
+
+
+DEGENERATE = {
+    "perfect": ([1] * 8 + [0] * 22, np.linspace(0.99, 0.01, 30)),
+    "reversed": ([0] * 22 + [1] * 8, np.linspace(0.99, 0.01, 30)),
+    "one positive": ([0, 1] + [0] * 28, np.linspace(0.99, 0.01, 30)),
+    "one negative": ([1, 0] + [1] * 28, np.linspace(0.99, 0.01, 30)),
+    "no positives": ([0] * 30, np.linspace(0.99, 0.01, 30)),
+    "no negatives": ([1] * 30, np.linspace(0.99, 0.01, 30)),
+    "all tied": ([1, 0, 0] * 10, np.full(30, 0.6)),
+    "two rows": ([1, 0], [0.7, 0.2]),
+}
+
+
+@pytest.mark.parametrize("kind", DEGENERATE)
+@pytest.mark.parametrize("interval", ["auto", "percentile", "bca"])
+def test_degenerate_samples_end_in_a_reason_or_a_sane_interval(kind: str, interval: str) -> None:
+    y, s = DEGENERATE[kind]
+    ev = cl.evaluate(y, s, quota=min(5, len(y)), interval=interval, n_resamples=100)
+    for key, e in ev.estimates.items():
+        low, high = ev.specs[key].measure.range
+        if math.isnan(e.value):
+            assert e.reason, key
+        else:
+            assert not math.isnan(e.low), key
+            assert low - 1e-9 <= e.low <= e.high <= high + 1e-9, key
+
+
+@pytest.mark.parametrize("kind", ["perfect", "one positive", "two rows"])
+def test_no_proportion_and_no_area_is_certain(kind: str) -> None:
+    """A share of 1 in a few cases is no certainty: closed forms keep some width where the bootstrap has none."""
+    y, s = DEGENERATE[kind]
+    ev = cl.evaluate(y, s, quota=1, n_resamples=50)
+    for name in ["roc_auc", "gini", "pem", "accuracy", "recall", "specificity", "hit_rate", "balanced_accuracy"]:
+        assert ev[name].high - ev[name].low > 0.05, name
+
+
+# --- methods by name -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", proportions.METHODS)
+@pytest.mark.parametrize("name", PROPORTIONS)
+def test_proportions_by_name_have_their_own_denominator(
+    by_method: dict[str, cl.Evaluation], method: str, name: str
+) -> None:
+    ev = by_method[method]
+    e = ev[name]
+    at = ev.at(quota=20) if name in ("hit_rate", "qrecall") else ev.at(threshold=0.5)
+    tp, fp, fn, tn = at.tp, at.fp, at.fn, at.tn
+    r, n = {
+        "accuracy": (tp + tn, tp + fp + fn + tn),
+        "error_rate": (fp + fn, tp + fp + fn + tn),
+        "zero_one_loss": (fp + fn, tp + fp + fn + tn),
+        "recall": (tp, tp + fn),
+        "false_negative_rate": (fn, tp + fn),
+        "specificity": (tn, tn + fp),
+        "false_positive_rate": (fp, tn + fp),
+        "precision": (tp, tp + fp),
+        "false_discovery_rate": (fp, tp + fp),
+        "negative_predictive_value": (tn, tn + fn),
+        "hit_rate": (tp, 20),
+        "qrecall": (tp, tp + fn),
+    }[name]
+    scale = n if name == "zero_one_loss" else 1.0
+    expected = proportions.METHODS[method](r, n, 0.95)
+    assert (e.low / scale, e.high / scale) == pytest.approx(tuple(expected), abs=1e-9)
+    assert e.method == method
+    assert e.value / scale == pytest.approx(r / n)
+
+
+@pytest.mark.parametrize("method", proportions.METHODS)
+def test_a_method_for_proportions_leaves_the_others_bare(by_method: dict[str, cl.Evaluation], method: str) -> None:
+    ev = by_method[method]
+    assert {key.split("@")[0] for key, e in ev.estimates.items() if e.method} == set(PROPORTIONS)
+    assert math.isnan(ev["roc_auc"].low)
+    assert not math.isnan(ev["roc_auc"].value)
+
+
+@pytest.mark.parametrize("method", ["delong", "delong_logit"])
+def test_a_method_for_the_auc_serves_its_relatives(by_method: dict[str, cl.Evaluation], method: str) -> None:
+    assert {key for key, e in by_method[method].estimates.items() if e.method} == set(AUC_FAMILY)
+
+
+@pytest.mark.parametrize("method", BOOTSTRAPS)
+def test_a_bootstrap_by_name_serves_every_measure(by_method: dict[str, cl.Evaluation], method: str) -> None:
+    for key, e in by_method[method].estimates.items():
+        assert e.method == method or math.isnan(e.value), key
+        assert not math.isnan(e.low) or math.isnan(e.value), key
+
+
+def test_bootstrap_without_a_name_is_a_bootstrap_for_every_measure(by_method: dict[str, cl.Evaluation]) -> None:
+    assert {e.method for e in by_method["bootstrap"].estimates.values() if e.value == e.value} <= set(BOOTSTRAPS)
+
+
+def test_none_asks_for_no_interval() -> None:
+    ev = evaluated(random_case(3, 120, 40), None)
+    assert all(math.isnan(e.low) and not e.method for e in ev.estimates.values())
+
+
+@pytest.mark.parametrize("method", sorted(set(NAMES) - MAY_LEAVE_THE_RANGE))
+def test_methods_stay_inside_the_range(by_method: dict[str, cl.Evaluation], method: str) -> None:
+    for key, e in by_method[method].estimates.items():
+        if e.low == e.low:
+            low, high = by_method[method].specs[key].measure.range
+            assert low - 1e-9 <= e.low <= e.high <= high + 1e-9, key
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_a_higher_level_is_wider(method: str) -> None:
+    case = random_case(3, 80, 30)
+    inner, outer = (evaluated(case, method, level=level) for level in (0.8, 0.98))
+    compared = 0
+    for key, a in inner.estimates.items():
+        b = outer.estimates[key]
+        if a.low == a.low:
+            assert b.low <= a.low + 1e-12, key
+            assert b.high >= a.high - 1e-12, key
+            compared += b.high - b.low > a.high - a.low
+    assert compared >= 6  # of the six relatives of the AUC, at least, all are wider
+
+
+# --- closed forms of the four cells ----------------------------------------------------------------------------
+
+
+def test_closed_forms_by_hand() -> None:
+    """TP 30, FP 20, FN 10, TN 140, each formula written out."""
+    y = np.repeat([1, 0, 1, 0], [30, 20, 10, 140])
+    s = np.repeat([0.9, 0.8, 0.2, 0.1], [30, 20, 10, 140])
+    ev = cl.evaluate(y, s, n_resamples=50)
+    z = proportions.z_of(0.95)
+
+    def wilson(r: float, n: float) -> tuple[float, float]:
+        middle, half = r + z * z / 2, z * math.sqrt(r * (n - r) / n + z * z / 4)
+        return (middle - half) / (n + z * z), (middle + half) / (n + z * z)
+
+    (l1, u1), (l2, u2) = wilson(30, 40), wilson(20, 160)
+    j = 0.75 - 0.125
+    youden = j - math.hypot(0.75 - l1, u2 - 0.125), j + math.hypot(u1 - 0.75, 0.125 - l2)
+    assert ev["youden_index"].interval == pytest.approx(youden)
+    assert ev["balanced_accuracy"].interval == pytest.approx(tuple((x + 1) / 2 for x in youden))
+    half = z * math.sqrt(1 / 30 - 1 / 40 + 1 / 20 - 1 / 160)
+    assert ev["positive_likelihood_ratio"].interval == pytest.approx((6 * math.exp(-half), 6 * math.exp(half)))
+    half = z * math.sqrt(1 / 10 - 1 / 40 + 1 / 140 - 1 / 160)
+    middle = 0.25 / 0.875
+    assert ev["negative_likelihood_ratio"].interval == pytest.approx(
+        (middle * math.exp(-half), middle * math.exp(half))
+    )
+    low, high = wilson(30, 60)
+    assert ev["f1"].interval == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)))
+
+
+@pytest.mark.parametrize("name", ["matthews_correlation", "cohen_kappa"])
+def test_correlations_by_the_delta_method_agree_with_the_bootstrap(name: str) -> None:
+    """Standard error on the scale of atanh, against that of plain replicates of the same 2,000 rows."""
+    case = random_case(5, 2000, 200)
+    closed = cl.evaluate(case.y, case.s, measures=[name])[name]
+    drawn = cl.evaluate(case.y, case.s, measures=[name], interval="percentile", stratify=False, n_resamples=4000)[name]
+    widths = [math.atanh(e.high) - math.atanh(e.low) for e in (closed, drawn)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.06)
+
+
+def test_average_precision_on_the_logit_scale() -> None:
+    case = random_case(5, 300, 200)
+    e = cl.evaluate(case.y, case.s, measures=["average_precision"])["average_precision"]
+    n, middle = int(case.y.sum()), math.log(e.value / (1 - e.value))
+    half = proportions.z_of(0.95) / math.sqrt(n * e.value * (1 - e.value))
+    assert e.interval == pytest.approx(tuple(1 / (1 + math.exp(-x)) for x in (middle - half, middle + half)))
+
+
+# --- weights and groups ----------------------------------------------------------------------------------------
+
+
+def test_weighted_samples_take_the_bootstrap() -> None:
+    case = random_case(4, 100, 30, weighted=True)
+    ev = evaluated(case, quota=None)
+    for key, e in ev.estimates.items():
+        assert e.method in BOOTSTRAPS or math.isnan(e.value), key
+        assert e.low <= e.high or math.isnan(e.value), key
+    assert "roc_auc" in ev
+
+
+def test_equal_weights_change_no_bootstrap() -> None:
+    """Weights of 2 everywhere: the same draws of the same rows, so the same intervals of intensive measures."""
+    case = random_case(4, 100, 30)
+    bare = evaluated(case, "percentile", quota=None)
+    twice = evaluated(Case(case.y, case.s, np.full(100, 2.0)), "percentile", quota=None)
+    for key, e in twice.estimates.items():
+        if not twice.specs[key].measure.extensive and e.value == e.value:
+            assert (e.low, e.high) == pytest.approx((bare[key].low, bare[key].high), rel=1e-9), key
+
+
+def test_grouped_rows_take_the_bootstrap_and_are_wider_where_rows_repeat() -> None:
+    one = random_case(4, 300, 10_000)
+    case = Case(np.repeat(one.y, 3), np.repeat(one.s, 3))
+    groups = np.repeat(np.arange(300), 3)
+    grouped = evaluated(case, groups=groups, n_resamples=1000)
+    bare = evaluated(case, "percentile", n_resamples=1000)
+    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= set(BOOTSTRAPS)
+    for name in ("accuracy", "roc_auc", "log_loss"):
+        wider = (grouped[name].high - grouped[name].low) / (bare[name].high - bare[name].low)
+        assert wider == pytest.approx(math.sqrt(3), rel=0.2), name
+
+
+# --- refusals --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ({"interval": "normal"}, "wilson"),
+        ({"level": 95}, "level"),
+        ({"level": 0.0}, "level"),
+        ({"n_resamples": 1}, "n_resamples"),
+        ({"n_resamples": 10.5}, "n_resamples"),
+        ({"seed": "x"}, "seed"),
+    ],
+)
+def test_settings_are_checked(said: dict[str, Any], says: str) -> None:
+    with pytest.raises(cl.InputError, match=says):
+        cl.evaluate([1, 0], [0.9, 0.1], **said)
+
+
+# --- counted coverage ------------------------------------------------------------------------------------------
+
+
+def coverage_benchmark() -> Any:
+    path = Path(__file__).parent.parent / "benchmarks" / "coverage.py"
+    spec = importlib.util.spec_from_file_location("coverage_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["coverage_benchmark"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """80 samples of 200 rows, a fifth positive: a 95 % interval misses more than 9 of 80 once in a hundred times."""
+    monkeypatch.setattr("cutline.compiled.cores", lambda: 1)  # short passes: threads would cost more than they save
+    counted = coverage_benchmark()
+    cell = counted.Cell(200, 0.2, False)
+    _, values, found = counted.chunk(cell, 0, 80, 300)
+    shares = {(r.measure, r.method): r.share for r in counted.count(cell, values, found) if r.truth != "at this n"}
+    trusted = [
+        ("accuracy", "wilson"),
+        ("recall", "wilson"),
+        ("precision", "wilson"),
+        ("youden_index", "newcombe_difference"),
+        ("f1", "wilson_f"),
+        ("matthews_correlation", "delta_z"),
+        ("roc_auc", "delong_logit"),
+        ("average_precision", "logit"),
+        ("brier_score", "bca plain"),
+        ("log_loss", "bca plain"),
+        ("average_lift", "bca plain"),
+        ("hit_rate", "wilson"),
+    ]
+    for key in trusted:
+        assert shares[key] >= 71 / 80, key
+    # and the count can tell: replicates that fix the class sizes miss what depends on them
+    assert shares["brier_score", "percentile stratified"] < 0.92
