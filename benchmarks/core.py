@@ -1,0 +1,104 @@
+"""The core against scikit-learn, as ratios from one run: `python benchmarks/core.py`.
+
+Best of several runs each, warm; the cold first call (which compiles, or loads the cache) is printed beside.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+import cutline as cl
+
+
+def best(work: Callable[[], object], repeats: int = 7) -> float:
+    """Shortest of several runs, in seconds."""
+    work()
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def sample(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and probabilities of a fairly good model, 30 % positive."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.3).astype(np.int64)
+    return y, 1.0 / (1.0 + np.exp(-(rng.normal(size=n) + 1.2 * y - 1.0)))
+
+
+def cold_seconds(code: str, cache: str | None = None) -> float:
+    """Wall time of a fresh interpreter running some code, without or with compiled kernels on disk."""
+    environment = dict(os.environ)
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = cache
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=Path(__file__).parent)
+    return time.perf_counter() - begun
+
+
+PEAK = """
+import resource, numpy as np, cutline as cl
+from core import sample
+cl.evaluate(*sample(1000), interval=None)
+y, s = sample({n})
+y = y.astype(np.{label})
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+cl.evaluate(y, s, interval=None)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) * 1024 / (y.nbytes + s.nbytes))
+"""
+
+
+def peak(n: int, label: str) -> float:
+    """Peak memory that evaluate() adds, in multiples of its input arrays."""
+    here = Path(__file__).parent
+    code = PEAK.format(n=n, label=label)
+    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=here, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def line(what: str, figure: str, must: str, aim: str) -> None:
+    """One row of the table."""
+    print(f"{what:<66} {figure:>16} {must:>12} {aim:>10}", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    line("work", "measured", "must", "aim")
+    y, s = sample(1_000_000)
+    theirs = best(lambda: roc_auc_score(y, s), 5)
+    auc = best(lambda: cl.roc_auc(y, s))
+    whole = best(lambda: cl.evaluate(y, s, quota=1000, interval=None))
+    sort = best(lambda: np.sort(s))
+    line("roc_auc, n = 10⁶, times faster than scikit-learn", f"{theirs / auc:.1f}×", "8×", "15×")
+    line("whole catalogue, n = 10⁶, times faster than its roc_auc_score", f"{theirs / whole:.1f}×", "3×", "6×")
+    line("whole catalogue, n = 10⁶, in times of np.sort(y_score)", f"{whole / sort:.1f}×", "≤ 8×", "≤ 4×")
+    y, s = sample(1000)
+    ratio = best(lambda: roc_auc_score(y, s), 50) / best(lambda: cl.roc_auc(y, s), 50)
+    line("roc_auc, n = 1,000, times faster than scikit-learn", f"{ratio:.1f}×", "5×", "10×")
+    line("peak memory of evaluate, n = 10⁷, int64 labels, × input", f"{peak(10**7, 'int64'):.2f}×", "≤ 4×", "≤ 2.5×")
+    line("peak memory of evaluate, n = 10⁷, bool labels, × input", f"{peak(10**7, 'bool'):.2f}×", "≤ 4×", "≤ 2.5×")
+    call = "import cutline as cl; cl.evaluate([1, 0, 1, 0], [.9, .6, .5, .1], quota=2, interval=None)"
+    with tempfile.TemporaryDirectory() as cache:
+        compiling = cold_seconds(call, cache)
+        cached = cold_seconds(call, cache)
+    plain = cold_seconds("import numpy")
+    ours = cold_seconds("import cutline")
+    line("first evaluate ever (compiles): seconds in a new process", f"{compiling:.1f} s", "", "")
+    line("first evaluate of a process (kernels from disk): seconds", f"{cached:.1f} s", "", "")
+    line("import cutline, in times of import numpy", f"{ours / plain:.2f}×", "", "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The public names and their homes: read by type checkers, and by cutline itself when a name is first used."""
+
+from .compare import (
+    compare as compare,
+    Comparison as Comparison,
+)
+from .curves import (
+    Band as Band,
+    Curve as Curve,
+)
+from .decomposition import (
+    linear_ranking_decomposition as linear_ranking_decomposition,
+    misclassification_decomposition as misclassification_decomposition,
+    selector_differences as selector_differences,
+)
+from .errors import (
+    InputError as InputError,
+    UndefinedWarning as UndefinedWarning,
+)
+from .estimate import (
+    Estimate as Estimate,
+    Interval as Interval,
+)
+from .evaluate import (
+    evaluate as evaluate,
+    Evaluation as Evaluation,
+    one_vs_rest as one_vs_rest,
+    OneVsRest as OneVsRest,
+)
+from .extrapolation import (
+    AccuracyExtrapolator as AccuracyExtrapolator,
+    extrapolate as extrapolate,
+    Extrapolation as Extrapolation,
+)
+from .inference.bootstrap import (
+    bootstrap as bootstrap,
+)
+from .inference.paired import (
+    swap_test as swap_test,
+)
+from .inference.permutation import (
+    label_permutation_test as label_permutation_test,
+    PermutationTest as PermutationTest,
+)
+from .inference.proportions import (
+    ApproximationWarning as ApproximationWarning,
+    proportion_interval as proportion_interval,
+)
+from .inference.retraining import (
+    bootstrap_oob as bootstrap_oob,
+    OutOfBag as OutOfBag,
+    permutation_test as permutation_test,
+)
+from .measures.catalogue import (
+    measure as measure,
+    measures as measures,
+    parse_measure as parse_measure,
+)
+from .measures.multiclass import (
+    mean_average_precision as mean_average_precision,
+    ranked_probability_score as ranked_probability_score,
+    triplet_loss as triplet_loss,
+)
+from .measures.probability import (
+    balanced_cross_entropy as balanced_cross_entropy,
+    brier_score as brier_score,
+    focal_loss as focal_loss,
+    hinge_loss as hinge_loss,
+    information_score as information_score,
+    log_loss as log_loss,
+    mean_absolute_error as mean_absolute_error,
+    relative_information_score as relative_information_score,
+    root_mean_squared_error as root_mean_squared_error,
+)
+from .measures.quota import (
+    average_hit_rate as average_hit_rate,
+    average_qrecall as average_qrecall,
+    hit_rate as hit_rate,
+    pem as pem,
+    qrecall as qrecall,
+    quota_lift as quota_lift,
+    quota_pearson as quota_pearson,
+)
+from .measures.ranks import (
+    auch as auch,
+    average_gain as average_gain,
+    average_lift as average_lift,
+    average_precision as average_precision,
+    gini as gini,
+    ks_statistic as ks_statistic,
+    linear_ranking as linear_ranking,
+    max_youden_index as max_youden_index,
+    misclassification_ranking as misclassification_ranking,
+    pr_auc_max as pr_auc_max,
+    pr_auc_min as pr_auc_min,
+    pr_auc_minmax as pr_auc_minmax,
+    quadratic_ranking as quadratic_ranking,
+    ranking_score as ranking_score,
+    roc_auc as roc_auc,
+    taks as taks,
+)
+from .measures.threshold import (
+    accuracy as accuracy,
+    balanced_accuracy as balanced_accuracy,
+    cohen_kappa as cohen_kappa,
+    error_rate as error_rate,
+    f1 as f1,
+    f_beta as f_beta,
+    false_discovery_rate as false_discovery_rate,
+    false_negative_rate as false_negative_rate,
+    false_positive_rate as false_positive_rate,
+    g_measure as g_measure,
+    gain as gain,
+    lift as lift,
+    matthews_correlation as matthews_correlation,
+    negative_likelihood_ratio as negative_likelihood_ratio,
+    negative_predictive_value as negative_predictive_value,
+    positive_likelihood_ratio as positive_likelihood_ratio,
+    precision as precision,
+    recall as recall,
+    specificity as specificity,
+    youden_index as youden_index,
+    zero_one_loss as zero_one_loss,
+)
+from .operating import (
+    OperatingPoint as OperatingPoint,
+)
+from .planning import (
+    Plan as Plan,
+    plan as plan,
+)
+from .quota import (
+    average_over_quotas as average_over_quotas,
+    lift_table as lift_table,
+    select as select,
+    Selection as Selection,
+)
+from .recommendation import (
+    Recommendation as Recommendation,
+)
+from .rows import (
+    Rows as Rows,
+)
+from .screening import (
+    screen as screen,
+    Screening as Screening,
+)
+from .voting import (
+    selective_voting as selective_voting,
+    SelectiveVoting as SelectiveVoting,
+)
+
+# Synonyms, as the catalogue declares them (a test holds the two together).
+cross_entropy = log_loss
+mean_squared_error = brier_score
+auc = roc_auc
+f1_score = f1
+f_measure = f1
+positive_predictive_value = precision
+sensitivity = recall
+true_negative_rate = specificity
+true_positive_rate = recall
+
+__version__: str
