@@ -107,6 +107,10 @@ def main() -> NoReturn:
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except ImportError as error:
+        if error.name is not None:  # a library is broken, not merely left out: show where
+            raise
+        _fail(str(error), 1)
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}", 1)
     sys.exit(0)

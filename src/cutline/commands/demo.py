@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
-from .output import note, print_table, say
-from .reading import opened
+from .output import say
 
 PLACES = 20
 MODELS = ("tree", "logistic", "network")
@@ -39,16 +38,22 @@ def demo() -> None:
     Prints which model to use for 20 places and how sure that is, and writes the page cutline-demo.html into the
     current folder.
     """
-    from ..evaluate import evaluate
+    from ..compare import compare
+    from .compare import show_comparison
+    from .reading import opened
 
     with example_file() as path, opened(str(path)) as source:
         label = source.numbers("completed", "label")
         scores = {name: source.numbers(name, "score") for name in MODELS}
     say(f"{len(label)} people apply for a course with {PLACES} places. Three models say who would complete it.\n")
-    evaluations = {name: evaluate(label, score, name=name, quota=PLACES) for name, score in scores.items()}
-    shown = [f"hit_rate@{PLACES}", f"qrecall@{PLACES}", "roc_auc", "average_hit_rate", "brier_score"]
-    rows = [
-        {"model": name, **{key: evaluation[key].value for key in shown}} for name, evaluation in evaluations.items()
-    ]
-    print_table(rows, ["model", *shown])
-    note("")
+    comparison = compare(label, scores, quota=PLACES)
+    facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
+    show_comparison(comparison, "table", facts)
+    try:
+        from ..present.page import write_page
+
+        write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
+    except ImportError:
+        say("\nFor the interactive page install what it is made with: pip install 'cutline[page]'")
+        return
+    say(f"\nThe interactive page, where you can move the number of places: {Path(PAGE).resolve()}")

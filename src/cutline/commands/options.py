@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _quota(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
+def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
     """Read a quota: ``200`` rows or ``5%`` of them. Its size is checked where the rows are known."""
     from ..measures.catalogue import parse_quota
 
@@ -54,7 +54,9 @@ scores_option = click.option(
 )
 positive_option = click.option("--positive", metavar="VALUE", help="Label that counts as positive (else 1 or true).")
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
-quota_option = click.option("--quota", callback=_quota, metavar="N|P%", help="Places: a number (200) or a share (5%).")
+quota_option = click.option(
+    "--quota", callback=read_quota, metavar="N|P%", help="Places: a number (200) or a share (5%)."
+)
 threshold_option = click.option(
     "--threshold", type=float, default=0.5, show_default=True, help="Predicted positive means score > threshold."
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-EVERY_QUOTA_UP_TO = 5_000
+EVERY_QUOTA_UP_TO = 2_000
 TOLERANCE = 0.001
 
 
@@ -40,6 +40,33 @@ def hits_intervals(hits: Floats, quotas: NDArray[Any], level: float) -> tuple[Fl
     centre = (rate + z * z / (2 * quotas)) / (1 + z * z / quotas)
     half = z / (1 + z * z / quotas) * np.sqrt(rate * (1 - rate) / quotas + z * z / (4 * quotas.astype(float) ** 2))
     return np.maximum(centre - half, 0.0) * quotas, np.minimum(centre + half, 1.0) * quotas
+
+
+def next_hits(hits: Floats, quotas: Whole, level: float) -> tuple[Whole, Whole]:
+    """Predictive intervals for the hits of the next group, as ``ev.at(quota=…).next_hits`` gives them, quota by quota.
+
+    The beta-binomial distribution is summed only where it has any weight to speak of: 12 standard deviations around
+    its mean, which is a small part of a long list.
+    """
+    from scipy.special import betaln, gammaln
+
+    from ..operating import next_hits as of_one
+
+    tail = (1.0 - level) / 2.0
+    low, high = np.zeros(len(quotas), np.int64), np.zeros(len(quotas), np.int64)
+    for i, (found, n) in enumerate(zip(hits.tolist(), quotas.tolist(), strict=True)):
+        if n <= 500 or n > 10_000:
+            low[i], high[i] = (int(end) for end in of_one(found, n, level))
+            continue
+        a, b = found + 0.5, n - found + 0.5
+        mean = n * a / (a + b)
+        reach = 12.0 * float(np.sqrt(mean * b / (a + b) * (a + b + n) / (a + b + 1.0))) + 30.0
+        k = np.arange(max(0, int(mean - reach)), min(n, int(mean + reach)) + 1)
+        log_choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        below = np.cumsum(np.exp(log_choose + betaln(k + a, n - k + b) - betaln(a, b)))
+        ends = np.minimum(np.searchsorted(below, (tail, 1.0 - tail)), len(k) - 1)
+        low[i], high[i] = k[ends]
+    return low, high
 
 
 def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
@@ -123,6 +150,7 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
         "name": ev.name,
         "positives": int(ev.facts["positives"]),
         "hits": _digits(at.hits),
+        "next": [ends.tolist() for ends in next_hits(at.hits, stops, ev.settings.level)],
         "threshold": [_significant(value) for value in at.threshold],
         "worst": _digits(at.worst) if inside_ties else None,
         "best": _digits(at.best) if inside_ties else None,

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import InputError
 from ..rows import plain, show
 from . import charts, sections
+from .comparing import advice, chosen_measures, differences_of, dominance_of
 from .explorer import TOLERANCE, explorer_data, normal_quantile, quota_stops
 from .files import written_whole
 from .words import answer, count
@@ -59,6 +60,7 @@ def page(
     """The page as text."""
     from .. import __version__
 
+    _need_libraries()
     evaluations = evaluations_of(result)
     first = evaluations[0]
     rows = int(first.facts["rows"])
@@ -135,13 +137,20 @@ def embedded(data: Any) -> str:
     return encoded
 
 
+def _need_libraries() -> None:
+    try:
+        import altair
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise ImportError("the page needs Altair and vl-convert: pip install 'cutline[page]'") from None
+    del altair
+
+
 @cache
 def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, from the package that ships them."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise InputError("the page needs Altair and vl-convert: pip install 'cutline[page]'") from None
+    import vl_convert
+
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return re.sub(r"</(?=script)", r"<\\/", bundle, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
@@ -259,19 +268,15 @@ def _still_section(still: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _models(result: Any, evaluations: Sequence[Evaluation]) -> str:
-    """What only a comparison knows: recommendation, dominance, differences."""
+def _models(comparison: Any, evaluations: Sequence[Evaluation]) -> str:
+    """What only a comparison knows: who leads where, advice by goal, differences."""
     names = [ev.name for ev in evaluations]
-    parts = []
-    advice = [r.text for r in result.recommend()] if hasattr(result, "recommend") else []
-    if advice:
-        parts.append("<ul>" + "".join(f"<li>{sections.text(line)}</li>" for line in advice) + "</ul>")
-    if hasattr(result, "dominance") and not evaluations[0].facts["weighted"]:
-        parts.append(sections.dominance(list(result.dominance("quota")), names, int(evaluations[0].facts["rows"])))
-    if hasattr(result, "differences"):
-        parts.append(sections.pairwise(list(result.differences)))
-    if not parts:
-        return ""
+    stretches = dominance_of(comparison)
+    parts = [
+        sections.dominance(stretches, names, int(evaluations[0].facts["rows"])) if stretches else "",
+        sections.advice(advice(comparison)),
+        sections.pairwise(differences_of(comparison, chosen_measures(comparison))),
+    ]
     return f'<section aria-labelledby="models-title"><h2 id="models-title">Which model?</h2>{"".join(parts)}</section>'
 
 

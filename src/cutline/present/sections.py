@@ -37,6 +37,7 @@ def _swatch(index: int) -> str:
 
 _AT_ROWS = (
     ("hits", "Expected hits", "positives among those who get a place, with interval", True),
+    ("next", "Hits next time", "in a next group like this one, chosen in the same way", False),
     ("threshold", "Threshold", "everyone with a higher score gets a place", True),
     ("missed", "Missed positives", "positives without a place", False),
     ("rate", "Hit rate", "share of the places that go to positives", True),
@@ -88,6 +89,8 @@ def explorer(
 <div class="scroll" tabindex="0" role="region" aria-label="Figures at the chosen quota">
 <table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead>
 <tbody>{rows}</tbody></table></div>
+<p id="best" hidden><span id="best-words"></span>
+<button type="button" id="best-go" class="screen">Go there</button></p>
 <div class="charts over-quota">{figures}</div>
 <p class="note">Dotted: chance. Dashed grey: a perfect list. Shaded: interval of the model that leads at the chosen
 quota. Click in a chart to choose a quota.</p>
@@ -104,53 +107,76 @@ def figure(identity: str, kind: str, alternative: str) -> str:
     )
 
 
+def advice(recommendations: Sequence[Any]) -> str:
+    """Which model for which goal, in words."""
+    if not recommendations:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row">{text(r.goal)}</th><td class="text name">{text(r.model) if r.sure else "cannot tell yet"}'
+        f'</td><td class="text name">{text(r.text)}</td></tr>'
+        for r in recommendations
+    )
+    return (
+        '<h3>For which goal</h3><div class="scroll"><table class="advice"><thead><tr>'
+        '<th class="text" scope="col">goal</th><th class="text" scope="col">model</th>'
+        f'<th class="text" scope="col">why</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
 def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -> str:
-    """Which model leads from which quota to which, as a strip and as a table."""
+    """Which model leads from which quota to which, as a strip and as a table; several alike share a striped stretch."""
     spans, lines = "", ""
     for row in rows:
         leader, first, last = str(row["leader"]), int(row["from"]), int(row["to"])
-        number = names.index(leader) if leader in names else None
-        paint = "#6b7280" if number is None else colour(number)
+        paints = [colour(k) for k in leading(leader, names)] or ["#6b7280"]
+        steps = ",".join(f"{paint} {8 * k}px {8 * k + 8}px" for k, paint in enumerate(paints))
+        paint = paints[0] if len(paints) == 1 else f"repeating-linear-gradient(135deg,{steps})"
         share = row.get("share")
         sure = "" if share is None or share != share else f"{share:.0%}"
+        wide = (last - first + 1) / n > 0.04
         spans += (
             f'<span style="flex:{last - first + 1} 1 0;background:{paint}" '
-            f'title="{text(f"{leader}: {first:,} to {last:,}")}">{text(leader)}</span>'
+            f'title="{text(f"{leader}: {first:,} to {last:,}")}">{text(leader) if wide else ""}</span>'
         )
         lines += f'<tr><td>{first:,}</td><td>{last:,}</td><td class="text">{text(leader)}</td><td>{sure}</td></tr>'
     spoken = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in rows[:12])
     return (
         f'<h3>Who leads at which quota</h3><div class="strip" role="img" aria-label="{text(spoken)}">{spans}</div>'
         f'<div class="strip-ends soft"><span>1 place</span><span>{n:,}</span></div>'
-        '<details><summary>As a table</summary><table><thead><tr><th scope="col">from</th><th scope="col">to</th>'
-        '<th class="text" scope="col">leads</th><th scope="col">in resamples</th></tr></thead>'
-        f"<tbody>{lines}</tbody></table></details>"
+        '<details><summary>As a table, with how sure each lead is</summary><div class="scroll"><table><thead><tr>'
+        '<th scope="col">from</th><th scope="col">to</th><th class="text" scope="col">leads</th>'
+        f'<th scope="col">in resamples</th></tr></thead><tbody>{lines}</tbody></table></div></details>'
     )
+
+
+def leading(leader: str, names: Sequence[str]) -> list[int]:
+    """Numbers of the models that a stretch names: one, or several that lead alike (``a = b``)."""
+    if leader in names:
+        return [names.index(leader)]
+    return [k for k, name in enumerate(names) if name in leader.split(" = ")]
 
 
 def pairwise(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Differences between models with intervals and adjusted p-values."""
+    """Differences between models with intervals, adjusted p-values and a reading."""
     if not rows:
         return ""
-    body = ""
-    for row in rows:
-        interval = "–" if row["low"] != row["low"] else f"{show(row['low'])} to {show(row['high'])}"
-        sure = row["low"] == row["low"] and (row["low"] > 0 or row["high"] < 0)
-        body += (
-            f'<tr><td class="text">{text(row["measure"])}</td><td class="text">{text(row["a"])} − {text(row["b"])}</td>'
-            f"<td>{show(row['difference'])}</td><td>{interval}</td><td>{_p(row['p_adjusted'])}</td>"
-            f'<td class="text">{"differ" if sure else "cannot tell"}</td></tr>'
-        )
+    columns = list(rows[0])
+    words = ("measure", "models", "reading")
+    head = "".join(f'<th scope="col"{" class=text" if c in words else ""}>{text(c)}</th>' for c in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{' class=text' if c in words else ''}>{text(_minus(row[c], c))}</td>" for c in columns)
+        + "</tr>"
+        for row in rows
+    )
     return (
         '<h3>Pair by pair</h3><div class="scroll" tabindex="0" role="region" aria-label="Differences between models">'
-        '<table><thead><tr><th class="text" scope="col">measure</th><th class="text" scope="col">models</th>'
-        '<th scope="col">difference</th><th scope="col">interval</th><th scope="col">p (Holm)</th>'
-        f'<th class="text" scope="col">reading</th></tr></thead><tbody>{body}</tbody></table></div>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _p(value: float) -> str:
-    return "–" if value != value else ("< 0.001" if value < 0.001 else f"{value:.3f}")
+def _minus(value: Any, column: str) -> str:
+    return str(value).replace("-", "−") if column in ("difference", "interval") else str(value)
 
 
 def measure_table(evaluations: Sequence[Evaluation]) -> str:

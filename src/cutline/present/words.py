@@ -76,8 +76,8 @@ def answer(result: Any, quota: int) -> list[str]:
     best, point = ordered[0], ordered[0].at(quota=quota)
     low, high = hits_interval(point.tp, quota, level)
     what = (
-        f"expect {count(point.tp)} hits ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as many "
-        f"as by a random choice; {count(point.fn)} of the {count(point.tp + point.fn)} positives get no place"
+        f"expect {count(point.tp)} hits ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as "
+        f"many as by a random choice; {count(point.fn)} of the {count(point.tp + point.fn)} positives get no place"
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]
@@ -103,10 +103,9 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
     lead = f"It finds {count(gap)} more than {second.name}"
     for row in getattr(result, "differences", ()):
         if row["measure"] == f"hit_rate@{quota}" and {row["a"], row["b"]} == {best.name, second.name}:
-            low, high = sorted(
-                sign * row[end] * quota for sign in (1 if row["a"] == best.name else -1,) for end in ("low", "high")
-            )
+            sign = quota if row["a"] == best.name else -quota
+            low, high = sorted((sign * row["low"], sign * row["high"]))
             if low > 0:
                 return f"{lead}, and that lead is beyond chance (interval {count_range(low, high)})."
-            return f"{lead}, but the data cannot tell yet whether that is more than luck (interval {count_range(low, high)})."
+            return f"{lead}, but the data cannot tell yet whether that is luck (interval {count_range(low, high)})."
     return f"{lead}."

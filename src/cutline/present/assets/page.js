@@ -81,6 +81,30 @@
     return `With ${places}, ${who}${hits} (${low} to ${high}), ${percent(best.hits[i] / positives)} of the ${number(positives)} positives.`;
   }
 
+  // The stop with the highest profit of all models shown.
+  function mostProfit() {
+    let best = { worth: -Infinity };
+    models.forEach((model, k) => {
+      if (!state.shown[k]) return;
+      model.hits.forEach((hits, i) => {
+        const worth = state.value * hits - state.cost * stops[i];
+        if (worth > best.worth + 1e-9) best = { worth, i, name: model.name };
+      });
+    });
+    return best;
+  }
+  function showBest() {
+    $("best").hidden = !hasProfit();
+    if (!hasProfit()) return;
+    const key = [state.cost, state.value, ...state.shown].join();
+    if (state.bestKey !== key) { state.bestKey = key; state.best = mostProfit(); }
+    if (state.best.i === undefined) { $("best").hidden = true; return; }
+    const who = models.length > 1 ? ` (${state.best.name})` : "";
+    $("best-words").textContent = state.best.worth > 0
+      ? `Most profit: ${money(state.best.worth)} at ${number(stops[state.best.i])} places${who}.`
+      : "No number of places makes a profit.";
+  }
+
   const rowsOf = {};
   for (const row of document.querySelectorAll("#at tbody tr")) rowsOf[row.dataset.row] = [...row.querySelectorAll("td")];
   const heads = [...document.querySelectorAll("#at thead th[data-model]")];
@@ -101,6 +125,7 @@
         ? `${number(model.worst[i])} to ${number(model.best[i])} as the tie falls` : "";
       put(rowsOf.hits[k], number(hits), `${bound(low)} to ${bound(high)}`);
       put(rowsOf.threshold[k], model.threshold[i] === null ? "takes all" : String(model.threshold[i]), tie);
+      put(rowsOf.next[k], `${number(model.next[0][i])} to ${number(model.next[1][i])}`);
       put(rowsOf.missed[k], number(positives - hits));
       put(rowsOf.rate[k], percent(hits / q), `${percent(low / q)} to ${percent(high / q)}`);
       put(rowsOf.qrecall[k], percent(positives ? hits / positives : NaN));
@@ -115,6 +140,7 @@
       }
     });
     $("row-profit").hidden = !hasProfit();
+    showBest();
     $("now").textContent = inWords(i, leads);
     const asked = typed.quota;
     $("exact").textContent = asked !== null && asked !== q
@@ -206,6 +232,7 @@
       typed.quota = Math.min(Math.round(wanted), rows);
       choose(nearest(typed.quota));
     });
+    $("best-go").addEventListener("click", () => { typed.quota = null; choose(state.best.i); });
     $("quota").addEventListener("change", () => { $("quota").value = stops[state.at]; });
     for (const id of ["cost", "value"]) $(id).addEventListener("input", money_changed);
     document.querySelectorAll(".models input").forEach((box, k) => {

@@ -61,5 +61,5 @@ def _new_axes() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise InputError("plots need matplotlib: pip install 'cutline[plot]'") from None
+        raise ImportError("plots need matplotlib: pip install 'cutline[plot]'") from None
     return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import InputError
 from .. import numbers
 from ..palette import colour
+from ..sections import leading
 from .frames import dominance_frame, extrapolation_frame, forest_frame, models_of
 from .style import GREY, count_axis, line_style, percent_axis, quiet, reference, say_beside
 
@@ -79,26 +80,22 @@ def dominance(ax: Any, result: Any, *, over: str = "quota") -> None:
     """Who leads from where to where; the stronger the colour, the surer the lead."""
     rows = dominance_frame(result, over=over)
     names = [ev.name for ev in models_of(result)]
+    end = rows[-1]["to"]
     for row in rows:
-        first, last, leader = row["from"], row["to"], str(row["leader"])
+        first, last = row["from"], row["to"]
         left = first - 1 if over == "quota" else first  # the first place covers the step from 0 to 1
-        known = leader in names
-        share = row.get("share")
-        sure = 1.0 if share is None or share != share else float(share)
-        lane = names.index(leader) if known else -1
-        ax.barh(
-            lane, last - left, left=left, height=0.62, color=colour(lane) if known else GREY, alpha=0.25 + 0.75 * sure
-        )
-        end = rows[-1]["to"]
-        if share is not None and share == share and last - left > 0.06 * end:
-            ax.annotate(
-                f"{sure:.0%}",
-                ((left + last) / 2, lane),
-                ha="center",
-                va="center",
-                fontsize=8,
-                color="white" if sure > 0.55 else "#333333",
-            )
+        share = row["share"] if row["share"] == row["share"] else 1.0
+        for lane in leading(str(row["leader"]), names):
+            ax.barh(lane, last - left, left=left, height=0.62, color=colour(lane), alpha=0.2 + 0.8 * share)
+            if last - left > 0.06 * end:
+                ax.annotate(
+                    f"{share:.0%}",
+                    ((left + last) / 2, lane),
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if share > 0.55 else "#333333",
+                )
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, rows[-1]["to"])

@@ -1,0 +1,108 @@
+"""``cutline plan``: where to cut the list, given costs and values."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..rows import plain, show
+from . import options
+from .output import as_csv, as_markdown, note, print_table, say, settings_line
+
+if TYPE_CHECKING:
+    from ..planning import Plan
+
+EXAMPLES = """\b
+Examples:
+  cutline plan scores.csv --label y --score p --cost 2 --value 50
+  cutline plan scores.csv --label y --score p --cost 2 --value 50 --budget 10000
+  cutline plan scores.csv --cost 2 --value 50 --quota 5% --format csv > profit-curve.csv
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@options.file_argument
+@options.label_option
+@options.score_option
+@click.option("--cost", type=float, required=True, help="Cost of each case taken.")
+@click.option("--value", type=float, required=True, help="Value of each hit.")
+@click.option("--fixed-cost", type=float, default=0.0, show_default=True, help="Cost of doing it at all.")
+@click.option("--budget", type=float, help="Money there is: limits the number of cases.")
+@options.quota_option
+@options.positive_option
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
+@options.seed_option
+@options.format_option
+def plan(
+    file: str, label: str | None, score: str | None, positive: str | None, form: str, resamples: int, **asked: Any
+) -> None:
+    """Say how many cases to take so that the profit is highest: value × hits − cost × cases.
+
+    --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve.
+    """
+    from .. import __version__
+    from ..planning import plan as plan_arrays
+    from .columns import choose_columns, read_labels
+    from .reading import opened
+
+    with opened(file) as source:
+        columns = choose_columns(source, label, [score] if score else [], None)
+        score = columns.scores[0]
+        labels = read_labels(source, columns.label, positive)
+        made = plan_arrays(labels, source.numbers(score, "score"), n_resamples=resamples, **asked)
+    facts = {"file": source.name, "label": columns.label, "score": score}
+    line = settings_line(
+        **facts,
+        rows=len(labels),
+        **{k: asked[k] for k in ("cost", "value", "fixed_cost", "budget", "quota") if asked[k]},
+        level=asked["level"],
+        resamples=resamples,
+        seed=asked["seed"],
+    )
+    if form == "json":
+        content = {"cutline": __version__, **facts, "rows": len(labels), "resamples": resamples, **made.to_dict()}
+        content["curve"] = made.curve.to_dicts()
+        say(json.dumps(plain(content), indent=2, ensure_ascii=False))
+    elif form == "csv":
+        say(as_csv(list(made.curve), made.curve.columns).rstrip("\n"))
+        note(line)
+    else:
+        rows = _rows(made)
+        say(_sentence(made, asked) + "\n")
+        if form == "markdown":
+            say(as_markdown(rows, ["", "value"]))
+        else:
+            print_table(rows, ["", "value"])
+        say(f"\n{line}")
+
+
+def _sentence(made: Plan, asked: dict[str, Any]) -> str:
+    if made.quota == 0:
+        return f"Take nobody: at cost {asked['cost']:g} and value {asked['value']:g} no cut makes a profit."
+    p = made.profit
+    return (
+        f"Take the best {made.quota:,}: profit {show(p.value)} ({asked['level']:.0%} interval {show(p.low)} to "
+        f"{show(p.high)}); choosing the cut on the same data makes that look {show(made.optimism)} too good."
+    )
+
+
+def _rows(made: Plan) -> list[dict[str, str]]:
+    lines = [("cases to take", f"{made.quota:,}"), ("cases allowed", f"{made.limit:,}")]
+    if made.cut is not None:
+        low, high = made.cut.next_hits
+        lines += [
+            ("threshold", show(made.cut.threshold)),
+            ("expected hits", show(made.cut.tp)),
+            ("hits of the next batch", f"{show(low)} … {show(high)}"),
+        ]
+    lines += [
+        ("profit", show(made.profit.value)),
+        ("interval of the profit", f"{show(made.profit.low)} … {show(made.profit.high)}"),
+        ("optimism in it", show(made.optimism)),
+        ("break even at", f"{made.break_even:,}"),
+        ("one more place is worth", show(made.one_more)),
+    ]
+    return [{"": name, "value": value} for name, value in lines]
