@@ -93,11 +93,13 @@ def _delta_error(measure: Measure, c: Counts) -> float:
 
 def fisher_z(measure: Measure, value: float, c: Counts, level: float) -> Interval:
     """Delta method on the scale of atanh, which keeps a correlation inside (−1, 1) (for MCC: Itaya et al. 2024)."""
-    if abs(value) >= 1.0:
-        return Interval(math.nan, math.nan)
-    half = z_of(level) * _delta_error(measure, c) / (1.0 - value * value)
-    middle = math.atanh(value)
-    return Interval(math.tanh(middle - half), math.tanh(middle + half))
+    whole = abs(value) >= 1.0
+    if whole:  # no spread to be seen: half a case more in every cell shows what may have been missed
+        c = Counts(c.tp + 0.5, c.fp + 0.5, c.fn + 0.5, c.tn + 0.5)
+    middle = math.atanh(float(measure.compute(c)) if whole else value)
+    half = z_of(level) * _delta_error(measure, c) / (1.0 - math.tanh(middle) ** 2)
+    low, high = math.tanh(middle - half), math.tanh(middle + half)
+    return Interval(-1.0 if value <= -1.0 else low, 1.0 if value >= 1.0 else high)
 
 
 CLOSED: dict[str, tuple[str, Callable[[Counts, float], Interval]]] = {

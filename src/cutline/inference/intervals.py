@@ -21,15 +21,21 @@ from ..measures.catalogue import Spec, number
 from ..measures.reading import read, why_undefined
 from ..operating import operating_point
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sample import Sample, resolve_quota
 from ..sweep import Counts
 from . import bootstrap, cells, delong, proportions
 from .resampling import Resampler
 
 AUC_FAMILY = ("roc_auc", "gini", "pem", "taks", "average_gain", "linear_ranking")
 NAMES = ("auto", "bootstrap", *proportions.METHODS, "delong", "delong_logit", *bootstrap.METHODS)
-DEFAULT_BOOTSTRAP = "bca"
 DEFAULT_PROPORTION = "wilson"
+
+# What ``auto`` takes, by counted coverage (benchmarks/coverage.py; the table is in docs/how-sure-are-we.md).
+ON_LOGIT_SCALE = ("average_precision", "average_hit_rate", "pr_auc_min", "pr_auc_minmax", "pr_auc_max")
+BY_EFFECTIVE_SIZE = ("qrecall", "quota_lift")
+BY_PERCENTILE = ("quota_pearson", "information_score", "relative_information_score", "hinge_loss")
+# Measures that do not feel how frequent positives are; for the others fixed class sizes make intervals too short.
+STRATIFIED = ("roc_auc", "gini", "pem", "taks", "auch", "ks_statistic", "max_youden_index")
 
 
 @dataclass(frozen=True)
@@ -123,10 +129,8 @@ def estimate_all(
 
 
 def is_stratified(spec: Spec, settings: Settings) -> bool:
-    """Whether replicates keep the class sizes: by default those of measures of the whole ranking do."""
-    if settings.stratify is not None:
-        return settings.stratify
-    return spec.measure.part in ("pairs", "gaps", "hull", "precision", "places", "ranking")
+    """Whether replicates keep the class sizes: by default where the share of positives does not matter."""
+    return spec.measure.name in STRATIFIED if settings.stratify is None else settings.stratify
 
 
 def bootstrapped(
@@ -138,8 +142,7 @@ def bootstrapped(
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> dict[Spec, Estimate]:
     """Estimates with bootstrap intervals of the ``wanted`` specs; the replicates of all go into ``keep``."""
-    method = settings.interval if settings.interval in bootstrap.METHODS else DEFAULT_BOOTSTRAP
-    jackknife = method == "bca" and not wanted.isdisjoint(specs)
+    jackknife = any(spec in wanted and bootstrap_method(spec, settings) == "bca" for spec in specs)
     drawn = bootstrap.replicate(specs, values, resampler, settings.n_resamples, jackknife=jackknife)
     estimates = {}
     for spec, replicates in drawn.items():
@@ -147,11 +150,38 @@ def bootstrapped(
             keep[str(spec)] = replicates.values
         if spec not in wanted:
             continue
-        low, high = replicates.interval(method, settings.level)
+        method = bootstrap_method(spec, settings)
+        if method == "wilson_effective":
+            low, high = effective_wilson(spec, replicates, resampler.ranking.rows, settings.level)
+        else:
+            low, high = replicates.interval(method, settings.level)
         estimates[spec] = Estimate(
             str(spec), values[spec], low, high, settings.level, method, undefined_replicates=replicates.undefined
         )
     return estimates
+
+
+def bootstrap_method(spec: Spec, settings: Settings) -> str:
+    """How replicates become an interval: as asked for, else what covers best."""
+    if settings.interval in bootstrap.METHODS:
+        return str(settings.interval)
+    if spec.measure.name in BY_EFFECTIVE_SIZE:
+        return "wilson_effective"
+    return "percentile" if spec.measure.name in BY_PERCENTILE else "bca"
+
+
+def effective_wilson(spec: Spec, replicates: bootstrap.Replicates, rows: int, level: float) -> Interval:
+    """Wilson interval with as many trials as would give the replicates' variance, as in survey sampling.
+
+    Qrecall is no share of independent trials: the quota caps the hits. The lift at a quota is Qrecall times n/quota.
+    """
+    scale = rows / resolve_quota(spec.quota, rows) if spec.measure.name == "quota_lift" else 1.0
+    value, spread = replicates.value / scale, float(np.nanvar(replicates.values / scale, ddof=1))
+    trials = value * (1.0 - value) / spread if spread > 0 and 0.0 < value < 1.0 else math.nan
+    if trials != trials:
+        return replicates.interval("percentile", level)
+    low, high = proportions.wilson(value * trials, trials, level)
+    return Interval(scale * low, scale * high)
 
 
 def closed_form(spec: Spec, value: float, ranking: Ranking, settings: Settings) -> tuple[Interval, str] | None:
@@ -161,9 +191,11 @@ def closed_form(spec: Spec, value: float, ranking: Ranking, settings: Settings) 
         return None
     if name in AUC_FAMILY and wish in ("auto", "delong", "delong_logit"):
         return _auc_relative(name, ranking, level, logit=wish != "delong")
-    if name == "average_precision" and wish == "auto" and 0.0 < value < 1.0:
-        return _logit(value, ranking.n_pos, level), "logit"
-    if spec.measure.part != "cut":
+    if name in ON_LOGIT_SCALE and wish == "auto":
+        if 0.0 < value < 1.0:
+            return _logit(value, ranking.n_pos, level), "logit"
+        return proportions.wilson(value * ranking.n_pos, ranking.n_pos, level), "wilson"
+    if spec.measure.part != "cut" or (wish == "auto" and name in BY_EFFECTIVE_SIZE):
         return None
     cut = _counts(spec, ranking)
     if name in cells.PROPORTIONS or name == "zero_one_loss":
@@ -174,7 +206,7 @@ def closed_form(spec: Spec, value: float, ranking: Ranking, settings: Settings) 
     if name in cells.CLOSED:
         label, interval = cells.CLOSED[name]
         return interval(cut, level), label
-    if name in cells.CORRELATIONS and abs(value) < 1.0:
+    if name in cells.CORRELATIONS:
         return cells.fisher_z(spec.measure, value, cut, level), "delta_z"
     return None
 
@@ -211,7 +243,7 @@ def auc_line(name: str, ranking: Ranking) -> tuple[float, float]:
 
 
 def _logit(value: float, n_pos: float, level: float) -> Interval:
-    """Interval for average precision on the logit scale, standard error 1/√(n⁺·AP·(1−AP)) (Boyd et al. 2013)."""
+    """Interval for areas under precision–recall on the logit scale, SE 1/√(n⁺·v·(1−v)) (Boyd et al. 2013)."""
     middle = math.log(value / (1.0 - value))
     half = proportions.z_of(level) / math.sqrt(n_pos * value * (1.0 - value))
     return Interval(1.0 / (1.0 + math.exp(-(middle - half))), 1.0 / (1.0 + math.exp(-(middle + half))))
