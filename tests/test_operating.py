@@ -1,0 +1,146 @@
+"""One cut of the list: counts, tie range, and the interval that is to hold the hits of the next batch."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import cutline as cl
+from cutline.inference.proportions import beta_binomial_quantile
+from cutline.operating import next_hits
+from samples import ANY, Case, cases
+
+Y = [1, 1, 0, 1, 0, 0, 1, 0]
+S = [0.9, 0.8, 0.8, 0.6, 0.6, 0.6, 0.3, 0.1]
+
+
+def at(**cut: float) -> cl.OperatingPoint:
+    return cl.evaluate(Y, S, interval=None).at(**cut)
+
+
+def test_inside_a_tie_by_hand() -> None:
+    """Five places: three whole (2 hits), two of the three at 0.6 (1 positive): 2 + 2/3 hits, at worst 2, at best 3."""
+    point = at(quota=5)
+    assert (point.threshold, point.taken, point.tied, point.from_tie) == (0.6, 5, 3, 2)
+    assert (point.tp, point.fp, point.fn, point.tn) == pytest.approx((8 / 3, 7 / 3, 4 / 3, 5 / 3))
+    assert (point.hits_worst, point.hits_best) == (2, 3)
+    assert point.hit_rate == pytest.approx(8 / 15)
+    assert point.qrecall == pytest.approx(2 / 3)
+    assert point.fpr == pytest.approx(7 / 12)
+    assert point.lift == pytest.approx((8 / 15) / 0.5)
+    assert point.pearson == pytest.approx(cl.quota_pearson(Y, S, quota=5))
+
+
+def test_between_ties_nothing_is_open() -> None:
+    point = at(quota=6)
+    assert (point.tp, point.fp, point.tied, point.from_tie) == (3, 3, 0, 0)
+    assert point.hits_worst == point.hits_best == point.tp
+    assert point.threshold == 0.3  # everything above it is taken
+    assert at(quota=8).threshold == float("-inf")
+
+
+def test_other_ways_to_name_a_cut() -> None:
+    assert at(threshold=0.6).taken == 3
+    assert at(threshold=0.6).threshold == 0.6
+    assert at(recall=0.75).taken == 6
+    assert at(recall=0.5).taken == 3
+    assert at(precision=0.6).taken == 3
+    assert at(precision=0.57).taken == 7  # 4 of 7, although 3 of 6 is below
+    assert at(fpr=0.5).taken == 3
+    assert at(fpr=0.75).taken == 7
+    with pytest.raises(cl.InputError, match="exactly one"):
+        at(quota=3, threshold=0.5)
+    with pytest.raises(cl.InputError, match="exactly one"):
+        at()
+
+
+@given(cases(ANY, min_size=1, max_size=9), st.data())
+def test_tie_range_is_that_of_all_fillings(case: Case, data: st.DataObject) -> None:
+    """Every way to fill the quota from the tie: fewest, most and mean hits."""
+    quota = data.draw(st.integers(1, len(case.y)))
+    edge = np.sort(case.s)[::-1][quota - 1]
+    above, tied = np.flatnonzero(case.s > edge), np.flatnonzero(case.s == edge)
+    hits = [int(case.y[above].sum() + case.y[list(taken)].sum()) for taken in combinations(tied, quota - len(above))]
+    point = cl.evaluate(case.y, case.s, interval=None, measures=["roc_auc"]).at(quota=quota)
+    assert (point.hits_worst, point.hits_best) == (min(hits), max(hits))
+    assert point.tp == pytest.approx(np.mean(hits))
+    assert point.tp + point.fp == pytest.approx(quota)
+    assert point.tp + point.fn == pytest.approx(case.y.sum())
+
+
+def test_expected_hits_is_wilson_times_the_places() -> None:
+    point = at(quota=3)
+    low, high = cl.proportion_interval(2, 3, method="wilson")
+    assert (point.expected_hits.low, point.expected_hits.high) == pytest.approx((3 * low, 3 * high))
+    assert point.expected_hits.method == "wilson"
+
+
+@pytest.mark.parametrize(("hits", "taken"), [(0, 10), (3, 10), (10, 10), (7.5, 40), (60, 200)])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_next_hits_are_quantiles_of_the_beta_binomial(hits: float, taken: int, level: float) -> None:
+    predictive = stats.betabinom(taken, hits + 0.5, taken - hits + 0.5)
+    low, high = next_hits(hits, taken, level)
+    assert low == predictive.ppf((1 - level) / 2)
+    assert high == predictive.ppf((1 + level) / 2)
+    assert predictive.cdf(high) - predictive.cdf(low - 1) >= level
+
+
+def test_large_batches_join_the_exact_ones() -> None:
+    """Beyond 10,000 places a beta distribution stands in; there the exact quantiles are still computable."""
+    for share in (0.02, 0.3, 0.9):
+        n = 12_000
+        a, b = share * n + 0.5, (1 - share) * n + 0.5
+        exact = stats.betabinom(n, a, b)
+        for q in (0.025, 0.975):
+            assert abs(beta_binomial_quantile(q, n, a, b) - exact.ppf(q)) <= 3
+
+
+@pytest.mark.parametrize(("n", "quota", "prevalence"), [(400, 20, 0.1), (400, 80, 0.25), (1000, 50, 0.5)])
+def test_next_hits_hold_the_next_batch(n: int, quota: int, prevalence: float) -> None:
+    """Two lists from one population, again and again: the interval from the first is to hold the hits of the second.
+
+    The interval for the mean, counted alongside, must fail: it is not meant for a single batch.
+    """
+    rng = np.random.default_rng(11)
+    runs, inside, inside_mean = 1000, 0, 0
+    for _ in range(runs):
+        found = []
+        for _batch in range(2):
+            y = rng.random(n) < prevalence
+            s = rng.normal(1.2 * y)
+            found.append(int(y[np.argpartition(-s, quota)[:quota]].sum()))
+        now, then = found
+        inside += then in next_hits(now, quota, 0.95)
+        low, high = cl.proportion_interval(now, quota, method="wilson")
+        inside_mean += quota * low <= then <= quota * high
+    assert 0.935 <= inside / runs <= 0.995
+    assert inside_mean / runs < 0.92
+
+
+def test_predictive_is_wider_than_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.3
+    point = cl.evaluate(y, rng.normal(y), interval=None, measures=["roc_auc"]).at(quota=100)
+    assert point.next_hits.low < point.expected_hits.low < point.tp < point.expected_hits.high < point.next_hits.high
+    assert f"{point.next_hits.low:.0f}" in repr(point)
+    assert point.to_dict()["hit_rate"] == point.precision
+
+
+def test_level_of_the_evaluation_is_the_level_of_the_cut() -> None:
+    wide = cl.evaluate(Y * 20, S * 20, interval=None, level=0.99).at(quota=60).next_hits
+    narrow = cl.evaluate(Y * 20, S * 20, interval=None, level=0.5).at(quota=60).next_hits
+    assert wide.width > narrow.width > 0
+
+
+def test_weighted_samples_have_no_places() -> None:
+    ev = cl.evaluate(Y, S, sample_weight=[2.0] * 8, interval=None)
+    with pytest.raises(cl.InputError, match="weighted"):
+        ev.at(quota=3)
+    point = ev.at(threshold=0.7)
+    assert point.taken == 6
+    assert np.isnan(point.next_hits.low)

@@ -1,0 +1,260 @@
+"""How many places to fill: profits by hand, limits, luck, and quotas that are not known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutline as cl
+from samples import ANY, Case, cases
+from test_select import expected_outcomes
+
+Y = [1, 1, 0, 1, 0, 0]
+S = [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]
+
+
+def plan(**options: Any) -> cl.Plan:
+    return cl.plan(Y, S, **{"cost": 2, "value": 5, "n_resamples": 200, **options})
+
+
+def test_profit_by_hand() -> None:
+    p = plan()
+    assert p.taken.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert p.hits.tolist() == [0, 1, 2, 2, 3, 3, 3]
+    assert p.profits.tolist() == [0, 3, 6, 4, 7, 5, 3]
+    assert (p.quota, p.profit.value, p.break_even, p.limit) == (4, 7, 6, 6)
+    assert p.cut is not None
+    assert p.cut.tp == 3
+    assert p.profit.method == "percentile"
+    assert p.profit.low <= 7 <= p.profit.high
+    assert p.curve[4] == {"taken": 4, "hits": 3, "profit": 7}
+    assert "take 4" in repr(p)
+    assert p.to_dict()["one_more_place"] == p.one_more
+
+
+def test_break_even_is_the_last_quota_without_a_loss() -> None:
+    assert plan(cost=3).profits.tolist() == [0, 2, 4, 1, 3, 0, -3]
+    assert plan(cost=3).break_even == 5
+    assert plan(cost=3).quota == 2  # one more contact (4 − 3 … 3) would earn less
+    assert plan(cost=6).break_even == 0
+    assert (plan(cost=6).quota, plan(cost=6).profit.value, plan(cost=6).cut) == (0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "limit", "quota"),
+    [
+        ({"budget": 5}, 2, 2),  # two contacts at 2 each
+        ({"budget": 6}, 3, 2),
+        ({"budget": 100}, 6, 4),
+        ({"budget": 6, "fixed_cost": 3}, 1, 0),  # one contact earns 5 − 2 − 3 = 0: no better than none
+        ({"quota": 3}, 3, 2),
+        ({"quota": 0.5}, 3, 2),
+        ({"quota": 3, "budget": 2}, 1, 1),
+        ({"cost": 0, "budget": 1}, 6, 4),
+    ],
+)
+def test_budget_and_capacity(options: dict[str, Any], limit: int, quota: int) -> None:
+    p = plan(**options)
+    assert (p.limit, p.quota) == (limit, quota)
+
+
+def test_fixed_cost_counts_once_and_only_if_somebody_is_taken() -> None:
+    p = plan(fixed_cost=1.5)
+    assert p.profits.tolist() == [0, 1.5, 4.5, 2.5, 5.5, 3.5, 1.5]
+    assert plan(fixed_cost=7.5).quota == 0
+    assert plan(fixed_cost=7.5).profit.value == 0
+
+
+def test_cents_that_floats_cannot_hold_do_not_cost_a_place() -> None:
+    assert plan(cost=0.1, budget=0.3).limit == 3
+    assert plan(cost=0.7, budget=2.1).limit == 3
+
+
+def test_one_more_place_is_the_slope_of_the_concave_curve() -> None:
+    """Upper hull of hits over places: (0,0), (2,2), (4,3), (6,3)."""
+    assert plan(quota=1).one_more == pytest.approx(5 * 1 - 2)  # between 0 and 2 each place holds a hit
+    assert plan(quota=2).one_more == pytest.approx(5 * 0.5 - 2)  # half a hit for each of the next two
+    assert plan().one_more == pytest.approx(-2)  # after 4 there is none
+    assert np.isnan(cl.plan([1, 1, 0, 1], [4, 3, 2, 1], cost=0.5, value=5, n_resamples=50).one_more)
+
+
+def test_one_more_is_worth_something_only_where_a_limit_binds() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.2
+    s = rng.normal(1.5 * y)
+    free, bound = (cl.plan(y, s, cost=1, value=4, quota=q, n_resamples=50) for q in (None, 15))
+    assert bound.quota == 15
+    assert bound.one_more > 0
+    assert free.one_more <= 1e-9
+
+
+@given(cases(ANY, min_size=1), st.integers(0, 4), st.integers(0, 9), st.integers(0, 5), st.data())
+def test_profit_is_that_of_the_expected_outcomes(
+    case: Case, cost: int, value: int, fixed: int, data: st.DataObject
+) -> None:
+    n = len(case.y)
+    quota = data.draw(st.integers(1, n))
+    p = cl.plan(case.y, case.s, cost=cost, value=value, fixed_cost=fixed, quota=quota, n_resamples=2)
+    outcomes = expected_outcomes(case.y, case.s)
+    found = [sum(outcomes[:j], Fraction(0)) for j in range(n + 1)]
+    profits = [value * hits - cost * j - (fixed if j else 0) for j, hits in enumerate(found)]
+    assert p.profits == pytest.approx([float(x) for x in profits], abs=1e-9)
+    assert p.profit.value == pytest.approx(float(max(profits[: quota + 1])), abs=1e-9)
+    assert p.quota <= quota
+    afloat = [j for j, x in enumerate(profits) if x >= 0]
+    assert p.break_even == max(afloat)
+
+
+# --- how sure: interval and optimism -----------------------------------------------------------------------------
+
+
+def test_the_interval_is_that_of_literal_resamples() -> None:
+    """Percentiles of the profit at the same share, over resamples of the rows, by plain numpy."""
+    rng = np.random.default_rng(5)
+    y = rng.random(300) < 0.3
+    s = rng.normal(y)
+    p = cl.plan(y, s, cost=1, value=2, quota=60, n_resamples=2000, seed=1)
+    assert p.quota > 20
+    profits = []
+    for _ in range(2000):
+        rows = rng.integers(0, 300, 300)
+        order = np.argsort(-s[rows], kind="stable")[: p.quota]
+        profits.append(2.0 * y[rows][order].sum() - p.quota)
+    low, high = np.quantile(profits, [0.025, 0.975])
+    assert p.profit.low == pytest.approx(low, abs=0.15 * (high - low))
+    assert p.profit.high == pytest.approx(high, abs=0.15 * (high - low))
+
+
+def test_seeds_and_levels() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.random(200) < 0.3
+    s = rng.normal(y)
+    first, again, other = (cl.plan(y, s, cost=1, value=3, n_resamples=300, seed=seed) for seed in (1, 1, 2))
+    assert first.profit == again.profit
+    assert first.profit != other.profit
+    assert first.optimism == again.optimism
+    wide = cl.plan(y, s, cost=1, value=3, n_resamples=300, seed=1, level=0.99)
+    assert wide.profit.interval.width > first.profit.interval.width
+
+
+def test_optimism_is_what_the_best_cut_promises_too_much() -> None:
+    """Scores that say nothing: the best cut looks profitable, the truth is 0 everywhere; optimism admits it."""
+    promised, admitted, earned = [], [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = rng.random(200) < 0.5
+        p = cl.plan(y, rng.random(200), cost=1, value=2, n_resamples=100, seed=seed)
+        promised.append(p.profit.value)
+        admitted.append(p.optimism)
+        earned.append(0.0)  # value · ½ − cost
+    gap = np.mean(promised) - np.mean(earned)
+    assert gap > 5
+    assert 0.5 * gap < np.mean(admitted) < 1.5 * gap
+
+
+def test_no_choice_no_optimism() -> None:
+    """One place or none, and a top row that is worth it in nearly every resample."""
+    y = np.repeat([1, 0], 100)
+    s = np.repeat([1.0, 0.0], 100)
+    assert cl.plan(y, s, cost=1, value=10, quota=50, n_resamples=200).optimism == pytest.approx(0, abs=1e-6)
+
+
+# --- places that are not known -----------------------------------------------------------------------------------
+
+
+def test_over_quotas_by_hand() -> None:
+    p = plan(quotas=(1, 3))
+    assert p.over_quotas is not None
+    assert p.over_quotas.value == pytest.approx((3 + 6 + 4) / 3)
+    assert p.over_quotas.low <= p.over_quotas.value <= p.over_quotas.high
+    weighed = plan(quotas={6: 1, 2: 3}).over_quotas
+    assert weighed is not None
+    assert weighed.value == pytest.approx((3 * 6 + 3) / 4)
+    assert plan().over_quotas is None
+    assert "over the given quotas" in repr(p)
+
+
+def test_average_over_quotas_by_hand() -> None:
+    assert cl.average_over_quotas(Y, S, (1, 3)) == pytest.approx((1 / 3 + 2 / 3 + 2 / 3) / 3)
+    assert cl.average_over_quotas(Y, S, (1, 3), measure="hit_rate") == pytest.approx((1 + 1 + 2 / 3) / 3)
+    assert cl.average_over_quotas(Y, S, (1, 3), measure="quota_lift") == pytest.approx((1 + 1 + 2 / 3) / 3 / 0.5)
+    assert cl.average_over_quotas(Y, S, {2: 1, 4: 3}, measure="hit_rate") == pytest.approx((1 + 3 * 0.75) / 4)
+    assert cl.average_over_quotas(Y, S, {4: 5}) == cl.qrecall(Y, S, quota=4)
+    assert cl.average_over_quotas(Y, S, (0.5, 0.5)) == cl.qrecall(Y, S, quota=3)
+
+
+def two_classes(case: Case) -> bool:
+    return 0 < case.y.sum() < len(case.y)
+
+
+@given(cases(ANY, min_size=2).filter(two_classes))
+def test_average_qrecall_is_the_mean_over_quotas_from_the_positives_on(case: Case) -> None:
+    n, n_pos = len(case.y), int(case.y.sum())
+    assert cl.average_over_quotas(case.y, case.s, (n_pos, n)) == pytest.approx(cl.average_qrecall(case.y, case.s))
+
+
+@given(cases(ANY, min_size=2).filter(two_classes))
+def test_average_hit_rate_weighs_each_quota_by_the_outcome_of_its_last_place(case: Case) -> None:
+    outcomes = expected_outcomes(case.y, case.s)
+    weights = {j: float(t) for j, t in enumerate(outcomes, start=1)}
+    mean = cl.average_over_quotas(case.y, case.s, weights, measure="hit_rate")
+    assert mean == pytest.approx(cl.average_hit_rate(case.y, case.s))
+
+
+@given(cases(ANY, min_size=2).filter(two_classes))
+def test_pem_is_a_rescaled_mean_over_all_quotas(case: Case) -> None:
+    n, n_neg = len(case.y), int((1 - case.y).sum())
+    total = n * cl.average_over_quotas(case.y, case.s, (1, n))
+    assert (total - (n + 1) / 2) / (n_neg / 2) == pytest.approx(cl.pem(case.y, case.s), abs=1e-9)
+
+
+@given(cases(ANY, min_size=2).filter(two_classes))
+def test_hit_rate_and_qrecall_differ_only_when_averaged(case: Case) -> None:
+    """At one quota they are one number on two scales; over several quotas they are not."""
+    n, n_pos = len(case.y), int(case.y.sum())
+    for j in range(1, n + 1):
+        by_hits = cl.average_over_quotas(case.y, case.s, {j: 1}, measure="hit_rate")
+        assert by_hits * j == pytest.approx(cl.average_over_quotas(case.y, case.s, {j: 1}) * n_pos)
+
+
+def test_averages_can_disagree_about_models() -> None:
+    y = [1, 1, 0, 0, 0, 0]
+    a, b = [9, 2, 7, 6, 5, 1], [8, 7, 9, 4, 3, 2]  # a: places 1 and 5; b: places 2 and 3
+    prefers = {
+        name: cl.average_over_quotas(y, a, (1, 4), measure=name) > cl.average_over_quotas(y, b, (1, 4), measure=name)
+        for name in ("hit_rate", "qrecall")
+    }
+    assert prefers == {"hit_rate": True, "qrecall": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cost": -1}, "cost"),
+        ({"value": float("nan")}, "value"),
+        ({"fixed_cost": -2}, "fixed_cost"),
+        ({"budget": 3, "fixed_cost": 4}, "does not cover"),
+        ({"budget": -3}, "budget"),
+        ({"quota": 7}, "quota"),
+        ({"level": 1.0}, "level"),
+        ({"quotas": (3, 2)}, "backwards"),
+        ({"quotas": {}}, "empty"),
+        ({"quotas": {2: -1}}, "weights"),
+        ({"quotas": {2: 0}}, "weights"),
+        ({"quotas": 3}, "range"),
+        ({"quotas": {9: 1}}, "quota"),
+    ],
+)
+def test_refusals(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(cl.InputError, match=said):
+        plan(**options)
+
+
+def test_average_over_quotas_refuses_other_measures() -> None:
+    with pytest.raises(cl.InputError, match="choose hit_rate, qrecall or quota_lift"):
+        cl.average_over_quotas(Y, S, (1, 3), measure="roc_auc")
