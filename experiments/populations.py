@@ -104,5 +104,5 @@ class GaussianRecognition:
 
 def _accuracy(favorability: tuple[Floats, Floats], k: ArrayLike) -> Floats:
     miss, weight = favorability
-    log = np.log1p(-np.minimum(miss, 1.0 - 1e-300))
+    log = np.log1p(-np.minimum(miss, 1.0 - 1e-16))
     return np.array([float(np.exp((classes - 1.0) * log) @ weight) for classes in np.atleast_1d(k)])

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InputError
+from ..progress import Progress
 from .blend import Blend
 from .evidence import Evidence, Source
 from .method import Method
 from .moments import Floats
-from .progress import follow
 
 HALVES, QUARTERS = 6, 8
 HORIZON = 10.0
@@ -35,7 +35,7 @@ _FLOOR = 1e-6
 
 
 @dataclass(frozen=True)
-class Tested:
+class BacktestRow:
     """One method in the back-test; ``weight`` is its share in `auto`, 0 where it was left out, ``reason`` says why."""
 
     method: Method
@@ -53,41 +53,44 @@ class Tested:
         return self.method.name
 
 
-def back_test(source: Source, methods: dict[str, Method], seed: int, *, show: bool | None = None) -> tuple[Tested, ...]:
+def back_test(
+    source: Source, methods: dict[str, Method], seed: int, *, show: bool | None = None
+) -> tuple[BacktestRow, ...]:
     """Every variant of every method tried on the same random halves and quarters of the classes."""
     candidates = [(family, variant) for family, method in methods.items() for variant in method.variants()]
     halves = list(source.parts(0.5, HALVES, seed)) if source.n_classes >= FEWEST_CLASSES else []
     quarters = list(source.parts(0.25, QUARTERS, seed)) if source.n_classes >= 2 * FEWEST_CLASSES else []
     seen = source.whole().last_accuracy
     target = np.array([float(source.n_classes), HORIZON * source.n_classes])
-    rows = [
-        _try(family, method, halves, quarters, target, seen)
-        for family, method in follow(candidates, len(candidates), "back-test", show)
-    ]
+    rows = []
+    with Progress("back-test", len(candidates), show) as progress:
+        for family, method in candidates:
+            rows.append(_try(family, method, halves, quarters, target, seen))
+            progress.advance()
     return tuple(rows)
 
 
 def _try(
     family: str, method: Method, halves: Sequence[Evidence], quarters: Sequence[Evidence], target: Floats, seen: float
-) -> Tested:
+) -> BacktestRow:
     try:
         from_half = np.array([method.fit(part).accuracy(target) for part in halves]).reshape(-1, 2)
         from_quarter = np.array([method.fit(part).accuracy(target) for part in quarters]).reshape(-1, 2)
     except InputError as refusal:
         # The method cannot read these data (no scores, no spread): it stays in the table with the reason.
-        return Tested(method, family, reason=str(refusal))
+        return BacktestRow(method, family, reason=str(refusal))
     if not halves:
-        return Tested(method, family, reason="too few classes for a back-test")
+        return BacktestRow(method, family, reason="too few classes for a back-test")
     half = float(np.sqrt(np.mean((from_half[:, 0] - seen) ** 2)))
     quarter = float(np.sqrt(np.mean((from_quarter[:, 0] - seen) ** 2))) if quarters else half
     spread = float(from_half[:, 1].std(ddof=1)) if len(halves) > 1 else 0.0
     risk = float(np.sqrt(half**2 / 4.0 + quarter**2 / 10.0 + spread**2 / 2.0))
-    return Tested(method, family, half, quarter, spread, risk)
+    return BacktestRow(method, family, half, quarter, spread, risk)
 
 
-def weigh(rows: tuple[Tested, ...]) -> tuple[Tested, ...]:
+def weigh(rows: tuple[BacktestRow, ...]) -> tuple[BacktestRow, ...]:
     """The best variant of every family gets a weight in inverse proportion to its risk, unless it is refuted."""
-    best: dict[str, Tested] = {}
+    best: dict[str, BacktestRow] = {}
     for row in rows:
         if np.isfinite(row.risk) and (row.family not in best or row.risk < best[row.family].risk):
             best[row.family] = row
@@ -107,7 +110,7 @@ def weigh(rows: tuple[Tested, ...]) -> tuple[Tested, ...]:
     return tuple(out)
 
 
-def blend_of(rows: tuple[Tested, ...]) -> Method | None:
+def blend_of(rows: tuple[BacktestRow, ...]) -> Method | None:
     """The weighted methods as one; None where nothing could be tested."""
     kept = [row for row in rows if row.weight > 0.0]
     if not kept:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
+from ..progress import Progress
 from .evidence import Evidence, Source
 from .favorability import Favorability
 from .method import Method
-from .progress import follow
 
 
 def replicate_fits(
@@ -22,12 +22,12 @@ def replicate_fits(
     Draws depend on the seed and the number of the replicate alone, so threads do not change them.
     """
     settled = method.settled(source.whole())
-    workers = n_jobs if n_jobs is not None else min(4, os.cpu_count() or 1)
-    evidence = source.resamples(n, seed)
+    workers = max(1, n_jobs if n_jobs is not None else min(4, os.cpu_count() or 1))
     fits: list[Favorability] = []
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        for batch in follow(_batches(evidence, 2 * max(1, workers)), -(-n // (2 * max(1, workers))), "resamples", show):
+    with ThreadPoolExecutor(workers) as pool, Progress("resamples", n, show) as progress:
+        for batch in _batches(source.resamples(n, seed), 2 * workers):
             fits.extend(pool.map(settled.fit, batch))
+            progress.advance(len(batch))
     return fits
 
 

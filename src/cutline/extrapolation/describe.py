@@ -60,7 +60,7 @@ def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4f}"
 
 
-def _plain(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
     """Numbers JSON can carry: nan and inf become null."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -72,15 +72,15 @@ def as_document(ex: Extrapolation) -> dict[str, Any]:
         "cases": ex.n_cases,
         "accuracy_seen": ex.observed.test_accuracy,
         "method": ex.method,
-        "predictions": [{key: _plain(value) for key, value in row.items()} for row in ex.to_dicts()],
-        "by_method": {str(k): {name: _plain(value) for name, value in ex.by_method(k).items()} for k in ex.k},
+        "predictions": [{key: plain_number(value) for key, value in row.items()} for row in ex.to_dicts()],
+        "by_method": {str(k): {name: plain_number(value) for name, value in ex.by_method(k).items()} for k in ex.k},
         "backtest": [
             {
                 "method": row.name,
-                "error_from_half": _plain(row.error_half),
-                "error_from_quarter": _plain(row.error_quarter),
-                "spread": _plain(row.spread),
-                "risk": _plain(row.risk),
+                "error_from_half": plain_number(row.error_half),
+                "error_from_quarter": plain_number(row.error_quarter),
+                "spread": plain_number(row.spread),
+                "risk": plain_number(row.risk),
                 "weight": row.weight,
                 "reason": row.reason,
             }

@@ -13,7 +13,7 @@ from .method import Method
 from .moments import Floats, power_of_atom
 
 _NODES = 160
-_LOWEST, _STEPS = -40.0, 1600
+_LOWEST, _STEPS = -40.0, 1200
 
 
 @cache
@@ -80,7 +80,7 @@ class Exponential:
             gap = 1.0 - (up_to(high) - up_to(low)) / (high - low) - accuracy
             return float(gap * gap @ importance / importance.sum())
 
-        found = minimize(loss, np.array([0.0, 2.0]), method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-14})
+        found = minimize(loss, np.array([0.0, 2.0]), method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-12})
         low, high = ends(found.x)
         return self.between(float(np.exp(low)), float(np.exp(high)))
 

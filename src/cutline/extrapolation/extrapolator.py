@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from .backtest import Tested, back_test, blend_of, weigh
+from .backtest import BacktestRow, back_test, blend_of, weigh
 from .blend import Blend
 from .bootstrap import replicate_fits
 from .comparisons import LARGEST_KEPT, Metric
@@ -52,7 +52,7 @@ class AccuracyExtrapolator:
     >>> probes = centres + 0.5 * rng.normal(size=centres.shape)
     >>> model = AccuracyExtrapolator(method="probit_normal", interval=False)
     >>> model.fit_embeddings(centres, probes).predict([60, 600]).round(2).tolist()
-    [0.73, 0.4]
+    [0.78, 0.53]
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class AccuracyExtrapolator:
 
     def _choose(
         self, source: Source, whole: Evidence, notes: list[str]
-    ) -> tuple[Method, tuple[Tested, ...], dict[str, Favorability], dict[str, float]]:
+    ) -> tuple[Method, tuple[BacktestRow, ...], dict[str, Favorability], dict[str, float]]:
         """The method to use, the back-test, every method's fit to the whole, and the weights of the chosen."""
         usable = {
             name: method
@@ -244,8 +244,8 @@ def extrapolate(
     >>> centres = rng.normal(size=(80, 5))
     >>> probes = centres + 0.4 * rng.normal(size=centres.shape)
     >>> ex = extrapolate(gallery=centres, probes=probes, k=[800], method="mixture", interval=False)
-    >>> ex.observed.test_accuracy
-    0.75
+    >>> round(ex.observed.test_accuracy, 6)
+    0.725
     >>> 0.3 < ex.accuracy(800).value < 0.7
     True
     """
@@ -299,9 +299,9 @@ def _asked(k: int | Iterable[int] | None) -> tuple[int, ...]:
     return tuple(int(value) for value in asked)
 
 
-def _fit_best(rows: tuple[Tested, ...], whole: Evidence) -> dict[str, Favorability]:
+def _fit_best(rows: tuple[BacktestRow, ...], whole: Evidence) -> dict[str, Favorability]:
     """The best variant of every family fitted to everything, refuted ones too: the plot shows them."""
-    best: dict[str, Tested] = {}
+    best: dict[str, BacktestRow] = {}
     for row in rows:
         if np.isfinite(row.risk) and (row.family not in best or row.risk < best[row.family].risk):
             best[row.family] = row
@@ -370,7 +370,7 @@ def _notes(source: Source, whole: Evidence, marginal: bool) -> list[str]:
                 f"No error was seen among {source.n_classes:,} classes: nothing shows where accuracy begins to fall, "
                 "and the lower limit is the only information."
             )
-        elif wrong < 10:
+        elif wrong < 9.5:
             notes.append(
                 f"Only about {wrong:.0f} of {_tested(source):,} classes were missed among {source.n_classes:,}: the "
                 "answer rests on those few."

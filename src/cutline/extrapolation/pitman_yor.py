@@ -52,7 +52,7 @@ class PitmanYor:
             gap = np.exp(betaln(a + k - 1.0, b) - betaln(a, b)) - accuracy
             return float(gap * gap @ importance / importance.sum())
 
-        found = minimize(loss, np.array([1.0, -1.0]), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-14})
+        found = minimize(loss, np.array([1.0, -1.0]), method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-12})
         a, b = np.exp(np.clip(found.x, -12.0, 12.0))
         return beta_favorability(float(a), float(b))
 

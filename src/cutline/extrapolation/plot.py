@@ -16,9 +16,9 @@ _POINTS = 60
 
 def draw(ex: Extrapolation, ax: Axes | None, until: int | None) -> Axes:
     """Draws on ``ax`` or a new figure, up to the largest number asked for (ten times what was seen if none was)."""
-    import matplotlib.pyplot as plt
-
     if ax is None:
+        import matplotlib.pyplot as plt
+
         _, ax = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
     last = until if until is not None else max([*ex.k, 0]) if ex.k and max(ex.k) > ex.n_classes else 10 * ex.n_classes
     k = np.unique(np.append(np.round(np.geomspace(2.0, max(last, 3), _POINTS)), ex.n_classes))

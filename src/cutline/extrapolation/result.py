@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from .backtest import Tested
+from .backtest import BacktestRow
 from .favorability import Favorability
 from .interval import accuracy_interval
 from .moments import Floats
@@ -49,7 +49,7 @@ class Extrapolation:
     favorability: Favorability
     fits: Mapping[str, Favorability]
     weights: Mapping[str, float]
-    backtest: tuple[Tested, ...] = ()
+    backtest: tuple[BacktestRow, ...] = ()
     replicates: Sequence[Favorability] = field(default=(), repr=False)
     k: tuple[int, ...] = ()
     level: float = 0.95
@@ -71,6 +71,8 @@ class Extrapolation:
 
     @staticmethod
     def _read(fit: Favorability, k: float, top: int) -> float:
+        if k <= top:
+            return 1.0
         value = float(fit.accuracy(k)[0] if top == 1 else fit.among_first(top, k)[0])
         # Only the literal spline leaves [0, 1]; a note says so when it does.
         return min(max(value, 0.0), 1.0)

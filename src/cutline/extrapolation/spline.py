@@ -14,7 +14,9 @@ from .moments import Floats, spline_moment
 
 # Directions of the curve space weaker than this, relative to the strongest, are rounding.
 _RANK_TOLERANCE = 1e-15
-_COLUMNS_AT_ONCE = 1000
+_START, _MOST_ROUNDS = 200, 60
+# Slopes below this are rounding of the projected problem.
+_NO_GAIN = 1e-15
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,10 @@ class LinearSpline:
         k, accuracy = evidence.curve
         knot = np.arange(self.m) / self.m
         if self.literal:
-            matrix, target = spline_moment(knot[None, :], k[:, None]), 1.0 - accuracy
+            beta, _ = nnls(spline_moment(knot[None, :], k[:, None]), 1.0 - accuracy, maxiter=10 * self.m)
         else:
             basis, matrix = _compressed(self.m, k.tobytes())
-            target = basis.T @ (1.0 - accuracy)
-        beta, _ = nnls(matrix, target, maxiter=10 * self.m)
+            beta = _by_columns(matrix, basis.T @ (1.0 - accuracy))
         used = beta > 0
         span = 1.0 - knot[used]
         weight = beta[used] * span
@@ -77,17 +78,48 @@ def _compressed(m: int, k_bytes: bytes) -> tuple[Floats, Floats]:
 
 def _curve_space(knot: Floats, k: Floats) -> Floats:
     """Orthonormal basis of the space spanned by the splines' curves, found from a few hundred of them."""
-    spread = np.unique(
-        np.concatenate([np.linspace(0, knot.size - 1, 120), knot.size - np.geomspace(1, knot.size, 120)])
-    )
-    sample = spline_moment(knot[np.unique(spread.astype(np.intp))][None, :], k[:, None])
-    left, strength, _ = np.linalg.svd(sample, full_matrices=False)
+    from scipy.linalg import qr
+
+    even, near_one = np.linspace(0, knot.size - 1, 60), knot.size - np.geomspace(1, knot.size, 80)
+    sample = spline_moment(knot[np.unique(np.concatenate([even, near_one]).astype(np.intp))][None, :], k[:, None])
+    left, triangle, _ = qr(sample, mode="economic", pivoting=True)
+    strength = np.abs(np.diag(triangle))
     return np.asarray(left[:, strength > _RANK_TOLERANCE * strength[0]], dtype=np.float64)
 
 
 def _project(basis: Floats, knot: Floats, k: Floats) -> Floats:
-    parts = [
-        basis.T @ spline_moment(knot[start : start + _COLUMNS_AT_ONCE][None, :], k[:, None])
-        for start in range(0, knot.size, _COLUMNS_AT_ONCE)
-    ]
-    return np.concatenate(parts, axis=1)
+    """Coordinates of every spline's curve, read off at as many well-chosen ``k`` as the space has dimensions."""
+    from scipy.linalg import qr
+
+    _, _, order = qr(basis.T, mode="economic", pivoting=True)
+    points = order[: basis.shape[1]]
+    curves = spline_moment(knot[None, :], k[points][:, None])
+    return np.asarray(np.linalg.solve(basis[points], curves), dtype=np.float64)
+
+
+def _by_columns(matrix: Floats, target: Floats) -> Floats:
+    """Non-negative least squares that looks at few columns at a time.
+
+    A subset is solved, and columns outside it that would still lower the error are added, until none is left: then
+    the conditions of the full problem's minimum hold.
+    """
+    from scipy.optimize import nnls
+
+    n = matrix.shape[1]
+    ends = np.concatenate([np.linspace(0, n - 1, _START), n - np.geomspace(1, n, _START)])
+    chosen = np.unique(ends.astype(np.intp))
+    beta = np.zeros(n)
+    for _ in range(_MOST_ROUNDS):
+        part, _ = nnls(matrix[:, chosen], target, maxiter=50 * chosen.size)
+        gain = matrix.T @ (target - matrix[:, chosen] @ part)
+        gain[chosen] = 0.0
+        beta[:] = 0.0
+        beta[chosen] = part
+        if gain.max() <= _NO_GAIN * np.abs(target).max():
+            return beta
+        # The peaks of the gain, not its largest values, which all stand around one peak; neighbours share a mass.
+        peak = np.flatnonzero((gain[1:-1] >= gain[:-2]) & (gain[1:-1] >= gain[2:]) & (gain[1:-1] > 0.0)) + 1
+        ends = np.array([0, n - 1])
+        beside = np.concatenate([peak - 1, peak, peak + 1, ends, np.flatnonzero(beta) - 1, np.flatnonzero(beta) + 1])
+        chosen = np.unique(np.concatenate([chosen, np.clip(beside, 0, n - 1)]))
+    return beta

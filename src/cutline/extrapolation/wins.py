@@ -40,22 +40,25 @@ def win_histogram(beaten: Floats, tied: Floats, weight: Floats, n_classes: int, 
     elif ties == "pessimistic":
         tied = np.zeros_like(tied)
     most = n_classes - 1
-    # A uniform stretch L … L+t is a difference of two running sums: no loop over the ties.
-    slope = np.zeros(n_classes + 1)
-    share = weight / (np.floor(tied + 0.5) + 1.0)
-    width = np.floor(tied + 0.5).astype(np.intp)
     low = np.clip(beaten, 0.0, most)
+    width = np.floor(tied + 0.5).astype(np.intp)
     whole = np.floor(low).astype(np.intp)
     part = low - whole
-    for start, mass in ((whole, share * (1.0 - part)), (np.minimum(whole + 1, most), share * part)):
-        stop = np.minimum(start + width, most)
+    histogram = np.zeros(n_classes)
+    # A uniform stretch L … L+t is a difference of two running sums: no loop over the ties.
+    slope = np.zeros(n_classes + 1)
+    for start, mass in ((whole, weight * (1.0 - part)), (np.minimum(whole + 1, most), weight * part)):
+        alone = width == 0
+        histogram += np.bincount(start[alone], weights=mass[alone], minlength=n_classes)
         # A stretch that would leave the scale is shortened and keeps its mass.
-        mass = mass * (width + 1.0) / (stop - start + 1.0)
-        slope += np.bincount(start, weights=mass, minlength=n_classes + 1)
-        slope -= np.bincount(stop + 1, weights=mass, minlength=n_classes + 1)
-    histogram = np.cumsum(slope)[:n_classes]
+        first, stop = start[~alone], np.minimum(start + width, most)[~alone]
+        share = mass[~alone] / (stop - first + 1.0)
+        slope += np.bincount(first, weights=share, minlength=n_classes + 1)
+        slope -= np.bincount(stop + 1, weights=share, minlength=n_classes + 1)
+    stretches = np.cumsum(slope)[:n_classes]
     # Rounding of the running sum leaves specks of 1e-17, some negative, in empty bins.
-    histogram[histogram < 1e-15] = 0.0
+    stretches[stretches < 1e-15] = 0.0
+    histogram += stretches
     return np.asarray(histogram / histogram.sum(), dtype=np.float64)
 
 

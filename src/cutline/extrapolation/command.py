@@ -1,0 +1,172 @@
+"""``cutline extrapolate``: accuracy at more classes, from a file of scores or of wins."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..commands import options
+from ..commands.output import as_csv, as_markdown, note, print_table, say
+
+if TYPE_CHECKING:
+    from ..commands.reading import Source
+    from .result import Extrapolation
+
+COLUMNS = ("classes", "accuracy", "low", "high", "level", "interval", "methods_low", "methods_high", "method")
+
+
+def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int]:
+    """Read ``100,1000,10_000``."""
+    if value is None:
+        return []
+    try:
+        return [int(part) for part in value.replace(" ", "").split(",") if part]
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: give whole numbers with commas between, such as 100,1000") from None
+
+
+@click.command()
+@options.file_argument
+@options.label_option
+@click.option("--classes", callback=_numbers, metavar="N,N,…", help="Numbers of classes to predict; 2×, 10× if none.")
+@click.option("--score", "scores", metavar="PATTERN", help="Score columns, e.g. 'p_*'; else all columns but the label.")
+@click.option("--distance", is_flag=True, help="Scores are distances: small is near.")
+@click.option("--wins", metavar="COLUMN", help="The file holds distractors beaten per case, in this column.")
+@click.option("--tied", metavar="COLUMN", help="Distractors tied per case, beside --wins.")
+@click.option("--among", type=int, metavar="N", help="Number of classes the wins were counted among.")
+@click.option("--method", default="auto", show_default=True, help="auto, or one method by name.")
+@click.option("--ties", type=click.Choice(["random", "optimistic", "pessimistic"]), default="random", show_default=True)
+@click.option("--until", type=float, metavar="ACCURACY", help="Also: how many classes until accuracy falls below this.")
+@click.option("--not-marginal", is_flag=True, help="Declare that scores of a class depend on the other classes.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--resamples", type=int, default=100, show_default=True, help="Bootstrap resamples of the classes.")
+@click.option("--no-intervals", is_flag=True, help="Values only: quicker.")
+@options.seed_option
+@click.option("--plot", type=click.Path(), metavar="PATH", help="Also draw the curve into this picture.")
+@options.format_option
+def extrapolate(file: str, form: str, plot: str | None, until: float | None, **asked: Any) -> None:
+    """Predict accuracy among more classes than were tried.
+
+    FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
+    With --wins it has the number of other classes that the right one beat.
+
+    \b
+    Examples:
+      cutline extrapolate scores.csv --label person --classes 1000,10000
+      cutline extrapolate distances.parquet --label person --score 'd_*' --distance
+      cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
+    """
+    from ..commands.reading import opened
+
+    with opened(file) as source:
+        result = _from_wins(source, asked) if asked["wins"] else _from_scores(source, asked)
+    if plot is not None:
+        _draw(result, plot)
+    _show(result, form, until)
+    for sentence in result.notes:
+        note(f"note: {sentence}")
+
+
+def _draw(result: Extrapolation, path: str) -> None:
+    from matplotlib.figure import Figure
+
+    # A figure of its own, without pyplot: no window system is needed or started.
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    result.plot(figure.add_subplot())
+    figure.savefig(path, dpi=150)
+
+
+def _settings(asked: dict[str, Any], n_classes: int) -> dict[str, Any]:
+    return {
+        "k": asked["classes"] or [2 * n_classes, 10 * n_classes],
+        "method": asked["method"],
+        "ties": asked["ties"],
+        "interval": not asked["no_intervals"],
+        "level": asked["level"],
+        "n_resamples": asked["resamples"],
+        "seed": asked["seed"],
+        "marginal": not asked["not_marginal"],
+    }
+
+
+def _from_wins(source: Source, asked: dict[str, Any]) -> Extrapolation:
+    from .extrapolator import extrapolate as run
+
+    if asked["among"] is None:
+        raise click.UsageError("--wins needs --among N: the number of classes the wins were counted among")
+    tied = source.numbers(asked["tied"], "number of ties") if asked["tied"] else None
+    return run(
+        wins=source.numbers(asked["wins"], "number of wins"),
+        tied=tied,
+        n_classes=asked["among"],
+        labels=_labels(source, asked["label"]) if asked["label"] else None,
+        **_settings(asked, asked["among"]),
+    )
+
+
+def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
+    import numpy as np
+
+    from .extrapolator import extrapolate as run
+
+    label = asked["label"]
+    if not label:
+        raise click.UsageError("--label COLUMN is missing: the column with the true class of every case")
+    pattern = asked["scores"]
+    columns = source.matching(pattern) if pattern else [name for name in source.columns if name != label]
+    names = _class_names(pattern, columns)
+    matrix = np.column_stack([source.numbers(column, "score") for column in columns])
+    return run(
+        matrix,
+        _labels(source, label),
+        classes=names,
+        distance=asked["distance"],
+        **_settings(asked, len(columns)),
+    )
+
+
+def _class_names(pattern: str | None, columns: list[str]) -> list[str]:
+    """The classes that columns are named after: what the star of ``p_*`` stands for, or the whole name."""
+    if pattern is None or pattern.count("*") != 1:
+        return columns
+    before, after = pattern.split("*")
+    return [column[len(before) : len(column) - len(after)] for column in columns]
+
+
+def _labels(source: Source, column: str) -> list[str]:
+    """Labels as text, because columns are named by text."""
+    from ..commands.reading import quoted
+
+    source.check(column, "label")
+    values = source.query(f"{quoted(column)}::VARCHAR AS v").fetchnumpy()["v"]
+    return [str(value) for value in source.complete(values, column, "label")]
+
+
+def _show(result: Extrapolation, form: str, until: float | None) -> None:
+    rows = result.to_dicts()
+    reach = result.classes_until(until) if until is not None else None
+    if form == "json":
+        document = json.loads(result.to_json())
+        if reach is not None:
+            from .describe import plain_number
+
+            document["classes_until"] = {
+                "accuracy": until,
+                "classes": plain_number(reach.value),
+                "low": plain_number(reach.low),
+                "high": plain_number(reach.high),
+            }
+        say(json.dumps(document, indent=2, ensure_ascii=False))
+    elif form == "csv":
+        say(as_csv(rows, COLUMNS).rstrip("\n"))
+    else:
+        title = f"accuracy {result.observed.test_accuracy:.4f} among {result.n_classes:,} classes; {result.method}"
+        shown = COLUMNS[:4] + COLUMNS[6:8]
+        if form == "markdown":
+            say(as_markdown(rows, shown, title))
+        else:
+            print_table(rows, shown, title=title)
+        if reach is not None:
+            say(f"accuracy {until:g} is kept up to {reach.value:,.0f} classes ({reach.low:,.0f} to {reach.high:,.0f})")

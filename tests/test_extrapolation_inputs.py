@@ -1,0 +1,178 @@
+"""Every way to hand data over means the same task, and what cannot be used is refused with a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutline.errors import InputError
+from cutline.extrapolation import AccuracyExtrapolator, extrapolate
+from cutline.extrapolation.inputs import from_accuracies, from_embeddings, from_scores, from_wins
+
+MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"
+
+
+@pytest.fixture
+def task() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    gallery = rng.normal(size=(30, 4))
+    probes = gallery + 0.5 * rng.normal(size=gallery.shape)
+    return gallery, probes, np.linalg.norm(probes[:, None] - gallery[None], axis=2)
+
+
+def test_scores_distances_embeddings_and_wins_are_one_task(task: tuple[np.ndarray, ...]) -> None:
+    gallery, probes, distance = task
+    sources = [
+        from_scores(-distance),
+        from_scores(distance, distance=True),
+        from_embeddings(gallery, probes),
+        from_embeddings(
+            gallery, probes, metric=lambda p, g: -((p[:, None] - g[None]) ** 2).sum(axis=2), distance=False
+        ),
+        from_wins((distance > np.diag(distance)[:, None]).sum(axis=1), n_classes=30),
+    ]
+    first = sources[0].whole().histogram
+    for source in sources[1:]:
+        np.testing.assert_allclose(source.whole().histogram, first, atol=1e-15)
+
+
+def test_cosine_ignores_lengths(task: tuple[np.ndarray, ...]) -> None:
+    gallery, probes, _ = task
+    lengths = np.random.default_rng(1).uniform(0.1, 9, size=(30, 1))
+    one = from_embeddings(gallery, probes, metric="cosine")
+    other = from_embeddings(gallery * lengths, probes / lengths, metric="cosine")
+    np.testing.assert_allclose(one.whole().histogram, other.whole().histogram, atol=1e-15)
+
+
+def test_blocks_do_not_show(task: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    gallery, probes, _ = task
+    whole = from_embeddings(gallery, probes)
+    for module in ("comparisons", "score_source"):
+        monkeypatch.setattr(f"cutline.extrapolation.{module}._CELLS_AT_ONCE", 70)
+    blocks = from_embeddings(gallery, probes)
+    np.testing.assert_array_equal(whole.wins()[0], blocks.wins()[0])
+    np.testing.assert_allclose(
+        whole.standard_error(np.arange(2.0, 31.0))[0], blocks.standard_error(np.arange(2.0, 31.0))[0]
+    )
+
+
+def test_any_label_type_in_any_order(task: tuple[np.ndarray, ...]) -> None:
+    _, _, distance = task
+    names = [f"person {n}" for n in range(30)]
+    order = np.random.default_rng(2).permutation(30)
+    expected = from_scores(distance, distance=True).whole().histogram
+    by_name = from_scores(distance[order], [names[i] for i in order], classes=names, distance=True)
+    by_number = from_scores(distance[order], order, distance=True)
+    by_pair = from_scores(distance, list(range(100, 130)), distance=True)
+    for source in (by_name, by_number, by_pair):
+        np.testing.assert_allclose(source.whole().histogram, expected, atol=1e-15)
+
+
+def test_frames_are_read(task: tuple[np.ndarray, ...]) -> None:
+    pandas = pytest.importorskip("pandas")
+    _, _, distance = task
+    frame = pandas.DataFrame(distance, columns=[f"c{n}" for n in range(30)])
+    labels = pandas.Series(list(frame.columns))
+    source = from_scores(frame, labels, classes=list(frame.columns), distance=True)
+    np.testing.assert_allclose(source.whole().histogram, from_scores(-distance).whole().histogram, atol=1e-15)
+
+
+def test_classes_weigh_equally_however_many_cases_they_have() -> None:
+    scores = np.array([[2.0, 1.0], [2.0, 1.0], [2.0, 1.0], [9.0, 1.0]])
+    # Class 0 is right three times in three, class 1 never: one half, not three quarters.
+    assert from_scores(scores, [0, 0, 0, 1]).whole().last_accuracy == pytest.approx(0.5)
+    assert from_wins([1, 1, 1, 0], n_classes=2, labels=list("aaab")).whole().last_accuracy == pytest.approx(0.5)
+
+
+def test_classes_without_cases_are_competitors() -> None:
+    scores = np.array([[3.0, 1.0, 5.0], [0.0, 2.0, 1.0]])
+    source = from_scores(scores, [0, 1])
+    assert source.wins()[0].tolist() == [1.0, 2.0]
+    assert source.whole().last_accuracy == pytest.approx(0.5)
+
+
+def test_infinite_scores_have_ranks_but_no_scale() -> None:
+    scores = np.random.default_rng(3).normal(size=(20, 20)) + 3 * np.eye(20)
+    scores[3, 4] = -np.inf
+    assert not from_scores(scores).has_scores
+    ex = extrapolate(scores, k=40, interval=False)
+    assert any("not finite" in note for note in ex.notes)
+    with pytest.raises(InputError, match="'tail' needs finite scores"):
+        extrapolate(scores, method="tail", interval=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: from_scores(np.zeros((3, 1))), "scores: 1 column"),
+        (lambda: from_scores(np.zeros(3)), "scores: a table with two dimensions"),
+        (lambda: from_scores([["a", "b"]]), "scores: holds values that are no numbers"),
+        (lambda: from_scores(np.zeros((2, 3))), "labels: 2 cases and 3 classes"),
+        (lambda: from_scores(np.zeros((2, 3)), [0]), "labels: 1 values for 2 cases"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", None], classes=list("xyz")), "labels: row 1 is missing"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "q"], classes=list("xyz")), "labels: row 1 is 'q'"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes: 2 distinct values in labels for 3 classes"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes: 2 names for 3 classes"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xyx")), "classes: 'x' appears twice"),
+        (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0, column 1 is missing"),
+        (lambda: from_scores(np.eye(3), ties="fair"), "ties: 'fair'"),
+        (lambda: from_embeddings(np.zeros((3, 2)), np.zeros((3, 4))), "probes: 4 dimensions against 2"),
+        (lambda: from_embeddings(np.zeros((1, 2)), np.zeros((1, 2))), "gallery: 1 row"),
+        (lambda: from_embeddings([[1.0, np.inf], [0, 0]], [[0, 0], [0, 1]]), "gallery: row 0 has a value"),
+        (lambda: from_embeddings(np.eye(3), np.zeros((3, 3)), metric="cosine"), "metric: probe 0"),
+        (lambda: from_embeddings(np.eye(3), np.eye(3), metric="manhattan"), "metric: 'manhattan' is unknown"),
+        (lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p @ g.T), "distance: say distance=True"),
+        (lambda: from_embeddings(np.eye(3), np.eye(3), distance=True), "distance: the direction of metric='euclidean'"),
+        (
+            lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p, distance=False, probe_labels=[0, 1, 2])
+            and from_embeddings(np.eye(4), np.eye(4), metric=lambda p, g: p[:2], distance=False),
+            "metric: returned an array of shape",
+        ),
+        (lambda: from_wins([1, 2], n_classes=None), "n_classes: say among how many"),
+        (lambda: from_wins([1, 5], n_classes=5), "wins: row 1 beats 5"),
+        (lambda: from_wins([1, 2], tied=[0, 3], n_classes=5), "wins: row 1 beats 2 and ties 3"),
+        (lambda: from_wins([1, -2], n_classes=5), "wins: row 1 is -2"),
+        (lambda: from_wins([], n_classes=5), "wins: empty"),
+        (lambda: from_wins([1.5], n_classes=5), "wins: row 0 is 1.5"),
+        (lambda: from_wins([1], n_classes=5, labels=[1, 2]), "labels: 2 values for 1 cases"),
+        (lambda: from_accuracies({10: 80.0, 20: 70.0}), "accuracies: 80 at 10 classes is no share"),
+        (lambda: from_accuracies([(10, 0.8)]), "accuracies: at least two pairs"),
+        (lambda: from_accuracies([(10, 0.8), (10, 0.7)]), "accuracies: a number of classes appears twice"),
+        (lambda: from_accuracies([(0, 0.8), (10, 0.7)]), "accuracies: pair 0 has 0 classes"),
+        (lambda: extrapolate(), "give exactly one of scores"),
+        (lambda: extrapolate(np.eye(3), wins=[1]), "found scores and wins"),
+        (lambda: extrapolate(gallery=np.eye(3)), "probes: missing"),
+        (lambda: extrapolate(np.eye(3), k=0), "k: 0 is no number of classes"),
+        (lambda: extrapolate(np.eye(3), method="magic"), "method: 'magic' is unknown"),
+        (lambda: extrapolate(np.eye(3), level=95), "level: 95"),
+        (lambda: extrapolate(np.eye(3), n_resamples=1), "n_resamples: 1"),
+        (lambda: extrapolate(wins=[3, 4], n_classes=5, method="kde"), "method: 'kde' needs the scores"),
+        (lambda: AccuracyExtrapolator().predict(5), "not fitted yet"),
+    ],
+)  # fmt: skip
+def test_refusals_name_argument_place_and_remedy(call, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError) as refusal:
+        call()
+    assert message in str(refusal.value)
+
+
+@pytest.mark.skipif(not MANYCLASS.exists(), reason="the glyph and face data are not here")
+def test_faces_are_recognised_as_often_as_known() -> None:
+    stored = np.load(MANYCLASS / "lfw-dlib" / "lfw_dlib.npz")
+    people = stored["ids"]
+    order = np.argsort(people, kind="stable")
+    starts = np.unique(people[order], return_index=True)[1]
+    gallery, probes = stored["X"][order[starts]], stored["X"][order[starts + 1]]
+    accuracy = from_embeddings(gallery, probes).whole().last_accuracy
+    assert accuracy == pytest.approx(0.6226, abs=0.03)  # another choice of two photographs per person
+
+
+@pytest.mark.skipif(not MANYCLASS.exists(), reason="the glyph and face data are not here")
+def test_glyph_wins_are_those_of_the_full_task() -> None:
+    stored = np.load(MANYCLASS / "cjk-glyphs" / "cjk_glyph_embeddings.npz")
+    gallery, probes = stored["gallery_noto_sans"], stored["probe_ukai"][:200]
+    known = np.loadtxt(MANYCLASS / "cjk-glyphs" / "cjk_wins_full_ukai.txt")[:200]
+    source = from_embeddings(gallery, probes, probe_labels=np.arange(200), gallery_labels=np.arange(len(gallery)))
+    np.testing.assert_array_equal(source.wins()[0], known)

@@ -1,0 +1,289 @@
+"""The answer: estimates, intervals, notes, shapes of output, the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cutline.errors import InputError
+from cutline.estimate import Estimate
+from cutline.extrapolation import AccuracyExtrapolator, Extrapolation, extrapolate
+from cutline.extrapolation.command import extrapolate as command
+from test_extrapolation_methods import POPULATIONS, gaussian_task
+
+QUICK = {"n_resamples": 10, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def ex() -> Extrapolation:
+    return extrapolate(gaussian_task(60, 1), k=[60, 120, 900], n_resamples=20, seed=5)
+
+
+def test_the_promised_surface(ex: Extrapolation) -> None:
+    assert isinstance(ex.accuracy(1000), Estimate)
+    assert isinstance(ex.observed[50], Estimate)
+    assert ex.observed[60].value == pytest.approx(ex.observed.test_accuracy)
+    assert list(ex.observed) == list(range(2, 61))
+    assert 60 in ex.observed
+    assert 61 not in ex.observed
+    assert ex.observed.ranks is not None
+    assert ex.observed.test_accuracy == pytest.approx((ex.observed.ranks == 1).mean())
+    assert (ex.observed.standard_error > 0).all()
+    with pytest.raises(InputError, match="61 was not observed"):
+        ex.observed[61]
+
+
+def test_estimates_fall_and_intervals_hold_them(ex: Extrapolation) -> None:
+    values = [ex.accuracy(k) for k in (1, 2, 60, 120, 900, 10**6)]
+    assert values[0].value == 1.0
+    assert all(a.value >= b.value for a, b in pairwise(values))
+    assert all(0 <= e.low <= e.value <= e.high <= 1 for e in values)
+    far, near = values[4], values[2]
+    assert far.high - far.low > 0
+    assert near.method == "class bootstrap"
+
+
+def test_curve_is_the_estimates(ex: Extrapolation) -> None:
+    curve = ex.curve([120, 900])
+    for place, k in enumerate((120, 900)):
+        estimate = ex.accuracy(k)
+        assert curve["accuracy"][place] == pytest.approx(estimate.value)
+        assert curve["low"][place] == pytest.approx(estimate.low)
+        assert curve["high"][place] == pytest.approx(estimate.high)
+
+
+def test_top_t(ex: Extrapolation) -> None:
+    first, five = ex.accuracy(900), ex.accuracy(900, top=5)
+    assert five.value > first.value
+    assert five.low <= five.value <= five.high
+    assert ex.accuracy(4, top=4).value == 1.0
+
+
+def test_inverse_question(ex: Extrapolation) -> None:
+    until = ex.classes_until(0.5)
+    assert ex.accuracy(int(until.value)).value >= 0.5 > ex.accuracy(int(until.value) + 1).value
+    assert until.low <= until.value <= until.high
+    with pytest.raises(InputError, match="accuracy: 0"):
+        ex.classes_until(0)
+
+
+def test_favorability_and_reversed_roc(ex: Extrapolation) -> None:
+    grid = np.linspace(0, 1, 50)
+    d = ex.favorability(grid)
+    assert (np.diff(d) >= -1e-12).all()
+    assert d[-1] == pytest.approx(1.0)
+    x, y = ex.reversed_roc()
+    assert x[0] == 0.0
+    assert y[-1] == pytest.approx(1.0)
+    assert ex.reversed_roc_area == pytest.approx(ex.accuracy(2).value)
+
+
+def test_auto_shows_its_back_test(ex: Extrapolation) -> None:
+    assert sum(row.weight for row in ex.backtest) == pytest.approx(1.0)
+    assert sum(ex.weights.values()) == pytest.approx(1.0)
+    left_out = [row for row in ex.backtest if row.weight == 0]
+    assert left_out
+    assert all(row.reason for row in left_out)
+    low, high = ex.range_over_methods(900)
+    assert low <= ex.accuracy(900).value <= high
+    assert set(ex.weights) <= set(ex.by_method(900))
+
+
+def test_auto_leaves_out_what_the_data_refute() -> None:
+    # Squared distances end at zero: kernels leak beyond the end and fail, ranks do not care.
+    scores = -(gaussian_task(120, 2) ** 2)
+    ex = extrapolate(scores, interval=False)
+    kernels = [row for row in ex.backtest if row.family.startswith("kde")]
+    assert max(row.weight for row in kernels) < 0.05
+    truth = POPULATIONS.GaussianRecognition(5, 0.5).accuracy(240)[0]
+    assert ex.accuracy(240).value == pytest.approx(truth, abs=0.12)
+
+
+def test_same_seed_same_answer_on_any_number_of_threads() -> None:
+    scores = gaussian_task(30, 4)
+    one = extrapolate(scores, method="kde", n_jobs=1, **QUICK)
+    other = extrapolate(scores, method="kde", n_jobs=3, **QUICK)
+    third = extrapolate(scores, method="kde", n_jobs=1, n_resamples=10, seed=4)
+    assert one.accuracy(100) == other.accuracy(100)
+    assert one.accuracy(100).low != third.accuracy(100).low
+
+
+def test_permuting_classes_changes_no_prediction() -> None:
+    scores, order = gaussian_task(25, 6), np.random.default_rng(0).permutation(25)
+    for method in ("mixture", "probit_normal", "kde", "tail"):
+        one = AccuracyExtrapolator(method, interval=False).fit(scores)
+        # The settings of `tail` come from random halves, which a permutation changes: they are fixed here.
+        chosen = next(iter(one.result.weights)) if method != "tail" else "tail"
+        other = AccuracyExtrapolator(method, interval=False).fit(scores[np.ix_(order, order)])
+        if chosen in other.result.weights:
+            np.testing.assert_allclose(one.predict([50, 500]), other.predict([50, 500]), rtol=1e-7)
+        else:
+            assert method == "tail"
+
+
+def test_estimator_and_function_agree() -> None:
+    scores = gaussian_task(30, 7)
+    model = AccuracyExtrapolator("gaussian", interval=False).fit(scores)
+    assert model.predict([300])[0] == extrapolate(scores, method="gaussian", interval=False).accuracy(300).value
+    assert np.isnan(model.result.accuracy(300).low)
+
+
+def test_wins_alone() -> None:
+    wins = np.minimum(np.random.default_rng(0).binomial(49, np.random.default_rng(1).beta(9, 1, size=50)), 49)
+    ex = extrapolate(wins=wins, n_classes=50, k=[200], **QUICK)
+    assert any("Wins alone" in note for note in ex.notes)
+    assert ex.accuracy(200).low < ex.accuracy(200).value < ex.accuracy(200).high
+    assert not any(name.startswith(("kde", "tail")) for name in ex.fits)
+
+
+def test_accuracies_alone() -> None:
+    truth = POPULATIONS.BivariateNormal(0.9)
+    k = [2, 4, 8, 16, 32]
+    ex = extrapolate(accuracies=dict(zip(k, truth.accuracy(k), strict=True)), k=[64])
+    assert ex.accuracy(64).value == pytest.approx(truth.accuracy(64)[0], abs=0.03)
+    assert np.isnan(ex.accuracy(64).low)
+    assert any("No interval" in note for note in ex.notes)
+
+
+def test_no_error_seen() -> None:
+    ex = extrapolate(wins=np.full(100, 99), n_classes=100, k=[100, 300], level=0.9, **QUICK)
+    assert any("No error was seen" in note for note in ex.notes)
+    assert ex.accuracy(300).value > 0.99
+    # Exact binomial at k1, carried on by E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)).
+    assert ex.accuracy(300).low == pytest.approx(0.05 ** (299 / 99 / 100), abs=1e-9)
+    assert ex.observed[100].low == pytest.approx(0.05 ** (1 / 100))
+
+
+def test_notes_say_what_to_mind() -> None:
+    scores = gaussian_task(30, 2, noise=0.05)
+    ex = extrapolate(scores, k=[90, 1000], marginal=False, interval=False, method="mixture")
+    text = " ".join(ex.notes)
+    assert "not marginal" in text
+    assert "33 times the 30 seen" in text
+    assert "were missed" in text or "No error" in text
+    assert extrapolate(gaussian_task(40, 2, noise=1.0), k=[80], interval=False, method="mixture").notes == ()
+
+
+def test_the_papers_spline_is_cut_off_and_says_so() -> None:
+    for seed in range(12):
+        ex = extrapolate(gaussian_task(40, seed), k=[4000], method="spline", interval=False)
+        if ex.favorability.accuracy(4000)[0] < 0:
+            assert ex.accuracy(4000).value == 0.0
+            assert any("leaves [0, 1]" in note for note in ex.notes)
+            return
+    raise AssertionError("no draw made the spline leave [0, 1]")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 7])
+def test_tiny_tasks_get_an_answer_with_a_note(n_classes: int) -> None:
+    ex = extrapolate(gaussian_task(n_classes, 3), k=[20], **QUICK)
+    assert any("too few for a back-test" in note for note in ex.notes)
+    assert 0 <= ex.accuracy(20).value <= 1
+
+
+def test_all_tied_is_guessing() -> None:
+    ex = extrapolate(np.zeros((20, 20)), k=[40], **QUICK)
+    assert ex.accuracy(40).value == pytest.approx(1 / 40, abs=0.01)
+    assert all(row.weight == 0 for row in ex.backtest if row.family.startswith("kde"))
+
+
+def test_intervals_hold_the_truth_about_as_often_as_promised() -> None:
+    problem, rng = POPULATIONS.GaussianRecognition(5, 0.5), np.random.default_rng(12)
+    truth = problem.accuracy([120, 600])
+    hits = np.zeros(2)
+    for number in range(20):
+        ex = extrapolate(problem.draw(60, rng), method="pitman_yor", level=0.9, n_resamples=20, seed=number)
+        hits += [ex.accuracy(k).low <= t <= ex.accuracy(k).high for k, t in zip((120, 600), truth, strict=True)]
+    assert (hits >= 14).all()  # P(< 14 of 20 | 0.9) = 0.002
+
+
+def test_outputs(ex: Extrapolation) -> None:
+    rows = ex.to_dicts()
+    assert [row["classes"] for row in rows] == [60, 120, 900]
+    document = json.loads(ex.to_json())
+    assert document["classes_seen"] == 60
+    assert len(document["backtest"]) == len(ex.backtest)
+    assert "120 classes" in repr(ex)
+    assert "<table>" in ex._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(ex.to_pandas(), pandas.DataFrame)
+
+
+def test_plot_shows_what_was_seen_and_what_is_foretold(ex: Extrapolation) -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axes = ex.plot(figure.add_subplot())
+    assert axes.get_xscale() == "log"
+    labels = axes.get_legend_handles_labels()[1]
+    assert {"observed", "extrapolated", "95% interval", "methods"} <= set(labels)
+    assert len(axes.get_lines()) >= len(ex.fits) + 2
+
+
+def test_import_is_light() -> None:
+    code = "import sys, cutline.extrapolation; print([m for m in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    for heavy in ("'numba'", "'scipy.stats'", "'matplotlib'", "'pandas'", "'scipy.optimize'", "'click'"):
+        assert heavy not in loaded
+
+
+# --- command line
+
+
+@pytest.fixture
+def scores_file(tmp_path: Path) -> Path:
+    scores = -gaussian_task(20, 1)
+    lines = ["person," + ",".join(f"d_p{n}" for n in range(20))]
+    lines += [f"p{n}," + ",".join(f"{value:.6f}" for value in row) for n, row in enumerate(scores)]
+    path = tmp_path / "distances.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    done = CliRunner().invoke(command, [str(argument) for argument in arguments])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_command_reads_scores(scores_file: Path) -> None:
+    status, out, err = run(
+        scores_file, "--label", "person", "--score", "d_*", "--distance", "--classes", "50,900", "--resamples", 5,
+        "--until", 0.5, "--format", "json",
+    )  # fmt: skip
+    assert status == 0, err
+    document = json.loads(out)
+    expected = extrapolate(gaussian_task(20, 1).round(6), k=[50, 900], n_resamples=5)
+    assert document["predictions"][0]["accuracy"] == pytest.approx(expected.accuracy(50).value)
+    assert document["classes_until"]["accuracy"] == 0.5
+    assert "note: 900 classes are 45 times" in err
+
+
+def test_command_reads_wins(tmp_path: Path) -> None:
+    path = tmp_path / "wins.csv"
+    path.write_text("beaten\n" + "\n".join(str(19 - n % 4) for n in range(40)) + "\n")
+    for form in ("table", "csv", "markdown"):
+        status, out, err = run(
+            path, "--wins", "beaten", "--among", 20, "--no-intervals", "--method", "mixture", "--format", form
+        )
+        assert status == 0, err
+        assert "40" in out
+    picture = tmp_path / "curve.png"
+    assert run(path, "--wins", "beaten", "--among", 20, "--method", "mixture", "--plot", picture)[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_command_refuses_in_one_line(scores_file: Path) -> None:
+    status, _, err = run(scores_file, "--classes", "50")
+    assert status == 2
+    assert "--label COLUMN is missing" in err
+    status, _, err = run(scores_file, "--wins", "person")
+    assert status == 2
+    assert "--among" in err
+    status, _, err = run(scores_file, "--label", "person", "--classes", "many")
+    assert status == 2
+    assert "give whole numbers" in err
