@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .dominance import dominance, family_hull
 from .errors import InputError
 from .evaluate import Evaluation, choose_specs, evaluate_sample
+from .inference import blocks
 from .inference import paired as tests
 from .inference.intervals import AUC_FAMILY, Settings, auc_line
 from .inference.resampling import Resampler
@@ -168,8 +169,10 @@ class Comparison:
         gaps = self._gaps(a, b, key)
         if gaps is None:
             return {**row, **nothing}
-        kept = gaps[~np.isnan(gaps)]
         level = self.settings.level
+        if self.by_blocks and not spec.measure.needs_quota:
+            return {**row, **_by_blocks(spec, gap, one.estimates[key].value, gaps, self.replicates[a][key], level)}
+        kept = gaps[~np.isnan(gaps)]
         finite = kept[np.isfinite(kept)]
         low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2]) if len(finite) > 1 else (np.nan, np.nan)
         found = {
@@ -184,6 +187,12 @@ class Comparison:
             right = [(ev.sample.score > np.float64(threshold)) == ev.sample.positive for ev in (one, two)]
             found |= {"p_value": tests.mcnemar(*right), "method": "paired bootstrap, exact McNemar p"}
         return {**row, **found}
+
+    @cached_property
+    def by_blocks(self) -> bool:
+        """Whether the lists are so long that measures are compared block by block instead of by replicates."""
+        long = all(blocks.are_enough(ev.ranking, ev.sample) for ev in self.evaluations.values())
+        return long and self.settings.interval == "auto" and self.groups is None
 
     def _gaps(self, a: str, b: str, key: str) -> Floats | None:
         one, two = self.replicates[a], self.replicates[b]
@@ -267,6 +276,18 @@ class Comparison:
         return (
             f"<div><p>{html.escape(self._headline())}</p>{html_table(self.table.to_dicts(), self.table.columns)}</div>"
         )
+
+
+def _by_blocks(spec: Spec, gap: float, value: float, gaps: Floats, of_first: Floats, level: float) -> dict[str, Any]:
+    """Difference from the spread of its values over blocks of rows, the same blocks for both models."""
+    from scipy.special import stdtr
+
+    # a sum that grows with n: the blocks' differences on the scale of the whole list
+    scale = value / float(of_first.mean()) if spec.measure.extensive and of_first.mean() else 1.0
+    error = abs(scale) * float(gaps.std(ddof=1)) / np.sqrt(len(gaps))
+    low, high = tests.normal_interval(gap, error**2, level, len(gaps) - 1)
+    p = 2.0 * float(stdtr(len(gaps) - 1, -abs(gap) / error)) if error > 0 else float(gap == 0)
+    return {"low": low, "high": high, "standard_error": error, "p_value": p, "method": "paired blocks"}
 
 
 def compare(

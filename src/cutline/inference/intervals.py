@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,13 @@ from ..operating import operating_point
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import Counts
-from . import bootstrap, cells, delong, proportions
+from . import blocks, bootstrap, cells, delong, proportions
 from .resampling import Resampler
 
 AUC_FAMILY = ("roc_auc", "gini", "pem", "taks", "average_gain", "linear_ranking")
 NAMES = ("auto", "bootstrap", *proportions.METHODS, "delong", "delong_logit", *bootstrap.METHODS)
 DEFAULT_PROPORTION = "wilson"
+_ROWS_DRAWN = 200_000_000  # of long lists, so many rows in all replicates together
 
 # What ``auto`` takes, by counted coverage (benchmarks/coverage.py; the table is in docs/how-sure-are-we.md).
 ON_LOGIT_SCALE = ("average_precision", "average_hit_rate", "pr_auc_min", "pr_auc_minmax", "pr_auc_max")
@@ -87,7 +88,8 @@ def estimate_all(
 ) -> dict[Spec, Estimate]:
     """Values, and intervals where they are asked for, of all specs.
 
-    A comparison passes ``keep`` to get every measure's replicates back, drawn so that models on the same rows match.
+    A comparison passes ``keep`` to get every measure's replicates (or, of long lists, values by block) back, drawn so
+    that models on the same rows match.
     """
     possible = [spec for spec in specs if not obstacles[spec]]
     values = read(possible, ranking)
@@ -110,6 +112,17 @@ def estimate_all(
             resampled.append(spec)
         else:
             estimates[spec] = Estimate(str(spec), value)
+    if settings.interval == "auto" and groups is None and blocks.are_enough(ranking, sample):
+        chosen = [s for s in (possible if keep is not None else resampled) if not s.measure.needs_quota]
+        for spec, spread in blocks.by_block(chosen, sample, settings.seed).items():
+            if keep is not None:
+                keep[str(spec)] = spread
+            if spec in resampled:
+                low, high = blocks.block_interval(spec, values[spec], spread, settings.level)
+                estimates[spec] = Estimate(str(spec), values[spec], low, high, settings.level, "blocks")
+        resampled = [spec for spec in resampled if spec.measure.needs_quota]
+        possible = [spec for spec in possible if spec.measure.needs_quota]
+        settings = replace(settings, n_resamples=min(settings.n_resamples, max(100, _ROWS_DRAWN // ranking.rows)))
     wanted = resampled if keep is None or settings.interval is None else [s for s in possible if values[s] == values[s]]
     for stratified in (True, False):
         chosen = [spec for spec in wanted if is_stratified(spec, settings) == stratified]

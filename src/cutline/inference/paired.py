@@ -84,11 +84,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-def normal_interval(difference: float, variance: float, level: float) -> Interval:
-    """difference ± z·SE, no width where the models agree in every pair of cases."""
+def normal_interval(difference: float, variance: float, level: float, freedom: int | None = None) -> Interval:
+    """difference ± z·SE (t with ``freedom``), no width where the models agree in every pair of cases."""
+    from scipy.special import stdtrit
+
     if variance != variance:
         return Interval(math.nan, math.nan)
-    half = z_of(level) * math.sqrt(variance)
+    z = z_of(level) if freedom is None else float(stdtrit(freedom, 0.5 + level / 2.0))
+    half = z * math.sqrt(variance)
     return Interval(difference - half, difference + half)
 
 
