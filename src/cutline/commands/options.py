@@ -23,7 +23,8 @@ def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     from ..errors import InputError
     from .reading import opened
 
-    file = ctx.params.get("file")
+    # While the option still waits for its value, click leaves what was read before it among the arguments.
+    file = ctx.params.get("file") or next(iter(ctx.args), None)
     if not file or file == "-":
         return []
     try:

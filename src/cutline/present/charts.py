@@ -69,7 +69,7 @@ def quota_chart(kind: str, names: Sequence[str], rows: int, positives: int, *, l
         alt.Chart(alt.NamedData(name="band"))
         .mark_area(opacity=0.13, clip=True)
         .encode(x, alt.Y(f"{field}_low:Q"), alt.Y2(f"{field}_high"), hue),
-        *_references(alt, kind, rows, positives, x, y, logarithmic),
+        *_references(alt, kind, rows, positives, x, y),
         alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(x, y, hue, style),
         alt.Chart(alt.NamedData(name="cut")).mark_rule(strokeWidth=1, color="#808080").encode(x),
         alt.Chart(marker).mark_point(filled=True, size=70, opacity=1).encode(x, y, hue),
@@ -81,10 +81,11 @@ def quota_chart(kind: str, names: Sequence[str], rows: int, positives: int, *, l
     return made
 
 
-def _references(alt: Any, kind: str, rows: int, positives: int, x: Any, y: Any, logarithmic: bool) -> list[Any]:
+def _references(alt: Any, kind: str, rows: int, positives: int, x: Any, y: Any) -> list[Any]:
     """What chance gives, and what a perfect list would give."""
     share = positives / rows
-    many = np.unique(np.geomspace(1, rows, 40).round()) if logarithmic else np.array([1.0, positives, rows])
+    # Enough points for curves that are straight on one axis only.
+    many = np.unique(np.concatenate([[1.0, max(positives, 1), rows], np.geomspace(1, rows, 60).round()]))
     best = np.minimum(many, positives)
     chance = {"gain": many * share, "qrecall": many / rows, "hit_rate": many * 0 + share, "lift": many * 0 + 1.0}
     perfect = {"gain": best, "qrecall": best / positives if positives else best * 0, "hit_rate": best / many}

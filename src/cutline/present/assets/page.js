@@ -105,6 +105,21 @@
       : "No number of places makes a profit.";
   }
 
+  // What a chart shows at the chosen quota, for those who cannot see it, and below it for those who can.
+  const spoken = {
+    gain: (p) => number(p.hits), hit_rate: (p) => percent(p.rate), qrecall: (p) => percent(p.qrecall),
+    lift: (p) => fixed(p.lift, 2), profit: (p) => money(p.profit),
+  };
+  function describe() {
+    const points = markerRows(), places = number(stops[state.at]);
+    for (const [kind, say] of Object.entries(spoken)) {
+      const figure = $("figure-" + kind), words = points.map((p) => `${p.m} ${say(p)}`).join("; ");
+      const told = `At ${places} places: ${words}.`;
+      figure.querySelector("figcaption").textContent = told;
+      $("chart-" + kind).setAttribute("aria-label", `${figure.querySelector("h3").textContent}. ${told}`);
+    }
+  }
+
   const rowsOf = {};
   for (const row of document.querySelectorAll("#at tbody tr")) rowsOf[row.dataset.row] = [...row.querySelectorAll("td")];
   const heads = [...document.querySelectorAll("#at thead th[data-model]")];
@@ -122,7 +137,7 @@
       if (!state.shown[k]) return;
       const hits = model.hits[i], [low, high] = interval(model, i);
       const tie = model.worst && model.worst[i] !== model.best[i]
-        ? `${number(model.worst[i])} to ${number(model.best[i])} as the tie falls` : "";
+        ? `tie: ${number(model.worst[i])} to ${number(model.best[i])} hits` : "";
       put(rowsOf.hits[k], number(hits), `${bound(low)} to ${bound(high)}`);
       put(rowsOf.threshold[k], model.threshold[i] === null ? "takes all" : String(model.threshold[i]), tie);
       put(rowsOf.next[k], `${number(model.next[0][i])} to ${number(model.next[1][i])}`);
@@ -142,6 +157,7 @@
     $("row-profit").hidden = !hasProfit();
     showBest();
     $("now").textContent = inWords(i, leads);
+    describe();
     const asked = typed.quota;
     $("exact").textContent = asked !== null && asked !== q
       ? `Figures are kept for ${fixed(stops.length, 0)} quotas; the nearest to ${number(asked)} is ${number(q)}.` : "";
