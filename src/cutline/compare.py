@@ -107,6 +107,8 @@ class Comparison:
         if by not in ("quota", "fpr"):
             raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
         self._need_common_rows("dominance")
+        if by == "quota":
+            self._need_rows_that_count_alike("dominance by quota")
         resamplers = {name: self._resampler(ev, stratified=by == "fpr") for name, ev in self.evaluations.items()}
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
         return dominance(rankings, resamplers, by, self.settings.n_resamples)
@@ -125,6 +127,7 @@ class Comparison:
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
         """Paired permutation test of two of the models."""
         self._need_common_rows("the swap test")
+        self._need_rows_that_count_alike("the swap test")
         one, two = self.evaluations[a].sample, self.evaluations[b].sample
         options.setdefault("quota", self.quota)
         return tests.swap_test(one.positive, one.score, two.score, measure=measure, **options)
@@ -132,6 +135,10 @@ class Comparison:
     def _need_common_rows(self, what: str) -> None:
         if not self.paired:
             raise InputError(f"{what} needs models on the same rows; these were compared with paired=False")
+
+    def _need_rows_that_count_alike(self, what: str) -> None:
+        if next(iter(self.evaluations.values())).ranking.weighted:
+            raise InputError(f"{what} counts rows, but this comparison is weighted; leave sample_weight out")
 
     def _resampler(self, ev: Evaluation, *, stratified: bool) -> Resampler:
         settings = self.settings

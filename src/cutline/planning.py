@@ -122,8 +122,11 @@ def plan(
     taken = np.arange(n + 1, dtype=np.float64)
     hits = hits_at(ranking, taken)
     profits = _profit(taken, hits, prices)
-    best = int(np.argmax(profits[: limit + 1]))
-    afloat = np.flatnonzero(profits >= 0)
+    # amounts like 0.1 are not exact in floats: what differs by rounding alone is equal, and the smaller quota wins
+    rounding = 1e-12 * (prices["value"] * hits + prices["cost"] * taken + prices["fixed_cost"])
+    allowed = profits[: limit + 1]
+    best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
+    afloat = np.flatnonzero(profits >= -rounding)
     resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
     estimate, optimism = _forecast(best, limit, profits, prices, resampler, level, n_resamples)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
