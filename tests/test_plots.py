@@ -1,0 +1,229 @@
+"""Plots: the data drawn, the axes given back, and how they look, against reference images."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.errors import InputError
+from cutline.present.explorer import thinned
+from cutline.present.plots import KINDS, plot, plot_data
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+REFERENCE = Path(__file__).parent / "reference"
+ARTEFACTS = Path(__file__).parents[1] / "artefacts"
+# Share of cells (4 × 4 pixels) whose grey (0–255) may differ by more than a thin line makes: letters of another build.
+DIFFERENT = 20
+SHARE = 0.003
+
+
+@pytest.fixture(scope="module")
+def columns() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    path = Path(__file__).parents[1] / "examples" / "applicants.csv"
+    table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8")
+    return table["completed"], {name: table[name] for name in ("tree", "logistic", "network")}
+
+
+@pytest.fixture(scope="module")
+def comparison(columns: Any) -> cl.Comparison:
+    return cl.compare(*columns, quota=20, n_resamples=100)
+
+
+@pytest.fixture(scope="module")
+def one(comparison: cl.Comparison) -> cl.Evaluation:
+    return comparison.evaluations["tree"]
+
+
+@pytest.fixture(scope="module")
+def extrapolated() -> Any:
+    """What the plot needs of an extrapolation: observed estimates, and predicted ones on request."""
+
+    def estimate(k: int) -> cl.Estimate:
+        value = 1 / (1 + 0.1 * np.log(k))
+        return cl.Estimate("accuracy", value, value - 0.04, value + 0.03)
+
+    return SimpleNamespace(observed={k: estimate(k) for k in range(2, 51)}, accuracy=estimate, k=[100, 1000])
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[Any, dict[str, Any]]:
+    """What each kind is drawn of, and with which options."""
+    options = {"cost": 5.0, "value": 20.0} if kind == "profit" else {}
+    return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_plot_draws_on_the_axes_it_is_given(kind: str, comparison: Any, one: Any, extrapolated: Any) -> None:
+    result, options = subject(kind, comparison, one, extrapolated)
+    figure, ax = plt.subplots()
+    assert plot(result, kind, ax=ax, **options) is ax
+    assert ax.get_title(loc="left")
+    assert figure.axes == [ax]
+    assert len(plot_data(result, kind, **options)) > 0
+
+
+def cells(result: Any, kind: str, *, keep: bool = False, **options: Any) -> np.ndarray:
+    """A plot in grey at a quarter of its size: layout and lines count, the edges of letters do not."""
+    with plt.rc_context(rc={**matplotlib.rcParamsDefault, "backend": "agg"}):
+        figure = plot(result, kind, **options).figure
+        figure.canvas.draw()
+        drawn = np.asarray(figure.canvas.buffer_rgba())[..., :3].mean(axis=2)
+        if keep:
+            ARTEFACTS.mkdir(exist_ok=True)
+            figure.savefig(ARTEFACTS / f"plot-{kind}.png", dpi=150)
+    drawn = drawn[: drawn.shape[0] // 4 * 4, : drawn.shape[1] // 4 * 4]
+    return drawn.reshape(drawn.shape[0] // 4, 4, -1, 4).mean(axis=(1, 3))
+
+
+def share_different(kind: str, seen: np.ndarray) -> float:
+    """Share of cells that are not as in the reference image."""
+    expected = np.round(plt.imread(REFERENCE / f"{kind}.png")[..., 0] * 255)
+    assert expected.shape == seen.shape
+    return float((np.abs(expected - seen) > DIFFERENT).mean())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_plot_looks_as_it_did(kind: str, comparison: Any, one: Any, extrapolated: Any) -> None:
+    """Set CUTLINE_WRITE_REFERENCES=1 to write the images anew, and look at them."""
+    result, options = subject(kind, comparison, one, extrapolated)
+    seen = cells(result, kind, keep=True, **options)
+    if os.environ.get("CUTLINE_WRITE_REFERENCES"):
+        REFERENCE.mkdir(exist_ok=True)
+        plt.imsave(REFERENCE / f"{kind}.png", seen, cmap="gray", vmin=0, vmax=255)
+    assert share_different(kind, seen) < SHARE
+
+
+def test_a_missing_line_is_noticed(comparison: Any) -> None:
+    assert share_different("roc", cells(comparison, "roc", hull=False)) > SHARE
+    assert share_different("roc", cells(comparison, "roc", band=False)) > SHARE
+
+
+def line(ax: Any, label: str) -> tuple[np.ndarray, np.ndarray]:
+    found = [drawn for drawn in ax.get_lines() if drawn.get_label() == label]
+    assert len(found) == 1
+    return np.asarray(found[0].get_xdata(), float), np.asarray(found[0].get_ydata(), float)
+
+
+def test_roc_is_the_curve_and_its_area(columns: Any, comparison: Any) -> None:
+    y, models = columns
+    ax = plot(comparison, "roc")
+    for name, score in models.items():
+        across, up = line(ax, name)
+        assert np.trapezoid(up, across) == pytest.approx(cl.roc_auc(y, score), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["gain", "hit_rate", "qrecall", "lift"])
+def test_curves_over_quotas_are_what_at_gives(kind: str, comparison: Any) -> None:
+    ax = plot(comparison, kind)
+    field = {"gain": "tp"}.get(kind, kind)
+    for name, ev in comparison.evaluations.items():
+        places, values = line(ax, name)
+        for quota in (1, 7, 20, 23, 150, 400):
+            assert values[places == quota][0] == pytest.approx(getattr(ev.at(quota=quota), field), abs=1e-12)
+
+
+def test_qrecall_areas_give_pem(one: Any) -> None:
+    rows = plot_data(one, "qrecall")
+    quota = np.array(rows.column("quota"))
+    assert quota.tolist() == list(range(1, 401))
+    model, chance, best = (np.array(rows.column(c)) for c in ("qrecall", "random", "optimal"))
+    assert (model - chance).sum() / (best - chance).sum() == pytest.approx(one["pem"].value, abs=1e-12)
+    legend = plot(one, "qrecall").get_legend()
+    assert f"{one['pem'].value:.3f}" in legend.get_title().get_text()
+    assert {"S1: better than random", "S3: optimal over random"} <= {t.get_text() for t in legend.get_texts()}
+
+
+def test_tpr_fpr_shows_the_ks_distance(columns: Any, comparison: Any) -> None:
+    y, models = columns
+    rows = plot_data(comparison, "tpr_fpr")
+    for name, score in models.items():
+        largest = max(abs(row["distance"]) for row in rows if row["model"] == name)
+        assert largest == pytest.approx(cl.ks_statistic(y, score), abs=1e-12)
+    assert any(f"{cl.ks_statistic(y, models['tree']):.3f}" in t.get_text() for t in plot(comparison, "tpr_fpr").texts)
+
+
+def test_profit_is_value_times_hits_less_cost(comparison: Any) -> None:
+    rows = [r for r in plot_data(comparison, "profit", cost=5.0, value=20.0) if r["model"] == "network"]
+    ev = comparison.evaluations["network"]
+    for quota in (1, 20, 120, 400):
+        point = ev.at(quota=quota)
+        row = rows[quota - 1]
+        assert row["profit"] == pytest.approx(20 * point.tp - 5 * quota)
+        assert row["low"] == pytest.approx(20 * point.expected_hits.low - 5 * quota)
+
+
+def test_histogram_holds_every_case_once(one: Any) -> None:
+    rows = plot_data(one, "histogram", bins=10)
+    assert sum(row["positives"] for row in rows) == one.facts["positives"]
+    assert sum(row["negatives"] for row in rows) == one.facts["negatives"]
+    assert (rows[0]["from"], rows[-1]["to"]) == (0.0, 1.0)
+    infinite = cl.evaluate([1, 0, 1], [np.inf, -np.inf, 0.0], interval=None)
+    assert sum(row["positives"] for row in plot_data(infinite, "histogram", bins=4)) == 2
+
+
+def test_reliability_keeps_ties_together_and_every_row(one: Any) -> None:
+    rows = plot_data(one, "reliability", bins=5)
+    assert sum(row["rows"] for row in rows) == 400
+    assert sum(row["rows"] * row["share_positive"] for row in rows) == pytest.approx(one.facts["positives"])
+    assert all(row["low"] <= row["share_positive"] <= row["high"] for row in rows)
+    with pytest.raises(InputError, match="outside"):
+        plot(cl.evaluate([0, 1], [-1.0, 2.0], interval=None), "reliability")
+
+
+def test_forest_and_dominance_draw_their_rows(comparison: Any) -> None:
+    rows = plot_data(comparison, "forest", measures=["roc_auc", "hit_rate@20"])
+    assert [(r["measure"], r["model"]) for r in rows][:2] == [("roc_auc", "tree"), ("roc_auc", "logistic")]
+    assert rows[0]["value"] == comparison.evaluations["tree"]["roc_auc"].value
+    stretches = plot_data(comparison, "dominance")
+    bars = plot(comparison, "dominance").patches
+    assert len(bars) == sum(len(row["leader"].split(" = ")) for row in stretches)
+
+
+def test_deciles_are_the_lift_table(one: Any) -> None:
+    heights = [bar.get_height() for bar in plot(one, "deciles").patches]
+    assert heights == [row["lift"] for row in one.lift_table(10)]
+
+
+def test_unknown_and_impossible_plots_say_so(comparison: Any, one: Any) -> None:
+    with pytest.raises(InputError, match="did you mean 'qrecall'"):
+        plot(one, "qrecal")
+    with pytest.raises(InputError, match="one model"):
+        plot(comparison, "histogram")
+    with pytest.raises(InputError, match="Comparison"):
+        plot(one, "dominance")
+    with pytest.raises(InputError, match="extrapolation"):
+        plot(one, "extrapolation")
+    weighted = cl.evaluate([0, 1, 1], [0.1, 0.4, 0.9], sample_weight=[1, 2, 1], interval=None)
+    for kind in ("gain", "profit"):
+        with pytest.raises(InputError, match="weighted"):
+            plot(weighted, kind, **({"cost": 1, "value": 2} if kind == "profit" else {}))
+    assert plot(weighted, "roc", band=False) is not None
+
+
+def test_thinning_stays_within_its_tolerance() -> None:
+    rng = np.random.default_rng(0)
+    x = np.arange(3000.0)
+    first, second = np.cumsum(rng.random(3000)), np.sin(x / 300) + 0.02 * rng.random(3000)
+    kept = thinned(x, first, second, tolerance=0.005)
+    assert 10 < len(kept) < 2000
+    for curve in (first, second):
+        assert np.abs(np.interp(x, x[kept], curve[kept]) - curve).max() <= 0.005 * np.ptp(curve) * (1 + 1e-9)
+
+
+def test_methods_reach_the_plots(comparison: Any, one: Any) -> None:
+    assert one.plot("gain").get_title(loc="left") == comparison.plot("gain").get_title(loc="left")
