@@ -51,8 +51,7 @@ PEAK = """
 import resource, numpy as np, cutline as cl
 from core import sample
 cl.evaluate(*sample(1000), interval=None)
-y, s = sample({n})
-y = y.astype(np.{label})
+y, s = np.load("{folder}/y.npy"), np.load("{folder}/s.npy")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 cl.evaluate(y, s, interval=None)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -63,8 +62,12 @@ print((after - before) * 1024 / (y.nbytes + s.nbytes))
 def peak(n: int, label: str) -> float:
     """Peak memory that evaluate() adds, in multiples of its input arrays."""
     here = Path(__file__).parent
-    code = PEAK.format(n=n, label=label)
-    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=here, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as folder:  # made elsewhere, so that making them does not count
+        y, s = sample(n)
+        np.save(f"{folder}/y.npy", y.astype(label))
+        np.save(f"{folder}/s.npy", s)
+        code = PEAK.format(folder=folder)
+        done = subprocess.run([sys.executable, "-c", code], check=True, cwd=here, capture_output=True, text=True)
     return float(done.stdout)
 
 

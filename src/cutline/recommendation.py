@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import InputError
+from .rows import show
 
 # goal -> (measure, why this measure)
 GOALS: dict[str, tuple[str, str]] = {
@@ -72,9 +73,9 @@ def recommend(comparison: Any, goal: str) -> Recommendation:
     best = comparison.best(name)
     others = [other for other in comparison.evaluations if other != best]
     value = comparison.evaluations[best].estimates[key]
-    said = f"{best}: {key} {value.value:.4g}"
+    said = f"{best}: {key} {show(value.value)}"
     if value.low == value.low:
-        said += f" ({value.level:.0%} interval {value.low:.4g} to {value.high:.4g})"
+        said += f" ({value.level:.0%} interval {show(value.low)} to {show(value.high)})"
     if not others:
         return Recommendation(goal, key, best, True, None, math.nan, f"{said}. It is the only model. Why: {why}.")
     gaps = {other: comparison.difference(best, other, key) for other in others}

@@ -85,7 +85,9 @@ def show(value: Any) -> str:
             return "∞" if value > 0 else "−∞"
         if value == int(value) and abs(value) < 1e15:
             return f"{int(value)}"
-        return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 else f"{value:.4g}"
+        if 1e-3 <= abs(value) < 1e4:
+            return f"{value:.4f}"
+        return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
     return str(value)
 
 
