@@ -1,0 +1,107 @@
+"""What the experiments share: options, a table beside the paper's, CSV files and figures in one folder."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import cutline as cl
+
+PROJECT = Path(__file__).resolve().parents[1]
+SHARED = PROJECT.parent / "shared" / "data"  # data sets kept beside a checkout; every experiment runs without them
+
+
+def options(paper: str, description: str) -> argparse.ArgumentParser:
+    """The options every experiment takes."""
+    parser = argparse.ArgumentParser(prog=f"cutline experiment {paper}", description=description)
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything that is drawn (default 0)")
+    parser.add_argument("--full", action="store_true", help="the paper's size; without it a run of under a minute")
+    parser.add_argument("--out", type=Path, default=Path("experiment-results"), help="folder for CSV files and plots")
+    return parser
+
+
+def say(text: str) -> None:
+    """A message or progress, on standard error: standard output holds the tables."""
+    print(text, file=sys.stderr, flush=True)
+
+
+class Report:
+    """Prints tables and keeps them, and the figures, in ``folder/paper``."""
+
+    def __init__(self, paper: str, folder: Path) -> None:
+        self.folder = folder / paper
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def table(self, title: str, rows: Sequence[Mapping[str, Any]], name: str) -> cl.Rows:
+        """Print rows under a title and write them as CSV."""
+        table = cl.Rows(rows, title)
+        shown = [{key: f"{v:.6g}" if isinstance(v, float) else v for key, v in one.items()} for one in rows]
+        print(f"{cl.Rows(shown, title)!r}\n", flush=True)
+        with (self.folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, table.columns)
+            writer.writeheader()
+            writer.writerows(table.to_dicts())
+        return table
+
+    def text(self, *lines: str) -> None:
+        """A remark under a table."""
+        print("\n".join(lines) + "\n", flush=True)
+
+    def figure(self, figure: Any, name: str) -> Path:
+        """Write a matplotlib figure and close it."""
+        import matplotlib.pyplot as plt
+
+        path = self.folder / f"{name}.png"
+        figure.savefig(path, dpi=110)
+        plt.close(figure)
+        return path
+
+    def done(self) -> None:
+        """Say where the files are."""
+        say(f"CSV files and plots are in {self.folder}")
+
+
+def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.4, 4.6), **keywords: Any) -> Any:
+    """A figure and its axes, drawn without a screen."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(rows, columns, figsize=size, layout="constrained", **keywords)
+
+
+def row(what: str, printed: Any, ours: Any, spread: Any, verdict: str, **more: Any) -> dict[str, Any]:
+    """A row of the table that every experiment prints."""
+    return {"what": what, "printed": printed, "ours": ours, "spread": spread, "verdict": verdict, **more}
+
+
+def digits(printed: str) -> int:
+    """Decimals of a printed number."""
+    return len(printed.partition(".")[2])
+
+
+def as_printed(value: float, printed: str) -> bool:
+    """Whether a value, rounded as the paper rounds, is the printed number."""
+    return abs(value - float(printed)) <= 0.5 * 10.0 ** -digits(printed) + 1e-9
+
+
+def truncated(value: float, printed: str) -> bool:
+    """Whether the printed number is the value with its last digits cut off instead of rounded."""
+    return 0 <= value - float(printed) + 1e-9 < 10.0 ** -digits(printed)
+
+
+def against_spread(printed: float, mean: float, spread: float, repeats: float = float("inf")) -> str:
+    """A verdict from the distance in units of the spread over repeated experiments.
+
+    ``repeats`` is the number of experiments behind ``mean``, which is itself uncertain by spread/√repeats.
+    """
+    if spread == 0:
+        return "agrees" if abs(printed - mean) < 1e-9 else "differs: never so in our runs"
+    z = (printed - mean) / (spread * (1 + 1 / repeats) ** 0.5)
+    word = "agrees" if abs(z) <= 2 else "doubtful" if abs(z) <= 3 else "differs"
+    return f"{word} (z = {z:+.1f})"

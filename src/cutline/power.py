@@ -1,0 +1,343 @@
+"""How often does a measure pick the better model? Many small test sets, judged by many measures at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .estimate import Estimate
+from .evaluate import choose_specs
+from .inference.proportions import proportion_interval
+from .measures.catalogue import Spec
+from .measures.reading import Reading, plan, with_defaults
+from .progress import Progress
+from .rows import Rows
+from .sample import make_sample
+from .sweep import PARTS, loss_arguments, scale_of
+
+Floats = NDArray[np.float64]
+Scorer = Callable[[Any], Any]
+Wins = Literal["half", "strict"]
+
+_SAME = 1e-12  # values closer than this (relative) are equal: sums of the same terms in another order
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionPower:
+    """How often each measure picked the better model.
+
+    ``won`` and ``shared`` have a row for each round and a column for each measure: the share of the round's test sets
+    on which the measure gave the better model alone the best value, and its part of those on which several models had
+    it. ``means`` (rounds × models × measures) is the mean value of each measure, ``undecided`` the share of test sets
+    on which a measure had no value for some model.
+    """
+
+    models: list[str]
+    better: str
+    specs: tuple[Spec, ...]
+    won: Floats
+    shared: Floats
+    means: Floats
+    undecided: Floats
+    n_sets: int
+    set_size: int
+    retrained: bool
+    wins: Wins = "half"
+    level: float = 0.95
+
+    @property
+    def picked(self) -> Floats:
+        """The share of each round's test sets (rows) on which each measure (columns) picked the better model."""
+        return self.won + self.shared if self.wins == "half" else self.won
+
+    def counted(self, wins: Wins) -> SelectionPower:
+        """The same test sets with ties counted by the other rule."""
+        return replace(self, wins=_wins(wins))
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures, as they are written."""
+        return [str(spec) for spec in self.specs]
+
+    def column(self, measure: str) -> int:
+        """The column of a measure in ``picked``."""
+        names = self.measures
+        if measure in names:
+            return names.index(measure)
+        found = [k for k, spec in enumerate(self.specs) if spec.measure.name == measure]
+        if len(found) != 1:
+            raise InputError(f"measure {measure!r} is not among those judged here: {', '.join(names)}")
+        return found[0]
+
+    def __getitem__(self, measure: str) -> Estimate:
+        """The share of test sets on which a measure picks the better model, with its interval."""
+        k = self.column(measure)
+        share = self.picked[:, k]
+        low, high, method = self._interval(share)
+        return Estimate(self.measures[k], float(share.mean()), low, high, self.level, method)
+
+    def _interval(self, share: Floats) -> tuple[float, float, str]:
+        sets = len(share) * self.n_sets
+        if self.retrained and len(share) > 1 and np.ptp(share) > 0:
+            # The sets of a round share their models: rounds are what is independent.
+            from scipy.stats import t
+
+            half = t.ppf((1 + self.level) / 2, len(share) - 1) * share.std(ddof=1) / np.sqrt(len(share))
+            return max(0.0, float(share.mean() - half)), min(1.0, float(share.mean() + half)), "t over rounds"
+        won = int(np.floor(share.mean() * sets + 1e-9))
+        low, high = proportion_interval(won, sets, level=self.level, method="clopper_pearson")
+        return low, high, "clopper_pearson"
+
+    def mean(self, measure: str, model: str) -> float:
+        """The mean value of a measure over all test sets (those where it is defined)."""
+        return float(np.nanmean(self.means[:, self.models.index(model), self.column(measure)]))
+
+    def difference(self, a: str, b: str) -> Estimate:
+        """How much more often measure ``a`` picks the better model than ``b``, round by round, with its interval."""
+        gap = self.picked[:, self.column(a)] - self.picked[:, self.column(b)]
+        low = high = float("nan")
+        if len(gap) > 1:
+            from scipy.stats import t
+
+            half = float(t.ppf((1 + self.level) / 2, len(gap) - 1) * gap.std(ddof=1) / np.sqrt(len(gap)))
+            low, high = float(gap.mean()) - half, float(gap.mean()) + half
+        return Estimate(f"{a} − {b}", float(gap.mean()), low, high, self.level, "t over rounds")
+
+    @property
+    def table(self) -> Rows:
+        """One row for each measure, the best selector first."""
+        rows = []
+        for k in np.argsort(-self.picked.mean(axis=0), kind="stable"):
+            name, share = self.measures[k], self.picked[:, k]
+            one = self[name]
+            rows.append(
+                {
+                    "measure": name,
+                    "picks the better": one.value,
+                    "low": one.low,
+                    "high": one.high,
+                    "worst round": float(share.min()),
+                    "perfect rounds": int((share == 1.0).sum()),
+                    "undecided": float(self.undecided[:, k].mean()),
+                }
+            )
+        return Rows(rows, f"How often each measure picks {self.better} ({len(self.picked)} rounds)")
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+
+def selection_power(
+    simulate: Callable[[np.random.Generator, int], tuple[Any, Any]],
+    models: Mapping[str, Scorer] | Callable[[np.random.Generator], Mapping[str, Scorer]],
+    measures: Sequence[Any] | None = None,
+    *,
+    better: str | None = None,
+    goal: str = "accuracy",
+    n_rounds: int = 20,
+    n_sets: int = 100,
+    set_size: int = 100,
+    wins: Wins = "half",
+    threshold: float = 0.5,
+    quota: int | float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> SelectionPower:
+    """How often does each measure pick the better of several models, on test sets of a given size?
+
+    ``simulate(rng, n)`` draws ``n`` cases from the population: whatever the models read, and the labels. ``models``
+    maps names to functions that score cases; or it is a function of ``rng`` that trains such models anew for each
+    round. Each round draws ``n_sets`` test sets of ``set_size`` cases; models must score each case by itself, because
+    all cases of a round are scored in one call.
+
+    The better model is ``better``; without a name, the one that the ``goal`` calls better over all cases of all rounds.
+    ``wins``: where the better model shares the best value with others, ``half`` gives it its part of the win and
+    ``strict`` none. A test set on which a measure is undefined for some model counts as a tie of all.
+
+    ``measures`` are measure strings; without a wish, every measure of the catalogue that the given options allow, and
+    that can read the scores (probability measures need scores in [0, 1]).
+
+    >>> def simulate(rng, n):
+    ...     x = rng.normal(size=n)
+    ...     return x, rng.random(n) < 1 / (1 + np.exp(-3 * x))
+    >>> noise = {"good": lambda x: x, "blunt": lambda x: np.round(x)}
+    >>> power = selection_power(simulate, noise, ["roc_auc", "accuracy(threshold=0)"], better="good", n_rounds=2)
+    >>> power["roc_auc"].value > power["accuracy"].value
+    True
+    """
+    _wins(wins)
+    for name, count in (("n_rounds", n_rounds), ("n_sets", n_sets), ("set_size", set_size)):
+        if count < 1:
+            raise InputError(f"{name}={count} must be 1 or more")
+    train, fixed = (models, None) if callable(models) else (None, dict(models))
+    specs = choose_specs(measures, threshold=threshold, quota=quota)
+    best_by = with_defaults(choose_specs([goal], threshold=threshold, quota=quota)[0], threshold=threshold, quota=quota)
+    _refuse_rankings([*specs, best_by])
+    design = _Design(simulate, train, fixed, n_sets, set_size)
+    every = list(dict.fromkeys([*specs, best_by])) if better is None else specs
+    seeds = np.random.SeedSequence(seed).spawn(n_rounds)
+    rounds: list[_Round] = []
+    from .compiled import cores
+
+    workers = min(n_rounds, cores() if n_jobs is None or n_jobs < 0 else max(1, n_jobs))
+    with Progress("selection power", n_rounds, progress) as counter, ThreadPoolExecutor(workers) as pool:
+        for one in pool.map(lambda s: design.round(s, every, measures is None), seeds):
+            rounds.append(one)
+            counter.advance()
+    names = rounds[0].models
+    if any(one.models != names for one in rounds):
+        raise InputError("models must give the same names in the same order in every round")
+    # Scores that are no probabilities in one round leave the probability measures out of all rounds.
+    specs = [spec for spec in specs if all(spec in one.values for one in rounds)]
+    if not specs:
+        raise InputError("no measure is left that can read these scores; name the measures you want")
+    chosen = _better_by(best_by, rounds, names) if better is None else better
+    if chosen not in names:
+        raise InputError(f"better={chosen!r} is not among the models {', '.join(names)}")
+    at = names.index(chosen)
+    credit = np.array([[_credit(one.values[spec], spec, at) for spec in specs] for one in rounds])
+    undecided = np.array([[np.isnan(one.values[spec]).any(axis=0).mean() for spec in specs] for one in rounds])
+    means = np.array([[[_mean(row) for row in one.values[spec]] for spec in specs] for one in rounds])
+    return SelectionPower(
+        models=names,
+        better=chosen,
+        specs=tuple(specs),
+        won=credit[:, :, 0],
+        shared=credit[:, :, 1],
+        means=means.swapaxes(1, 2),
+        undecided=undecided,
+        n_sets=n_sets,
+        set_size=set_size,
+        retrained=train is not None,
+        wins=wins,
+        level=level,
+    )
+
+
+def _wins(wins: str) -> Wins:
+    if wins not in ("half", "strict"):
+        raise InputError(f"wins must be 'half' or 'strict', got {wins!r}")
+    return wins  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """The values of one round: for each spec an array models × test sets."""
+
+    models: list[str]
+    values: dict[Spec, Floats]
+
+
+@dataclass(frozen=True)
+class _Design:
+    """Where cases and models come from."""
+
+    simulate: Callable[[np.random.Generator, int], tuple[Any, Any]]
+    train: Callable[[np.random.Generator], Mapping[str, Scorer]] | None
+    fixed: Mapping[str, Scorer] | None
+    n_sets: int
+    set_size: int
+
+    def round(self, seed: np.random.SeedSequence, specs: Sequence[Spec], may_skip: bool) -> _Round:
+        """Train, draw, score and judge; the training and the test cases have random numbers of their own."""
+        for_training, for_testing = (np.random.default_rng(child) for child in seed.spawn(2))
+        models = self.fixed if self.train is None else self.train(for_training)
+        if not models:
+            raise InputError("models is empty; pass at least two models")
+        cases, labels = self.simulate(for_testing, self.n_sets * self.set_size)
+        table: list[dict[Spec, Floats]] = []
+        for name, scorer in models.items():
+            try:
+                sample = make_sample(labels, scorer(cases))
+            except InputError as error:
+                raise InputError(f"model {name!r}: {error}") from None
+            if len(sample) != self.n_sets * self.set_size:
+                raise InputError(
+                    f"simulate gave {len(sample)} cases where {self.n_sets * self.set_size} were asked for"
+                )
+            readable = [s for s in specs if _readable(s, sample, may_skip, name)]
+            score = sample.score.astype(np.float64).reshape(self.n_sets, self.set_size)
+            table.append(judge_sets(sample.positive.reshape(score.shape), score, readable))
+        common = [spec for spec in specs if all(spec in row for row in table)]
+        return _Round(list(models), {spec: np.array([row[spec] for row in table]) for spec in common})
+
+
+def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]) -> dict[Spec, Floats]:
+    """The values of specs on many test sets of one size: a row of ``positive`` and ``score`` is a test set."""
+    from .kernels import harmonic_table
+    from .power_kernels import sum_sets
+
+    sets, size = score.shape
+    values: dict[Spec, Floats] = {}
+    for reading in plan(specs, size):
+        request = reading.request
+        losses = [loss_arguments(options) for options in request.losses]
+        out = np.zeros((sets, request.width))
+        sum_sets(
+            score,
+            positive,
+            {"expected": 0, "best": 1, "worst": -1}[reading.ties],
+            harmonic_table(size) if "places" in request.parts else np.empty(0),
+            np.array([part in request.parts for part in PARTS]),
+            np.array(losses, dtype=np.float64).reshape(len(losses), 3),
+            np.array(request.thresholds, dtype=np.float64),
+            scale_of(np.array([score.min(), score.max()])),
+            np.array(request.quotas, dtype=np.float64),
+            out,
+        )
+        values.update(zip(reading.specs, _broadcast(reading, out), strict=True))
+    return values
+
+
+def _broadcast(reading: Reading, vectors: Floats) -> list[Floats]:
+    return [np.broadcast_to(np.asarray(v, dtype=np.float64), len(vectors)) for v in reading.values(vectors)]
+
+
+def _readable(spec: Spec, sample: Any, may_skip: bool, model: str) -> bool:
+    from .measures.reading import obstacle
+
+    problem = obstacle(spec.measure, sample)
+    if problem and not may_skip:
+        raise InputError(f"model {model!r}: {spec} cannot be read, because {problem}")
+    return not problem
+
+
+def _refuse_rankings(specs: Sequence[Spec]) -> None:
+    for spec in specs:
+        if spec.measure.part not in PARTS and spec.measure.part != "cut":
+            raise InputError(f"{spec.measure.name} cannot be read from many test sets at once; choose another measure")
+
+
+def _better_by(goal: Spec, rounds: Sequence[_Round], names: Sequence[str]) -> str:
+    if any(goal not in one.values for one in rounds):
+        raise InputError(f"goal={str(goal)!r} cannot read these scores; name the better model with better=…")
+    worth = np.mean([[_mean(row) for row in one.values[goal]] for one in rounds], axis=0)
+    if np.isnan(worth).any():
+        raise InputError(f"goal={str(goal)!r} is undefined here; name the better model with better=…")
+    return names[int(np.argmax(worth if goal.measure.better == "higher" else -worth))]
+
+
+def _mean(values: Floats) -> float:
+    """Mean of the defined values; nan where there is none."""
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else float("nan")
+
+
+def _credit(values: Floats, spec: Spec, at: int) -> tuple[float, float]:
+    """The shares of test sets that model ``at`` wins alone, and its part of those it wins with others."""
+    worth = values if spec.measure.better == "higher" else -values
+    worth = np.where(np.isnan(worth).any(axis=0), 0.0, worth)
+    best = worth.max(axis=0)
+    with np.errstate(invalid="ignore"):  # inf − inf where both are infinite: those are equal
+        near = (worth == best) | (best - worth <= _SAME * np.abs(best))
+    tied = near.sum(axis=0)
+    credit = np.where(near[at], 1.0 / tied, 0.0)
+    return float(credit[tied == 1].sum()) / len(credit), float(credit[tied > 1].sum()) / len(credit)
