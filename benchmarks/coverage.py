@@ -13,8 +13,9 @@ What counts as the truth, for each measure (column ``truth``):
 
 * ``population``: the value on the whole population, from a ranking of 10⁸ rows with the population's exact shares;
 * ``at this n``: the measure's expected value in samples of this size, for measures that grow with n (gain, ranking
-  scores), whose population value would be infinite. Measures that are biased in small samples (KS, the hull's area,
-  precision-recall areas, lift and Pearson at a quota) are counted against both; the gap between the two is the bias.
+  scores), whose population value would be infinite, and for Pearson at a quota, which averages outcomes over ties and
+  so has another meaning where every score has many cases. Measures that are biased in small samples (KS, the hull's
+  area, precision-recall areas, lift) are counted against both; the gap between the two is the bias.
 
 A sample in which a measure has no value is left out of its count. An interval that could not be made is a miss.
 """
@@ -42,14 +43,12 @@ import numpy as np
 from cutline import compiled
 from cutline.estimate import Interval
 from cutline.evaluate import choose_specs
-from cutline.inference import bootstrap, cells, delong, intervals, proportions
+from cutline.inference import bootstrap, cells, intervals, proportions
 from cutline.inference.resampling import Resampler
 from cutline.measures.catalogue import Spec
 from cutline.measures.reading import read
-from cutline.operating import operating_point
 from cutline.ranking import Ranking, rank
 from cutline.sample import Sample, make_sample
-from cutline.sweep import Counts
 
 LEVEL = 0.95
 SEPARATION = 1.35
@@ -84,11 +83,13 @@ BIASED = (
     "hit_rate",
     "qrecall",
     "quota_lift",
-    "quota_pearson",
     "lift",
     "positive_likelihood_ratio",
     "negative_likelihood_ratio",
 )
+# The method's name on most samples; on a few (a value of 0 or 1) another one stands in.
+CLOSED_NAMES = dict.fromkeys(intervals.ON_LOGIT_SCALE, "logit")
+AUTO = intervals.Settings("auto", LEVEL)
 
 
 @dataclass(frozen=True)
@@ -141,28 +142,16 @@ CELLS = [Cell(n, p, ties) for n, p, ties in itertools.product((50, 200, 1000), (
 def closed_forms(spec: Spec, value: float, ranking: Ranking) -> Iterator[tuple[str, Interval]]:
     """Every closed form that the library has for a measure."""
     name = spec.measure.name
+    wishes = [*proportions.METHODS] if name in cells.PROPORTIONS else []
     if name == "roc_auc":
-        variance = delong.auc_variance(ranking)
-        for logit in (False, True):
-            made, _ = delong.auc_interval(value, variance, ranking.n_pos, ranking.n_neg, LEVEL, logit=logit)
-            yield ("delong_logit" if logit else "delong"), made
-    if name == "average_precision" and 0 < value < 1:
-        yield "logit", intervals._logit(value, ranking.n_pos, LEVEL)
-    if spec.measure.part != "cut":
-        return
-    if spec.measure.needs_quota:
-        at = operating_point(ranking, quota=spec.quota)
-    else:
-        at = operating_point(ranking, threshold=0.5 if spec.threshold is None else spec.threshold)
-    cut = Counts(at.tp, at.fp, at.fn, at.tn)
-    if name in cells.PROPORTIONS:
-        for method in proportions.METHODS:
-            yield method, cells.proportion(name, cut, LEVEL, method)
-    if name in cells.CLOSED:
-        method, interval = cells.CLOSED[name]
-        yield method, interval(cut, LEVEL)
-    if name in cells.CORRELATIONS:
-        yield "delta_z", cells.fisher_z(spec.measure, value, cut, LEVEL)
+        wishes = ["delong", "delong_logit"]
+    if name in (*intervals.ON_LOGIT_SCALE, *cells.CLOSED, *cells.CORRELATIONS):
+        wishes = ["auto"]
+    for wish in wishes:
+        made = intervals.closed_form(spec, value, ranking, intervals.Settings(wish, LEVEL))
+        if made is not None:
+            method = CLOSED_NAMES.get(name, made[1]) if wish == "auto" else wish
+            yield method, made[0]
 
 
 Found = dict[tuple[str, str], np.ndarray]
@@ -184,12 +173,22 @@ def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, d
             values[name][i] = at[spec]
             for method, interval in closed_forms(spec, at[spec], ranking):
                 found[name, method][i] = interval
+            chosen = intervals.closed_form(spec, at[spec], ranking, AUTO)
+            if chosen is not None:
+                found[name, "auto"][i] = chosen[0]
         for kind in ("plain", "stratified"):
             resampler = Resampler(sample, ranking, stratified=kind == "stratified", seed=number * sims + i)
             drawn = bootstrap.replicate(defined, at, resampler, n_resamples, jackknife=True)
             for spec, replicates in drawn.items():
-                for method in bootstrap.METHODS:
-                    found[spec.measure.name, f"{method} {kind}"][i] = replicates.interval(method, LEVEL)
+                name = spec.measure.name
+                made = {method: replicates.interval(method, LEVEL) for method in bootstrap.METHODS}
+                if name in intervals.BY_EFFECTIVE_SIZE:
+                    made["wilson_effective"] = intervals.effective_wilson(spec, replicates, ranking.rows, LEVEL)
+                for method, interval in made.items():
+                    found[name, f"{method} {kind}"][i] = interval
+                resampled = intervals.closed_form(spec, at[spec], ranking, AUTO) is None
+                if resampled and intervals.is_stratified(spec, AUTO) == (kind == "stratified"):
+                    found[name, "auto"][i] = made[intervals.bootstrap_method(spec, AUTO)]
     return cell, values, dict(found)
 
 
@@ -228,7 +227,7 @@ class Row:
 def count(cell: Cell, values: dict[str, np.ndarray], found: Found) -> Iterator[Row]:
     """Count the intervals that hold the truth; widths are in units of 2·1.96 standard deviations of the estimate."""
     truths = {spec.measure.name: v for spec, v in read(cell.specs(), cell.population()).items()}
-    grows = {spec.measure.name for spec in cell.specs() if spec.measure.extensive}
+    grows = {spec.measure.name for spec in cell.specs() if spec.measure.extensive} | {"quota_pearson"}
     for (name, method), made in found.items():
         value = values[name]
         kept = np.isfinite(value)
@@ -309,7 +308,10 @@ def main() -> None:
     print(f"Columns: n · prevalence, with and without ties together; Monte-Carlo error {100 * error:.1f} at 95 %.")
     mirrored = ", ".join(f"{a} ({b})" for a, b in MIRRORED.items())
     print(f"Not listed, because they are another measure on a linear scale: {mirrored}.")
-    print(table(rows))
+    print("\nWhat interval='auto' takes\n")
+    print(table([row for row in rows if row.method == "auto"]))
+    print("\nMethod by method\n")
+    print(table([row for row in rows if row.method != "auto"]))
     if options.csv:
         with open(options.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0].to_dict())

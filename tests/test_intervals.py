@@ -14,12 +14,17 @@ import pytest
 import cutline as cl
 from cutline.inference import cells, proportions
 from cutline.inference.bootstrap import METHODS as BOOTSTRAPS
+from cutline.inference.bootstrap import replicate
 from cutline.inference.intervals import AUC_FAMILY, NAMES
+from cutline.inference.resampling import Resampler
+from cutline.ranking import rank
+from cutline.sample import make_sample
 from samples import Case, random_case
 from test_catalogue import SCORED
 
 PROPORTIONS = [*cells.PROPORTIONS, "zero_one_loss"]
 MAY_LEAVE_THE_RANGE = {"wald", "basic"}
+FROM_REPLICATES = {*BOOTSTRAPS, "wilson_effective"}
 
 
 def evaluated(case: Case, interval: str | None = "auto", **how: Any) -> cl.Evaluation:
@@ -165,7 +170,8 @@ def test_a_bootstrap_by_name_serves_every_measure(by_method: dict[str, cl.Evalua
 
 
 def test_bootstrap_without_a_name_is_a_bootstrap_for_every_measure(by_method: dict[str, cl.Evaluation]) -> None:
-    assert {e.method for e in by_method["bootstrap"].estimates.values() if e.value == e.value} <= set(BOOTSTRAPS)
+    methods = {e.method for e in by_method["bootstrap"].estimates.values() if e.value == e.value}
+    assert methods <= FROM_REPLICATES
 
 
 def test_none_asks_for_no_interval() -> None:
@@ -243,6 +249,64 @@ def test_average_precision_on_the_logit_scale() -> None:
     assert e.interval == pytest.approx(tuple(1 / (1 + math.exp(-x)) for x in (middle - half, middle + half)))
 
 
+@pytest.mark.parametrize("name", ["average_hit_rate", "pr_auc_min", "pr_auc_minmax", "pr_auc_max"])
+def test_areas_under_precision_recall_share_that_scale(name: str) -> None:
+    case = random_case(5, 300, 200)
+    e = cl.evaluate(case.y, case.s, measures=[name])[name]
+    logits = [math.log(x / (1 - x)) for x in (e.low, e.value, e.high)]
+    half = proportions.z_of(0.95) / math.sqrt(int(case.y.sum()) * e.value * (1 - e.value))
+    assert np.diff(logits) == pytest.approx([half, half])
+    assert e.method == "logit"
+
+
+def test_qrecall_takes_as_many_trials_as_its_replicates_vary_like() -> None:
+    """Wilson with n = v(1−v)/Var of plain replicates; the lift at the quota is Qrecall times n/quota."""
+    case = random_case(6, 400, 100)
+    how: dict[str, Any] = {"n_resamples": 1500, "seed": 3}
+    ev = cl.evaluate(case.y, case.s, measures=["qrecall@40", "quota_lift@40"], **how)
+    e, lift = ev["qrecall@40"], ev["quota_lift@40"]
+    assert e.method == lift.method == "wilson_effective"
+    sample = make_sample(case.y, case.s)
+    spec = cl.parse_measure("qrecall@40")
+    resampler = Resampler(sample, rank(sample), stratified=False, seed=3)
+    variance = replicate([spec], {spec: e.value}, resampler, 1500, jackknife=False)[spec].values.var(ddof=1)
+    trials = e.value * (1 - e.value) / variance
+    assert trials > 1.5 * case.y.sum()  # the quota caps the hits, so they vary less than those of independent trials
+    assert e.interval == pytest.approx(tuple(proportions.wilson(e.value * trials, trials, 0.95)))
+    assert lift.interval == pytest.approx((e.low * 10, e.high * 10))
+
+
+@pytest.mark.parametrize("hits", ["all", "none"])
+def test_a_qrecall_of_all_or_none_is_not_certain(hits: str) -> None:
+    s = np.linspace(0.99, 0.01, 60)
+    y = np.isin(np.arange(60), [0, 1, 2] if hits == "all" else [40, 45, 50])
+    e = cl.evaluate(y, s, measures=["qrecall@20"])["qrecall@20"]
+    assert e.value == (1.0 if hits == "all" else 0.0)
+    assert e.high - e.low > 0.2
+
+
+# --- long lists ------------------------------------------------------------------------------------------------
+
+
+def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
+    """The spread over blocks of rows, against replicates of the whole list: widths agree within their own error."""
+    rng = np.random.default_rng(0)
+    n = 100_000
+    y = rng.random(n) < 0.2
+    p = 1 / (1 + np.exp(-(1.35 * (rng.standard_normal(n) + 1.35 * y) - 1.35**2 / 2 + math.log(0.25))))
+    names = ["brier_score", "log_loss", "information_score", "g_measure(threshold=0.2)", "lift(threshold=0.2)"]
+    names += ["average_lift", "average_qrecall", "auch", "quadratic_ranking", "gain(threshold=0.2)"]
+    blocked = cl.evaluate(y, p, measures=names)
+    drawn = cl.evaluate(y, p, measures=names, interval="percentile", stratify=False, n_resamples=150)
+    assert {e.method for e in blocked.estimates.values()} == {"blocks"}
+    ratios = {}
+    for key, e in blocked.estimates.items():
+        assert e.low < e.value < e.high, key
+        ratios[key] = (e.high - e.low) / (drawn[key].high - drawn[key].low)
+        assert 0.6 < ratios[key] < 1.6, key
+    assert np.mean(list(ratios.values())) == pytest.approx(1.0, abs=0.2)
+
+
 # --- weights and groups ----------------------------------------------------------------------------------------
 
 
@@ -250,7 +314,7 @@ def test_weighted_samples_take_the_bootstrap() -> None:
     case = random_case(4, 100, 30, weighted=True)
     ev = evaluated(case, quota=None)
     for key, e in ev.estimates.items():
-        assert e.method in BOOTSTRAPS or math.isnan(e.value), key
+        assert e.method in FROM_REPLICATES or math.isnan(e.value), key
         assert e.low <= e.high or math.isnan(e.value), key
     assert "roc_auc" in ev
 
@@ -271,7 +335,7 @@ def test_grouped_rows_take_the_bootstrap_and_are_wider_where_rows_repeat() -> No
     groups = np.repeat(np.arange(300), 3)
     grouped = evaluated(case, groups=groups, n_resamples=1000)
     bare = evaluated(case, "percentile", n_resamples=1000)
-    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= set(BOOTSTRAPS)
+    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= FROM_REPLICATES
     for name in ("accuracy", "roc_auc", "log_loss"):
         wider = (grouped[name].high - grouped[name].low) / (bare[name].high - bare[name].low)
         assert wider == pytest.approx(math.sqrt(3), rel=0.2), name
