@@ -227,7 +227,10 @@ def merge(pieces: Iterable[Piece]) -> NDArray[np.float64]:
 def sweep(ranking: Ranking, request: Request) -> NDArray[np.float64]:
     """The vector of sums of a ranking, in threads where it is long."""
     totals = ranking.n_pos, ranking.n_neg, ranking.rows
-    if len(ranking) <= _SWEEP_IN_THREADS:
+    if not request.parts:  # cuts alone need no pass over the whole list
+        vector = np.zeros(request.width)
+        vector[: len(TOTALS)] = totals
+    elif len(ranking) <= _SWEEP_IN_THREADS:
         vector = merge([sweep_piece(ranking, _first(ranking), totals, request)])
     else:
         from .compiled import in_threads

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..measures.catalogue import Spec, number
-from ..measures.reading import read, why_undefined
-from ..operating import operating_point
+from ..measures.reading import plan, read, why_undefined
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
-from ..sweep import Counts
+from ..sweep import Counts, sweep
 from . import blocks, bootstrap, cells, delong, proportions
 from .resampling import Resampler
 
@@ -93,6 +92,7 @@ def estimate_all(
     """
     possible = [spec for spec in specs if not obstacles[spec]]
     values = read(possible, ranking)
+    auc = _auc(ranking) if any(spec.measure.name in AUC_FAMILY for spec in possible) else None
     estimates = {}
     resampled = []
     for spec in specs:
@@ -104,7 +104,7 @@ def estimate_all(
             continue
         closed = None
         if settings.interval is not None and not ranking.weighted and groups is None:
-            closed = closed_form(spec, value, ranking, settings)
+            closed = closed_form(spec, value, ranking, settings, auc)
         if closed is not None:
             (low, high), method = closed
             estimates[spec] = Estimate(str(spec), value, low, high, settings.level, method)
@@ -197,13 +197,18 @@ def effective_wilson(spec: Spec, replicates: bootstrap.Replicates, rows: int, le
     return Interval(scale * low, scale * high)
 
 
-def closed_form(spec: Spec, value: float, ranking: Ranking, settings: Settings) -> tuple[Interval, str] | None:
-    """The closed-form interval of a measure, where the settings ask for one and one exists."""
+def closed_form(
+    spec: Spec, value: float, ranking: Ranking, settings: Settings, auc: tuple[float, float] | None = None
+) -> tuple[Interval, str] | None:
+    """The closed-form interval of a measure, where the settings ask for one and one exists.
+
+    ``auc``: the area under the ROC curve and its variance, where they are known better than the ranking tells.
+    """
     name, wish, level = spec.measure.name, settings.interval, settings.level
     if spec.ties != "expected" or "prior" in spec.arguments:
         return None
     if name in AUC_FAMILY and wish in ("auto", "delong", "delong_logit"):
-        return _auc_relative(name, ranking, level, logit=wish != "delong")
+        return _auc_relative(name, ranking, level, logit=wish != "delong", known=auc)
     if name in ON_LOGIT_SCALE and wish == "auto":
         if 0.0 < value < 1.0:
             return _logit(value, ranking.n_pos, level), "logit"
@@ -225,22 +230,27 @@ def closed_form(spec: Spec, value: float, ranking: Ranking, settings: Settings) 
 
 
 def _counts(spec: Spec, ranking: Ranking) -> Counts:
-    if spec.measure.needs_quota:
-        at = operating_point(ranking, quota=spec.quota)
-    else:
-        at = operating_point(ranking, threshold=0.5 if spec.threshold is None else spec.threshold)
-    return Counts(at.tp, at.fp, at.fn, at.tn)
+    reading = plan([spec], ranking.rows)[0]
+    cut = reading.cut(spec, sweep(ranking, reading.request))
+    return Counts(float(cut.tp), float(cut.fp), float(cut.fn), float(cut.tn))
 
 
-def _auc_relative(name: str, ranking: Ranking, level: float, *, logit: bool) -> tuple[Interval, str]:
+def _auc_relative(
+    name: str, ranking: Ranking, level: float, *, logit: bool, known: tuple[float, float] | None
+) -> tuple[Interval, str]:
     """Interval of the AUC, carried to a measure that is the AUC on another scale."""
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    of_pos, _ = delong.placements(ranking)
-    auc = float(of_pos @ ranking.pos) / n_pos
-    (low, high), method = delong.auc_interval(auc, delong.auc_variance(ranking), n_pos, n_neg, level, logit=logit)
-
+    (low, high), method = delong.auc_interval(*(known or _auc(ranking)), n_pos, n_neg, level, logit=logit)
     slope, start = auc_line(name, ranking)
     return Interval(start + slope * low, start + slope * high), method
+
+
+def _auc(ranking: Ranking) -> tuple[float, float]:
+    """The area under the ROC curve and its variance; nan without both classes."""
+    if not ranking.n_pos or not ranking.n_neg:
+        return math.nan, math.nan
+    of_pos, _ = delong.placements(ranking)
+    return float(of_pos @ ranking.pos) / ranking.n_pos, delong.auc_variance(ranking)
 
 
 def auc_line(name: str, ranking: Ranking) -> tuple[float, float]:

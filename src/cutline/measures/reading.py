@@ -37,11 +37,13 @@ class Reading:
         if spec.measure.part in _OF_SUMS:
             at = request.losses_at(_losses(spec)) if spec.measure.part == "losses" else 0
             return spec.measure.compute(Sums(vectors, at), **options)
+        return spec.measure.compute(self.cut(spec, vectors), **options)
+
+    def cut(self, spec: Spec, vectors: NDArray[np.float64]) -> Counts:
+        """The cells at the threshold or quota of a spec."""
         if spec.measure.needs_quota:
-            at = request.quota_at(resolve_quota(spec.quota, self.rows))
-        else:
-            at = request.threshold_at(_threshold(spec))
-        return spec.measure.compute(counts_at(vectors, at), **options)
+            return counts_at(vectors, self.request.quota_at(resolve_quota(spec.quota, self.rows)))
+        return counts_at(vectors, self.request.threshold_at(_threshold(spec)))
 
 
 def _threshold(spec: Spec) -> float:
