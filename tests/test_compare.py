@@ -1,0 +1,517 @@
+"""Several models on the same cases: paired differences against definitions, literal resamples and enumerations."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri
+
+import cutline as cl
+from cutline.inference.intervals import AUC_FAMILY, is_stratified
+from cutline.inference.paired import bootstrap_p, holm, mcnemar
+from cutline.inference.resampling import Resampler
+from cutline.rows import Rows
+from test_bootstrap import from_scratch
+
+Models = dict[str, np.ndarray]
+
+
+def data(seed: int, n: int, m: int = 3, levels: int = 1000, gap: float = 0.3) -> tuple[np.ndarray, Models]:
+    """Labels and m models in (0, 1), the first the best; few levels make ties."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    y[:4] = 0, 1, 0, 1
+    shared = rng.normal(size=n)
+    scores = {}
+    for k in range(m):
+        raw = (1.5 - gap * k) * y + 0.7 * shared + 0.7 * rng.normal(size=n) - 0.7
+        scores[f"m{k}"] = np.clip(np.round(ndtr(raw) * levels) / levels, 0.5 / levels, 1 - 0.5 / levels)
+    return y, scores
+
+
+# --- DeLong ------------------------------------------------------------------------------------------------------
+
+
+def delong_by_definition(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """AUC_a − AUC_b and its variance from the 2×2 covariance matrices over all pairs of cases (DeLong et al. 1988)."""
+    placements = []
+    for s in (a, b):
+        pos, neg = s[y == 1][:, None], s[y == 0][None, :]
+        wins = (pos > neg) + 0.5 * (pos == neg)
+        placements.append((wins.mean(axis=1), wins.mean(axis=0)))
+    of_pos, of_neg = (np.cov([p[k] for p in placements]) for k in range(2))
+    s = of_pos / (y == 1).sum() + of_neg / (y == 0).sum()
+    gap = placements[0][0].mean() - placements[1][0].mean()
+    return float(gap), float(s[0, 0] + s[1, 1] - 2 * s[0, 1])
+
+
+@pytest.mark.parametrize("levels", [3, 8, 10_000])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_delong_is_the_definition_over_all_pairs(levels: int, level: float) -> None:
+    y, models = data(levels, 70, levels=levels)
+    cmp = cl.compare(y, models, measures=["roc_auc"], level=level, n_resamples=2)
+    for a, b in itertools.combinations(models, 2):
+        gap, variance = delong_by_definition(y, models[a], models[b])
+        row = cmp.difference(a, b, "roc_auc")
+        half = ndtri(0.5 + level / 2) * math.sqrt(variance)
+        assert row["method"] == "delong"
+        assert row["difference"] == pytest.approx(gap, abs=1e-12)
+        assert (row["low"], row["high"]) == pytest.approx((gap - half, gap + half), abs=1e-10)
+        assert row["standard_error"] == pytest.approx(math.sqrt(variance), abs=1e-10)
+        assert row["p_value"] == pytest.approx(2 * ndtr(-abs(gap) / math.sqrt(variance)), abs=1e-10)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(3, 30))
+def test_delong_with_ties_and_few_cases(seed: int, levels: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.array([0, 0, 1, 1, *rng.integers(0, 2, n)])
+    a, b = (rng.integers(0, levels, len(y)).astype(float) for _ in range(2))
+    gap, variance = delong_by_definition(y, a, b)
+    row = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=2).differences[0]
+    assert row["difference"] == pytest.approx(gap, abs=1e-12)
+    assert row["standard_error"] == pytest.approx(math.sqrt(max(variance, 0)), abs=1e-7)
+
+
+def test_relatives_of_the_auc_share_its_test() -> None:
+    """One statistic under six names: one p-value, and intervals on six scales."""
+    y, models = data(1, 90)
+    cmp = cl.compare(y, models, n_resamples=20)
+    auc = cmp.difference("m0", "m2", "roc_auc")
+    for name in AUC_FAMILY:
+        row = cmp.difference("m0", "m2", name)
+        assert row["method"] == "delong"
+        assert row["p_value"] == auc["p_value"]
+        scale = row["difference"] / auc["difference"]
+        assert (row["low"], row["high"]) == pytest.approx((scale * auc["low"], scale * auc["high"]))
+        own = getattr(cl, name)
+        assert row["difference"] == pytest.approx(own(y, models["m0"]) - own(y, models["m2"]))
+
+
+def test_unpaired_delong_adds_the_variances() -> None:
+    (y, a), (z, b) = data(2, 60), data(3, 80)
+    cmp = cl.compare({"a": y, "b": z}, {"a": a["m0"], "b": b["m1"]}, paired=False, measures=["roc_auc"], n_resamples=5)
+    row = cmp.differences[0]
+    variances = []
+    for labels, s in ((y, a["m0"]), (z, b["m1"])):
+        alone = cl.evaluate(labels, s, measures=["roc_auc"], interval="delong")["roc_auc"]
+        variances.append(((alone.high - alone.low) / 2 / ndtri(0.975)) ** 2)
+    assert row["standard_error"] == pytest.approx(math.sqrt(sum(variances)))
+    assert row["difference"] == pytest.approx(cl.roc_auc(y, a["m0"]) - cl.roc_auc(z, b["m1"]))
+
+
+# --- the paired bootstrap ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("levels", [5, 10_000], ids=["ties", "no ties"])
+@pytest.mark.parametrize("stratify", [None, True, False])
+def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: int, stratify: bool | None) -> None:
+    y, models = data(4, 40, levels=levels)
+    b = 6
+    more = ["f_beta(beta=2)", "hit_rate@3", "qrecall@50%", "accuracy(threshold=0.3)"]
+    names = [str(s) for s in cl.compare(y, models, quota=10, interval=None).specs]
+    cmp = cl.compare(y, models, quota=10, measures=names + more, n_resamples=b, seed=9, stratify=stratify)
+    assert len(cmp.specs) > 50
+    rows: dict[bool, list[np.ndarray]] = {}
+    for stratified in (True, False):
+        for name in models:
+            ev = cmp[name]
+            resampler = Resampler(ev.sample, ev.ranking, stratified=stratified, seed=9, paired=True)
+            times = [resampler.row_multiplicities(counts) for counts, _ in resampler.each(b)]
+            for first, second in zip(rows.setdefault(stratified, times), times, strict=True):
+                assert (first == second).all()  # the same rows, whatever the scores
+    checked = 0
+    for key, spec in cmp.specs.items():
+        if spec.measure.name == "hinge_loss" and key not in cmp.replicates["m0"]:
+            continue
+        for name, s in models.items():
+            for r, times in enumerate(rows[is_stratified(spec, cmp.settings)]):
+                drawn = np.repeat(np.arange(40), times.astype(int))
+                expected = from_scratch(spec, y[drawn], s[drawn], None)
+                found = cmp.replicates[name][key][r]
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-11, nan_ok=True), (key, name, r)
+                checked += 1
+    assert checked > 50 * 3 * b
+
+
+def test_intervals_and_p_values_are_those_of_the_replicates() -> None:
+    y, models = data(5, 60)
+    cmp = cl.compare(y, models, quota=12, n_resamples=99, level=0.9)
+    seen = set()
+    for row in cmp.differences:
+        seen.add(row["method"])
+        if not row["method"].startswith("paired bootstrap"):
+            continue
+        gaps = cmp.replicates[row["a"]][row["measure"]] - cmp.replicates[row["b"]][row["measure"]]
+        finite = gaps[np.isfinite(gaps)]
+        assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(finite, [0.05, 0.95])))
+        assert row["standard_error"] == pytest.approx(finite.std(ddof=1))
+        if "McNemar" not in row["method"]:
+            known = gaps[~np.isnan(gaps)]
+            sides = [(known <= 0).sum(), (known >= 0).sum()]
+            assert row["p_value"] == pytest.approx(min(1, 2 * (min(sides) + 1) / (len(known) + 1)))
+    assert seen - {""} == {"delong", "paired bootstrap", "paired bootstrap, exact McNemar p"}
+
+
+def test_pairing_narrows_the_interval() -> None:
+    """Models that err on the same cases: the paired interval is narrower than that of models on rows of their own."""
+    y, models = data(6, 300, m=2, gap=0.1)
+    paired = cl.compare(y, models, quota=60, measures=["hit_rate", "average_precision"], n_resamples=400)
+    apart = cl.compare(
+        dict.fromkeys(models, y),
+        models,
+        quota=60,
+        measures=["hit_rate", "average_precision"],
+        n_resamples=400,
+        paired=False,
+    )
+    for measure in ("hit_rate", "average_precision"):
+        one, two = (c.difference("m0", "m1", measure) for c in (paired, apart))
+        assert one["high"] - one["low"] < 0.9 * (two["high"] - two["low"])
+        assert two["method"] == "bootstrap"
+
+
+def test_models_on_rows_of_their_own_do_not_share_their_luck() -> None:
+    y, models = data(6, 200, m=1)
+    same = {"a": models["m0"], "b": models["m0"]}
+    apart = cl.compare({"a": y, "b": y}, same, measures=["f1"], n_resamples=300, paired=False)
+    a, b = (apart.replicates[name]["f1"] for name in "ab")
+    assert abs(np.corrcoef(a, b)[0, 1]) < 0.25
+    together = cl.compare(y, same, measures=["f1"], n_resamples=300)
+    assert (together.replicates["a"]["f1"] == together.replicates["b"]["f1"]).all()
+
+
+def test_seed_threads_and_company_do_not_change_a_replicate() -> None:
+    """Same seed, same rows: alone, in other company, or in another order of the models."""
+    y, models = data(7, 400)
+    first = cl.compare(y, models, measures=["f1", "average_precision"], n_resamples=64, seed=3)
+    turned = cl.compare(y, dict(reversed(models.items())), measures=["average_precision", "f1"], n_resamples=64, seed=3)
+    for name in models:
+        for key in ("f1", "average_precision"):
+            assert (first.replicates[name][key] == turned.replicates[name][key]).all()
+    other = cl.compare(y, models, measures=["f1"], n_resamples=64, seed=4)
+    assert (first.replicates["m0"]["f1"] != other.replicates["m0"]["f1"]).any()
+
+
+def test_groups_are_drawn_whole_for_every_model() -> None:
+    y, models = data(8, 60)
+    groups = np.arange(60) // 5
+    cmp = cl.compare(y, models, measures=["accuracy", "roc_auc"], n_resamples=50, groups=groups)
+    assert all(row["method"] == "paired bootstrap" for row in cmp.differences)
+    resampler = Resampler(cmp["m0"].sample, cmp["m0"].ranking, stratified=False, groups=groups, seed=0, paired=True)
+    for r, (counts, _) in enumerate(resampler.each(3)):
+        drawn = np.repeat(np.arange(60), resampler.row_multiplicities(counts).astype(int))
+        for name, s in models.items():
+            assert cmp.replicates[name]["accuracy"][r] == pytest.approx(cl.accuracy(y[drawn], s[drawn]))
+
+
+def test_weights_go_through_the_bootstrap() -> None:
+    y, models = data(9, 50)
+    w = np.random.default_rng(0).integers(1, 4, 50)
+    cmp = cl.compare(y, models, measures=["roc_auc", "accuracy"], sample_weight=w, n_resamples=50)
+    assert {row["method"] for row in cmp.differences} == {"paired bootstrap"}
+    row = cmp.difference("m0", "m1", "roc_auc")
+    assert row["difference"] == pytest.approx(
+        cl.roc_auc(y, models["m0"], sample_weight=w) - cl.roc_auc(y, models["m1"], sample_weight=w)
+    )
+
+
+# --- McNemar and Holm --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (1, 0), (0, 4), (3, 3), (1, 7), (6, 2), (5, 9)])
+def test_mcnemar_is_the_enumeration_of_all_swaps(b: int, c: int) -> None:
+    """Each of b + c cases that one model alone gets right could as well have been the other's: count 2^(b+c) ways."""
+    first = np.array([True] * b + [False] * c + [True, False], dtype=bool)
+    second = np.array([False] * b + [True] * c + [True, False], dtype=bool)
+    extreme = 0
+    for ways in itertools.product([0, 1], repeat=b + c):
+        extreme += abs(2 * sum(ways) - (b + c)) >= abs(b - c)
+    assert mcnemar(first, second) == pytest.approx(extreme / 2 ** (b + c))
+
+
+def test_mcnemar_serves_decisions_at_the_threshold() -> None:
+    y = np.array([1, 0] * 10)
+    a = np.where(y == 1, 0.9, 0.1)
+    b = a.copy()
+    b[:6] = 1 - b[:6]  # wrong on six: p = 2 / 2^6
+    cmp = cl.compare(y, {"a": a, "b": b}, measures=["accuracy", "error_rate", "zero_one_loss", "f1"], n_resamples=99)
+    for name in ("accuracy", "error_rate", "zero_one_loss"):
+        row = cmp.difference("a", "b", name)
+        assert row["p_value"] == pytest.approx(2 / 64)
+        assert "McNemar" in row["method"]
+    assert cmp.difference("a", "b", "f1")["method"] == "paired bootstrap"
+    shifted = cl.compare(y, {"a": a, "b": b}, measures=["accuracy"], threshold=0.95, n_resamples=9)
+    assert shifted.difference("a", "b", "accuracy")["p_value"] == 1  # nobody is taken by either
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.04, 0.01, 0.03, 0.005]) == pytest.approx([0.06, 0.03, 0.06, 0.02])
+    assert holm([0.5, 0.9]) == pytest.approx([1, 1])
+    assert holm([0.2]) == [0.2]
+    assert holm([math.nan, 0.02, 0.03]) == pytest.approx([math.nan, 0.04, 0.04], nan_ok=True)
+
+
+def test_holm_runs_over_the_pairs_of_one_measure() -> None:
+    y, models = data(10, 80, m=4)
+    cmp = cl.compare(y, models, quota=10, n_resamples=50)
+    for key in cmp.specs:
+        rows = [row for row in cmp.differences if row["measure"] == key]
+        assert len(rows) == 6
+        assert [r["p_adjusted"] for r in rows] == pytest.approx(holm([r["p_value"] for r in rows]), nan_ok=True)
+        assert all(r["p_adjusted"] >= r["p_value"] for r in rows if r["p_value"] == r["p_value"])
+
+
+def test_bootstrap_p_by_hand() -> None:
+    assert bootstrap_p(np.array([1.0, 2.0, 3.0])) == pytest.approx(2 * 1 / 4)
+    assert bootstrap_p(np.array([-1.0, 2.0, 3.0, 4.0])) == pytest.approx(2 * 2 / 5)
+    assert bootstrap_p(np.zeros(7)) == 1
+    assert math.isnan(bootstrap_p(np.array([math.nan])))
+    assert bootstrap_p(np.full(1999, -0.1)) == pytest.approx(0.001)  # never 0
+
+
+# --- extremes ----------------------------------------------------------------------------------------------------
+
+
+def test_equal_models_cannot_be_told_apart() -> None:
+    """The same scores, and (for measures of the order) the same ranking on another scale."""
+    y, models = data(11, 50, m=1)
+    s = models["m0"]
+    cmp = cl.compare(y, {"a": s, "b": s.copy()}, quota=10, n_resamples=60)
+    for row in cmp.differences:
+        if row["method"]:
+            assert (row["difference"], row["low"], row["high"], row["p_value"]) == (0, 0, 0, 1), row["measure"]
+            assert row["reading"] == "cannot tell"
+    ranked = ["roc_auc", "average_precision", "hit_rate@9", "average_hit_rate", "ks_statistic"]
+    scaled = cl.compare(y, {"a": s, "b": s / 3}, measures=ranked, n_resamples=60)
+    for row in scaled.differences:
+        assert (row["difference"], row["low"], row["high"], row["p_value"]) == pytest.approx((0, 0, 0, 1), abs=1e-12)
+    assert cmp.best("pem") == "a"  # the first of equals
+
+
+def test_one_model_better_everywhere() -> None:
+    rng = np.random.default_rng(0)
+    y = (np.arange(200) % 3 == 0).astype(int)
+    good, bad = 0.25 + 0.5 * y + 0.2 * rng.random(200), rng.random(200)
+    cmp = cl.compare(y, {"bad": bad, "good": good}, quota=40, n_resamples=500)
+    assert all(cmp.best(key) == "good" for key in cmp.specs if cmp["good"][key].value == cmp["good"][key].value)
+    for key in ("roc_auc", "hit_rate@40", "brier_score", "accuracy", "log_loss", "average_precision"):
+        row = cmp.difference("good", "bad", key)
+        assert row["reading"] == "good better"
+        assert row["p_adjusted"] < 0.01
+        assert (row["low"] > 0) == (cmp.specs[cmp.key(key)].measure.better == "higher")
+    leaders = cmp.dominance("quota").column("leader")
+    assert all("good" in leader for leader in leaders)
+    assert "good" in leaders
+    assert cmp.hull().column("model")[:2] == ["good", "good"]
+    assert cmp.recommend("unknown quota").model == "good"
+
+
+def test_a_pair_can_be_read_either_way() -> None:
+    y, models = data(12, 60)
+    cmp = cl.compare(y, models, measures=["f1"], n_resamples=50)
+    one, two = cmp.difference("m0", "m2", "f1"), cmp.difference("m2", "m0", "f1")
+    assert (two["a"], two["b"]) == ("m2", "m0")
+    assert two["difference"] == -one["difference"]
+    assert (two["low"], two["high"]) == (-one["high"], -one["low"])
+    assert two["p_value"] == one["p_value"]
+    assert one["difference"] == pytest.approx(cl.f1(y, models["m0"]) - cl.f1(y, models["m2"]))
+    with pytest.raises(cl.InputError, match="no pair"):
+        cmp.difference("m0", "m9", "f1")
+
+
+# --- readings ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+@pytest.mark.parametrize(
+    ("low", "high", "margin", "reading"),
+    [
+        (0.01, 0.05, None, "a better"),
+        (-0.05, -0.01, None, "b better"),
+        (-0.01, 0.05, None, "cannot tell"),
+        (-0.01, 0.05, 0.1, "equivalent"),
+        (0.01, 0.05, 0.1, "equivalent"),
+        (0.01, 0.05, 0.03, "a better"),
+        (0.04, 0.05, 0.03, "a better beyond the margin"),
+        (-0.05, -0.04, 0.03, "b better beyond the margin"),
+        (-0.1, 0.05, 0.1, "cannot tell"),
+        (math.nan, math.nan, 0.1, ""),
+    ],
+)
+def test_readings(low: float, high: float, margin: float | None, reading: str, better: str) -> None:
+    cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, margin=margin, n_resamples=5)
+    spec = cmp.specs["f1" if better == "higher" else "error_rate"]
+    if better == "lower":  # a loss: the sign of the better side turns
+        low, high = -high, -low
+    assert cmp._reading({"a": "a", "b": "b", "low": low, "high": high}, spec) == reading
+
+
+def test_readings_come_from_the_intervals() -> None:
+    y, models = data(13, 150)
+    cmp = cl.compare(y, models, quota=30, n_resamples=200, margin=0.05)
+    seen = set()
+    for row in cmp.differences:
+        seen.add(row["reading"])
+        if row["reading"] == "equivalent":
+            assert -0.05 < row["low"] <= row["high"] < 0.05
+        elif row["reading"] == "cannot tell":
+            assert row["low"] <= 0 <= row["high"]
+        elif row["reading"]:
+            assert row["low"] > 0 or row["high"] < 0
+    assert len(seen) >= 3
+
+
+# --- the swap test -----------------------------------------------------------------------------------------------
+
+
+def test_swap_test_is_the_enumeration_on_few_cases() -> None:
+    """Five cases: 32 ways to swap the mid-ranks; the share at least as far apart as observed."""
+    y = np.array([1, 0, 1, 0, 1])
+    a, b = np.array([5.0, 1, 4, 2, 3]), np.array([1.0, 2, 3, 4, 5])
+    gaps = []
+    for ways in itertools.product([False, True], repeat=5):
+        swap = np.array(ways)
+        gaps.append(cl.roc_auc(y, np.where(swap, b, a)) - cl.roc_auc(y, np.where(swap, a, b)))
+    exact = np.mean(np.abs(gaps) >= abs(gaps[0]) - 1e-12)
+    test = cl.swap_test(y, a, b, n_permutations=4000)
+    assert test.observed == pytest.approx(gaps[0])
+    assert test.p_value == pytest.approx(exact, abs=0.035)
+    assert set(np.round(test.null, 9)) == set(np.round(gaps, 9))
+    assert "p = " in repr(test)
+
+
+def test_swap_test_takes_ranks_of_models_on_other_scales() -> None:
+    y, models = data(14, 60, m=2)
+    a, b = models["m0"], models["m1"]
+    plain = cl.swap_test(y, a, b, n_permutations=200)
+    scaled = cl.swap_test(y, a, 1000 + 7 * b, n_permutations=200)
+    assert scaled.p_value == plain.p_value
+    assert (scaled.null == plain.null).all()
+
+
+def test_swap_test_type_one_error() -> None:
+    """Two models of one quality on shared cases: p ≤ 0.05 in about 5 % of the samples, p ≤ 0.2 in about 20 %."""
+    p = []
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        y = np.arange(40) % 2
+        shared = y + rng.normal(size=40)
+        a, b = (shared + 0.8 * rng.normal(size=40) for _ in range(2))
+        p.append(cl.swap_test(y, a, b, n_permutations=59, seed=seed).p_value)
+    found = np.array(p)
+    assert 0.02 <= (found <= 0.05).mean() <= 0.085
+    assert 0.14 <= (found <= 0.2).mean() <= 0.26
+
+
+def test_swap_test_finds_a_difference() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    a, b = y + 0.5 * rng.normal(size=120), rng.normal(size=120)
+    cmp = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], quota=30, n_resamples=5)
+    for measure in ("roc_auc", "hit_rate", "average_precision"):
+        test = cmp.swap_test("a", "b", measure, n_permutations=199)
+        assert test.p_value == 1 / 200
+        assert test.observed > 0
+    assert cmp.swap_test("a", "b", "hit_rate", n_permutations=9).measure == "hit_rate@30"
+
+
+# --- input -------------------------------------------------------------------------------------------------------
+
+
+def test_refusals() -> None:
+    y = [1, 0, 1, 0]
+    s = [4, 3, 2, 1]
+    with pytest.raises(cl.InputError, match="mapping from model name to scores"):
+        cl.compare(y, [s, s])  # type: ignore[arg-type]
+    with pytest.raises(cl.InputError, match="at least one model"):
+        cl.compare(y, {})
+    with pytest.raises(cl.InputError, match=r"model 'b'.*paired=False"):
+        cl.compare(y, {"a": s, "b": [1, 2, 3]})
+    with pytest.raises(cl.InputError, match=r"say so with paired=False"):
+        cl.compare({"a": y, "b": y}, {"a": s, "b": s})
+    with pytest.raises(cl.InputError, match=r"entry for 'b'"):
+        cl.compare({"a": y}, {"a": s, "b": s}, paired=False)
+    with pytest.raises(cl.InputError, match=r"paired=False needs y_true as a mapping"):
+        cl.compare(y, {"a": s, "b": s}, paired=False)
+    with pytest.raises(cl.InputError, match=r"model 'b'.*(nan|NaN|not a number)"):
+        cl.compare(y, {"a": s, "b": [1, 2, float("nan"), 3]})
+    with pytest.raises(cl.InputError, match="margin"):
+        cl.compare(y, {"a": s}, margin=-0.1)
+    with pytest.raises(cl.InputError, match="n_permutations"):
+        cl.swap_test(y, s, s, n_permutations=0)
+    with pytest.raises(cl.InputError, match="was not evaluated"):
+        cl.compare(y, {"a": s, "b": s}, measures=["f1"], n_resamples=5).best("pem")
+
+
+def test_models_on_rows_of_their_own_have_no_common_curve() -> None:
+    cmp = cl.compare({"a": [1, 0, 1], "b": [1, 0]}, {"a": [3, 2, 1], "b": [2, 1]}, paired=False, n_resamples=5)
+    for ask in (lambda: cmp.dominance("quota"), lambda: cmp.swap_test("a", "b")):
+        with pytest.raises(cl.InputError, match="same rows"):
+            ask()
+    assert "rows of its own" in repr(cmp)
+
+
+def test_undefined_everywhere_has_no_best() -> None:
+    cmp = cl.compare([1, 1, 1], {"a": [3, 2, 1], "b": [1, 2, 3]}, measures=["roc_auc"], n_resamples=5)
+    with pytest.raises(cl.InputError, match="undefined for every model"):
+        cmp.best("roc_auc")
+    row = cmp.differences[0]
+    assert math.isnan(row["difference"])
+    assert row["reading"] == ""
+
+
+def test_without_intervals_differences_have_none() -> None:
+    cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, interval=None)
+    assert all(math.isnan(row["low"]) and math.isnan(row["p_value"]) for row in cmp.differences)
+    assert cmp.difference("b", "a", "pem")["difference"] == pytest.approx(0.5)
+
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
+def test_evaluations_in_a_comparison_are_those_of_the_models_alone() -> None:
+    y, models = data(15, 80)
+    cmp = cl.compare(y, models, quota=20, n_resamples=50)
+    for name, s in models.items():
+        alone = cl.evaluate(y, s, quota=20, n_resamples=50)
+        for key in alone:
+            assert cmp[name][key].value == pytest.approx(alone[key].value, nan_ok=True)
+            assert cmp.table[list(cmp.specs).index(key)][name] == pytest.approx(alone[key].value, nan_ok=True)
+        for key in ("roc_auc", "accuracy", "recall"):  # closed forms: no luck in them
+            assert cmp[name][key].interval == pytest.approx(alone[key].interval)
+
+
+def test_tables_and_files() -> None:
+    y, models = data(16, 40, m=2)
+    cmp = cl.compare(y, models, quota=10, measures=["pem", "hit_rate"], n_resamples=20, margin=0.1)
+    assert isinstance(cmp.differences, Rows)
+    content = json.loads(cmp.to_json())
+    assert [m["name"] for m in content["models"]] == ["m0", "m1"]
+    assert content["margin"] == 0.1
+    assert content["differences"][0]["measure"] == "pem"
+    assert len(cmp.to_dicts()) == 4
+    assert list(cmp.to_pandas()["model"]) == ["m0", "m0", "m1", "m1"]
+    assert "2 models, 40 rows" in repr(cmp)
+    assert "<table>" in cmp._repr_html_()
+    assert cmp.key("hit_rate") == "hit_rate@10"
+
+
+def fifty(n: int) -> tuple[np.ndarray, dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return y, {f"m{k}": rng.normal(y * (1 + k / 50)) for k in range(50)}
+
+
+def test_many_models_are_one_call() -> None:
+    y, models = fifty(300)
+    cmp = cl.compare(y, models, quota=30, measures=["pem", "hit_rate"], n_resamples=40)
+    assert len(cmp.differences) == 2 * 50 * 49 // 2
+    assert int(cmp.best("pem")[1:]) > 20

@@ -1,0 +1,260 @@
+"""Who leads where, against brute force at every quota and false positive rate; the hull of a family of models."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutline as cl
+from test_compare import data
+from test_select import expected_outcomes
+
+
+def hits_by_quota(y: np.ndarray, s: np.ndarray) -> list[Fraction]:
+    outcomes = expected_outcomes(y, s)
+    return [sum(outcomes[:j], Fraction(0)) for j in range(1, len(y) + 1)]
+
+
+def hits_by_misses(y: np.ndarray, s: np.ndarray) -> list[Fraction]:
+    """Most positives with k negatives taken, k = 0 … n⁻: a walk down the list, ties entered in proportion."""
+    corners = [(0, 0)]
+    for value in sorted(set(s.tolist()), reverse=True):
+        here = y[s == value]
+        corners.append((corners[-1][0] + int((here == 0).sum()), corners[-1][1] + int(here.sum())))
+    found = []
+    for k in range(int((y == 0).sum()) + 1):
+        best = Fraction(0)
+        for (x0, y0), (x1, y1) in pairwise(corners):
+            if x0 <= k <= x1:
+                best = max(best, Fraction(y1) if x1 == x0 else y0 + Fraction(y1 - y0, x1 - x0) * (k - x0))
+        found.append(best)
+    return found
+
+
+def leaders(curves: dict[str, list[Fraction]]) -> list[str]:
+    """Names of all that lead, place by place."""
+    return [
+        " = ".join(name for name in curves if curves[name][k] == max(c[k] for c in curves.values()))
+        for k in range(len(next(iter(curves.values()))))
+    ]
+
+
+@given(st.integers(0, 10**6), st.integers(2, 25), st.integers(1, 4), st.integers(2, 12))
+def test_every_quota_and_every_rate_by_brute_force(seed: int, n: int, m: int, levels: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.array([0, 1, *rng.integers(0, 2, n)])
+    models = {f"m{k}": rng.integers(0, levels, len(y)).astype(float) for k in range(m)}
+    cmp = cl.compare(y, models, measures=["roc_auc"], n_resamples=3)
+    n_neg = int((y == 0).sum())
+    for axis, curve, places in (
+        ("quota", hits_by_quota, range(1, len(y) + 1)),
+        ("fpr", hits_by_misses, range(n_neg + 1)),
+    ):
+        curves = {name: curve(y, s) for name, s in models.items()}
+        expected = leaders(curves)
+        rows = cmp.dominance(axis)
+        scale = 1 if axis == "quota" else n_neg
+        found: list[str] = []
+        for row in rows:
+            first, last = round(row["from"] * scale), round(row["to"] * scale)
+            assert places[len(found)] == first  # stretches join without a gap
+            found += [row["leader"]] * (last - first + 1)
+            names = row["leader"].split(" = ")
+            others = [curves[name] for name in models if name not in names]
+            gaps = [
+                curves[names[0]][k] - max((c[k] for c in others), default=curves[names[0]][k])
+                for k in range(len(found) - (last - first + 1), len(found))
+            ]
+            assert row["more_hits"] == pytest.approx(float(sum(gaps, Fraction(0)) / len(gaps)))
+            assert 0 <= row["share"] <= 1
+        assert found == expected
+        assert all(a["leader"] != b["leader"] for a, b in pairwise(rows))
+
+
+def test_crossing_models_by_hand() -> None:
+    """a has the two best places and then nothing until the end; b has places 2, 3 and 4."""
+    y = np.array([1, 1, 1, 0, 0, 0])
+    a, b = [6, 5, 1, 4, 3, 2], [5, 4, 3, 6, 2, 1]
+    rows = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=50).dominance("quota")
+    assert [(r["from"], r["to"], r["leader"], r["more_hits"]) for r in rows] == [
+        (1, 2, "a", 1),  # 1 against 0, 2 against 1
+        (3, 3, "a = b", 0),
+        (4, 5, "b", 1),
+        (6, 6, "a = b", 0),
+    ]
+    rates = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=50).dominance("fpr")
+    assert [(r["from"], r["leader"], r["more_hits"]) for r in rates] == [
+        (0, "a", 2),
+        (pytest.approx(1 / 3), "b", 1),
+        (1, "a = b", 0),
+    ]
+
+
+def test_shares_of_replicates_are_those_of_literal_resamples() -> None:
+    """Resample rows, rank both models anew, count who has most hits at a quota (level counts for both)."""
+    y, models = data(3, 60, m=2, gap=0.2)
+    cmp = cl.compare(y, models, measures=["roc_auc"], n_resamples=3000, seed=2)
+    rows = cmp.dominance("quota")
+    rng = np.random.default_rng(0)
+    ahead = np.zeros((2, 60))
+    for _ in range(3000):
+        drawn = rng.integers(0, 60, 60)
+        found = np.array([[float(h) for h in _fast_hits(y[drawn], s[drawn])] for s in models.values()])
+        ahead += found >= found.max(axis=0) - 1e-9
+    ahead /= 3000
+    names = list(models)
+    for row in rows:
+        stretch = slice(row["from"] - 1, row["to"])
+        expected = np.mean([ahead[names.index(name), stretch].mean() for name in row["leader"].split(" = ")])
+        assert row["share"] == pytest.approx(expected, abs=0.035)
+
+
+def _fast_hits(y: np.ndarray, s: np.ndarray) -> np.ndarray:
+    values, inverse, sizes = np.unique(-s, return_inverse=True, return_counts=True)
+    share = np.bincount(inverse, weights=y, minlength=len(values)) / sizes
+    return np.cumsum(np.repeat(share, sizes))
+
+
+def test_noise_is_not_read_as_dominance() -> None:
+    """Two models of one quality: whoever leads, the replicates doubt it. One clearly better: they do not."""
+    rng = np.random.default_rng(8)
+    y = rng.random(400) < 0.3
+    alike = {name: rng.normal(y) for name in "ab"}
+    rows = cl.compare(y, alike, measures=["roc_auc"], n_resamples=300).dominance("quota")
+    middle = [row["share"] for row in rows if row["from"] > 20 and row["to"] < 380]
+    assert max(middle) < 0.98
+    apart = {"good": rng.normal(3 * y), "bad": rng.normal(0.3 * y)}
+    rows = cl.compare(y, apart, measures=["roc_auc"], n_resamples=300).dominance("quota")
+    long = max(rows, key=lambda row: row["to"] - row["from"])
+    assert long["leader"] == "good"
+    assert long["share"] > 0.99
+
+
+def test_equal_models_lead_together_everywhere() -> None:
+    y, models = data(4, 30, m=1)
+    cmp = cl.compare(
+        y, {"a": models["m0"], "b": models["m0"] * 2, "c": models["m0"]}, measures=["roc_auc"], n_resamples=9
+    )
+    for axis, first, last in (("quota", 1, 30), ("fpr", 0, 1)):
+        rows = cmp.dominance(axis)
+        assert [(r["from"], r["to"], r["leader"], r["share"]) for r in rows] == [(first, last, "a = b = c", 1)]
+
+
+def test_one_model_leads_alone() -> None:
+    y, models = data(5, 30, m=1)
+    rows = cl.compare(y, models, measures=["roc_auc"], n_resamples=5).dominance()
+    assert [(r["from"], r["to"], r["leader"], r["more_hits"]) for r in rows] == [(1, 30, "m0", 0)]
+
+
+def test_long_lists_are_led_at_every_quota_too() -> None:
+    """Shares come from a grid of quotas; leaders do not."""
+    rng = np.random.default_rng(1)
+    n = 3000
+    y = rng.random(n) < 0.2
+    models = {name: rng.normal(y) for name in "ab"}
+    rows = cl.compare(y, models, measures=["roc_auc"], n_resamples=20).dominance("quota")
+    found = np.array([_fast_hits(y, s) for s in models.values()])
+    expected = np.where(np.abs(found[0] - found[1]) < 1e-9, "a = b", np.where(found[0] > found[1], "a", "b"))
+    told = np.concatenate([[row["leader"]] * (row["to"] - row["from"] + 1) for row in rows])
+    assert (told == expected).all()
+
+
+def test_refusals() -> None:
+    cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1]}, n_resamples=5)
+    with pytest.raises(cl.InputError, match="'quota' or 'fpr'"):
+        cmp.dominance("threshold")
+    with pytest.raises(cl.InputError, match="both classes"):
+        cl.compare([1, 1], {"a": [2, 1]}, measures=["roc_auc"], n_resamples=5).hull()
+
+
+# --- the hull ----------------------------------------------------------------------------------------------------
+
+
+def roc_points(y: np.ndarray, s: np.ndarray) -> list[tuple[Fraction, Fraction]]:
+    n_pos, n_neg = int(y.sum()), int((y == 0).sum())
+    cuts = [math.inf, *sorted(set(s.tolist()), reverse=True)]
+    return [(Fraction(int((y[s >= t] == 0).sum()), n_neg), Fraction(int(y[s >= t].sum()), n_pos)) for t in cuts]
+
+
+def envelope(points: list[tuple[Fraction, Fraction]], x: Fraction) -> Fraction:
+    """Highest point above x of any segment between two points."""
+    best = max((b for a, b in points if a == x), default=Fraction(-1))
+    for (x0, y0), (x1, y1) in combinations(points, 2):
+        if min(x0, x1) < x < max(x0, x1):
+            best = max(best, y0 + (y1 - y0) * (x - x0) / (x1 - x0))
+    return best
+
+
+@given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 3), st.integers(2, 8))
+def test_hull_is_the_upper_envelope(seed: int, n: int, m: int, levels: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.array([0, 1, *rng.integers(0, 2, n)])
+    models = {f"m{k}": rng.integers(0, levels, len(y)).astype(float) for k in range(m)}
+    hull = cl.compare(y, models, measures=["roc_auc"], n_resamples=2).hull()
+    points = {p for s in models.values() for p in roc_points(y, s)}
+    xs, ys = np.array(hull.column("fpr")), np.array(hull.column("tpr"))
+    assert (xs[0], ys[0], xs[-1], ys[-1]) == (0, 0, 1, 1)
+    assert (np.diff(xs) >= 0).all()
+    grid = sorted({a for a, _ in points} | {Fraction(k, 13) for k in range(14)})
+    for x in grid:
+        top = ys[xs == float(x)].max() if (xs == float(x)).any() else np.interp(float(x), xs, ys)
+        assert top == pytest.approx(float(envelope(list(points), x)), abs=1e-12)
+    for row in hull:  # each vertex is a point of the model that it names, at the threshold that it names
+        s = models[row["model"]]
+        assert row["fpr"] == pytest.approx((s[y == 0] > row["threshold"]).mean())
+        assert row["tpr"] == pytest.approx((s[y == 1] > row["threshold"]).mean())
+
+
+@given(st.integers(0, 10**6), st.integers(2, 14), st.floats(0.05, 20))
+def test_at_each_slope_the_named_vertex_costs_least(seed: int, n: int, slope: float) -> None:
+    """Cost ∝ slope·FPR + (1 − TPR): no cut of any model is cheaper than the vertex whose slopes hold this one."""
+    rng = np.random.default_rng(seed)
+    y = np.array([0, 1, *rng.integers(0, 2, n)])
+    models = {f"m{k}": rng.integers(0, 6, len(y)).astype(float) for k in range(2)}
+    hull = cl.compare(y, models, measures=["roc_auc"], n_resamples=2).hull()
+    named = [row for row in hull if row["slope_to"] <= slope <= row["slope_from"]]
+    assert named
+    cheapest = min(slope * float(a) + 1 - float(b) for s in models.values() for a, b in roc_points(y, s))
+    for row in named:
+        assert slope * row["fpr"] + 1 - row["tpr"] == pytest.approx(cheapest, abs=1e-9)
+
+
+def test_hull_by_hand() -> None:
+    """a finds two of three without an error; b finds all three with two of four errors."""
+    y = np.array([1, 1, 1, 0, 0, 0, 0])
+    a = np.array([7, 6, 1, 5, 4, 3, 2])
+    b = np.array([5, 4, 3, 7, 6, 2, 1])
+    hull = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=2).hull()
+    shown = [(r["fpr"], r["tpr"], r["model"], r["threshold"], r["slope_from"], r["slope_to"]) for r in hull]
+    assert [s[:4] for s in shown] == [
+        (0, 0, "a", 7),
+        (0, pytest.approx(2 / 3), "a", 5),
+        (0.5, 1, "b", 2),
+        (1, 1, "a", -math.inf),
+    ]
+    assert [s[4] for s in shown] == [math.inf, math.inf, pytest.approx(2 / 3), 0]
+    assert [s[5] for s in shown] == [math.inf, pytest.approx(2 / 3), 0, 0]
+
+
+def test_hull_of_one_model_has_its_area() -> None:
+    y, models = data(6, 200, m=1, levels=40)
+    hull = cl.compare(y, models, measures=["roc_auc"], n_resamples=2).hull()
+    area = np.trapezoid(hull.column("tpr"), hull.column("fpr"))
+    assert area == pytest.approx(cl.auch(y, models["m0"]))
+
+
+def test_models_that_no_slope_wants_are_not_on_the_hull() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.random(300) < 0.4
+    good = rng.normal(2 * y)
+    hull = cl.compare(
+        y, {"worse": good + 3 * rng.normal(size=300), "good": good}, measures=["roc_auc"], n_resamples=2
+    ).hull()
+    inner = [row["model"] for row in hull if 0 < row["fpr"] < 0.95]
+    assert set(inner) == {"good"}

@@ -1,0 +1,148 @@
+"""Which model for which goal, in words: the measure, the doubt, and the cases that would settle it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import cutline as cl
+from cutline.recommendation import GOALS
+from test_compare import data
+
+MEASURE = {
+    "known quota": "hit_rate@90",
+    "unknown quota": "pem",
+    "no missed positives": "average_qrecall",
+    "no wasted places": "average_hit_rate",
+    "probabilities needed": "brier_score",
+    "fewest errors": "linear_ranking",
+}
+
+
+def probable(rng: np.random.Generator, y: np.ndarray, strength: float) -> np.ndarray:
+    return ndtr(strength * (y - 0.5) + 0.6 * rng.normal(size=len(y)))
+
+
+@pytest.fixture(scope="module")
+def clear() -> cl.Comparison:
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.35).astype(int)
+    models = {"weak": probable(rng, y, 0.3), "strong": probable(rng, y, 2.5), "fair": probable(rng, y, 0.7)}
+    return cl.compare(y, models, quota=90, n_resamples=400)
+
+
+@pytest.fixture(scope="module")
+def unclear() -> cl.Comparison:
+    y, models = data(3, 120, m=2, gap=0.05)
+    return cl.compare(y, models, quota=90, n_resamples=400)
+
+
+def test_goals_are_all_known() -> None:
+    assert list(GOALS) == list(MEASURE)
+
+
+@pytest.mark.parametrize("goal", MEASURE)
+def test_a_clear_winner_is_named_with_its_measure(clear: cl.Comparison, goal: str) -> None:
+    said = clear.recommend(goal)
+    assert (said.goal, said.measure, said.model) == (goal, MEASURE[goal], "strong")
+    assert said.sure
+    assert said.rival is None
+    assert math.isnan(said.cases_needed)
+    assert said.text.startswith("strong: ")
+    assert "weak, fair" in said.text
+    assert "Why" in said.text
+    assert str(said) == said.text
+    assert goal in repr(said)
+
+
+@pytest.mark.parametrize("goal", MEASURE)
+def test_doubt_is_said_with_the_rival_and_the_cases_needed(unclear: cl.Comparison, goal: str) -> None:
+    said = unclear.recommend(goal)
+    assert not said.sure
+    assert said.text.startswith("cannot tell yet")
+    best = unclear.best(said.measure)
+    assert (said.model, said.rival) == (best, "m1" if best == "m0" else "m0")
+    row = unclear.difference(said.model, said.rival, said.measure)
+    if row["difference"] == 0:
+        assert said.cases_needed == math.inf
+        return
+    expected = 120 * ((1.959964 + 0.841621) * row["standard_error"] / row["difference"]) ** 2
+    assert said.cases_needed == pytest.approx(expected)
+    assert "80 % power" in said.text
+
+
+def test_the_cases_needed_do_settle_it() -> None:
+    """Samples of the size that was asked for: the test then finds the difference in about 80 % of them."""
+    strength, other, spread = 1.2, 0.9, 0.7
+
+    def sample(rng: np.random.Generator, n: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        y = (rng.random(n) < 0.4).astype(int)
+        shared = rng.normal(size=n)
+        return y, {name: k * y + shared + spread * rng.normal(size=n) for name, k in (("a", strength), ("b", other))}
+
+    # the power estimate from a large pilot, free of its own noise
+    y, models = sample(np.random.default_rng(1), 40_000)
+    pilot = cl.compare(y, models, measures=["pem"], n_resamples=2)
+    row = pilot.difference("a", "b", "pem")
+    needed = 40_000 * ((1.959964 + 0.841621) * row["standard_error"] / row["difference"]) ** 2
+    assert 100 < needed < 5000
+    found = 0
+    for seed in range(200):
+        y, models = sample(np.random.default_rng(100 + seed), round(needed))
+        found += cl.compare(y, models, measures=["pem"], n_resamples=2).difference("a", "b", "pem")["p_value"] < 0.05
+    assert 0.7 <= found / 200 <= 0.9
+
+
+def test_equal_models_need_infinitely_many_cases() -> None:
+    y, models = data(3, 60, m=1)
+    cmp = cl.compare(y, {"a": models["m0"], "b": models["m0"]}, quota=10, n_resamples=50)
+    said = cmp.recommend("unknown quota")
+    assert (said.model, said.rival, said.sure, said.cases_needed) == ("a", "b", False, math.inf)
+    assert "do not differ" in said.text
+
+
+def test_the_only_model_is_recommended() -> None:
+    y, models = data(3, 60, m=1)
+    said = cl.compare(y, models, quota=10, n_resamples=50).recommend("known quota")
+    assert (said.model, said.sure, said.rival) == ("m0", True, None)
+    assert "only model" in said.text
+
+
+def test_goals_can_want_different_models() -> None:
+    """Sure at the top, lost at the end; against calm throughout: wasted places and missed positives disagree."""
+    y = np.array([1] * 8 + [0] * 32)
+    sharp = np.r_[np.arange(100, 94, -1), 1.5, 2.5, np.arange(50, 18, -1)]  # six on top, two at the bottom
+    calm = np.r_[np.arange(92, 84, -1), 100, 99, 98, np.arange(50, 21, -1)]  # all eight behind three negatives
+    cmp = cl.compare(y, {"sharp": sharp, "calm": calm}, quota=5, n_resamples=100)
+    assert cmp.recommend("known quota").model == "sharp"
+    assert cmp.recommend("no wasted places").model == "sharp"
+    assert cmp.recommend("no missed positives").model == "calm"
+    assert cmp.recommend("unknown quota").model == "calm"
+
+
+def test_doubt_remains_with_one_equal_rival_among_weaker_models() -> None:
+    rng = np.random.default_rng(5)
+    y = (rng.random(300) < 0.4).astype(int)
+    strong = probable(rng, y, 2.0)
+    models = {
+        "weak": probable(rng, y, 0.1),
+        "strong": strong,
+        "twin": np.clip(strong + 1e-3 * rng.normal(size=300), 0, 1),
+    }
+    said = cl.compare(y, models, quota=30, n_resamples=200).recommend("unknown quota")
+    assert not said.sure
+    assert {said.model, said.rival} == {"strong", "twin"}
+
+
+def test_refusals() -> None:
+    y, models = data(3, 60)
+    cmp = cl.compare(y, models, n_resamples=5)
+    with pytest.raises(cl.InputError, match="known quota, unknown quota"):
+        cmp.recommend("best")
+    with pytest.raises(cl.InputError, match=r"pass quota=…"):
+        cmp.recommend("known quota")
+    with pytest.raises(cl.InputError, match="was not evaluated"):
+        cl.compare(y, models, measures=["f1"], n_resamples=5).recommend("unknown quota")

@@ -1,0 +1,145 @@
+"""Selective voting: the order of the models, the means of the best, their marks, and data to order on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cutline as cl
+from samples import quietly
+
+Y = [1, 0, 1, 0, 1, 0]
+GOOD = [6, 1, 5, 2, 4, 3]  # perfect
+FAIR = [6, 5, 4, 3, 2, 1]
+POOR = [1, 6, 2, 5, 3, 4]  # reversed
+
+
+def test_by_hand() -> None:
+    v = cl.selective_voting(Y, {"poor": POOR, "fair": FAIR, "good": GOOD}, marks=["roc_auc"])
+    assert v.order == ["good", "fair", "poor"]
+    assert v.marks.column("models") == [1, 2, 3]
+    assert v.marks.column("added") == ["good", "fair", "poor"]
+    means = [GOOD, np.mean([GOOD, FAIR], axis=0), np.mean([GOOD, FAIR, POOR], axis=0)]
+    assert v.marks.column("roc_auc") == pytest.approx([cl.roc_auc(Y, mean) for mean in means])
+    assert v.optimum.to_dicts() == [{"mark": "roc_auc", "models": 1, "value": 1.0}]
+
+
+def test_a_mean_can_beat_every_member() -> None:
+    """Each model is wrong about another row: only the mean of all three is right everywhere."""
+    models = {name: list(Y) for name in "abc"}
+    for row, (name, wrong) in enumerate(zip("abc", (-0.4, 1.4, -0.5), strict=True)):
+        models[name][row] = wrong
+    v = cl.selective_voting(Y, models, rank_by="roc_auc", marks=["roc_auc"])
+    assert v.optimum[0]["models"] == 3
+    assert v.marks.column("roc_auc")[0] < v.marks.column("roc_auc")[2] == 1
+
+
+def test_models_that_tie_keep_their_order() -> None:
+    scaled = {"z": GOOD, "a": [10 * s for s in GOOD], "m": [s - 3 for s in GOOD]}
+    assert cl.selective_voting(Y, scaled, marks=["pem"]).order == ["z", "a", "m"]
+    assert cl.selective_voting(Y, {"a": GOOD, "z": GOOD}, marks=["pem"]).order == ["a", "z"]
+
+
+def test_the_smallest_best_number_is_the_optimum() -> None:
+    v = cl.selective_voting(Y, {"a": GOOD, "b": GOOD, "c": POOR}, marks=["pem"])
+    assert v.marks.column("pem")[:2] == [1, 1]
+    assert v.optimum[0]["models"] == 1
+
+
+def test_losses_are_ordered_and_best_by_their_least() -> None:
+    probable = {"sure": [0.9, 0.1, 0.9, 0.1, 0.9, 0.1], "coy": [0.6, 0.4, 0.6, 0.4, 0.6, 0.4], "off": [0.5] * 6}
+    v = cl.selective_voting(Y, probable, rank_by="brier_score", marks=["brier_score"])
+    assert v.order == ["sure", "coy", "off"]
+    assert v.optimum[0] == {"mark": "brier_score", "models": 1, "value": pytest.approx(0.01)}
+
+
+def test_order_on_other_data() -> None:
+    """The order comes from the first data alone, the marks from the second alone."""
+    then = ([0, 1, 1, 0], {"fair": [1, 4, 3, 2], "good": [4, 1, 2, 3]})  # there, fair is perfect and good reversed
+    v = cl.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=then)
+    assert v.order == ["fair", "good"]
+    mean = np.mean([FAIR, GOOD], axis=0)
+    assert v.marks.column("roc_auc") == pytest.approx([cl.roc_auc(Y, FAIR), cl.roc_auc(Y, mean)])
+    same = cl.selective_voting(
+        Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=(Y, {"fair": FAIR, "good": GOOD})
+    )
+    assert same.order == ["good", "fair"]
+
+
+def test_peeking_flatters() -> None:
+    """Models that know nothing: the best of 30 looks good where it was chosen, and does not where it was not."""
+    flattered, honest = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = [np.arange(80) % 2 for _ in range(2)]
+        scores = [{f"m{k}": rng.random(80) for k in range(30)} for _ in range(2)]
+        flattered.append(cl.selective_voting(y[1], scores[1], marks=["roc_auc"]).marks[0]["roc_auc"])
+        fair = cl.selective_voting(y[1], scores[1], marks=["roc_auc"], order_on=(y[0], scores[0]))
+        honest.append(fair.marks[0]["roc_auc"])
+    assert np.mean(flattered) > 0.6
+    assert abs(np.mean(honest) - 0.5) < 0.05
+
+
+def test_quota_of_the_marks() -> None:
+    v = cl.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["hit_rate", "hit_rate@2"], quota=5)
+    assert v.marks[0]["hit_rate@5"] == pytest.approx(0.6)
+    assert v.marks[0]["hit_rate@2"] == 1
+    default = cl.selective_voting(Y, {"good": GOOD})
+    assert set(default.marks.columns) >= {"average_hit_rate", "average_qrecall", "pem", "quota_pearson@3"}
+
+
+def test_correlation_by_hand_and_nan_for_constant_marks() -> None:
+    v = cl.selective_voting(
+        Y, {"good": GOOD, "fair": FAIR, "poor": POOR}, marks=["roc_auc", "pem", "average_precision", "hit_rate@6"]
+    )
+    table = {row["mark"]: row for row in v.correlation}
+    assert table["roc_auc"]["pem"] == pytest.approx(1)  # one number under two names
+    columns = [v.marks.column(name) for name in ("roc_auc", "average_precision")]
+    assert table["roc_auc"]["average_precision"] == pytest.approx(np.corrcoef(columns)[0, 1])
+    assert table["average_precision"]["roc_auc"] == pytest.approx(table["roc_auc"]["average_precision"])
+    assert set(v.marks.column("hit_rate@6")) == {0.5}
+    assert all(math.isnan(table["hit_rate@6"][other]) for other in table)
+    assert all(math.isnan(row["hit_rate@6"]) for row in table.values())
+
+
+def test_one_model_is_itself() -> None:
+    v = cl.selective_voting(Y, {"only": FAIR}, marks=["pem"])
+    assert v.marks.to_dicts() == [{"models": 1, "added": "only", "pem": pytest.approx(cl.pem(Y, FAIR))}]
+    assert math.isnan(v.correlation[0]["pem"])
+
+
+def test_undefined_marks_have_no_optimum() -> None:
+    v = cl.selective_voting(Y, {"flat": [1] * 6}, marks=["quota_pearson"], rank_by="roc_auc")
+    assert v.optimum[0]["models"] is None
+    assert math.isnan(v.optimum[0]["value"])
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_marks_are_those_of_the_running_means(seed: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.array([0, 1, *rng.integers(0, 2, 18)])
+    models = {f"m{k}": rng.integers(0, 6, 20) / 4 for k in range(m)}  # sums of quarters are exact: ties stay ties
+    v = cl.selective_voting(y, models, rank_by="average_precision", marks=["average_qrecall", "hit_rate@4"])
+    worth = [cl.average_precision(y, models[name]) for name in v.order]
+    assert worth == sorted(worth, reverse=True)
+    for x in range(1, m + 1):
+        total = np.sum([models[name] for name in v.order[:x]], axis=0)
+        assert v.marks[x - 1]["average_qrecall"] == pytest.approx(quietly(cl.average_qrecall, y, total / x))
+        assert v.marks[x - 1]["hit_rate@4"] == pytest.approx(cl.hit_rate(y, total / x, quota=4))
+
+
+def test_refusals() -> None:
+    with pytest.raises(cl.InputError, match="at least one"):
+        cl.selective_voting(Y, {})
+    with pytest.raises(cl.InputError, match="model 'b'"):
+        cl.selective_voting(Y, {"a": GOOD, "b": GOOD[:4]})
+    with pytest.raises(cl.InputError, match="model 'b': row 2 is infinite"):
+        cl.selective_voting(Y, {"a": GOOD, "b": [1, 2, float("inf"), 3, 4, 5]})
+    with pytest.raises(cl.InputError, match="same models"):
+        cl.selective_voting(Y, {"a": GOOD}, order_on=(Y, {"b": GOOD}))
+    with pytest.raises(cl.InputError, match="cannot be ordered"):
+        cl.selective_voting(Y, {"a": [1] * 6}, rank_by="quota_pearson")
