@@ -165,7 +165,7 @@ def bootstrapped(
             continue
         method = bootstrap_method(spec, settings)
         if method == "wilson_effective":
-            low, high = effective_wilson(spec, replicates, resampler.ranking.rows, settings.level)
+            low, high = effective_wilson(spec, replicates, resampler.ranking, settings.level)
         else:
             low, high = replicates.interval(method, settings.level)
         estimates[spec] = Estimate(
@@ -183,16 +183,16 @@ def bootstrap_method(spec: Spec, settings: Settings) -> str:
     return "percentile" if spec.measure.name in BY_PERCENTILE else "bca"
 
 
-def effective_wilson(spec: Spec, replicates: bootstrap.Replicates, rows: int, level: float) -> Interval:
+def effective_wilson(spec: Spec, replicates: bootstrap.Replicates, ranking: Ranking, level: float) -> Interval:
     """Wilson interval with as many trials as would give the replicates' variance, as in survey sampling.
 
     Qrecall is no share of independent trials: the quota caps the hits. The lift at a quota is Qrecall times n/quota.
+    Where the replicates do not vary (all positives found, or none), the trials are the positives.
     """
+    rows = ranking.rows
     scale = rows / resolve_quota(spec.quota, rows) if spec.measure.name == "quota_lift" else 1.0
     value, spread = replicates.value / scale, float(np.nanvar(replicates.values / scale, ddof=1))
-    trials = value * (1.0 - value) / spread if spread > 0 and 0.0 < value < 1.0 else math.nan
-    if trials != trials:
-        return replicates.interval("percentile", level)
+    trials = value * (1.0 - value) / spread if spread > 0 and 0.0 < value < 1.0 else float(ranking.n_pos)
     low, high = proportions.wilson(value * trials, trials, level)
     return Interval(scale * low, scale * high)
 
