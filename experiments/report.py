@@ -36,10 +36,12 @@ class Report:
         self.folder = folder / paper
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def table(self, title: str, rows: Sequence[Mapping[str, Any]], name: str) -> cl.Rows:
-        """Print rows under a title and write them as CSV."""
+    def table(self, title: str, rows: Sequence[Mapping[str, Any]], name: str, but: Sequence[str] = ()) -> cl.Rows:
+        """Print rows under a title and write them as CSV; columns ``but`` go to the file alone."""
         table = cl.Rows(rows, title)
-        shown = [{key: f"{v:.6g}" if isinstance(v, float) else v for key, v in one.items()} for one in rows]
+        shown = [
+            {key: f"{v:.6g}" if isinstance(v, float) else v for key, v in one.items() if key not in but} for one in rows
+        ]
         print(f"{cl.Rows(shown, title)!r}\n", flush=True)
         with (self.folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, table.columns)
