@@ -296,6 +296,7 @@ def test_at_a_threshold(case: Case, t: float) -> None:
         case.w[a & b].sum() for a, b in ((above, positive), (above, ~positive), (~above, positive), (~above, ~positive))
     ]
     assert cells(point) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert point.threshold == t
     for name in ("precision", "recall"):
         value = quietly(getattr(cl, name), case.y, case.s, threshold=t, sample_weight=case.w)
         assert getattr(point, name) == pytest.approx(value, nan_ok=True, rel=1e-9, abs=1e-9)
