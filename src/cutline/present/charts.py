@@ -1,4 +1,7 @@
-"""The page's charts as Vega-Lite specifications, made with Altair. Data are named here and filled in by the page."""
+"""The page's charts as Vega specifications, made with Altair. Data are named here and filled in by the page.
+
+Models go by their numbers: a name from the data never enters a specification, where it could be read as an expression.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +40,18 @@ TITLES = {
 _FIELDS = {"gain": "hits", "hit_rate": "rate", "qrecall": "qrecall", "lift": "lift", "profit": "profit"}
 
 
-def _model_scales(alt: Any, names: Sequence[str]) -> tuple[Any, Any]:
+def _model_scales(alt: Any, models: int) -> tuple[Any, Any]:
     """Colour and line style by model; the page itself names the models, so no chart repeats a legend."""
-    numbers = range(len(names))
-    colours = alt.Scale(domain=list(names), range=[colour(i) for i in numbers])
-    dashes = alt.Scale(domain=list(names), range=[list(dash(i)) or [1, 0] for i in numbers])
+    numbers = [str(i) for i in range(models)]
+    colours = alt.Scale(domain=numbers, range=[colour(i) for i in range(models)])
+    dashes = alt.Scale(domain=numbers, range=[list(dash(i)) or [1, 0] for i in range(models)])
     return (
         alt.Color("m:N", scale=colours, legend=None),
         alt.StrokeDash("m:N", scale=dashes, legend=None),
     )
 
 
-def quota_chart(kind: str, names: Sequence[str], rows: int, positives: int, *, logarithmic: bool) -> dict[str, Any]:
+def quota_chart(kind: str, models: int, rows: int, positives: int, *, logarithmic: bool) -> dict[str, Any]:
     """A chart over quotas with a marker at the chosen one.
 
     Reads the data sets ``curve`` (m, q, the field), ``band`` (the same with low and high, of the leading model),
@@ -63,7 +66,7 @@ def quota_chart(kind: str, names: Sequence[str], rows: int, positives: int, *, l
     limits = {"hit_rate": [0, 1], "qrecall": [0, 1], "gain": [0, positives]}.get(kind)
     scale_y = alt.Scale(domain=limits) if limits else alt.Scale(zero=True)
     y = alt.Y(f"{field}:Q", title=None, scale=scale_y, axis=axis)
-    hue, style = _model_scales(alt, names)
+    hue, style = _model_scales(alt, models)
     curve, marker = alt.NamedData(name="curve"), alt.NamedData(name="marker")
     layers = [
         alt.Chart(alt.NamedData(name="band"))
@@ -115,16 +118,16 @@ def _two_rates(evaluations: Sequence[Evaluation], name: str, across: str, up: st
     import altair as alt
 
     values = []
-    for ev in evaluations:
+    for k, ev in enumerate(evaluations):
         points = ev.curve(name).thinned(tolerance=0.001)
         values += [
-            {"m": ev.name, "x": round(float(x), 5), "y": round(float(y), 5), "i": i}
+            {"m": str(k), "x": round(float(x), 5), "y": round(float(y), 5), "i": i}
             for i, (x, y) in enumerate(zip(points.x, points.y, strict=True))
             if x == x and y == y
         ]
     x = alt.X("x:Q", title=across, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5, grid=False))
     y = alt.Y("y:Q", title=up, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
-    hue, style = _model_scales(alt, [ev.name for ev in evaluations])
+    hue, style = _model_scales(alt, len(evaluations))
     share = evaluations[0].facts["share_positive"]
     ends = [{"x": 0, "y": 0 if diagonal else share}, {"x": 1, "y": 1 if diagonal else share}]
     chance = alt.Chart(alt.InlineData(values=ends)).mark_line(strokeWidth=1, strokeDash=[2, 3], color="#8a8a8a")
@@ -137,11 +140,11 @@ def deciles_chart(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     import altair as alt
 
     values = [
-        {"m": ev.name, "portion": row["portion"], "lift": round(row["lift"], 5)}
-        for ev in evaluations
+        {"m": str(k), "portion": row["portion"], "lift": round(row["lift"], 5)}
+        for k, ev in enumerate(evaluations)
         for row in ev.lift_table(10)
     ]
-    hue, _ = _model_scales(alt, [ev.name for ev in evaluations])
+    hue, _ = _model_scales(alt, len(evaluations))
     bars = alt.Chart(alt.NamedData(name="points")).mark_bar(clip=True)
     x = alt.X("portion:O", title="tenth of the list, best first", axis=alt.Axis(labelAngle=0))
     y = alt.Y("lift:Q", title=None, axis=alt.Axis(format="~s"))
@@ -175,14 +178,15 @@ def histogram_chart(ev: Evaluation, bins: int = 24) -> dict[str, Any]:
 
 
 def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> dict[str, Any]:
-    """How often what was given a probability came true, with intervals."""
+    """How often what was given a probability came true, with intervals; models that give none are left out."""
     import altair as alt
 
     from .numbers import reliability
 
     values = [
-        {"m": ev.name, "x": row["mean_score"], "y": row["share_positive"], "low": row["low"], "high": row["high"]}
-        for ev in evaluations
+        {"m": str(k), "x": row["mean_score"], "y": row["share_positive"], "low": row["low"], "high": row["high"]}
+        for k, ev in enumerate(evaluations)
+        if ev.sample.are_probabilities
         for row in reliability(ev, bins)
     ]
     x = alt.X(
@@ -194,7 +198,7 @@ def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> dict
     y = alt.Y(
         "y:Q", title="share that came true", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
     )
-    hue, style = _model_scales(alt, [ev.name for ev in evaluations])
+    hue, style = _model_scales(alt, len(evaluations))
     data = alt.NamedData(name="points")
     ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
     diagonal = alt.Chart(ends).mark_line(strokeWidth=1, strokeDash=[2, 3], color="#8a8a8a").encode(x, y)

@@ -188,7 +188,6 @@ def _subtitle(evaluations: Sequence[Evaluation]) -> str:
 
 
 def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bool) -> list[dict[str, Any]]:
-    names = [ev.name for ev in evaluations]
     rows, positives = int(evaluations[0].facts["rows"]), int(evaluations[0].facts["positives"])
     points = [(ev.name, ev.at(quota=start)) for ev in evaluations]
     spoken: dict[str, Callable[[Any], str]] = {
@@ -205,7 +204,7 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
             f"At {start:,} places: {each}." if kind != "profit" else "Value times hits less cost times places."
         )
         identity = f"chart-{kind}"
-        made_chart = charts.quota_chart(kind, names, rows, positives, logarithmic=logarithmic)
+        made_chart = charts.quota_chart(kind, len(evaluations), rows, positives, logarithmic=logarithmic)
         made.append(
             {
                 "id": identity,
@@ -241,7 +240,7 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
             if scores
             else "On the diagonal the probabilities are right."
         )
-        made.append(("reliability", "reliability", charts.reliability_chart(calibrated), spoken))
+        made.append(("reliability", "reliability", charts.reliability_chart(evaluations), spoken))
     if both:
         for k, ev in enumerate(evaluations[:6]):
             if ev.sample.are_finite:

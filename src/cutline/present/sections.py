@@ -102,7 +102,8 @@ def figure(identity: str, kind: str, alternative: str) -> str:
     name = identity.removeprefix("chart-")
     return (
         f'<figure id="figure-{name}"><h3>{text(TITLES[kind])}</h3>'
-        f'<div class="chart" id="{identity}" role="img" aria-label="{text(TITLES[kind] + ". " + alternative)}"></div>'
+        f'<div class="chart" id="{identity}" role="img" aria-label="{text(TITLES[kind] + ". " + alternative)}">'
+        '<div class="plot"></div></div>'
         f"<figcaption>{text(alternative)}</figcaption></figure>"
     )
 

@@ -33,7 +33,7 @@
     const share = positives / rows, hits = model.hits[i];
     const profit = (h) => (hasProfit() ? state.value * h - state.cost * q : 0);
     const row = {
-      m: model.name, q, hits, rate: hits / q, qrecall: positives ? hits / positives : NaN,
+      m: String(models.indexOf(model)), q, hits, rate: hits / q, qrecall: positives ? hits / positives : NaN,
       lift: share ? hits / q / share : NaN, profit: profit(hits),
     };
     return row;
@@ -113,7 +113,7 @@
   function describe() {
     const points = markerRows(), places = number(stops[state.at]);
     for (const [kind, say] of Object.entries(spoken)) {
-      const figure = $("figure-" + kind), words = points.map((p) => `${p.m} ${say(p)}`).join("; ");
+      const figure = $("figure-" + kind), words = points.map((p) => `${models[p.m].name} ${say(p)}`).join("; ");
       const told = `At ${places} places: ${words}.`;
       figure.querySelector("figcaption").textContent = told;
       $("chart-" + kind).setAttribute("aria-label", `${figure.querySelector("h3").textContent}. ${told}`);
@@ -199,7 +199,7 @@
       Object.assign(across, state.log ? { type: "log", domain: [1, rows], zero: false } : { type: "linear", domain: [0, rows] });
     }
     if (views[chart.id]) views[chart.id].finalize();
-    const done = await vegaEmbed($(chart.id), spec, {
+    const done = await vegaEmbed($(chart.id).firstElementChild, spec, {
       actions: false, ast: true, renderer: "svg", tooltip: false, hover: false, mode: "vega",
     });
     views[chart.id] = done.view;

@@ -91,6 +91,7 @@ def label_lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], *, corner: str =
                 "linewidth": 0.7,
                 "alpha": 0.75,
                 "shrinkB": 1.5,
+                "relpos": (0.0, 0.5),
             },
             bbox={"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
             annotation_clip=False,

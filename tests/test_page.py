@@ -1,0 +1,220 @@
+"""The page as text: one file, nothing fetched, nothing from the data read as markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.errors import InputError
+from cutline.present import page as page_module
+from cutline.present.comparing import merged
+from cutline.present.explorer import at_stops, next_hits, quota_stops
+from cutline.present.page import embedded, page, write_page
+
+pytest.importorskip("altair")
+pytest.importorskip("vl_convert")
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u2028{{title}} {title}"
+
+
+@pytest.fixture(scope="module")
+def sample() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    score = rng.random(300)
+    return rng.random(300) < score, score, np.round(score + 0.3 * rng.random(300), 1)
+
+
+@pytest.fixture(scope="module")
+def comparison(sample: Any) -> cl.Comparison:
+    y, a, b = sample
+    return cl.compare(y, {"smooth": a, HOSTILE: b}, quota=30, n_resamples=60)
+
+
+@pytest.fixture(scope="module")
+def text(comparison: Any) -> str:
+    return page(comparison, cost=2.0, value=50.0, title=HOSTILE, source={"file": HOSTILE, "label": HOSTILE})
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text of each script."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.ids: list[str] = []
+        self.inside = ""
+        self.feed(markup)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag == "script":
+            self.scripts.append("")
+        if dict(attrs).get("id"):
+            self.ids.append(str(dict(attrs)["id"]))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "script":
+            self.scripts[-1] += data
+
+
+def test_hostile_names_stay_text(text: str) -> None:
+    elements = Elements(text)
+    assert [tag for tag, _ in elements.found].count("script") == 3
+    assert not any(tag in ("img", "iframe", "object", "link", "form") for tag, _ in elements.found)
+    assert not any(name.startswith("on") for _, attributes in elements.found for name in attributes)
+    assert len(elements.ids) == len(set(elements.ids))
+    data = json.loads(elements.scripts[0])
+    assert data["models"][1]["name"] == HOSTILE
+    assert "{title}" in text  # what looks like a place-holder in a name is not filled in
+
+
+def test_nothing_is_fetched(text: str) -> None:
+    for tag, attributes in Elements(text).found:
+        for name in ("src", "href", "srcset", "action", "data"):
+            value = attributes.get(name)
+            assert value is None or value.startswith("#"), (tag, name, value)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_policy_allows_these_scripts_and_nothing_else(text: str) -> None:
+    elements = Elements(text)
+    policy = next(a["content"] for tag, a in elements.found if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe-eval" not in policy
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    digests = {
+        "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
+        for script in elements.scripts[1:]
+    }
+    assert set(rules["script-src"].split()) == digests
+
+
+def test_embedded_json_has_no_sign_that_markup_knows() -> None:
+    encoded = embedded({"<&>\u2028\u2029": float("nan"), "inf": float("inf")})
+    assert not set("<>&\u2028\u2029") & set(encoded)
+    assert json.loads(encoded) == {"<&>\u2028\u2029": None, "inf": "inf"}
+
+
+def test_the_answer_comes_first(comparison: Any, text: str) -> None:
+    best = comparison.best("hit_rate")
+    hits = comparison.evaluations[best].at(quota=30)
+    answer = re.search(r'<section class="answer"[^>]*>(.*?)</section>', text, re.DOTALL)
+    assert answer is not None
+    assert "With 30 places, choose by" in answer[1]
+    assert f"{hits.expected_hits.low:.1f} to {hits.expected_hits.high:.1f}" in answer[1]
+    assert answer.start() < text.index('id="explorer"') < text.index("All measures") < text.index("The data")
+
+
+def test_every_measure_is_there_with_its_explanation(comparison: Any, text: str) -> None:
+    table = text[text.index('class="measures"') :]
+    for spec in comparison.specs.values():
+        assert spec.measure.name in table
+    assert "Share of the positives that are found" in table
+    assert "Arbel &amp; Rokach" in table
+
+
+def test_explorer_numbers_are_those_of_at(sample: Any) -> None:
+    y, _, coarse = sample
+    ev = cl.evaluate(y, coarse, interval=None)
+    stops = quota_stops(300)
+    assert stops.tolist() == list(range(1, 301))
+    at = at_stops(ev.ranking, stops, 0.95)
+    low, high = next_hits(at.hits, stops, 0.95)
+    for i, quota in enumerate(stops.tolist()):
+        point = ev.at(quota=quota)
+        assert at.hits[i] == pytest.approx(point.tp, abs=1e-9)
+        assert at.threshold[i] == point.threshold
+        assert (at.worst[i], at.best[i]) == pytest.approx((point.hits_worst, point.hits_best), abs=1e-9)
+        assert (at.low[i], at.high[i]) == pytest.approx((point.expected_hits.low, point.expected_hits.high), abs=1e-9)
+        assert (low[i], high[i]) == (point.next_hits.low, point.next_hits.high)
+
+
+def test_long_lists_keep_round_quotas_exact() -> None:
+    rng = np.random.default_rng(1)
+    score = rng.random(60_000).astype(np.float32)
+    ev = cl.evaluate(rng.random(60_000) < score / 3, score, interval=None, measures=["roc_auc"])
+    stops = quota_stops(60_000, [12_345])
+    assert len(stops) < 5_000
+    for quota in (1, 499, 500, 730, 6_000, 12_345, 12_300, 59_900, 60_000):
+        i = int(np.searchsorted(stops, quota))
+        assert stops[i] == quota
+    at = at_stops(ev.ranking, stops, 0.9)
+    chosen = np.searchsorted(stops, [3, 777, 1_230, 9_990, 12_345, 60_000])
+    low, high = next_hits(at.hits[chosen], stops[chosen], 0.9)
+    for k, i in enumerate(chosen):
+        point = ev.at(quota=int(stops[i]))
+        assert at.hits[i] == pytest.approx(point.tp, abs=1e-6)
+        expected = cl.operating.next_hits(point.tp, float(stops[i]), 0.9)
+        assert (low[k], high[k]) == tuple(expected)
+
+
+def test_stretches_are_merged_where_there_are_too_many() -> None:
+    rows = [{"from": k, "to": k, "leader": "ab"[k % 2], "share": 0.5} for k in range(1, 200)]
+    rows.append({"from": 200, "to": 900, "leader": "a", "share": 0.9})
+    few = merged(rows, most=20)
+    assert len(few) <= 20
+    assert few[0]["from"] == 1
+    assert few[-1]["to"] == 900
+    assert all(a["to"] + 1 == b["from"] for a, b in pairwise(few))
+    assert merged(rows, most=500) == rows
+
+
+def test_weighted_and_one_sided_samples_have_pages() -> None:
+    weighted = cl.evaluate([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.2], sample_weight=[1, 2, 1, 1], interval=None)
+    assert "there is no quota explorer" in page(weighted)
+    alone = cl.evaluate([0, 0, 0], [0.9, 0.4, 0.6], interval=None)
+    assert "All measures" in page(alone)
+    distances = cl.evaluate([1, 0, 1, 0], [3.0, -np.inf, 1.0, np.inf], interval=None)
+    assert "All measures" in page(distances)
+
+
+def test_a_page_needs_models_on_the_same_cases(sample: Any) -> None:
+    y, a, _ = sample
+    with pytest.raises(InputError, match="not Estimate"):
+        page(cl.evaluate(y, a, interval=None)["pem"])
+    ovr = cl.one_vs_rest([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]], interval=None)
+    with pytest.raises(InputError, match="differ in rows or positives"):
+        page(ovr)
+
+
+def test_the_file_is_written_whole_or_not_at_all(
+    comparison: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal = tmp_path / "report.html"
+    assert comparison.to_html(goal) == goal
+    assert goal.stat().st_mode & 0o044  # readable by others as any new file is
+    before = goal.read_bytes()
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_page(comparison, goal)
+    assert goal.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_without_its_libraries_the_page_says_what_to_install(monkeypatch: pytest.MonkeyPatch, comparison: Any) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "altair", None)
+    with pytest.raises(ImportError, match=r"pip install 'cutline\[page\]'"):
+        page_module.page(comparison)

@@ -1,0 +1,307 @@
+"""The page in a real browser, with the network off: numbers, keyboard, widths, light and dark, print."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.present.words import count
+
+ARTEFACTS = Path(__file__).parents[1] / "artefacts"
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+READY = "() => document.documentElement.dataset.ready || document.documentElement.dataset.failed"
+HOSTILE = "<img src=x onerror=window.broken=1></script><script>window.broken=1</script>"
+
+
+class NoBrowserWarning(UserWarning):
+    """The tests of the page in a browser did not run."""
+
+
+def _unavailable(reason: str) -> None:
+    """In CI a missing browser is a failure; elsewhere it is skipped, loudly."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"CI must run the page in a browser, but {reason}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn(f"THE PAGE IS NOT TESTED IN A BROWSER: {reason}", NoBrowserWarning, stacklevel=1)
+    pytest.skip(f"THE PAGE IS NOT TESTED IN A BROWSER: {reason}", allow_module_level=False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = os.environ.get("CUTLINE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        _unavailable("no chromium was found; on Debian: apt-get install chromium, or set CUTLINE_CHROMIUM to its path")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _unavailable("playwright is missing: pip install playwright")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as profile:
+        started = playwright.chromium.launch_persistent_context(
+            profile, executable_path=path, args=FLAGS, offline=True, viewport={"width": 1280, "height": 900}
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def columns() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    path = Path(__file__).parents[1] / "examples" / "applicants.csv"
+    table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8")
+    return table["completed"], {name: table[name] for name in ("tree", "logistic", "network")}
+
+
+@pytest.fixture(scope="module")
+def comparison(columns: Any) -> cl.Comparison:
+    return cl.compare(*columns, quota=20, n_resamples=100)
+
+
+@pytest.fixture(scope="module")
+def address(comparison: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    comparison.to_html(path, cost=2.0, value=50.0, source={"file": "applicants.csv"})
+    return path.as_uri()
+
+
+def opened(browser: Any, address: str) -> Any:
+    """An open page; anything the console has to complain about fails the test that closes it."""
+    tab = browser.new_page()
+    tab.complaints = []
+    tab.on("console", lambda m: tab.complaints.append(m.text) if m.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on("request", lambda request: None if request.url == address else tab.complaints.append(request.url))
+    tab.goto(address)
+    tab.wait_for_function(READY, timeout=30_000)
+    assert tab.evaluate("document.documentElement.dataset.failed") is None
+    return tab
+
+
+@pytest.fixture
+def tab(browser: Any, address: str) -> Iterator[Any]:
+    page = opened(browser, address)
+    yield page
+    complaints = page.complaints
+    page.close()
+    assert complaints == []
+
+
+def choose(tab: Any, quota: int) -> None:
+    """Type a quota and wait until the page shows it."""
+    tab.fill("#quota", str(quota))
+    tab.wait_for_function("q => document.documentElement.dataset.shownQuota === String(q)", arg=quota)
+
+
+def cell(tab: Any, row: str, model: int) -> list[str]:
+    """Lines of one cell of the table at the quota."""
+    text = tab.locator(f'#at tr[data-row="{row}"] td').nth(model).inner_text()
+    return [part.strip() for part in text.split("\n") if part.strip()]
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:,.1f}\u202f%"
+
+
+@pytest.mark.parametrize("quota", [1, 20, 30, 137, 400])
+def test_the_table_is_what_at_gives(tab: Any, comparison: Any, quota: int) -> None:
+    choose(tab, quota)
+    for k, ev in enumerate(comparison.evaluations.values()):
+        point = ev.at(quota=quota)
+        low, high = point.expected_hits.low, point.expected_hits.high
+        assert cell(tab, "hits", k) == [count(point.tp), f"{low:.1f} to {high:.1f}"]
+        assert cell(tab, "next", k) == [f"{point.next_hits.low:.0f} to {point.next_hits.high:.0f}"]
+        assert cell(tab, "missed", k) == [count(point.fn)]
+        assert cell(tab, "rate", k) == [percent(point.hit_rate), f"{percent(low / quota)} to {percent(high / quota)}"]
+        assert cell(tab, "qrecall", k) == [percent(point.qrecall)]
+        assert cell(tab, "lift", k) == [f"{point.lift:.2f}"]
+        shown = cell(tab, "threshold", k)
+        assert shown[0] == ("takes all" if point.threshold == -np.inf else f"{point.threshold:.6g}")
+        if point.hits_worst != point.hits_best:
+            assert shown[1] == f"tie: {count(point.hits_worst)} to {count(point.hits_best)} hits"
+        profit = 50 * point.tp - 2 * quota
+        assert float(cell(tab, "profit", k)[0].replace(",", "").replace("−", "-")) == pytest.approx(profit, abs=0.51)
+    leaders = {k for k in range(3) if cell(tab, "leads", k) == ["leads"]}
+    hits = [ev.at(quota=quota).tp for ev in comparison.evaluations.values()]
+    assert leaders == {k for k in range(3) if max(hits) - hits[k] < 1e-9}
+
+
+def test_slider_and_keyboard(tab: Any, comparison: Any) -> None:
+    tab.focus("#slider")
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("() => document.documentElement.dataset.shownQuota === '21'")
+    hits = [count(ev.at(quota=21).tp) for ev in comparison.evaluations.values()]
+    assert [cell(tab, "hits", k)[0] for k in range(3)] == hits
+    assert tab.input_value("#quota") == "21"
+    assert tab.get_attribute("#slider", "aria-valuetext") == "21 places"
+    tab.keyboard.press("End")
+    tab.wait_for_function("() => document.documentElement.dataset.shownQuota === '400'")
+    tab.keyboard.press("Home")
+    tab.wait_for_function("() => document.documentElement.dataset.shownQuota === '1'")
+    assert "With 1 place" in tab.inner_text("#now")
+
+
+def test_everything_can_be_reached_by_the_tab_key(tab: Any) -> None:
+    reached = []
+    for _ in range(12):
+        tab.keyboard.press("Tab")
+        reached.append(tab.evaluate("document.activeElement.id || document.activeElement.type || ''"))
+    for wanted in ("slider", "quota", "cost", "value", "log", "checkbox"):
+        assert wanted in reached
+    assert reached.index("slider") < reached.index("quota") < reached.index("value")
+
+
+def test_markers_move_in_every_chart(tab: Any) -> None:
+    def markers(quota: int) -> list[str]:
+        choose(tab, quota)
+        return tab.evaluate(
+            "[...document.querySelectorAll('.over-quota .chart')].map(c => "
+            "[...c.querySelectorAll('.mark-symbol path')].map(p => p.getAttribute('transform')).join(' '))"
+        )
+
+    first, second = markers(20), markers(200)
+    assert len(first) == 5
+    for before, after in zip(first, second, strict=True):
+        assert before.count("translate") == 3
+        assert before != after
+
+
+def test_a_click_in_a_chart_chooses_its_quota(tab: Any) -> None:
+    tab.evaluate("document.getElementById('chart-gain').scrollIntoView({block: 'center'})")
+    box = tab.locator("#chart-gain svg").bounding_box()
+    tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tab.wait_for_function("() => Number(document.documentElement.dataset.shownQuota) > 100")
+    assert 150 < int(tab.input_value("#quota")) < 250
+
+
+def test_models_can_be_left_out(tab: Any) -> None:
+    tab.locator(".models input").nth(2).uncheck()
+    tab.wait_for_function("() => document.querySelectorAll('#chart-gain .mark-symbol path').length === 2")
+    assert tab.locator("#at thead th[data-model]:visible").count() == 2
+    assert "tree leads" in tab.inner_text("#now")
+
+
+def test_profit_follows_cost_and_value(tab: Any, comparison: Any) -> None:
+    tab.fill("#cost", "10")
+    tab.fill("#value", "30")
+    tab.wait_for_function("() => document.getElementById('best-words').textContent.includes('Most profit')")
+    best = max(
+        (30 * ev.at(quota=q).tp - 10 * q, q, name) for name, ev in comparison.evaluations.items() for q in range(1, 401)
+    )
+    words = tab.inner_text("#best-words")
+    assert f"at {best[1]} places ({best[2]})" in words
+    tab.click("#best-go")
+    tab.wait_for_function("q => document.documentElement.dataset.shownQuota === String(q)", arg=best[1])
+    tab.fill("#value", "")
+    tab.wait_for_function("() => document.documentElement.dataset.profit === 'false'")
+    assert not tab.is_visible("#figure-profit")
+    assert not tab.is_visible("#row-profit")
+
+
+def test_logarithmic_axis(tab: Any) -> None:
+    tab.check("#log")
+    tab.wait_for_function("() => document.querySelector('#chart-gain .role-axis-label').textContent.includes('10')")
+    choose(tab, 20)
+
+
+def test_each_chart_has_words(tab: Any) -> None:
+    choose(tab, 50)
+    charts = tab.locator(".chart")
+    assert charts.count() == 12
+    for k in range(charts.count()):
+        assert charts.nth(k).get_attribute("role") == "img"
+        assert len(charts.nth(k).get_attribute("aria-label") or "") > 20
+        assert charts.nth(k).locator("svg").count() == 1
+    assert "At 50 places: tree" in (tab.get_attribute("#chart-gain", "aria-label") or "")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (800, "dark"), (1280, "light")])
+def test_widths_and_schemes(tab: Any, width: int, scheme: str) -> None:
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.emulate_media(color_scheme=scheme)
+    tab.wait_for_timeout(150)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+    widest = tab.evaluate("Math.max(...[...document.querySelectorAll('.chart svg')].map(s => s.clientWidth))")
+    assert widest <= width
+    ARTEFACTS.mkdir(exist_ok=True)
+    tab.screenshot(path=ARTEFACTS / f"page-{width}-{scheme}.png", full_page=True)
+
+
+def test_it_prints_on_a4(tab: Any) -> None:
+    ARTEFACTS.mkdir(exist_ok=True)
+    pdf = tab.pdf(path=ARTEFACTS / "page.pdf", prefer_css_page_size=True)
+    assert pdf.startswith(b"%PDF")
+    assert b"595" in pdf  # A4 is 595 points wide
+    tab.emulate_media(media="print")
+    assert not tab.is_visible(".controls")
+    tab.emulate_media(media="screen")
+
+
+def test_hostile_names_do_nothing(browser: Any, columns: Any, tmp_path: Path) -> None:
+    y, models = columns
+    renamed = {HOSTILE: models["tree"], "${alert(1)}": models["network"]}
+    cl.compare(y, renamed, quota=20, n_resamples=20).to_html(tmp_path / "hostile.html", title=HOSTILE)
+    page = opened(browser, (tmp_path / "hostile.html").as_uri())
+    assert page.evaluate("window.broken") is None
+    assert HOSTILE in page.inner_text("h1")
+    assert page.complaints == []
+    page.close()
+
+
+def test_one_model_without_quota_or_money(browser: Any, columns: Any, tmp_path: Path) -> None:
+    y, models = columns
+    ev = cl.evaluate(y, models["logistic"], name="logistic", n_resamples=20)
+    ev.to_html(tmp_path / "one.html")
+    page = opened(browser, (tmp_path / "one.html").as_uri())
+    assert page.input_value("#quota") == "40"
+    choose(page, 77)
+    assert cell(page, "hits", 0)[0] == count(ev.at(quota=77).tp)
+    assert not page.is_visible("#figure-profit")
+    page.fill("#cost", "1")
+    page.fill("#value", "3")
+    page.wait_for_function("() => document.querySelector('#chart-profit svg') !== null")
+    assert page.complaints == []
+    page.close()
+
+
+def test_a_long_list_snaps_to_the_nearest_quota_it_knows(browser: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    score = rng.random(50_000)
+    ev = cl.evaluate(rng.random(50_000) < score / 4, score, quota=300, interval=None)
+    ev.to_html(tmp_path / "long.html")
+    page = opened(browser, (tmp_path / "long.html").as_uri())
+    assert page.is_checked("#log")
+    page.fill("#quota", "12341")
+    page.wait_for_function("() => document.documentElement.dataset.shownQuota === '12350'")
+    assert "nearest to 12,341 is 12,350" in page.inner_text("#exact")
+    assert cell(page, "hits", 0)[0] == count(ev.at(quota=12_350).tp)
+    assert page.complaints == []
+    page.close()
+
+
+def test_it_is_ready_and_quick(tab: Any, address: str) -> None:
+    """Generous limits here, because test machines are busy; benchmarks/presentation.py measures."""
+    assert float(tab.evaluate("document.documentElement.dataset.ready")) < 10_000
+    steps = []
+    for quota in range(30, 60):
+        choose(tab, quota)
+        steps.append(float(tab.evaluate("document.documentElement.dataset.stepMs")))
+    assert float(np.median(steps)) < 100
