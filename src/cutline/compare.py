@@ -80,7 +80,8 @@ class Comparison:
         """For each pair of models and each measure: difference (a − b), interval, p-values, and a reading.
 
         ``p_adjusted`` is Holm's over the pairs of one measure. ``reading``: the better model where the interval leaves
-        0 out; ``equivalent`` where it lies inside ± margin; else ``cannot tell``.
+        0 out (``not after Holm`` where the adjusted p-value does not say so); ``equivalent`` where it lies inside ±
+        margin; else ``cannot tell``.
         """
         rows: list[dict[str, Any]] = []
         for key, spec in self.specs.items():
@@ -231,7 +232,10 @@ class Comparison:
         if low > 0 or high < 0:
             winner = row["a"] if (low > 0) == higher else row["b"]
             beyond = margin is not None and (low > margin or high < -margin)
-            return f"{winner} better" + (" beyond the margin" if beyond else "")
+            alone = row.get("p_adjusted", 0.0) >= 1.0 - self.settings.level
+            return (
+                f"{winner} better" + (" beyond the margin" if beyond else "") + (" (not after Holm)" if alone else "")
+            )
         return "cannot tell"
 
     def to_dicts(self) -> list[dict[str, Any]]:

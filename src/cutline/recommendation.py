@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 from .errors import InputError
@@ -99,11 +100,14 @@ def _clear(gap: Mapping[str, Any]) -> bool:
 
 
 def _needed(gap: Mapping[str, Any], rows: int) -> float:
-    """Cases for 80 % power at 5 %: the standard error shrinks with the root of their number."""
+    """Cases for 80 % power at the adjusted 5 %: the standard error shrinks with the root of their number."""
     difference, error = abs(gap["difference"]), gap["standard_error"]
     if not difference > 0 or not error > 0:
         return math.inf
-    return float(rows * ((1.959964 + 0.841621) * error / difference) ** 2)
+    adjusted = 0.05 * min(1.0, gap["p_value"] / gap["p_adjusted"]) if gap["p_adjusted"] > 0 else 0.05
+    normal = NormalDist()
+    z = normal.inv_cdf(1.0 - adjusted / 2.0) + normal.inv_cdf(0.8)
+    return float(max(rows + 1, rows * (z * error / difference) ** 2))
 
 
 def _round(value: float) -> int:
