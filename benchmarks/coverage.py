@@ -1,7 +1,7 @@
 """How often do the 95 % intervals hold the true value? Counted on known populations, method by method.
 
     python benchmarks/coverage.py                  a minute or two
-    python benchmarks/coverage.py --full           about a quarter of an hour on two cores
+    python benchmarks/coverage.py --full           ten minutes on two cores that have nothing else to do
     python benchmarks/coverage.py --csv out.csv    every cell, for other tables
 
 Populations: the score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being
@@ -16,6 +16,8 @@ What counts as the truth, for each measure (column ``truth``):
   scores), whose population value would be infinite, and for Pearson at a quota, which averages outcomes over ties and
   so has another meaning where every score has many cases. Measures that are biased in small samples (KS, the hull's
   area, precision-recall areas, lift) are counted against both; the gap between the two is the bias.
+* ``given n⁺``: the expected value in samples with as many positives as this one has, for the average gain and Linear
+  Ranking: what the interval by DeLong is about, since it is that of the AUC on another scale.
 
 A sample in which a measure has no value is left out of its count. An interval that could not be made is a miss.
 """
@@ -32,10 +34,10 @@ import math
 import multiprocessing
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +89,11 @@ BIASED = (
     "positive_likelihood_ratio",
     "negative_likelihood_ratio",
 )
+# Two relatives of the AUC grow with the class sizes; given those, they are the AUC on a linear scale.
+GIVEN_SIZES = {
+    "average_gain": lambda auc, n_pos, n: (2 * auc - 1) * n_pos * (n - n_pos) / (2 * n),
+    "linear_ranking": lambda auc, n_pos, n: auc * n_pos * (n - n_pos) + n_pos * (n_pos + 1) / 2,
+}
 # The method's name on most samples; on a few (a value of 0 or 1) another one stands in.
 CLOSED_NAMES = dict.fromkeys(intervals.ON_LOGIT_SCALE, "logit")
 AUTO = intervals.Settings("auto", LEVEL)
@@ -157,15 +164,19 @@ def closed_forms(spec: Spec, value: float, ranking: Ranking) -> Iterator[tuple[s
 Found = dict[tuple[str, str], np.ndarray]
 
 
-def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, dict[str, np.ndarray], Found]:
-    """Some samples of one cell: values by measure, intervals by measure and method."""
+def chunk(
+    cell: Cell, number: int, sims: int, n_resamples: int
+) -> tuple[Cell, dict[str, np.ndarray], Found, dict[str, Counter[str]]]:
+    """Some samples of one cell: values by measure, intervals by measure and method, and the methods auto took."""
     rng = np.random.default_rng([CELLS.index(cell), number])
     specs = cell.specs()
-    values = {spec.measure.name: np.full(sims, np.nan) for spec in specs}
+    values = {name: np.full(sims, np.nan) for name in (*(spec.measure.name for spec in specs), "n_pos")}
     found: Found = defaultdict(lambda: np.full((sims, 2), np.nan))
+    taken: dict[str, Counter[str]] = {spec.measure.name: Counter() for spec in specs}
     for i in range(sims):
         sample = cell.draw(rng)
         ranking = rank(sample)
+        values["n_pos"][i] = ranking.n_pos
         at = read(specs, ranking)
         defined = [spec for spec in specs if math.isfinite(at[spec])]
         for spec in defined:
@@ -176,6 +187,7 @@ def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, d
             chosen = intervals.closed_form(spec, at[spec], ranking, AUTO)
             if chosen is not None:
                 found[name, "auto"][i] = chosen[0]
+                taken[name][chosen[1]] += 1
         for kind in ("plain", "stratified"):
             resampler = Resampler(sample, ranking, stratified=kind == "stratified", seed=number * sims + i)
             drawn = bootstrap.replicate(defined, at, resampler, n_resamples, jackknife=True)
@@ -183,13 +195,15 @@ def chunk(cell: Cell, number: int, sims: int, n_resamples: int) -> tuple[Cell, d
                 name = spec.measure.name
                 made = {method: replicates.interval(method, LEVEL) for method in bootstrap.METHODS}
                 if name in intervals.BY_EFFECTIVE_SIZE:
-                    made["wilson_effective"] = intervals.effective_wilson(spec, replicates, ranking.rows, LEVEL)
+                    made["wilson_effective"] = intervals.effective_wilson(spec, replicates, ranking, LEVEL)
                 for method, interval in made.items():
                     found[name, f"{method} {kind}"][i] = interval
                 resampled = intervals.closed_form(spec, at[spec], ranking, AUTO) is None
                 if resampled and intervals.is_stratified(spec, AUTO) == (kind == "stratified"):
-                    found[name, "auto"][i] = made[intervals.bootstrap_method(spec, AUTO)]
-    return cell, values, dict(found)
+                    method = intervals.bootstrap_method(spec, AUTO)
+                    found[name, "auto"][i] = made[method]
+                    taken[name][f"{method} {kind}"] += 1
+    return cell, values, dict(found), taken
 
 
 def one_thread() -> None:
@@ -228,36 +242,44 @@ def count(cell: Cell, values: dict[str, np.ndarray], found: Found) -> Iterator[R
     """Count the intervals that hold the truth; widths are in units of 2·1.96 standard deviations of the estimate."""
     truths = {spec.measure.name: v for spec, v in read(cell.specs(), cell.population()).items()}
     grows = {spec.measure.name for spec in cell.specs() if spec.measure.extensive} | {"quota_pearson"}
+    value_of_size = values["n_pos"]
     for (name, method), made in found.items():
         value = values[name]
         kept = np.isfinite(value)
         if kept.sum() < 10:
             continue
         mean, spread = float(value[kept].mean()), float(value[kept].std())
-        wanted = {} if name in grows else {"population": truths[name]}
+        wanted: dict[str, Any] = {} if name in grows else {"population": truths[name]}
         if name in grows or name in BIASED:
             wanted["at this n"] = mean
+        if name in GIVEN_SIZES:
+            wanted["given n⁺"] = GIVEN_SIZES[name](truths["roc_auc"], value_of_size[kept], cell.n)
         low, high = made[kept].T
         with np.errstate(invalid="ignore"):
             width = float(np.median((high - low)[np.isfinite(high - low)], axis=0)) if spread else math.nan
             for truth, true in wanted.items():
-                slack = 1e-9 * max(1.0, abs(true))  # sums in another order may differ in the last digits
+                slack = 1e-9 * np.maximum(1.0, np.abs(true))  # sums in another order may differ in the last digits
                 below, above = float((high < true - slack).mean()), float((low > true + slack).mean())
                 share = float(((low <= true + slack) & (high >= true - slack)).mean())
                 relative = width / (2 * 1.96 * spread) if spread else math.nan
-                yield Row(name, method, truth, cell, int(kept.sum()), share, below, above, relative, true)
+                yield Row(
+                    name, method, truth, cell, int(kept.sum()), share, below, above, relative, float(np.mean(true))
+                )
 
 
 def simulate(sims: int, n_resamples: int, chosen: list[Cell]) -> list[Row]:
     """Count all cells, on all cores."""
     tasks = [(cell, number) for number in range(sims // CHUNK) for cell in sorted(chosen, key=lambda c: -c.n)]
     gathered: dict[Cell, list[tuple[dict[str, np.ndarray], Found]]] = defaultdict(list)
+    taken: dict[str, Counter[str]] = defaultdict(Counter)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(compiled.cores(), mp_context=context, initializer=one_thread) as pool:
         waiting = [pool.submit(chunk, cell, number, CHUNK, n_resamples) for cell, number in tasks]
         for done, future in enumerate(as_completed(waiting), 1):
-            cell, values, found = future.result()
+            cell, values, found, methods = future.result()
             gathered[cell].append((values, found))
+            for name, counts in methods.items():
+                taken[name] += counts
             print(f"\r{done} of {len(waiting)}", end="", file=sys.stderr, flush=True)
     print("\r" + " " * 20 + "\r", end="", file=sys.stderr)
     rows: list[Row] = []
@@ -268,6 +290,9 @@ def simulate(sims: int, n_resamples: int, chosen: list[Cell]) -> list[Row]:
         blank = np.full((CHUNK, 2), np.nan)
         merged = {key: np.concatenate([found.get(key, blank) for _, found in parts]) for key in keys}
         rows += count(cell, values, merged)
+    for i, row in enumerate(rows):
+        if row.method == "auto":
+            rows[i] = replace(row, method=f"auto: {taken[row.measure].most_common(1)[0][0]}")
     return rows
 
 
@@ -295,12 +320,12 @@ def pooled(rows: list[Row]) -> float:
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description="Counted coverage of the 95 % intervals.")
-    parser.add_argument("--full", action="store_true", help="600 samples for each population (else 60)")
+    parser.add_argument("--full", action="store_true", help="400 samples for each population (else 60)")
     parser.add_argument("--sims", type=int, help="samples for each population")
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--csv", help="write every count to this file")
     options = parser.parse_args()
-    sims = options.sims or (600 if options.full else 60)
+    sims = options.sims or (400 if options.full else 60)
     begun = time.perf_counter()
     rows = simulate(sims, options.resamples, CELLS)
     error = math.sqrt(0.95 * 0.05 / (2 * sims))
@@ -309,9 +334,9 @@ def main() -> None:
     mirrored = ", ".join(f"{a} ({b})" for a, b in MIRRORED.items())
     print(f"Not listed, because they are another measure on a linear scale: {mirrored}.")
     print("\nWhat interval='auto' takes\n")
-    print(table([row for row in rows if row.method == "auto"]))
+    print(table([row for row in rows if row.method.startswith("auto")]))
     print("\nMethod by method\n")
-    print(table([row for row in rows if row.method != "auto"]))
+    print(table([row for row in rows if not row.method.startswith("auto")]))
     if options.csv:
         with open(options.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0].to_dict())

@@ -379,7 +379,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch: pytest
     monkeypatch.setattr("cutline.compiled.cores", lambda: 1)  # short passes: threads would cost more than they save
     counted = coverage_benchmark()
     cell = counted.Cell(200, 0.2, False)
-    _, values, found = counted.chunk(cell, 0, 80, 300)
+    _, values, found, _ = counted.chunk(cell, 0, 80, 300)
     shares = {(r.measure, r.method): r.share for r in counted.count(cell, values, found) if r.truth != "at this n"}
     trusted = [
         ("accuracy", "wilson"),
