@@ -72,7 +72,7 @@ def bootstrap_p(differences: Floats) -> float:
         return math.nan
     crossing = min(np.count_nonzero(kept <= 0), np.count_nonzero(kept >= 0))
     p = min(1.0, 2.0 * (crossing + 1.0) / (len(kept) + 1.0))
-    if crossing == 0 and len(kept) >= 500 and np.isfinite(kept).all() and kept.var() > 0:
+    if crossing == 0 and len(kept) >= 500 and np.isfinite(kept).all() and kept.min() < kept.max():
         p = min(p, normal_p(float(kept.mean()), float(kept.var(ddof=1))))
     return float(p)
 
