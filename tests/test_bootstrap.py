@@ -217,6 +217,30 @@ def test_more_replicates_begin_with_the_same_ones() -> None:
     np.testing.assert_array_equal(made[0].values, made[1].values[:50])
 
 
+def test_an_interrupt_stops_the_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control-C while replicates are being drawn: it comes through, and what has not begun is not begun."""
+    from cutline import kernels
+    from cutline.progress import Progress
+
+    begun: list[int] = []
+    drawing = kernels.resample
+
+    def counted(first: int, last: int, **rest: Any) -> None:
+        begun.append(last - first)
+        drawing(first=first, last=last, **rest)
+
+    def interrupted(self: Progress, steps: int = 1) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compiled, "cores", lambda: 2)
+    monkeypatch.setattr(kernels, "resample", counted)
+    monkeypatch.setattr(Progress, "advance", interrupted)
+    case = random_case(2, 20_000, 10_000)
+    with pytest.raises(KeyboardInterrupt):
+        cl.evaluate(case.y, case.s, measures=["auch", "log_loss"], interval="percentile", n_resamples=4000)
+    assert 0 < sum(begun) < 4000
+
+
 # --- undefined replicates --------------------------------------------------------------------------------------
 
 

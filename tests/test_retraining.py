@@ -322,6 +322,27 @@ def test_threads_where_joblib_is_not_there(monkeypatch: pytest.MonkeyPatch) -> N
         np.testing.assert_array_equal(one, three)
 
 
+@pytest.mark.usefixtures("always_parallel")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_in_a_fit_comes_through(monkeypatch: pytest.MonkeyPatch, n_jobs: int) -> None:
+    """Also from a thread; no further fits are started."""
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    fits = itertools.count()
+
+    class Failing(Centroid):
+        def fit(self, x: Any, y: Any) -> Centroid:
+            if next(fits) == 3:
+                raise MemoryError("too large")
+            return super().fit(x, y)
+
+        def __deepcopy__(self, memo: Any) -> Centroid:
+            return Failing()
+
+    with pytest.raises(MemoryError, match="too large"):
+        cl.permutation_test(Failing(), *split(), measure="roc_auc", n_permutations=500, n_jobs=n_jobs)
+    assert next(fits) < 400
+
+
 def test_seeds_matter() -> None:
     x, y = two_clouds(3, 60, 0.7)
     made = [cl.bootstrap_oob(Centroid(), x, y, n_resamples=20, n_jobs=1, seed=k).values for k in (0, 0, 1)]

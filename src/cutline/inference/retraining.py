@@ -143,7 +143,7 @@ def _seeded(model: Any, rng: np.random.Generator) -> Any:
     if hasattr(model, "get_params") and hasattr(model, "set_params"):
         names = [
             name
-            for name, value in model.get_params(deep=True).items()
+            for name, value in model.get_params().items()
             if value is None and (name == "random_state" or name.endswith("__random_state"))
         ]
         if names:
