@@ -37,7 +37,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -164,6 +164,20 @@ def closed_forms(spec: Spec, value: float, ranking: Ranking) -> Iterator[tuple[s
 Found = dict[tuple[str, str], np.ndarray]
 
 
+def from_replicates(
+    spec: Spec, replicates: bootstrap.Replicates, ranking: Ranking, *, full: bool
+) -> dict[str, Interval]:
+    """The intervals that replicates give; not ``full``: the percentile interval alone, to show what strata do."""
+    low, high = replicates.interval("percentile", LEVEL)
+    made = {"percentile": Interval(low, high)}
+    if full:
+        made["basic"] = Interval(2 * replicates.value - high, 2 * replicates.value - low)
+        made["bca"] = replicates.interval("bca", LEVEL)
+        if spec.measure.name in intervals.BY_EFFECTIVE_SIZE:
+            made["wilson_effective"] = intervals.effective_wilson(spec, replicates, ranking, LEVEL)
+    return made
+
+
 def chunk(
     cell: Cell, number: int, sims: int, n_resamples: int
 ) -> tuple[Cell, dict[str, np.ndarray], Found, dict[str, Counter[str]]]:
@@ -179,6 +193,7 @@ def chunk(
         values["n_pos"][i] = ranking.n_pos
         at = read(specs, ranking)
         defined = [spec for spec in specs if math.isfinite(at[spec])]
+        closed: set[Spec] = set()
         for spec in defined:
             name = spec.measure.name
             values[name][i] = at[spec]
@@ -188,18 +203,17 @@ def chunk(
             if chosen is not None:
                 found[name, "auto"][i] = chosen[0]
                 taken[name][chosen[1]] += 1
+                closed.add(spec)
         for kind in ("plain", "stratified"):
             resampler = Resampler(sample, ranking, stratified=kind == "stratified", seed=number * sims + i)
             drawn = bootstrap.replicate(defined, at, resampler, n_resamples, jackknife=True)
             for spec, replicates in drawn.items():
                 name = spec.measure.name
-                made = {method: replicates.interval(method, LEVEL) for method in bootstrap.METHODS}
-                if name in intervals.BY_EFFECTIVE_SIZE:
-                    made["wilson_effective"] = intervals.effective_wilson(spec, replicates, ranking, LEVEL)
+                chosen_here = spec not in closed and intervals.is_stratified(spec, AUTO) == (kind == "stratified")
+                made = from_replicates(spec, replicates, ranking, full=kind == "plain" or chosen_here)
                 for method, interval in made.items():
                     found[name, f"{method} {kind}"][i] = interval
-                resampled = intervals.closed_form(spec, at[spec], ranking, AUTO) is None
-                if resampled and intervals.is_stratified(spec, AUTO) == (kind == "stratified"):
+                if chosen_here:
                     method = intervals.bootstrap_method(spec, AUTO)
                     found[name, "auto"][i] = made[method]
                     taken[name][f"{method} {kind}"] += 1
@@ -317,14 +331,62 @@ def pooled(rows: list[Row]) -> float:
     return float(np.average([r.share for r in rows], weights=[r.samples for r in rows]))
 
 
+def summary(rows: list[Row], methods: list[str]) -> str:
+    """Mean coverage over n and prevalence, and the least of them: a line for each measure, a column for each method."""
+    lines = ["| measure | truth | " + " | ".join(methods) + " |", "|---|---|" + "---:|" * len(methods)]
+    by_line: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for r in rows:
+        by_line[r.measure, r.truth][r.method].append(r)
+    for (measure, truth), by_method in by_line.items():
+        shown = []
+        for method in methods:
+            columns = defaultdict(list)
+            for r in by_method[method]:
+                columns[r.cell.n, r.cell.prevalence].append(r)
+            shares = [100 * pooled(some) for some in columns.values()]
+            shown.append(f"{np.mean(shares):.1f} ({min(shares):.0f})" if shares else "")
+        if any(shown):
+            lines.append(f"| {measure} | {truth} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def print_tables(rows: list[Row]) -> None:
+    """What auto takes, cell by cell; then the methods side by side."""
+    print("\nWhat interval='auto' takes:\n")
+    print(table([row for row in rows if row.method.startswith("auto")]))
+    print("\nProportions and their methods, mean over the columns above (least):\n")
+    print(summary([row for row in rows if row.measure in cells.PROPORTIONS], [*proportions.METHODS, "bca plain"]))
+    print("\nBootstraps side by side, mean over the columns above (least):\n")
+    drawn = [f"{method} plain" for method in bootstrap.METHODS]
+    print(summary(rows, [*drawn, "percentile stratified"]))
+
+
+def stored(path: str) -> list[Row]:
+    """The counts of an earlier run."""
+    kinds = {field.name: float for field in fields(Row)} | {"measure": str, "method": str, "truth": str, "samples": int}
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    return [
+        Row(
+            cell=Cell(int(line["n"]), float(line["prevalence"]), line["ties"] == "True"),
+            **{name: kind(line[name]) for name, kind in kinds.items() if name != "cell"},
+        )
+        for line in lines
+    ]
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description="Counted coverage of the 95 % intervals.")
     parser.add_argument("--full", action="store_true", help="400 samples for each population (else 60)")
     parser.add_argument("--sims", type=int, help="samples for each population")
-    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--resamples", type=int, default=800)
     parser.add_argument("--csv", help="write every count to this file")
+    parser.add_argument("--read", help="print the tables of an earlier run from its --csv file")
     options = parser.parse_args()
+    if options.read:
+        print_tables(stored(options.read))
+        return
     sims = options.sims or (400 if options.full else 60)
     begun = time.perf_counter()
     rows = simulate(sims, options.resamples, CELLS)
@@ -333,10 +395,7 @@ def main() -> None:
     print(f"Columns: n · prevalence, with and without ties together; Monte-Carlo error {100 * error:.1f} at 95 %.")
     mirrored = ", ".join(f"{a} ({b})" for a, b in MIRRORED.items())
     print(f"Not listed, because they are another measure on a linear scale: {mirrored}.")
-    print("\nWhat interval='auto' takes\n")
-    print(table([row for row in rows if row.method.startswith("auto")]))
-    print("\nMethod by method\n")
-    print(table([row for row in rows if not row.method.startswith("auto")]))
+    print_tables(rows)
     if options.csv:
         with open(options.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0].to_dict())
