@@ -27,7 +27,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-READY = "() => document.documentElement.dataset.ready || document.documentElement.dataset.failed"
+COMPLETE = "() => document.documentElement.dataset.complete || document.documentElement.dataset.failed"
 HOSTILE = "<img src=x onerror=window.broken=1></script><script>window.broken=1</script>"
 
 
@@ -89,7 +89,7 @@ def opened(browser: Any, address: str) -> Any:
     tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
     tab.on("request", lambda request: None if request.url == address else tab.complaints.append(request.url))
     tab.goto(address)
-    tab.wait_for_function(READY, timeout=30_000)
+    tab.wait_for_function(COMPLETE, timeout=30_000)
     assert tab.evaluate("document.documentElement.dataset.failed") is None
     return tab
 

@@ -113,7 +113,7 @@ def advice(recommendations: Sequence[Any]) -> str:
     if not recommendations:
         return ""
     rows = "".join(
-        f'<tr><th scope="row">{text(r.goal)}</th><td class="text name">{text(r.model) if r.sure else "cannot tell yet"}'
+        f'<tr><th scope="row">{text(r.goal)}</th><td class="text name">{text(r.model)}{"" if r.sure else "?"}'
         f'</td><td class="text name">{text(r.text)}</td></tr>'
         for r in recommendations
     )
@@ -207,8 +207,10 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
             "source": one.reference,
         }
         explained = "".join(f"<dt>{text(k)}</dt><dd>{text(v)}</dd>" for k, v in facts.items() if v)
-        cells = "".join(_estimate(ev, key) for ev in evaluations)
-        name = f"{text(one.title)} <span class='soft'>{ARROWS[one.better]} {text(key)}</span>"
+        methods = {ev.estimates[key].method for ev in evaluations if key in ev.estimates} - {""}
+        cells = "".join(_estimate(ev, key, with_method=len(methods) > 1) for ev in evaluations)
+        how = f" <small>interval: {text(methods.pop())}</small>" if len(methods) == 1 else ""
+        name = f'{text(one.title)} <span class="soft">{ARROWS[one.better]} {text(key)}</span>{how}'
         body += (
             f'<tr><th scope="row"><details><summary>{name}</summary><dl class="explain">{explained}</dl></details></th>'
             f"{cells}</tr>"
@@ -221,13 +223,14 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
     )
 
 
-def _estimate(ev: Evaluation, key: str) -> str:
+def _estimate(ev: Evaluation, key: str, *, with_method: bool) -> str:
     e = ev.estimates.get(key)
     if e is None:
         return "<td>–</td>"
     if e.value != e.value:
         return f'<td>–<small class="why">{text(e.reason)}</small></td>'
-    spread = f"<small>{show(e.low)} to {show(e.high)}<br>{text(e.method)}</small>" if e.low == e.low else ""
+    method = f"<br>{text(e.method)}" if with_method else ""
+    spread = f"<small>{show(e.low)} to {show(e.high)}{method}</small>" if e.low == e.low else ""
     return f"<td>{show(e.value)}{spread}</td>"
 
 
@@ -276,7 +279,7 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
         "At one quota, hit rate, Qrecall and lift always put models in the same order: each is the number of hits, "
         "divided by something that does not depend on the model. They differ only in averages over many quotas.",
         "Predicted positive means a score greater than the threshold.",
-        "Every interval in the table of measures names its method below it.",
+        "The table of measures names the method of every interval.",
     ]
     items = "".join(f"<li>{text(line)}</li>" for line in lines)
     title = '<h2 id="notes-title">How to read this</h2>'

@@ -258,14 +258,17 @@
       state.log = $("log").checked;
       for (const c of charts) if (c.linked && views[c.id]) await embed(c);
     });
-    const closed = () => [...document.querySelectorAll("details:not([open])")];
-    let opened = [];
-    window.addEventListener("beforeprint", () => { opened = closed(); opened.forEach((d) => { d.open = true; }); });
-    window.addEventListener("afterprint", () => { opened.forEach((d) => { d.open = false; }); });
     $("figure-profit").hidden = !hasProfit();
     fillTable();
-    for (const c of charts) if (c.id !== "chart-profit" || hasProfit()) await embed(c);
+    for (const c of charts) if (c.linked && (c.id !== "chart-profit" || hasProfit())) await embed(c);
     document.documentElement.dataset.ready = performance.now().toFixed(0);
+    // The charts further down follow one by one, so that the controls answer meanwhile.
+    for (const c of charts) {
+      if (c.linked) continue;
+      await new Promise((next) => setTimeout(next));
+      await embed(c);
+    }
+    document.documentElement.dataset.complete = performance.now().toFixed(0);
   }
   main().catch((error) => {
     document.documentElement.dataset.failed = String(error);
