@@ -293,7 +293,7 @@ def evaluate_sample(
     specs = choose_specs(measures, threshold=threshold, quota=quota, weighted=sample.weight is not None)
     ranking = rank(sample)
     rows = None if quota is None else resolve_quota(quota, ranking.rows)
-    obstacles = {spec: _obstacle(spec.measure, sample, measures is None) for spec in specs}
+    obstacles = {spec: obstacle_of(spec.measure, sample, measures is None) for spec in specs}
     estimates = estimate_all(specs, sample, ranking, obstacles, settings, groups, keep)
     return Evaluation(
         name,
@@ -308,7 +308,8 @@ def evaluate_sample(
     )
 
 
-def _obstacle(one: Measure, sample: Sample, by_default: bool) -> str:
+def obstacle_of(one: Measure, sample: Sample, by_default: bool) -> str:
+    """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
     if by_default and one.name == "hinge_loss" and sample.are_probabilities:
         return "the scores look like probabilities; the hinge loss reads signed distances"
     return obstacle(one, sample)

@@ -1,0 +1,283 @@
+"""The columns of a source, checked by one aggregate query before a row is summed: Totals, or an InputError."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from .duckdb_source import Source, listed, literal, quoted
+from .stream import Totals
+
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_EXACT_INTEGERS = 2**53
+
+
+def is_number(kind: str) -> bool:
+    """Whether a DuckDB type is one of numbers."""
+    return kind in (*_WHOLE, "UHUGEINT", "DOUBLE", "FLOAT") or kind.startswith("DECIMAL")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """SQL for the columns of a checked source: what is positive, the score, the weight, which rows count."""
+
+    positive: str
+    score: str
+    weight: str | None
+    where: str
+
+    def select(self, what: str, table: str) -> str:
+        """``SELECT what`` from the rows that count."""
+        return f"SELECT {what} FROM {table}{f' WHERE {self.where}' if self.where else ''}"
+
+
+def check(
+    source: Source,
+    label: str,
+    score: str,
+    weight: str | None,
+    positive: Any,
+    missing: str,
+    others: Sequence[str] = (),
+) -> tuple[Columns, Totals]:
+    """Check the columns and count what must be known before the sweep.
+
+    A row counts only if it has a score in the columns ``others``, too: models are compared on the same rows.
+    """
+    if missing not in ("error", "drop"):
+        raise InputError(f"missing must be 'error' or 'drop', got {missing!r}")
+    for column, role in ((label, "label"), (score, "score"), *(((weight, "weight"),) if weight is not None else ())):
+        source.check(column, role)
+    for column in (score, *others):
+        source.check(column, "score")
+        _need_numbers(source, column, "score")
+    if weight is not None:
+        _need_numbers(source, weight, "weight")
+    return _Check(source, label, score, weight, positive, missing == "drop", others).run()
+
+
+def _need_numbers(source: Source, column: str, role: str) -> None:
+    kind = source.types[column]
+    if is_number(kind) or kind == "BOOLEAN":
+        return
+    if kind == "VARCHAR":
+        name = quoted(column)
+        found = _first(source, f"{name} IS NOT NULL AND TRY_CAST({name} AS DOUBLE) IS NULL", name)
+        if found is not None:
+            raise _no_number(source, column, found, role)
+    raise InputError(
+        f"{source.name}: column {column!r} holds {kind.lower()}, not numbers; it cannot be a {role} (cast it first)"
+    )
+
+
+def _no_number(source: Source, column: str, found: tuple[int, Any], role: str) -> InputError:
+    row, value = found
+    return InputError(
+        f"{source.name}: column {column!r} has {value!r} in row {row}, which is no number; it cannot be a {role}"
+    )
+
+
+def _first(source: Source, condition: str, shown: str, table: str | None = None) -> tuple[int, Any] | None:
+    """Number (from 0) and value of the first row that fulfils a condition."""
+    rows = source.rows(
+        f"SELECT cutline_row, cutline_value FROM (SELECT row_number() OVER () - 1 AS cutline_row, {shown} AS "
+        f"cutline_value, ({condition}) AS cutline_found FROM {table or source.table}) WHERE cutline_found "
+        "ORDER BY cutline_row LIMIT 1"
+    )
+    return (int(rows[0][0]), rows[0][1]) if rows else None
+
+
+class _Check:
+    def __init__(
+        self,
+        source: Source,
+        label: str,
+        score: str,
+        weight: str | None,
+        positive: Any,
+        drop: bool,
+        others: Sequence[str],
+    ) -> None:
+        self.others = others
+        self.source, self.label, self.score, self.weight, self.drop = source, label, score, weight, drop
+        self.kind = source.types[label]
+        self.value = f"{quoted(score)}::DOUBLE"
+        self.burden = None if weight is None else f"{quoted(weight)}::DOUBLE"
+        self.given = positive
+        self.says = self._positive(positive)
+
+    def _positive(self, positive: Any) -> str:
+        """SQL that is true for a positive row; without ``positive`` only for labels that say it themselves."""
+        name = quoted(self.label)
+        if positive is None:
+            if self.kind == "BOOLEAN":
+                return name
+            return f"{name} = 1" if is_number(self.kind) else f"lower({name}::VARCHAR) = 'true'"
+        if is_number(self.kind):
+            try:
+                return f"{name} = {float(positive)!r}::DOUBLE"
+            except (TypeError, ValueError):
+                self._refuse_unknown()
+        if self.kind == "BOOLEAN":
+            wanted = str(positive).lower()
+            if wanted not in ("true", "false", "1", "0"):
+                self._refuse_unknown()
+            return name if wanted in ("true", "1") else f"NOT {name}"
+        return f"{name}::VARCHAR = {literal(str(positive))}"
+
+    def run(self) -> tuple[Columns, Totals]:
+        """One query for everything; a second one only to name the row of what is wrong."""
+        lacks = self._lacking()
+        any_lacks = " OR ".join(f"({condition})" for condition, _, _ in lacks)
+        keep = f"NOT ({any_lacks})"
+        where = [keep] if self.drop else []
+        if self.burden is not None:
+            where.append(f"{self.burden} <> 0")  # a case of zero weight is a case that is not there
+        counted = " AND ".join([keep, *([f"{self.burden} <> 0"] if self.burden else [])])
+        terms = {
+            "every": "count(*)",
+            "lacking": f"count(*) FILTER ({any_lacks})",
+            "rows": f"count(*) FILTER ({counted})",
+            "positives": f"count(*) FILTER (({counted}) AND {self.says})",
+            "low": f"min({self.value}) FILTER ({counted})",
+            "high": f"max({self.value}) FILTER ({counted})",
+            "distinct": f"approx_count_distinct({self.value})",
+            **self._label_terms(keep),
+        }
+        if self.burden is not None:
+            terms["pos"] = f"fsum({self.burden}) FILTER (({counted}) AND {self.says})"
+            terms["neg"] = f"fsum({self.burden}) FILTER (({counted}) AND NOT ({self.says}))"
+            terms["bad_weight"] = f"count(*) FILTER (({keep}) AND ({self.burden} < 0 OR isinf({self.burden})))"
+        sql = "SELECT " + ", ".join(terms.values()) + f" FROM {self.source.table}"
+        found = dict(zip(terms, self._aggregate(sql), strict=True))
+        self._refuse(found, lacks)
+        rows, positives = int(found["rows"]), int(found["positives"])
+        weighted = self.burden is not None
+        totals = Totals(
+            rows,
+            positives,
+            float(found["pos"] or 0.0) if weighted else positives,
+            float(found["neg"] or 0.0) if weighted else rows - positives,
+            float(found["low"]),
+            float(found["high"]),
+            weighted,
+            int(found["lacking"]),
+            int(found["distinct"]),
+        )
+        return Columns(f"({self.says})", self.value, self.burden, " AND ".join(where)), totals
+
+    def _aggregate(self, sql: str) -> tuple[Any, ...]:
+        import duckdb
+
+        try:
+            return self.source.rows(sql)[0]
+        except duckdb.ConversionException as error:
+            # the type was guessed from the first rows of a text file: find the first cell that breaks it
+            for _, column, role in self._lacking():
+                if not is_number(self.source.types[column]):
+                    continue
+                name = quoted(column)
+                condition = f"{name} IS NOT NULL AND TRY_CAST({name} AS DOUBLE) IS NULL"
+                found = _first(self.source, condition, name, self.source.as_text)
+                if found is not None:
+                    raise _no_number(self.source, column, found, role) from None
+            raise InputError(f"{self.source.name} cannot be read: {error}") from None
+
+    def _lacking(self) -> list[tuple[str, str, str]]:
+        """Conditions under which a row lacks something: (condition, column, role)."""
+        lacks = []
+        columns = (
+            (self.label, "label"),
+            (self.score, "score"),
+            *((column, "score") for column in self.others),
+            (self.weight, "weight"),
+        )
+        for column, role in columns:
+            if column is None:
+                continue
+            name, kind = quoted(column), self.source.types[column]
+            lacks.append(
+                (f"{name} IS NULL" + (f" OR isnan({name})" if kind in ("DOUBLE", "FLOAT") else ""), column, role)
+            )
+        return lacks
+
+    def _label_terms(self, keep: str) -> dict[str, str]:
+        name = quoted(self.label)
+        if self.given is not None or self.kind == "BOOLEAN":
+            return {}
+        if is_number(self.kind):
+            return {
+                "not_01": f"count(*) FILTER (({keep}) AND {name} NOT IN (0, 1))",
+                "not_11": f"count(*) FILTER (({keep}) AND {name} NOT IN (-1, 1))",
+            }
+        return {"not_words": f"count(*) FILTER (({keep}) AND lower({name}::VARCHAR) NOT IN ('true', 'false'))"}
+
+    def _refuse(self, found: dict[str, Any], lacks: list[tuple[str, str, str]]) -> None:
+        """Raise for what the counts show, naming the first offending row."""
+        source = self.source
+        if found["every"] == 0:
+            raise InputError(f"{source.name} has no rows")
+        if found["lacking"] and not self.drop:
+            firsts = [
+                (found_first[0], column, role)
+                for condition, column, role in lacks
+                if (found_first := _first(source, condition, quoted(column))) is not None
+            ]
+            row, column, role = min(firsts)
+            raise InputError(
+                f"{source.name}: column {column!r} has no {role} in row {row} ({found['lacking']} rows lack something);"
+                " fill it in, or leave such rows out with missing='drop'"
+            )
+        if found["every"] == found["lacking"]:
+            raise InputError(f"{source.name}: every row lacks a label, a score or a weight")
+        if self.given is None and min((found[k] for k in ("not_01", "not_11", "not_words") if k in found), default=0):
+            self._refuse_labels(found)
+        if found.get("bad_weight"):
+            burden = self.burden
+            bad = _first(source, f"{burden} < 0 OR isinf({burden})", str(burden))
+            at, value = bad if bad is not None else (0, 0.0)
+            raise InputError(
+                f"{source.name}: column {self.weight!r} is {value:g} in row {at}; a weight must be finite and not "
+                "negative"
+            )
+        if found["rows"] == 0:
+            raise InputError(f"{source.name}: every weight in column {self.weight!r} is zero, so no case is left")
+        if found["positives"] == 0 and self.given is not None and len(self._values()) > 1:
+            self._refuse_unknown()
+        whole = source.types[self.score] in _WHOLE
+        if whole and max(abs(found["low"]), abs(found["high"])) > _EXACT_INTEGERS:
+            raise InputError(
+                f"{source.name}: column {self.score!r} holds integers beyond 2^53, where floats confuse them; rescale"
+            )
+
+    def _values(self, most: int = 7) -> list[Any]:
+        name = quoted(self.label)
+        rows = self.source.rows(
+            f"SELECT DISTINCT {name} FROM {self.source.table} WHERE {name} IS NOT NULL ORDER BY 1 LIMIT {most}"
+        )
+        return [row[0] for row in rows]
+
+    def _refuse_unknown(self) -> None:
+        raise InputError(
+            f"{self.source.name}: positive={self.given!r} is no value of column {self.label!r}, which holds "
+            f"{listed(self._values(), 6)}"
+        )
+
+    def _refuse_labels(self, found: dict[str, Any]) -> None:
+        source, values = self.source, self._values()
+        if len(values) <= 2:
+            raise InputError(
+                f"{source.name}: column {self.label!r} holds {' and '.join(map(repr, values))}; say which one is "
+                f"positive, e.g. positive={values[-1]!r}"
+            )
+        name, where = quoted(self.label), ""
+        if is_number(self.kind):
+            pair = "(0, 1)" if found["not_01"] <= found["not_11"] else "(-1, 1)"
+            third = _first(source, f"{name} NOT IN {pair}", name)
+            where = f", first in row {third[0]}: {third[1]!r}" if third is not None else ""
+        raise InputError(
+            f"{source.name}: column {self.label!r} holds more than two labels ({listed(values, 5)}{where}); say which "
+            f"one is positive with positive=…, the rest count as negative"
+        )

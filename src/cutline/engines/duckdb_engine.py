@@ -1,0 +1,193 @@
+"""One table through DuckDB: totals first, then its rows sorted by score, batch by batch through the sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..evaluate import Evaluation, choose_specs, evaluate_sample, obstacle_of
+from ..inference.intervals import Settings
+from ..measures.catalogue import Spec
+from ..measures.reading import Reading, plan
+from ..progress import Progress
+from ..sample import Sample, resolve_quota
+from .arrow_stream import Batch, batches
+from .duckdb_checks import Columns, check
+from .duckdb_source import Source, told
+from .poisson import Draws
+from .result import empty_sample, finish, needs_replicates, refuse_settings
+from .stream import TOLERANCE, Stream, Totals
+
+IN_MEMORY = 1_000_000
+STREAMED_RESAMPLES = 200
+_KEEP_ALL_SCORES = 2**16
+_GROUP_FIRST = 16  # rows for each distinct score from which grouping before sorting is cheaper
+_PORTIONS = 100
+BATCH_ROWS: int | None = None  # as many as DuckDB hands out, or fewer
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to evaluate, whatever the source."""
+
+    threshold: float
+    quota: int | float | None
+    measures: Sequence[Any] | None
+    settings: Settings
+    resamples: int | None
+    stream: bool | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """Measures, their readings and obstacles for a table whose totals are known."""
+
+    specs: list[Spec]
+    readings: list[Reading]
+    obstacles: Mapping[Spec, str]
+    tolerance: float
+    rows_at_quota: int | None
+    settings: Settings
+
+    @classmethod
+    def of(cls, wishes: Wishes, totals: Totals) -> Job:
+        """Plan a streamed evaluation."""
+        specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=totals.weighted)
+        sample = empty_sample(totals)
+        obstacles = {spec: obstacle_of(spec.measure, sample, wishes.measures is None) for spec in specs}
+        tolerance = 0.0 if totals.distinct <= _KEEP_ALL_SCORES else TOLERANCE
+        whole = [spec for spec in specs if spec.measure.part == "ranking"]
+        if whole and tolerance:
+            raise InputError(
+                f"{whole[0]} needs every place of the list in memory, and this table has some {totals.distinct:,} "
+                "distinct scores; leave it out, or evaluate a sample of the rows"
+            )
+        readings = plan([spec for spec in specs if not obstacles[spec]], totals.rows)
+        rows = None if wishes.quota is None else resolve_quota(wishes.quota, totals.rows)
+        refuse_settings(wishes.settings)
+        resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples
+        settings = replace(wishes.settings, n_resamples=resamples)
+        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, rows, settings)
+
+    def marks(self, rows: int) -> list[int]:
+        """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""
+        return [rows * k // _PORTIONS for k in range(1, _PORTIONS + 1)]
+
+
+def evaluate(
+    source: Source,
+    *,
+    label: str,
+    score: str,
+    weight: str | None,
+    positive: Any,
+    missing: str,
+    name: str,
+    wishes: Wishes,
+    others: Sequence[str] = (),
+    keep: dict[str, NDArray[np.float64]] | None = None,
+) -> Evaluation:
+    """Evaluate one score column; a table of up to a million rows is loaded, a longer one streamed."""
+    columns, totals = check(source, label, score, weight, positive, missing, others)
+    if wishes.stream is False or (wishes.stream is None and totals.rows <= IN_MEMORY):
+        ev = evaluate_sample(
+            _loaded(source, columns, totals),
+            name=name,
+            threshold=wishes.threshold,
+            quota=wishes.quota,
+            measures=wishes.measures,
+            settings=wishes.settings,
+            keep=keep,
+        )
+        ev.facts["dropped"] = totals.dropped
+        return ev
+    job = Job.of(wishes, totals)
+    draws = None
+    if needs_replicates(job.specs, job.settings, weighted=totals.weighted) or (
+        keep is not None and job.settings.interval
+    ):
+        draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
+    stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.rows), draws=draws)
+    grouped = draws is None and totals.distinct * _GROUP_FIRST < totals.rows
+    sql = _grouped(columns, source) if grouped else _sorted(columns, source, numbered=draws is not None)
+    with Progress(f"{source.name}: {score}", totals.rows, job.settings.progress) as progress:
+        for batch in _batches(source, sql, BATCH_ROWS):
+            if grouped:
+                stream.feed_groups(batch["score"], batch["pos"], batch["neg"])
+                progress.advance(int(batch["pos"].sum() + batch["neg"].sum()))
+            else:
+                stream.feed(batch["score"], batch["positive"], batch.get("weight"), batch.get("row"))
+                progress.advance(len(batch["score"]))
+    part = stream.finish()
+    _same_as_counted(part.blocks, totals, source)
+    return finish(
+        part,
+        totals,
+        job.specs,
+        job.readings,
+        job.obstacles,
+        job.settings,
+        name=name,
+        threshold=wishes.threshold,
+        quota=job.rows_at_quota,
+        tolerance=job.tolerance,
+        keep=keep,
+    )
+
+
+def _same_as_counted(blocks: NDArray[np.float64], totals: Totals, source: Source) -> None:
+    """The sums rest on the totals: a source that changed between the two passes must not go unnoticed."""
+    found = blocks[:, 2].sum(), blocks[:, 3].sum()
+    if not np.allclose(found, (totals.pos, totals.neg), rtol=1e-9 if totals.weighted else 0.0, atol=0.0):
+        raise RuntimeError(
+            f"{source.name} changed while it was read: {totals.pos:g} positives and {totals.neg:g} negatives were "
+            f"counted first, {found[0]:g} and {found[1]:g} came"
+        )
+
+
+def _sorted(columns: Columns, source: Source, *, numbered: bool) -> str:
+    what = f"{columns.score} AS score, {columns.positive}::UTINYINT AS positive"
+    if columns.weight is not None:
+        what += f", {columns.weight} AS weight"
+    if not numbered:
+        return columns.select(what, source.table) + " ORDER BY score DESC"
+    # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
+    inner = f"(SELECT *, row_number() OVER () AS cutline_row FROM {source.table})"
+    return columns.select(f"{what}, cutline_row AS row", inner) + " ORDER BY score DESC"
+
+
+def _grouped(columns: Columns, source: Source) -> str:
+    positive, weight = columns.positive, columns.weight
+    if weight is None:
+        what = f"count(*) FILTER ({positive}) AS pos, count(*) FILTER (NOT {positive}) AS neg"
+    else:
+        what = ", ".join(
+            f"coalesce(fsum({weight}) FILTER ({side}), 0)::DOUBLE AS {name}"
+            for side, name in ((positive, "pos"), (f"NOT {positive}", "neg"))
+        )
+    return columns.select(f"{columns.score} AS score, {what}", source.table) + " GROUP BY ALL ORDER BY score DESC"
+
+
+def _batches(source: Source, sql: str, rows: int | None) -> Iterator[Batch]:
+    with told(source.name, False):
+        for batch in batches(source.run(sql), source.interrupt):
+            if rows is None:
+                yield batch
+                continue
+            for first in range(0, len(batch["score"]), rows):
+                yield {name: column[first : first + rows] for name, column in batch.items()}
+
+
+def _loaded(source: Source, columns: Columns, totals: Totals) -> Sample:
+    what = f"{columns.score} AS score, {columns.positive}::UTINYINT AS positive"
+    if columns.weight is not None:
+        what += f", {columns.weight} AS weight"
+    parts = list(_batches(source, columns.select(what, source.table), None))
+    score, positive = (np.concatenate([part[name] for part in parts]) for name in ("score", "positive"))
+    weight = np.concatenate([part["weight"] for part in parts]) if columns.weight is not None else None
+    return Sample(positive.astype(np.bool_), score, weight, totals.low, totals.high)

@@ -1,0 +1,171 @@
+"""The Poisson bootstrap of a stream: every row draws its weights by its number, and blocks of rows add them up.
+
+A replicate gives each row a weight from the Poisson distribution with mean 1, independent of all others. That is the
+ordinary bootstrap without its one condition, that the weights add up to the number of rows; so no row needs to know
+of any other, and a pass over the rows in any order, on any thread, gives the same replicates. Two corrections bring
+the condition back: quotas are taken as shares of the rows drawn, and what of a measure's spread is due to the number
+of rows (or of rows of each class, where the ordinary bootstrap keeps the class sizes) is taken out by regression.
+
+Replicates are read on the compact ranking: blocks of neighbouring groups count as ties, and the small shift that this
+makes, the same in every replicate to first order, is taken out by centring on the exact value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measures.catalogue import Spec
+from ..measures.reading import plan
+from ..ranking import Ranking
+from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
+
+Floats = NDArray[np.float64]
+
+
+def poisson_table() -> NDArray[np.uint8]:
+    """The quantiles of the Poisson distribution with mean 1 at 2¹⁶ equal steps: 16 random bits give a weight."""
+    from scipy.special import pdtrik
+
+    at = (np.arange(1 << 16) + 0.5) / (1 << 16)
+    return np.asarray(np.ceil(np.maximum(pdtrik(at, 1.0), 0.0) - 1e-9), dtype=np.uint8)
+
+
+class Draws:
+    """Counts of each block in each replicate, by class: added up while the rows stream by."""
+
+    def __init__(self, n_resamples: int, seed: int, *, weighted: bool, rows: int) -> None:
+        self.n_resamples, self.seed = n_resamples, seed & (2**63 - 1)
+        kind: Any = np.float64 if weighted else np.uint32 if rows < 2**31 else np.uint64
+        # line 0 holds the group that is still open, whose block is not known yet
+        self._counts = np.zeros((256, 2, n_resamples), kind)
+        self._table = poisson_table()
+        self._blocks: NDArray[np.int64] = np.empty(0, np.int64)
+
+    def place(self, blocks: NDArray[np.int64]) -> None:
+        """The blocks of the groups that have just been closed, the one that was open before first."""
+        lines = int(blocks[-1]) + 2
+        if lines > len(self._counts):
+            grown = np.zeros((max(lines, 2 * len(self._counts)), *self._counts.shape[1:]), self._counts.dtype)
+            grown[: len(self._counts)] = self._counts
+            self._counts = grown
+        self._counts[blocks[0] + 1] += self._counts[0]
+        self._counts[0] = 0
+        self._blocks = blocks
+
+    def add(
+        self, row: NDArray[np.int64] | None, positive: NDArray[np.uint8], weight: Floats | None, rows: NDArray[np.int64]
+    ) -> None:
+        """Add a batch's rows to their blocks; the last of its groups is still open."""
+        from ..compiled import cores, in_threads
+        from .stream_kernels import draw_rows
+
+        place = np.zeros(len(rows), np.int64)
+        place[: len(rows) - 1] = self._blocks + 1
+        self._blocks = self._blocks[:0]
+        weights = np.empty(0) if weight is None else weight
+        step = -(-self.n_resamples // (4 * cores())) * 4
+        draw = partial(draw_rows, row, positive, weights, rows, place, self.seed, self._table)
+        spans = [(first, min(first + step, self.n_resamples)) for first in range(0, self.n_resamples, step)]
+        in_threads([partial(draw, first, last, self._counts) for first, last in spans])
+
+    def finished(self, blocks: int) -> NDArray[Any]:
+        """Counts by block, class and replicate."""
+        return self._counts[1 : blocks + 1]
+
+
+def replicate(
+    specs: Sequence[Spec],
+    ranking: Ranking,
+    middle: Floats,
+    counts: NDArray[Any],
+    values: dict[Spec, float],
+    keeps_classes: Callable[[Spec], bool],
+) -> dict[Spec, Floats]:
+    """Replicates of many measures from the counts of a stream, centred on their exact values.
+
+    ``middle`` is the mean score of each block, ``keeps_classes`` says whose ordinary bootstrap keeps the class sizes.
+    """
+    found: dict[Spec, Floats] = {}
+    drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
+    relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
+    whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
+    for reading in plan(specs, ranking.rows):
+        vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
+        own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
+        for k, spec in enumerate(reading.specs):
+            replicates = np.asarray(drawn_values[k], dtype=np.float64)
+            covariates = relative if keeps_classes(spec) else whole[None, :]
+            shift = values[spec] - float(own[k])
+            found[spec] = _conditioned(replicates, covariates) + (shift if np.isfinite(shift) else 0.0)
+    return found
+
+
+def _conditioned(values: Floats, covariates: Floats) -> Floats:
+    """The values less what the covariates (mean 0 by design) explain linearly."""
+    known = np.isfinite(values)
+    usable = [c for c in covariates if np.ptp(c[known]) > 0] if known.any() else []
+    if known.sum() < 4 * (len(usable) + 1) or not usable:
+        return values
+    design = np.column_stack([np.ones(known.sum()), *(c[known] for c in usable)])
+    slopes = np.linalg.lstsq(design, values[known], rcond=None)[0][1:]
+    corrected = values.copy()
+    corrected[known] -= design[:, 1:] @ slopes
+    return corrected
+
+
+def _vectors(request: Request, ranking: Ranking, middle: Floats, counts: NDArray[Any], ties: Any) -> Floats:
+    """The vector of sums of the compact ranking itself, then those of its replicates."""
+    from .. import kernels
+    from ..compiled import cores, in_threads
+
+    n = counts.shape[2]
+    weighted = ranking.weighted
+    zero: Any = 0.0 if weighted else 0
+    dtype: Any = np.float64 if weighted else np.int64
+    with_losses = "losses" in request.parts
+    out = np.zeros((n + 1, request.width))
+    repeat = np.zeros(0, np.intp)
+    if ties != "expected":
+        repeat = np.repeat(np.arange(len(ranking)), 2)
+    score = middle[repeat] if len(repeat) else middle
+    top = ranking.score[repeat] if len(repeat) else ranking.score
+    log_p, log_q = loss_columns(score) if with_losses else (np.empty(0), np.empty(0))
+    losses = [loss_arguments(options) for options in request.losses if with_losses]
+    places = "places" in request.parts and not weighted
+    fixed = {
+        "score": score,
+        "log_p": log_p,
+        "log_q": log_q,
+        "harmonic": np.empty(0),
+        "parts": np.array([part in request.parts and (part != "places" or places) for part in PARTS]),
+        "losses": np.array(losses, dtype=np.float64).reshape(len(losses), 3),
+        "above": np.array([np.count_nonzero(top > t) for t in request.thresholds], dtype=np.int64),
+        "scale": scale_of(ranking.score),
+    }
+    quotas = np.array(request.quotas, dtype=np.float64)
+
+    def one(r: int) -> None:
+        a, b = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
+        a, b = np.ascontiguousarray(a, dtype=dtype), np.ascontiguousarray(b, dtype=dtype)
+        rows = ranking.rows if weighted else int(a.sum() + b.sum())
+        if len(repeat):
+            first, second = (a, b) if ties == "best" else (b, a)
+            split = np.zeros((2, 2 * len(a)), dtype)
+            split[0 if ties == "best" else 1, 0::2] = first
+            split[1 if ties == "best" else 0, 1::2] = second
+            a, b = split[0].copy(), split[1].copy()
+        scaled = quotas * (rows / ranking.rows)
+        kernels.sum_replicate(a, b, zero, rows, **fixed, quotas=scaled, out=out[r])
+
+    def span(first: int, last: int) -> None:
+        for r in range(first, last):
+            one(r)
+
+    step = -(-(n + 1) // cores())
+    in_threads([partial(span, first, min(first + step, n + 1)) for first in range(0, n + 1, step)])
+    return out

@@ -1,0 +1,283 @@
+"""Sorted batches -> everything an evaluation needs, in one pass and in memory that does not grow with the rows.
+
+A Stream takes rows in falling order of score, in batches of any size, and hands each closed piece of the ranking to
+the sweep. What it keeps is small: the vectors of sums, the hull, DeLong's moments, and a compact ranking for curves.
+A part of a list can be streamed by itself, given what comes before it, and joined with the others afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measures.reading import Reading
+from ..ranking import Ranking
+from ..sweep import CUT, FIELDS, Piece, Start, merge, scale_of, sweep_piece
+from .poisson import Draws
+
+Floats = NDArray[np.float64]
+TOLERANCE = 2.0**-11
+_EXACT_PAIRS = 2**31  # with more rows, products of counts leave 64-bit integers: then sums are of floats
+_TOP, _LOW, _LAST = (FIELDS.index(name) for name in ("top_gap", "low_gap", "last_step"))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What must be known of a table before its rows are summed. ``pos`` and ``neg`` are rows, or sums of weights."""
+
+    rows: int
+    positives: int
+    pos: float
+    neg: float
+    low: float
+    high: float
+    weighted: bool = False
+    dropped: int = 0
+    distinct: int = 0
+
+    @property
+    def scale(self) -> float:
+        """A power of two that brings the largest score near 1, as for a ranking in memory."""
+        return scale_of(np.array([self.high, self.low]))
+
+    @property
+    def sums(self) -> tuple[float, float, int]:
+        """Positives, negatives, rows, as the sweep takes them."""
+        if self.weighted or self.rows > _EXACT_PAIRS:
+            return float(self.pos), float(self.neg), self.rows
+        return int(self.pos), int(self.neg), self.rows
+
+
+@dataclass
+class Moments:
+    """Cases, mean and squared deviations of one class's placements; parts of a list are joined without cancelling."""
+
+    n: float = 0.0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def joined(self, n: float, mean: float, squares: float) -> Moments:
+        """With those of another part."""
+        total = self.n + n
+        if total == 0:
+            return self
+        gap = mean - self.mean
+        return Moments(total, self.mean + gap * n / total, self.squares + squares + gap * gap * self.n * n / total)
+
+
+@dataclass
+class Part:
+    """What a stream, or a part of one, leaves behind."""
+
+    pieces: list[Piece]
+    blocks: Floats
+    of_pos: Moments
+    of_neg: Moments
+    groups: int = 0
+    largest: float = 0.0
+    tied: float = 0.0
+    counts: NDArray[Any] | None = field(default=None, repr=False)
+
+    def vectors(self) -> list[Floats]:
+        """The finished vector of sums of each reading."""
+        return [merge([piece]) for piece in self.pieces]
+
+
+def folded(pieces: Sequence[Piece]) -> Piece:
+    """One piece from consecutive ones."""
+    from .. import kernels
+
+    if len(pieces) == 1:
+        return pieces[0]
+    every = np.array([piece.vector for piece in pieces])
+    total = every.sum(axis=0)
+    total[_TOP], total[_LOW] = every[:, _TOP].max(), every[:, _LOW].min()
+    total[_LAST] = next((v for v in every[::-1, _LAST] if v > 0), 0.0)
+    hulls = [piece.hull for piece in pieces if piece.hull is not None]
+    hull = None
+    if hulls:
+        x, y = (np.concatenate([h[k] for h in hulls]) for k in range(2))
+        hx, hy, used = kernels.hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
+        hull = hx[:used].copy(), hy[:used].copy()
+    return Piece(total, hull, pieces[0].totals)
+
+
+def joined(parts: Sequence[Part]) -> Part:
+    """One part from consecutive ones; a part without rows adds nothing."""
+    parts = [part for part in parts if part.groups]
+    of_pos, of_neg = Moments(), Moments()
+    for part in parts:
+        of_pos = of_pos.joined(part.of_pos.n, part.of_pos.mean, part.of_pos.squares)
+        of_neg = of_neg.joined(part.of_neg.n, part.of_neg.mean, part.of_neg.squares)
+    return Part(
+        [folded(pieces) for pieces in zip(*(part.pieces for part in parts), strict=True)],
+        np.concatenate([part.blocks for part in parts]),
+        of_pos,
+        of_neg,
+        sum(part.groups for part in parts),
+        max(part.largest for part in parts),
+        sum(part.tied for part in parts),
+    )
+
+
+class Stream:
+    """One pass over the rows of a table, best first."""
+
+    def __init__(
+        self,
+        totals: Totals,
+        readings: Sequence[Reading],
+        *,
+        tolerance: float = TOLERANCE,
+        marks: Sequence[int] = (),
+        start: Start | None = None,
+        moments: Floats | None = None,
+        draws: Draws | None = None,
+    ) -> None:
+        self.totals, self.readings, self.tolerance, self.draws = totals, list(readings), tolerance, draws
+        first = start if start is not None else Start()
+        kind = float if isinstance(totals.sums[0], float) else int
+        self._dtype = np.float64 if totals.weighted else np.int64
+        self._starts = [Start(kind(first.pos), kind(first.neg), first.end, first.step) for _ in self.readings]
+        self._before = Start(kind(first.pos), kind(first.neg))
+        self._moments = [np.zeros(5) if moments is None else moments.copy() for _ in self.readings]
+        self._pieces: list[list[Piece]] = [[] for _ in self.readings]
+        thresholds = {t for reading in self.readings for t in reading.request.thresholds}
+        places = {*marks, *(q for reading in self.readings for q in reading.request.quotas)}
+        self._cuts = np.array(sorted(thresholds, reverse=True), dtype=np.float64)
+        self._marks = np.array([] if totals.weighted else sorted(places), dtype=np.float64)
+        self._open: tuple[float, float, float] | None = None
+        self._state = np.zeros(7)
+        self._blocks: list[Floats] = []
+        self._n_blocks = 0
+        self._part = Part([], np.empty((0, 5)), Moments(), Moments())
+
+    def feed(
+        self,
+        score: Floats,
+        positive: NDArray[np.uint8],
+        weight: Floats | None = None,
+        row: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Take the next rows."""
+        from . import stream_kernels as kernels
+
+        if len(score) == 0:
+            return
+        out, rows = self._room(len(score)), np.zeros(len(score) + 1, np.int64)
+        is_open = self._open is not None
+        if weight is None:
+            used = kernels.group_rows(score, positive, is_open, *out, rows)
+        else:
+            used = kernels.group_weights(score, positive, weight, is_open, *out, rows)
+        self._take(used, out, score)
+        if self.draws is not None:
+            self.draws.add(row, positive, weight, rows[:used])
+
+    def feed_groups(self, score: Floats, pos: NDArray[Any], neg: NDArray[Any]) -> None:
+        """Take the next rows, grouped by score."""
+        from . import stream_kernels as kernels
+
+        if len(score) == 0:
+            return
+        out = self._room(len(score))
+        kinds = (pos.astype(self._dtype), neg.astype(self._dtype))
+        self._take(kernels.group_groups(score, *kinds, self._open is not None, *out), out, score)
+
+    def finish(self) -> Part:
+        """Close the last group and give what was gathered."""
+        if self._open is not None:
+            value, pos, neg = self._open
+            self._sum(np.array([value]), np.array([pos], self._dtype), np.array([neg], self._dtype))
+            self._open = None
+        part = self._part
+        if self._state[0]:
+            self._blocks.append(self._state[1:6].copy()[None, :])
+            self._state[:] = 0.0
+        part.pieces = [folded(pieces) for pieces in self._pieces if pieces]
+        part.blocks = np.concatenate(self._blocks) if self._blocks else part.blocks
+        part.counts = self.draws.finished(len(part.blocks)) if self.draws is not None else None
+        return part
+
+    def _room(self, n: int) -> tuple[Floats, NDArray[Any], NDArray[Any]]:
+        out = np.empty(n + 1), np.empty(n + 1, self._dtype), np.empty(n + 1, self._dtype)
+        if self._open is not None:
+            out[0][0], out[1][0], out[2][0] = self._open
+        return out
+
+    def _take(self, used: int, out: tuple[Floats, NDArray[Any], NDArray[Any]], score: Floats) -> None:
+        if used < 0:
+            at = -1 - used
+            before = score[at - 1] if at else self._open[0] if self._open is not None else np.nan
+            raise RuntimeError(
+                f"the rows did not come in falling order of score: {before!r} is followed by {score[at]!r}; the sums "
+                "would be wrong, so nothing is reported"
+            )
+        closed = used - 1
+        self._open = (float(out[0][closed]), out[1][closed].item(), out[2][closed].item())
+        self._sum(out[0][:closed], out[1][:closed], out[2][:closed])
+
+    def _sum(self, score: Floats, pos: NDArray[Any], neg: NDArray[Any]) -> None:
+        """Sum a piece whose groups are complete."""
+        from . import stream_kernels as kernels
+
+        if len(score) == 0:
+            return
+        totals = self.totals
+        if isinstance(totals.sums[0], float) and not totals.weighted:
+            pos, neg = pos.astype(np.float64), neg.astype(np.float64)
+        for k, reading in enumerate(self.readings):
+            ranking = Ranking(score, pos, neg, totals.rows, totals.weighted).resolved(reading.ties)
+            self._pieces[k].append(self._piece(ranking, k, reading))
+            if len(self._pieces[k]) >= 64:
+                self._pieces[k] = [folded(self._pieces[k])]
+        before, part = self._before, self._part
+        self._before = Start(before.pos + pos.sum().item(), before.neg + neg.sum().item())
+        if not totals.weighted and totals.pos and totals.neg:
+            found = kernels.placement_moments(pos, neg, before.pos, before.neg, totals.sums[0], totals.sums[1])
+            part.of_pos = part.of_pos.joined(float(self._before.pos - before.pos), found[0], found[1])
+            part.of_neg = part.of_neg.joined(float(self._before.neg - before.neg), found[2], found[3])
+        part.groups += len(score)
+        part.largest = max(part.largest, float((pos + neg).max()))
+        part.tied += float((pos.astype(np.float64) * neg).sum())
+        out, block = np.empty((len(score) + 1, 5)), np.empty(len(score), np.int64)
+        done = kernels.into_blocks(
+            score,
+            pos,
+            neg,
+            float(before.pos + before.neg),
+            np.array([totals.pos, totals.neg], dtype=np.float64),
+            self.tolerance,
+            self._marks,
+            self._cuts,
+            self._state,
+            out,
+            block,
+        )
+        if self.draws is not None:
+            self.draws.place(self._n_blocks + block)
+        self._n_blocks += done
+        if done:
+            self._blocks.append(out[:done].copy())
+
+    def _piece(self, ranking: Ranking, k: int, reading: Reading) -> Piece:
+        from .. import kernels
+
+        start, request = self._starts[k], reading.request
+        piece = sweep_piece(ranking, start, self.totals.sums, request)
+        for threshold in request.thresholds:
+            at, above = request.threshold_at(threshold), ranking.above(threshold)
+            piece.vector[at] = ranking.pos[:above].sum(dtype=np.float64)
+            piece.vector[at + 1] = ranking.neg[:above].sum(dtype=np.float64)
+        if request.quotas:
+            cuts = piece.vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
+            quotas = np.array(request.quotas, dtype=np.float64)
+            place = float(start.pos), float(start.pos + start.neg)
+            columns = ranking.score, ranking.pos, ranking.neg
+            kernels.cut_at_quotas(*columns, *place, self.totals.scale, self._moments[k], quotas, cuts)
+        self._starts[k] = start.after(ranking.pos, ranking.neg)
+        return piece

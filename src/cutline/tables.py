@@ -1,0 +1,169 @@
+"""Tables -> Evaluation and Comparison: files larger than memory through DuckDB, tables on a cluster through Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .compare import Comparison
+from .errors import InputError
+from .evaluate import Evaluation
+from .inference.intervals import Settings
+from .measures.catalogue import number
+
+
+def evaluate_table(
+    source: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    positive: Any = None,
+    query: str | None = None,
+    name: str | None = None,
+    threshold: float = 0.5,
+    quota: int | float | None = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    stratify: bool | None = None,
+    missing: str = "error",
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    stream: bool | None = None,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Evaluate the scores in a table: a file or many, a query, a frame, or a table on a Spark cluster.
+
+    ``source``: a path or pattern (CSV, TSV, Parquet, JSON lines; ``.gz``, ``.zst``), a DuckDB relation, a DuckDB
+    connection or a database (``"postgres:…"``, ``"mysql:…"``, ``"sqlite:…"``) with a ``query``, a pandas, polars or
+    Arrow table, or a Spark DataFrame. ``label``, ``score`` and ``weight`` name its columns, ``positive`` the label that
+    counts as positive where it does not say so itself.
+
+    Up to a million rows are loaded and treated as :func:`evaluate` treats arrays. Longer tables are sorted by DuckDB
+    within ``memory_limit``, on disk in ``temp_directory`` where they need it, and streamed: the measures and analytic
+    intervals are the same, other intervals come from a Poisson bootstrap in the same pass (``n_resamples`` defaults to
+    2000 in memory, 200 in a stream). ``stream`` True or False decides it yourself.
+
+    ``missing``: ``"error"`` refuses a row without label, score or weight; ``"drop"`` leaves such rows out and reports
+    how many as ``ev.facts["dropped"]``.
+    """
+    settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
+    from .engines.duckdb_engine import Wishes
+
+    wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
+    columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}
+    title = score if name is None else name
+    machine = _options(memory_limit, threads, temp_directory)
+    if _is_from(source, "pyspark"):
+        from .engines.spark_engine import evaluate as on_spark
+
+        _only_for_duckdb(machine.given, query, "Spark")
+        return on_spark(source, score=score, name=title, **columns)
+    if _is_frame(source):
+        from .engines.frames import evaluate as in_memory
+
+        _only_for_duckdb(machine.given, query, "a table in memory")
+        return in_memory(source, score=score, name=title, **columns)
+    from .engines.duckdb_engine import evaluate as through_duckdb
+    from .engines.duckdb_source import opened
+
+    with opened(source, query, machine) as table:
+        return through_duckdb(table, score=score, name=title, **columns)
+
+
+def compare_table(
+    source: Any,
+    *,
+    label: str,
+    scores: Sequence[str] | Mapping[str, str],
+    weight: str | None = None,
+    positive: Any = None,
+    query: str | None = None,
+    threshold: float = 0.5,
+    quota: int | float | None = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    stratify: bool | None = None,
+    margin: float | None = None,
+    missing: str = "error",
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    stream: bool | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare score columns of one table, row by row paired; sources and options as for :func:`evaluate_table`.
+
+    ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
+    """
+    named = dict(scores) if isinstance(scores, Mapping) else {column: column for column in _columns(scores)}
+    if not named:
+        raise InputError("scores must name at least one column")
+    settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
+    if margin is not None:
+        number(margin, "margin", 0.0)
+    from .engines.duckdb_engine import Wishes
+
+    wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
+    columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}
+    machine = _options(memory_limit, threads, temp_directory)
+    if _is_from(source, "pyspark"):
+        raise InputError("models are compared through DuckDB or in memory; evaluate_table takes a Spark table for each")
+    if _is_frame(source):
+        from .engines.frames import compare as in_memory
+
+        _only_for_duckdb(machine.given, query, "a table in memory")
+        return in_memory(source, scores=named, margin=margin, **columns)
+    from .engines.comparing import compare as through_duckdb
+    from .engines.duckdb_source import opened
+
+    with opened(source, query, machine) as table:
+        return through_duckdb(table, scores=named, margin=margin, **columns)
+
+
+def _columns(scores: Any) -> list[str]:
+    if isinstance(scores, str) or not isinstance(scores, Sequence):
+        raise InputError(f"scores must be a list of column names or a mapping from model to column, got {scores!r}")
+    return list(scores)
+
+
+def _options(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Any:
+    from .engines.duckdb_source import Options
+
+    return Options(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))
+
+
+def _is_from(source: Any, library: str) -> bool:
+    return any(kind.__module__.partition(".")[0] == library for kind in type(source).__mro__)
+
+
+def _is_frame(source: Any) -> bool:
+    """A table in memory: pandas, polars, Arrow, or a mapping from names to columns."""
+    if isinstance(source, Mapping):
+        return True
+    return any(_is_from(source, library) for library in ("pandas", "polars", "pyarrow")) or (
+        not isinstance(source, str | os.PathLike)
+        and not _is_from(source, "duckdb")
+        and not _is_from(source, "_duckdb")
+        and _refuse(source)
+    )
+
+
+def _refuse(source: Any) -> bool:
+    raise InputError(
+        f"a table is a path, a DuckDB relation or connection, a pandas, polars or Arrow table, or a Spark DataFrame; "
+        f"got {type(source).__name__}"
+    )
+
+
+def _only_for_duckdb(given: Sequence[str], query: str | None, what: str) -> None:
+    if given or query is not None:
+        raise InputError(f"{(given or ['query'])[0]} goes with DuckDB; the source is {what}")

@@ -1,0 +1,253 @@
+"""Sources of tables, and what is said about bad ones: the column, the first offending row, the remedy."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import cutline as cl
+from cutline.tables import compare_table, evaluate_table
+
+Y = [1, 0, 1, 0, 1, 1, 0, 0]
+P = [0.9, 0.8, 0.7, 0.4, 0.4, 0.3, 0.2, 0.1]
+PLAIN: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
+EXPECTED = cl.evaluate(Y, P, interval=None)
+
+
+def text(separator: str = ",", rows: list[tuple[Any, Any]] | None = None) -> str:
+    lines = [f"y{separator}p", *(f"{y}{separator}{p}" for y, p in rows or zip(Y, P, strict=True))]
+    return "\n".join(lines) + "\n"
+
+
+def csv(folder: Path, rows: list[tuple[Any, Any]], name: str = "t.csv") -> str:
+    path = folder / name
+    path.write_text(text(rows=rows))
+    return str(path)
+
+
+def same(found: cl.Evaluation) -> None:
+    assert len(found) == len(EXPECTED)
+    for key in EXPECTED:
+        assert found[key].value == pytest.approx(EXPECTED[key].value, rel=1e-12, nan_ok=True), key
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.tsv", "t.parquet", "t.jsonl", "t.csv.gz", "t.csv.zst", "t.txt", "t.json.gz"]
+)
+def test_files_of_every_kind(name: str, stream: bool, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name.endswith(".csv.gz"):
+        path.write_bytes(gzip.compress(text().encode()))
+    elif name.endswith((".csv", ".txt")):
+        path.write_text(text())
+    elif name.endswith(".tsv"):
+        path.write_text(text("\t"))
+    elif name.endswith(".json.gz"):
+        lines = "".join(f'{{"y": {y}, "p": {p}}}\n' for y, p in zip(Y, P, strict=True))
+        path.write_bytes(gzip.compress(lines.encode()))
+    else:
+        con = duckdb.connect()
+        con.execute("CREATE TABLE t (y INTEGER, p DOUBLE)")
+        con.executemany("INSERT INTO t VALUES (?, ?)", list(zip(Y, P, strict=True)))
+        kind = {"parquet": "PARQUET", "jsonl": "JSON", "zst": "CSV, COMPRESSION zstd"}[name.rpartition(".")[2]]
+        con.execute(f"COPY t TO '{path}' (FORMAT {kind})")
+        con.close()
+    same(evaluate_table(path, stream=stream, **PLAIN))
+
+
+def test_patterns_and_hostile_paths(tmp_path: Path) -> None:
+    rows = list(zip(Y, P, strict=True))
+    csv(tmp_path, rows[:3], "part-1.csv")
+    csv(tmp_path, rows[3:], "part-2.csv")
+    same(evaluate_table(str(tmp_path / "part-*.csv"), **PLAIN))
+    hostile = tmp_path / "it's; DROP TABLE [x] *"
+    hostile.mkdir()
+    same(evaluate_table(csv(hostile, rows, "a\"b'[1]?.csv"), stream=True, **PLAIN))
+
+
+@pytest.mark.parametrize("name", ["select", "a b", 'quo"te', "it's", "x; DROP TABLE t; --", "ünïcode", "cutline_row"])
+def test_hostile_column_names(name: str, tmp_path: Path) -> None:
+    frame = pandas.DataFrame({name + "_y": Y, name: P, name + "_w": np.ones(8)})
+    path = str(tmp_path / "t.parquet")
+    frame.to_parquet(path)
+    for stream in (True, False):
+        found = evaluate_table(path, label=name + "_y", score=name, quota=3, n_resamples=20, stream=stream)
+        assert found["roc_auc"].value == EXPECTED["roc_auc"].value
+    weighted = evaluate_table(path, label=name + "_y", score=name, weight=name + "_w", interval=None, stream=True)
+    assert weighted["brier_score"].value == pytest.approx(EXPECTED["brier_score"].value, rel=1e-12)
+
+
+def test_relations_connections_and_frames() -> None:
+    con = duckdb.connect()
+    con.execute("CREATE TABLE t (y INTEGER, p DOUBLE)")
+    con.executemany("INSERT INTO t VALUES (?, ?)", list(zip(Y, P, strict=True)))
+    for stream in (True, False):
+        same(evaluate_table(con.sql("SELECT * FROM t"), stream=stream, **PLAIN))
+        same(evaluate_table(con, query="SELECT y, p FROM t", stream=stream, **PLAIN))
+    assert con.execute("SELECT count(*) FROM t").fetchone() == (8,)
+    columns = {"y": Y, "p": P}
+    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns), columns):
+        same(evaluate_table(frame, **PLAIN))
+        both = compare_table(frame, label="y", scores=["p"], interval=None)
+        same(both["p"])
+    with pytest.raises(cl.InputError, match="belongs to your DuckDB connection"):
+        evaluate_table(con, query="SELECT y, p FROM t", memory_limit="1GB", **PLAIN)
+    with pytest.raises(cl.InputError, match="needs a query"):
+        evaluate_table(con, **PLAIN)
+    with pytest.raises(cl.InputError, match="in memory already"):
+        evaluate_table(columns, stream=True, **PLAIN)
+    with pytest.raises(cl.InputError, match="memory_limit goes with DuckDB"):
+        evaluate_table(columns, memory_limit="1GB", **PLAIN)
+    with pytest.raises(cl.InputError, match="got int"):
+        evaluate_table(3, **PLAIN)
+
+
+def test_a_database_without_its_extension_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cutline.engines import duckdb_source
+
+    connect = duckdb_source._connect
+
+    def bare(module: Any, options: Any, folder: str) -> Any:
+        connection = connect(module, options, folder)
+        connection.execute(f"SET extension_directory = '{tmp_path}'")
+        connection.execute("SET autoinstall_known_extensions = false")
+        return connection
+
+    monkeypatch.setattr(duckdb_source, "_connect", bare)
+    with pytest.raises(cl.InputError, match="INSTALL postgres"):
+        evaluate_table("postgres:dbname=none host=127.0.0.1", query="SELECT 1", **PLAIN)
+
+
+BAD: list[tuple[str, list[tuple[Any, Any]], list[str]]] = [
+    ("missing score", [(1, 0.5), (0, ""), (1, 0.2)], ["'p'", "no score", "row 1", "missing='drop'"]),
+    ("missing label", [(1, 0.5), (0, 0.4), ("", 0.2)], ["'y'", "no label", "row 2"]),
+    ("nan score", [(1, 0.5), (0, "nan"), (1, "nan")], ["'p'", "row 1", "2 rows"]),
+    ("text score", [(1, 0.5), (0, 0.1), (1, "high")], ["'p'", "'high'", "row 2", "no number"]),
+    ("third label", [(1, 0.5), (0, 0.1), (2, 0.3)], ["'y'", "more than two labels", "row 2", "positive=…"]),
+    ("two words", [("good", 0.5), ("bad", 0.1)], ["'y'", "'bad' and 'good'", "positive='good'"]),
+]
+
+
+@pytest.mark.parametrize(("rows", "words"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
+@pytest.mark.parametrize("stream", [True, False])
+def test_bad_cells(rows: list[tuple[Any, Any]], words: list[str], stream: bool, tmp_path: Path) -> None:
+    with pytest.raises(cl.InputError) as caught:
+        evaluate_table(csv(tmp_path, rows), stream=stream, **PLAIN)
+    for word in ["t.csv", *words]:
+        assert word in str(caught.value), str(caught.value)
+
+
+def test_text_far_down_a_column_of_numbers(tmp_path: Path) -> None:
+    rows: list[tuple[Any, Any]] = [(k % 2, k / 60_000) for k in range(60_000)]
+    rows[50_001] = (1, "oops")
+    with pytest.raises(cl.InputError, match=r"'p' has 'oops' in row 50001"):
+        evaluate_table(csv(tmp_path, rows), **PLAIN)
+    rows[50_001] = (1, 0.5)
+    rows[50_002] = ("x", 0.5)
+    with pytest.raises(cl.InputError, match=r"'y' has 'x' in row 50002"):
+        evaluate_table(csv(tmp_path, rows), **PLAIN)
+
+
+def test_dropped_rows_are_counted(tmp_path: Path) -> None:
+    rows: list[tuple[Any, Any]] = [*zip(Y, P, strict=True), (1, ""), ("", 0.5), (0, "nan")]
+    path = csv(tmp_path, rows)
+    for stream in (True, False):
+        found = evaluate_table(path, missing="drop", stream=stream, **PLAIN)
+        same(found)
+        assert found.facts["dropped"] == 3
+    frame = pandas.DataFrame({"y": [*Y, 1, 0], "p": [*P, np.nan, np.nan]})
+    found = evaluate_table(frame, missing="drop", **PLAIN)
+    same(found)
+    assert found.facts["dropped"] == 2
+    with pytest.raises(cl.InputError, match="'p'"):
+        evaluate_table(frame, **PLAIN)
+    with pytest.raises(cl.InputError, match="'error' or 'drop'"):
+        evaluate_table(path, missing="ignore", **PLAIN)
+    with pytest.raises(cl.InputError, match="every row lacks"):
+        evaluate_table(csv(tmp_path, [(1, "nan"), ("", 0.5)], "none.csv"), missing="drop", **PLAIN)
+
+
+def test_compared_models_keep_the_same_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,a,b\n1,0.9,0.7\n0,0.8,\n0,0.3,0.9\n1,,0.1\n1,0.2,0.6\n0,0.1,0.3\n")
+    for stream in (True, False):
+        both = compare_table(path, label="y", scores=["a", "b"], missing="drop", interval=None, stream=stream)
+        assert [both[m].facts["rows"] for m in "ab"] == [4, 4]
+        assert [both[m].facts["dropped"] for m in "ab"] == [2, 2]
+    with pytest.raises(cl.InputError, match="'b' has no score in row 1"):
+        compare_table(path, label="y", scores=["a", "b"], interval=None)
+    with pytest.raises(cl.InputError, match="list of column names"):
+        compare_table(path, label="y", scores="a", interval=None)
+    with pytest.raises(cl.InputError, match="did you mean"):
+        compare_table(path, label="y", scores=["a", "B"], interval=None)
+
+
+def test_missing_columns_files_and_rows(tmp_path: Path) -> None:
+    path = csv(tmp_path, list(zip(Y, P, strict=True)))
+    for wrong, words in (({"score": "P"}, "did you mean 'p'"), ({"label": "target"}, "it has 'y', 'p'")):
+        with pytest.raises(cl.InputError, match=words):
+            evaluate_table(path, **{**PLAIN, **wrong})
+    with pytest.raises(cl.InputError, match="no column 'w' for the weight"):
+        evaluate_table(path, weight="w", **PLAIN)
+    with pytest.raises(cl.InputError, match="there is no file"):
+        evaluate_table(str(tmp_path / "none.csv"), **PLAIN)
+    with pytest.raises(cl.InputError, match="is a folder"):
+        evaluate_table(tmp_path, **PLAIN)
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(cl.InputError, match=r"empty\.csv is empty"):
+        evaluate_table(tmp_path / "empty.csv", **PLAIN)
+    (tmp_path / "header.csv").write_text("y,p\n")
+    with pytest.raises(cl.InputError, match=r"header\.csv"):
+        evaluate_table(tmp_path / "header.csv", **PLAIN)
+    pandas.DataFrame({"y": Y[:0], "p": P[:0]}).astype(float).to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(cl.InputError, match="has no rows"):
+        evaluate_table(tmp_path / "none.parquet", **PLAIN)
+    (tmp_path / "what.bin").write_text("y,p\n")
+    with pytest.raises(cl.InputError, match="what kind of file"):
+        evaluate_table(tmp_path / "what.bin", **PLAIN)
+
+
+def test_truncated_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pandas.DataFrame({"y": Y * 1000, "p": P * 1000}).to_parquet(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(cl.InputError, match=r"t\.parquet cannot be read"):
+        evaluate_table(path, **PLAIN)
+
+
+def test_weights_positive_and_options(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("y,p,w,c\n1,0.9,1,a\n0,0.5,-2,b\n1,0.4,3,c\n")
+    with pytest.raises(cl.InputError, match="'w' is -2 in row 1"):
+        evaluate_table(path, weight="w", **PLAIN)
+    path.write_text("y,p,w,c\n1,0.9,0,a\n0,0.5,0,b\n")
+    with pytest.raises(cl.InputError, match="every weight"):
+        evaluate_table(path, weight="w", **PLAIN)
+    for label, positive in (("c", "z"), ("y", "yes"), ("y", 5)):
+        with pytest.raises(cl.InputError, match=f"positive={positive!r} is no value of column '{label}'"):
+            evaluate_table(path, label=label, score="p", positive=positive, interval=None)
+    with pytest.raises(cl.InputError, match="memory_limit"):
+        evaluate_table(path, memory_limit="much", **PLAIN)
+    with pytest.raises(cl.InputError, match="temp_directory"):
+        evaluate_table(path, temp_directory=str(tmp_path / "nowhere"), **PLAIN)
+    with pytest.raises(cl.InputError, match="quota"):
+        evaluate_table(path, quota=100, stream=True, **PLAIN)
+
+
+def test_nothing_is_left_in_the_temporary_directory(tmp_path: Path) -> None:
+    path, folder = csv(tmp_path, [(1, 0.5), (0, "high")]), tmp_path / "temp"
+    folder.mkdir()
+    with pytest.raises(cl.InputError):
+        evaluate_table(path, temp_directory=folder, **PLAIN)
+    assert os.listdir(folder) == []
