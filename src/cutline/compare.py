@@ -180,16 +180,9 @@ class Comparison:
         level = self.settings.level
         if self.by_blocks and not spec.measure.needs_quota:
             return {**row, **_by_blocks(spec, gap, one.estimates[key].value, gaps, self.replicates[a][key], level)}
-        kept = gaps[~np.isnan(gaps)]
-        finite = kept[np.isfinite(kept)]
-        low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2]) if len(finite) > 1 else (np.nan, np.nan)
-        found = {
-            "low": float(low),
-            "high": float(high),
-            "standard_error": float(finite.std(ddof=1)) if len(finite) > 1 else np.nan,
-            "p_value": tests.bootstrap_p(gaps),
-            "method": "paired bootstrap" if self.paired else "bootstrap",
-        }
+        low, high, error, p = tests.summary(gaps, level)
+        method = "paired bootstrap" if self.paired else "bootstrap"
+        found: dict[str, Any] = {"low": low, "high": high, "standard_error": error, "p_value": p, "method": method}
         if spec.measure.name in _OF_DECISIONS and plain_rows and self.paired:
             threshold = 0.5 if spec.threshold is None else spec.threshold
             right = [(ev.sample.score > np.float64(threshold)) == ev.sample.positive for ev in (one, two)]

@@ -28,7 +28,8 @@ class Plan:
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
     choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast).
-    ``one_more`` is what one more place beyond the chosen quota is worth; ``break_even`` the largest quota that does not
+    ``one_more`` is what one more place beyond the chosen quota is worth on average over the stretch of the list where it
+    lies (so it can be positive though the very next case of this sample was no hit); ``break_even`` the largest quota that does not
     lose money. ``limit`` is the most cases that budget and capacity allow.
     """
 
@@ -72,7 +73,7 @@ class Plan:
         lines = [
             f"take {self.quota} (at most {self.limit} allowed)",
             f"profit {show(p.value)} [{show(p.low)}, {show(p.high)}], of which {show(self.optimism)} may be optimism",
-            f"break even at {self.break_even}; one more place is worth {show(self.one_more)}",
+            f"break even at {self.break_even}; one more place is worth about {show(self.one_more)}",
         ]
         if self.cut is not None:
             low, high = self.cut.next_hits
@@ -135,7 +136,7 @@ def plan(
         estimate,
         optimism,
         int(afloat[-1]),
-        _one_more(ranking, taken, hits, best, prices),
+        _one_more(*_least_concave(ranking), best, prices),
         limit,
         at_rows(ranking, best, level) if best else None,
         taken,
@@ -162,17 +163,21 @@ def _profit(taken: Floats, hits: Floats, prices: dict[str, float]) -> Floats:
     return np.where(taken > 0, prices["value"] * hits - prices["cost"] * taken - prices["fixed_cost"], 0.0)
 
 
-def _one_more(ranking: Ranking, taken: Floats, hits: Floats, best: int, prices: dict[str, float]) -> float:
-    """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
+def _least_concave(ranking: Ranking) -> tuple[Floats, Floats]:
+    """The least concave curve above the hits, as its corners.
 
-    The chance is the slope of the least concave curve above the hits: the single next outcome would be 0 or 1.
+    Its slope is the chance of a hit at the next place; the single next outcome would be 0 or 1.
     """
     from .kernels import hull_of_groups
 
-    if best >= len(taken) - 1:
-        return float("nan")
     x, y, used = hull_of_groups(ranking.pos, ranking.neg, 0, 0)
-    places, found = (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
+    return (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
+
+
+def _one_more(places: Floats, found: Floats, best: int, prices: dict[str, float]) -> float:
+    """Value of a hit times its chance at the next place, less the cost; nan where nobody is left."""
+    if best >= places[-1]:
+        return float("nan")
     k = int(np.searchsorted(places, best, side="right"))
     slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
     return float(prices["value"] * slope - prices["cost"])

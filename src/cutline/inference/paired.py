@@ -62,19 +62,32 @@ def mcnemar(first_right: NDArray[np.bool_], second_right: NDArray[np.bool_]) -> 
 
 
 def bootstrap_p(differences: Floats) -> float:
-    """Two-sided p-value from replicates of a difference: twice the smaller share on one side of 0, never 0.
+    """Two-sided p-value from replicates of a difference; see :func:`summary`."""
+    return summary(differences, 0.95)[3]
 
-    Where none of many replicates crosses 0 their number sets a floor that adjustments for many pairs could never get
-    under; there the normal p-value of the mean difference stands in, if it is smaller.
+
+def summary(differences: Floats, level: float) -> tuple[float, float, float, float]:
+    """Percentile interval, standard error and two-sided p-value from replicates of a difference, by one sort.
+
+    The p-value is twice the smaller share on one side of 0, never 0. Where none of many replicates crosses 0 their
+    number sets a floor that adjustments for many pairs could never get under; there the normal p-value of the mean
+    difference stands in, if it is smaller.
     """
-    kept = differences[~np.isnan(differences)]
+    kept = np.sort(differences)  # nan comes last
+    kept = kept[: int(np.searchsorted(kept, np.nan))]
     if len(kept) == 0:
-        return math.nan
-    crossing = min(np.count_nonzero(kept <= 0), np.count_nonzero(kept >= 0))
+        return math.nan, math.nan, math.nan, math.nan
+    crossing = min(int(np.searchsorted(kept, 0.0, "right")), len(kept) - int(np.searchsorted(kept, 0.0, "left")))
     p = min(1.0, 2.0 * (crossing + 1.0) / (len(kept) + 1.0))
-    if crossing == 0 and len(kept) >= 500 and np.isfinite(kept).all() and kept.min() < kept.max():
-        p = min(p, normal_p(float(kept.mean()), float(kept.var(ddof=1))))
-    return float(p)
+    finite = kept if math.isfinite(kept[0]) and math.isfinite(kept[-1]) else kept[np.isfinite(kept)]
+    if len(finite) < 2:
+        return math.nan, math.nan, math.nan, p
+    error = float(finite.std(ddof=1))
+    if crossing == 0 and len(finite) == len(kept) >= 500 and kept[0] < kept[-1]:
+        p = min(p, normal_p(float(finite.mean()), error**2))
+    at = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]) * (len(finite) - 1)
+    low, high = np.interp(at, np.arange(len(finite)), finite)
+    return float(low), float(high), error, p
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
