@@ -83,8 +83,8 @@ def row(what: str, printed: Any, ours: Any, spread: Any, verdict: str, **more: A
 
 
 def digits(printed: str) -> int:
-    """Decimals of a printed number."""
-    return len(printed.partition(".")[2])
+    """Decimals of a printed number; a whole one (a perfect 1) stands for at least three."""
+    return len(printed.partition(".")[2]) or 3
 
 
 def as_printed(value: float, printed: str) -> bool:
