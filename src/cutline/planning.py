@@ -27,10 +27,10 @@ class Plan:
     """Profit by number of cases taken, and the cut that makes most of it.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
-    choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast).
-    ``one_more`` is what one more place beyond the chosen quota is worth on average over the stretch of the list where it
-    lies (so it can be positive though the very next case of this sample was no hit); ``break_even`` the largest quota that does not
-    lose money. ``limit`` is the most cases that budget and capacity allow.
+    choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast). ``one_more`` is
+    what one more place beyond the chosen quota is worth, on average over the stretch of the list where it lies (so it
+    can be positive though the very next case of this sample was no hit). ``break_even`` is the largest quota that does
+    not lose money, ``limit`` the most cases that budget and capacity allow.
     """
 
     quota: int
