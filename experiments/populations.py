@@ -33,6 +33,10 @@ class BivariateNormal:
 
     rho: float
 
+    def __post_init__(self) -> None:
+        if not abs(self.rho) <= 1.0:
+            raise ValueError(f"rho: {self.rho} is no correlation; give a number from -1 to 1")
+
     def favorability(self, nodes: int = _NODES) -> tuple[Floats, Floats]:
         """Chances ``1 − U`` of losing to one competitor on a grid of ``(X, Y)``, with their probabilities.
 
@@ -41,19 +45,24 @@ class BivariateNormal:
         from scipy.special import ndtr, ndtri
 
         u, weight = _unit_interval(nodes)
-        spread = np.sqrt(1.0 - self.rho**2)
+        rho = abs(self.rho)  # the mirror image of a problem is as hard
+        spread = np.sqrt(1.0 - rho**2)
         x = ndtri(u)[:, None]
         # D has a kink where ρy = x: the integral over y is taken on either side of it.
-        kink = ndtr((x / self.rho - self.rho * x) / spread)
+        kink = ndtr((x / rho - rho * x) / spread)
         side = np.concatenate([kink * u, kink + (1.0 - kink) * u], axis=1)
         share = np.concatenate([kink * weight, (1.0 - kink) * weight], axis=1) * weight[:, None]
-        y = self.rho * x + spread * ndtri(side)
-        distance = np.abs(self.rho * y - x)
-        miss = ndtr((x + distance) / self.rho) - ndtr((x - distance) / self.rho)
+        y = rho * x + spread * ndtri(side)
+        distance = np.abs(rho * y - x)
+        miss = ndtr((x + distance) / rho) - ndtr((x - distance) / rho)
         return miss.ravel(), share.ravel()
 
     def accuracy(self, k: ArrayLike) -> Floats:
-        """AGA_k by two-dimensional quadrature."""
+        """AGA_k by two-dimensional quadrature; guessing without correlation, certainty with all of it."""
+        if self.rho == 0.0:
+            return 1.0 / np.atleast_1d(np.asarray(k, dtype=np.float64))
+        if abs(self.rho) == 1.0:
+            return np.ones(np.atleast_1d(k).shape)
         return _accuracy(self.favorability(), k)
 
     def draw(self, n_classes: int, rng: np.random.Generator) -> Floats:

@@ -62,6 +62,15 @@ def test_toy_between_two_classes_in_closed_form(rho: float) -> None:
     assert POPULATIONS.BivariateNormal(rho).accuracy(2)[0] == pytest.approx(closed, abs=2e-7)
 
 
+def test_toy_at_its_ends() -> None:
+    toy = POPULATIONS.BivariateNormal
+    np.testing.assert_allclose(toy(0.0).accuracy([1, 4]), [1.0, 0.25])
+    np.testing.assert_allclose(toy(1.0).accuracy([1, 4]), [1.0, 1.0])
+    np.testing.assert_allclose(toy(-0.7).accuracy([2, 10]), [TOY[0], TOY[-1]], atol=6e-7)
+    with pytest.raises(ValueError, match="no correlation"):
+        toy(1.1)
+
+
 def test_one_dimensional_recognition_is_the_toy_in_other_units() -> None:
     problem = POPULATIONS.GaussianRecognition(1, np.sqrt(1 - 0.49) / 0.7)
     np.testing.assert_allclose(problem.accuracy(range(2, 11)), TOY, atol=6e-7)
@@ -115,6 +124,11 @@ def test_spline_is_nnls_on_the_literal_matrix(n_classes: int, seed: int) -> None
         fit = method.fit(evidence)
         assert np.linalg.norm(fit.accuracy(k) - accuracy) == pytest.approx(residual, rel=1e-5, abs=1e-9)
         np.testing.assert_allclose(fit.accuracy(later), expected, atol=2e-4)
+
+
+def test_a_spline_without_knots_is_refused() -> None:
+    with pytest.raises(InputError, match="m: 0 knots"):
+        LinearSpline(m=0)
 
 
 def test_spline_may_leave_the_unit_interval_and_mixture_may_not() -> None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..errors import InputError
 from .evidence import Evidence
 from .favorability import Favorability
 from .method import Method
@@ -42,6 +43,10 @@ class LinearSpline:
     literal: bool = False
     name: str = "spline"
     needs_scores: bool = False
+
+    def __post_init__(self) -> None:
+        if self.m < 1:
+            raise InputError(f"m: {self.m} knots span nothing; give 1 or more")
 
     def variants(self) -> tuple[Method, ...]:
         """Itself: nothing to choose."""
