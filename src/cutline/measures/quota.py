@@ -110,6 +110,8 @@ def quota_pearson(c: Counts) -> Any:
 def average_hit_rate(s: Sums) -> Any:
     """Mean hit rate over the places of the positives: for a quota not known in advance, when places must not be wasted.
 
+    Eq. 12 multiplies expectations, so with few positives ``ties="worst"`` can exceed the expected value (erratum A11).
+
     >>> round(average_hit_rate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     0.8333
     """
