@@ -101,11 +101,14 @@ def campaign(data: Scored, *, quota: int, cost: float, value: float, n_resamples
     show("Whom to call", cl.select(scores[best], quota, seed=SEED).note)
     for name in scores:
         show(f"What we will get: {name}", at_quota(cmp[name], quota))
-    show("Who leads, stretches of 100 quotas and more", _long(cmp.dominance("quota"), 100))
+    rows = cmp.dominance("quota")
+    show("Who leads, stretches of 100 quotas and more", _long(rows, 100))
+    at = [q for q in (50, 100, 200, 500, 1000, 3000) if q <= len(y)]
+    show("Who leads at some quotas (shares are of the whole stretch)", _leaders(rows, at))
     hull = cmp.hull()
     shares = {name: sum(row["model"] == name for row in hull) for name in scores}
     show("The hull of the family", f"vertices by model: {shares}")
-    show("By the cost of a wasted call against a missed subscriber", slopes(cmp, [1 / 50, 1 / 10, 1 / 2]))
+    show("By the cost of a wasted call against a missed subscriber", slopes(cmp, [1 / 20, 1 / 11, 1 / 2]))
     for goal in ("known quota", "unknown quota", "no missed positives", "no wasted places", "probabilities needed"):
         show(f"Recommended for: {goal}", cmp.recommend(goal))
     budget = quota * cost
@@ -194,6 +197,10 @@ def _differences(cmp: cl.Comparison, names: list[str]) -> cl.Rows:
 
 def _long(rows: cl.Rows, length: int) -> cl.Rows:
     return cl.Rows([row for row in rows if row["to"] - row["from"] + 1 >= length])
+
+
+def _leaders(rows: cl.Rows, quotas: list[int]) -> cl.Rows:
+    return cl.Rows([{"quota": q, **next(r for r in rows if r["from"] <= q <= r["to"])} for q in quotas])
 
 
 def main(arguments: list[str] | None = None) -> int:
