@@ -129,6 +129,9 @@ from .planning import (
     Plan as Plan,
     plan as plan,
 )
+from .power import (
+    selection_power as selection_power,
+)
 from .quota import (
     average_over_quotas as average_over_quotas,
     lift_table as lift_table,
@@ -144,6 +147,10 @@ from .rows import (
 from .screening import (
     screen as screen,
     Screening as Screening,
+)
+from .tables import (
+    compare_table as compare_table,
+    evaluate_table as evaluate_table,
 )
 from .voting import (
     selective_voting as selective_voting,
