@@ -9,7 +9,7 @@ import arbel_scores
 import arbel_tables
 import arbel_uci
 import arbel_voting
-from report import SHARED, Report, new_figure, options, say
+from report import SHARED, Report, new_figure, one_thread_each, options, say
 from uci import SETS, load
 
 PARTS = ("tables", "voting", "uci", "scores")
@@ -48,7 +48,8 @@ def run_voting(report: Report, args: Any) -> None:
     repeats = 100 if args.full else 4
     say(f"selective voting: {repeats} experiments with {arbel_voting.MISSIONS} models")
     jobs = (delayed(arbel_voting.experiment)(args.seed * 1000 + k, args.order_on) for k in range(repeats))
-    votes = Parallel(n_jobs=2, prefer=None if args.full else "threads")(jobs)
+    with one_thread_each():
+        votes = Parallel(n_jobs=2, prefer=None if args.full else "threads")(jobs)
     six = arbel_voting.table_6(votes, arbel_scores.PRINTED["table 6"])
     seven = arbel_voting.table_7(votes, arbel_scores.PRINTED["table 7"])
     report.table("Table 6: number of models at which each mark is best, experiments 1–4", six, "table-6")
@@ -75,9 +76,9 @@ def run_uci(report: Report, args: Any) -> None:
             say(f"{name}: {len(data)} rows, {where}")
             sets.append(data)
     sets.sort(key=len, reverse=True)  # the longest first, so that both cores end together
-    judged = Parallel(n_jobs=2, prefer=None if args.full else "threads")(
-        delayed(arbel_uci.judge)(data, splits, args.seed) for data in sets
-    )
+    with one_thread_each():
+        jobs = (delayed(arbel_uci.judge)(data, splits, args.seed) for data in sets)
+        judged = Parallel(n_jobs=2, prefer=None if args.full else "threads")(jobs)
     found = [one for some in judged for one in some]
     rows = arbel_uci.rows(found)
     report.table(f"Tables 8 and 9: {len(sets)} sets, {splits} splits, scikit-learn's learners", rows, "tables-8-9")

@@ -6,6 +6,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,12 @@ def against_spread(printed: float, mean: float, spread: float, repeats: float = 
     z = (printed - mean) / (spread * (1 + 1 / repeats) ** 0.5)
     word = "agrees" if abs(z) <= 2 else "doubtful" if abs(z) <= 3 else "differs"
     return f"{word} (z = {z:+.1f})"
+
+
+def one_thread_each() -> Any:
+    """A context in which linear algebra keeps to one thread: the work is shared out at a higher level."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    return threadpool_limits(1)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import cutline as cl
 from cutline.power import SelectionPower, selection_power
 from populations_rosset import NEIGHBOURS, NaiveBayes, Neighbours, only_first_error, sum_of_two, value_of_first
-from report import Report, against_spread, new_figure, options, row, say
+from report import Report, against_spread, new_figure, one_thread_each, options, row, say
 
 Floats = NDArray[np.float64]
 TRAINING_SETS, TRAINING_SIZE, TEST_SETS, TEST_SIZE = 20, 1000, 100, 100
@@ -73,18 +73,19 @@ def designs(args: Any) -> dict[str, Design]:
 
 def run(design: Design, measures: list[str] | None, repeats: float, seed: int, **keywords: Any) -> SelectionPower:
     """One design, ``repeats`` experiments of the paper's size in one go."""
-    return selection_power(
-        design.simulate,
-        design.train,
-        measures,
-        better=BETTER,
-        n_rounds=int(TRAINING_SETS * repeats),
-        n_sets=TEST_SETS,
-        set_size=TEST_SIZE,
-        seed=seed,
-        progress=sys.stderr.isatty(),
-        **keywords,
-    )
+    with one_thread_each():
+        return selection_power(
+            design.simulate,
+            design.train,
+            measures,
+            better=BETTER,
+            n_rounds=int(TRAINING_SETS * repeats),
+            n_sets=TEST_SETS,
+            set_size=TEST_SIZE,
+            seed=seed,
+            progress=sys.stderr.isatty(),
+            **keywords,
+        )
 
 
 def experiments(values: Floats, statistic: Callable[[Floats], Floats], seed: int) -> tuple[float, float]:
