@@ -100,6 +100,16 @@ def test_one_number_under_many_names_is_one_row(scored: Path) -> None:
     assert any("  max_youden_index " in line for line in lines)
 
 
+def test_html_writes_the_page_beside_the_result(scored: Path, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    page = tmp_path / "report.html"
+    result = run("evaluate", scored, "--quota", 9, "--html", page, "--cost", 3, "--value", 7.5, "--no-intervals")
+    assert f"page: {page}" in result.stderr
+    text = page.read_text(encoding="utf-8")
+    assert '"cost":3.0,"value":7.5' in text
+    assert str(scored) in text
+
+
 def test_csv_and_markdown_have_every_measure(scored: Path) -> None:
     result = run("evaluate", scored, "--format", "csv", "--no-intervals")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))

@@ -27,7 +27,7 @@ class Columns:
 def choose_columns(
     source: Source, label: str | None, scores: Sequence[str], weight: str | None, *, several: bool = False
 ) -> Columns:
-    """The columns that were named, and those that can only be meant; says which it took."""
+    """The columns that were named, and those that can only be meant; says which it took, and reads them."""
     if weight is not None:
         source.check(weight, "weight")
     named = [column for pattern in scores for column in source.matching(pattern)]
@@ -42,6 +42,7 @@ def choose_columns(
     if not named:
         named = score_columns(source, taken={label, *([weight] if weight else [])}, several=several)
         note(f"score: column{'s' if len(named) > 1 else ''} {listed(named)}")
+    source.load([label, *named, *([weight] if weight else [])])
     return Columns(label, tuple(dict.fromkeys(named)), weight)
 
 
@@ -104,9 +105,10 @@ def read_labels(source: Source, column: str, positive: str | None) -> NDArray[An
     name, kind = quoted(column), source.types[column]
     if positive is None:
         if kind == "BOOLEAN" or source.is_number(column):
-            cast = name if kind == "BOOLEAN" else f"{name}::DOUBLE"
-            values = source.complete(source.query(f"{cast} AS v").fetchnumpy()["v"], column, "label")
-            if kind == "BOOLEAN" or _says_itself(values):
+            if kind == "BOOLEAN":
+                return source.complete(source.query(f"{name} AS v").fetchnumpy()["v"], column, "label")
+            values = source.numbers(column, "label")
+            if _says_itself(values):
                 return values
         elif _is_true_false(source, column):
             values = source.query(f"lower({name}) = 'true' AS v").fetchnumpy()["v"]

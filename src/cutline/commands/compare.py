@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from ..rows import plain
 from . import options
-from .evaluate import inference
+from .evaluate import inference, warm_up
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ Examples:
 @options.inference_options
 @options.format_option
 @options.html_option
-@click.option("--cost", type=float, help="Cost per place, for the page.")
-@click.option("--value", type=float, help="Value per hit, for the page.")
+@options.cost_option
+@options.value_option
 def compare(
     file: str,
     label: str | None,
@@ -60,6 +60,7 @@ def compare(
     from .reading import opened
 
     with opened(file) as source:
+        warm_up()
         columns = choose_columns(source, label, scores, asked["weight"], several=True)
         if len(columns.scores) < 2:
             raise InputError(f"a comparison needs two score columns or more; --score names only {columns.scores[0]!r}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,6 +42,8 @@ Examples:
 @options.inference_options
 @options.format_option
 @options.html_option
+@options.cost_option
+@options.value_option
 def evaluate(file: str, label: str | None, score: str | None, html: str | None, form: str, **asked: Any) -> None:
     """Say how good one model's scores are: every measure with an interval.
 
@@ -49,6 +54,7 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
     from .reading import opened
 
     with opened(file) as source:
+        warm_up()
         columns = choose_columns(source, label, [score] if score else [], asked["weight"])
         if len(columns.scores) > 1:
             _each_class(source, columns, score or "*", form, html, asked)
@@ -58,9 +64,19 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
     if html is not None:
         from ..present.page import write_page
 
-        write_page(ev, html, source=facts)
+        write_page(ev, html, cost=asked["cost"], value=asked["value"], source=facts)
         note(f"page: {html}")
     show_evaluation(ev, form, facts)
+
+
+def warm_up() -> None:
+    """Load the compiled kernels beside the reading of the file: DuckDB leaves the interpreter free meanwhile."""
+
+    def load() -> None:
+        with contextlib.suppress(Exception):  # the evaluation imports them too, and fails where it can be told
+            importlib.import_module("cutline.kernels")
+
+    threading.Thread(target=load).start()  # not a daemon: an import cut off at exit may crash the interpreter
 
 
 def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> Evaluation:

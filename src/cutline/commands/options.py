@@ -78,6 +78,8 @@ format_option = click.option(
     help="table is for people; the others are stable for programs.",
 )
 html_option = click.option("--html", type=click.Path(), metavar="PATH", help="Also write the interactive page.")
+cost_option = click.option("--cost", type=float, help="Cost of each place, for the page.")
+value_option = click.option("--value", type=float, help="Value of each hit, for the page.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results repeatable.")
 
 

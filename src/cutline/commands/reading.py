@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class Source:
     compressed: bool
     connection: Any
     types: dict[str, str]
+    loaded: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> list[str]:
@@ -80,15 +81,25 @@ class Source:
             self.connection, f"SELECT {select} FROM {relation} {rest}", [*parameters, *path], self.name, self.columns
         )
 
+    def load(self, columns: Sequence[str]) -> None:
+        """Read several columns of numbers in one pass over the file; ``numbers`` then finds them."""
+        wanted = [c for c in dict.fromkeys(columns) if c in self.types and self.is_number(c)]
+        if wanted:
+            read = self.query(", ".join(f"{self._as_float(c)} AS v{k}" for k, c in enumerate(wanted))).fetchnumpy()
+            self.loaded.update({c: read[f"v{k}"] for k, c in enumerate(wanted)})
+
+    def _as_float(self, column: str) -> str:
+        return quoted(column) if self.types[column] == "FLOAT" else f"{quoted(column)}::DOUBLE"
+
     def numbers(self, column: str, role: str) -> NDArray[Any]:
         """A column as floats (float32 stays float32, so that ties stay ties); a missing value is refused."""
         self.check(column, role)
         if not self.is_number(column) and self.types[column] != "BOOLEAN":
             kind = self.types[column].lower()
             raise InputError(f"{self.name}: column {column!r} holds {kind}, not numbers; it cannot be a {role}")
-        cast = "" if self.types[column] == "FLOAT" else "::DOUBLE"
-        values = self.query(f"{quoted(column)}{cast} AS v").fetchnumpy()["v"]
-        return self.complete(values, column, role)
+        if column not in self.loaded:
+            self.loaded[column] = self.query(f"{self._as_float(column)} AS v").fetchnumpy()["v"]
+        return self.complete(self.loaded[column], column, role)
 
     def complete(self, values: NDArray[Any], column: str, role: str) -> NDArray[Any]:
         """The values, unless one is missing."""
