@@ -159,6 +159,23 @@ def test_intervals_and_p_values_are_those_of_the_replicates() -> None:
     assert seen - {""} == {"delong", "paired bootstrap", "paired bootstrap, exact McNemar p"}
 
 
+def test_long_lists_go_by_blocks_unless_replicates_are_asked_for() -> None:
+    """From 100,000 rows on ``auto`` takes 50 blocks; a method by name gives as many replicates as were asked for."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(100_000) < 0.2).astype(int)
+    models = {name: ndtr(rng.normal(size=len(y)) + k * y - 1) for name, k in (("a", 1.0), ("b", 0.9))}
+    measures = ["brier_score", "average_precision", "hit_rate@1000"]
+    auto = cl.compare(y, models, measures=measures, n_resamples=60)
+    asked = cl.compare(y, models, measures=measures, n_resamples=60, interval="percentile")
+    assert all(len(values) == 60 for drawn in asked.replicates.values() for values in drawn.values())
+    for measure in measures:
+        one, two = (cmp.difference("a", "b", measure) for cmp in (auto, asked))
+        assert two["method"] == "paired bootstrap"
+        assert one["method"] == ("paired bootstrap" if "@" in measure else "paired blocks")
+        assert one["difference"] == two["difference"]
+        assert one["standard_error"] == pytest.approx(two["standard_error"], rel=0.5)  # both estimate one spread
+
+
 def test_pairing_narrows_the_interval() -> None:
     """Models that err on the same cases: the paired interval is narrower than that of models on rows of their own."""
     y, models = data(6, 300, m=2, gap=0.1)
@@ -275,6 +292,9 @@ def test_bootstrap_p_by_hand() -> None:
     assert bootstrap_p(np.zeros(7)) == 1
     assert math.isnan(bootstrap_p(np.array([math.nan])))
     assert bootstrap_p(np.full(1999, -0.1)) == pytest.approx(0.001)  # never 0
+    clear = 10 + np.random.default_rng(0).normal(size=999)  # none crosses 0: the normal p goes below the floor of 0.002
+    assert 0 < bootstrap_p(clear) < 1e-6
+    assert bootstrap_p(clear[:100]) == pytest.approx(2 / 101)  # too few replicates for that
 
 
 # --- extremes ----------------------------------------------------------------------------------------------------
@@ -502,6 +522,31 @@ def test_tables_and_files() -> None:
     assert "2 models, 40 rows" in repr(cmp)
     assert "<table>" in cmp._repr_html_()
     assert cmp.key("hit_rate") == "hit_rate@10"
+
+
+def test_a_clear_winner_among_many_stays_clear_after_holm() -> None:
+    """45 pairs and 1,000 replicates: twice the smallest share times 45 would be 0.09, however clear the difference."""
+    rng = np.random.default_rng(3)
+    y = np.arange(400) % 4 == 0
+    models = {f"m{k}": rng.normal(0.2 * y) for k in range(9)} | {"best": rng.normal(4 * y)}
+    cmp = cl.compare(y, models, quota=60, measures=["hit_rate"], n_resamples=1000)
+    assert all(cmp.difference("best", f"m{k}", "hit_rate")["p_adjusted"] < 0.001 for k in range(9))
+    assert cmp.recommend("known quota").sure
+
+
+def test_readings_say_where_holm_does_not_agree() -> None:
+    cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=5)
+    row = {"a": "a", "b": "b", "low": 0.01, "high": 0.05}
+    assert cmp._reading({**row, "p_adjusted": 0.2}, cmp.specs["f1"]) == "a better (not after Holm)"
+    assert cmp._reading({**row, "p_adjusted": 0.01}, cmp.specs["f1"]) == "a better"
+
+
+def test_weighted_comparisons_refuse_what_counts_rows() -> None:
+    y, models = data(9, 50)
+    cmp = cl.compare(y, models, measures=["roc_auc"], sample_weight=np.full(50, 2.0), n_resamples=5)
+    for ask in (lambda: cmp.dominance("quota"), lambda: cmp.swap_test("m0", "m1")):
+        with pytest.raises(cl.InputError, match="weighted"):
+            ask()
 
 
 def fifty(n: int) -> tuple[np.ndarray, dict[str, Any]]:

@@ -75,6 +75,12 @@ def test_cents_that_floats_cannot_hold_do_not_cost_a_place() -> None:
     assert plan(cost=0.7, budget=2.1).limit == 3
 
 
+def test_rounding_alone_makes_no_loss() -> None:
+    """0.3 · 1 − 0.1 · 3 is −5.6e-17 in floats, and means 0."""
+    p = cl.plan([1, 0, 0], [3, 2, 1], cost=0.1, value=0.3, n_resamples=10)
+    assert (p.quota, p.break_even) == (1, 3)
+
+
 def test_one_more_place_is_the_slope_of_the_concave_curve() -> None:
     """Upper hull of hits over places: (0,0), (2,2), (4,3), (6,3)."""
     assert plan(quota=1).one_more == pytest.approx(5 * 1 - 2)  # between 0 and 2 each place holds a hit
