@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.engines import duckdb_engine
+from cutline.engines import duckdb_engine, wishes
 from cutline.engines import stream as streams
 from cutline.engines.result import TableEvaluation
 from cutline.evaluate import choose_specs
@@ -81,7 +81,7 @@ def engine(options: dict, monkeypatch: pytest.MonkeyPatch) -> dict:
     options = dict(options)
     monkeypatch.setattr(duckdb_engine, "BATCH_ROWS", options.pop("batch", None))
     if options.pop("compact", False):
-        monkeypatch.setattr(duckdb_engine, "_KEEP_ALL_SCORES", 0)
+        monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
     if options.pop("giant", False):
         monkeypatch.setattr(streams, "_EXACT_PAIRS", 10)
     if "group" in options:
@@ -182,7 +182,7 @@ def test_a_sort_that_spills_gives_the_same(tmp_path: Path) -> None:
 
 
 def test_analytic_intervals_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckdb_engine, "_KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
     table = make_table("plain", 20_000)
     path = write(tmp_path / "t.parquet", table)
     measures = [
@@ -205,7 +205,7 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     path = write(tmp_path / "t.parquet", table)
     expected = cl.evaluate(table["label"], table["score"], quota=1234, threshold=0.61, interval=None)
     exact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
-    monkeypatch.setattr(duckdb_engine, "_KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
     compact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
     assert exact.tolerance == 0
     assert compact.tolerance == streams.TOLERANCE
@@ -229,8 +229,9 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     assert "roc_auc" in repr(compact)
 
 
+@pytest.mark.parametrize("weight", [None, "weight"])
 def test_poisson_replicates_depend_on_neither_batches_nor_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    weight: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = make_table("few", 3000)
     path = write(tmp_path / "t.parquet", table)
@@ -241,6 +242,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
             path,
             label="label",
             score="score",
+            weight=weight,
             stream=True,
             threads=threads,
             n_resamples=50,
@@ -250,9 +252,8 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
         results.append([end for e in ev.estimates.values() for end in (e.low, e.high)])
     assert results[0] == pytest.approx(results[1], rel=1e-13)
     assert results[0] == pytest.approx(results[2], rel=1e-13)
-    other = evaluate_table(
-        path, label="label", score="score", stream=True, n_resamples=50, seed=4, measures=["auch", "brier_score"]
-    )
+    options = {"weight": weight, "n_resamples": 50, "measures": ["auch", "brier_score"]}
+    other = evaluate_table(path, label="label", score="score", stream=True, seed=4, **options)
     ends = [end for e in other.estimates.values() for end in (e.low, e.high)]
     assert ends != pytest.approx(results[0], rel=1e-6)
 
@@ -261,7 +262,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
 def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
     weight: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duckdb_engine, "_KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
     table = make_table("plain", 20_000)
     path = write(tmp_path / "t.parquet", table)
     options = {
@@ -283,7 +284,7 @@ def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
 
 
 def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckdb_engine, "_KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
     table = make_table("plain", 20_000)
     rng = np.random.default_rng(5)
     other = np.clip(table["score"] + rng.normal(size=20_000) * 0.1, 0, 1)
@@ -315,6 +316,19 @@ def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         found.swap_test("a", "b")
 
 
+def test_models_of_a_stream_draw_the_same_rows(tmp_path: Path) -> None:
+    table = make_table("plain", 3000)
+    path = write(tmp_path / "t.parquet", {**table, "weight": table["score"] * 0.5})
+    measures = ["auch", "quadratic_ranking", "average_lift"]
+    both = compare_table(
+        path, label="label", scores=["score", "weight"], measures=measures, n_resamples=50, stream=True
+    )
+    for key in measures:
+        one, two = (both.replicates[model][key] for model in ("score", "weight"))
+        assert one == pytest.approx(two, rel=1e-12)
+        assert one.std() > 0
+
+
 def test_rows_out_of_order_fail_loudly() -> None:
     totals = streams.Totals(4, 2, 2, 2, 0.0, 1.0)
     for feeds in ([[0.9, 0.5, 0.6]], [[0.9, 0.5], [0.6, 0.1]], [[0.5], [float("nan")]]):
@@ -339,7 +353,7 @@ def test_a_source_that_changes_between_the_passes_fails_loudly(tmp_path: Path, m
 
 
 def test_bca_and_whole_list_measures_are_refused_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duckdb_engine, "_KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
     path = write(tmp_path / "t.parquet", make_table("plain", 100))
     with pytest.raises(cl.InputError, match="bca"):
         evaluate_table(path, label="label", score="score", interval="bca", stream=True)

@@ -53,7 +53,7 @@ def evaluate_table(
     how many as ``ev.facts["dropped"]``.
     """
     settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
-    from .engines.duckdb_engine import Wishes
+    from .engines.wishes import Wishes
 
     wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
     columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}
@@ -110,7 +110,7 @@ def compare_table(
     settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
     if margin is not None:
         number(margin, "margin", 0.0)
-    from .engines.duckdb_engine import Wishes
+    from .engines.wishes import Wishes
 
     wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
     columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}

@@ -22,10 +22,11 @@ from ..rows import Rows
 from ..sample import resolve_quota
 from .arrow_stream import batches
 from .duckdb_checks import Columns, check
-from .duckdb_engine import Wishes, evaluate
+from .duckdb_engine import evaluate
 from .duckdb_source import Source, quoted, told
 from .result import TableEvaluation
 from .stream import Moments
+from .wishes import Wishes
 
 Floats = NDArray[np.float64]
 Pair = tuple[str, str]

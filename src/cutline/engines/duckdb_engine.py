@@ -2,81 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..evaluate import Evaluation, choose_specs, evaluate_sample, obstacle_of
-from ..inference.intervals import Settings
-from ..measures.catalogue import Spec
-from ..measures.reading import Reading, plan
+from ..evaluate import Evaluation, evaluate_sample
 from ..progress import Progress
-from ..sample import Sample, resolve_quota
+from ..sample import Sample
 from .arrow_stream import Batch, batches
 from .duckdb_checks import Columns, check
 from .duckdb_source import Source, told
 from .poisson import Draws
-from .result import empty_sample, finish, needs_replicates, refuse_settings
-from .stream import TOLERANCE, Stream, Totals
+from .result import finish, needs_rows
+from .stream import Stream, Totals
+from .wishes import Job, Wishes
 
 IN_MEMORY = 1_000_000
-STREAMED_RESAMPLES = 200
-_KEEP_ALL_SCORES = 2**16
 _GROUP_FIRST = 16  # rows for each distinct score from which grouping before sorting is cheaper
-_PORTIONS = 100
 BATCH_ROWS: int | None = None  # as many as DuckDB hands out, or fewer
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What to evaluate, whatever the source."""
-
-    threshold: float
-    quota: int | float | None
-    measures: Sequence[Any] | None
-    settings: Settings
-    resamples: int | None
-    stream: bool | None
-
-
-@dataclass(frozen=True)
-class Job:
-    """Measures, their readings and obstacles for a table whose totals are known."""
-
-    specs: list[Spec]
-    readings: list[Reading]
-    obstacles: Mapping[Spec, str]
-    tolerance: float
-    rows_at_quota: int | None
-    settings: Settings
-
-    @classmethod
-    def of(cls, wishes: Wishes, totals: Totals) -> Job:
-        """Plan a streamed evaluation."""
-        specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=totals.weighted)
-        sample = empty_sample(totals)
-        obstacles = {spec: obstacle_of(spec.measure, sample, wishes.measures is None) for spec in specs}
-        tolerance = 0.0 if totals.distinct <= _KEEP_ALL_SCORES else TOLERANCE
-        whole = [spec for spec in specs if spec.measure.part == "ranking"]
-        if whole and tolerance:
-            raise InputError(
-                f"{whole[0]} needs every place of the list in memory, and this table has some {totals.distinct:,} "
-                "distinct scores; leave it out, or evaluate a sample of the rows"
-            )
-        readings = plan([spec for spec in specs if not obstacles[spec]], totals.rows)
-        rows = None if wishes.quota is None else resolve_quota(wishes.quota, totals.rows)
-        refuse_settings(wishes.settings)
-        resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples
-        settings = replace(wishes.settings, n_resamples=resamples)
-        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, rows, settings)
-
-    def marks(self, rows: int) -> list[int]:
-        """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""
-        return [rows * k // _PORTIONS for k in range(1, _PORTIONS + 1)]
 
 
 def evaluate(
@@ -108,9 +53,7 @@ def evaluate(
         return ev
     job = Job.of(wishes, totals)
     draws = None
-    if needs_replicates(job.specs, job.settings, weighted=totals.weighted) or (
-        keep is not None and job.settings.interval
-    ):
+    if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
         draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
     stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.rows), draws=draws)
     grouped = draws is None and totals.distinct * _GROUP_FIRST < totals.rows

@@ -6,6 +6,10 @@ of any other, and a pass over the rows in any order, on any thread, gives the sa
 the condition back: quotas are taken as shares of the rows drawn, and what of a measure's spread is due to the number
 of rows (or of rows of each class, where the ordinary bootstrap keeps the class sizes) is taken out by regression.
 
+Weights add up: those of a block of c rows make a Poisson number with mean c. So where rows have no weights of their own
+and need not match the rows of other models, whole blocks are drawn after the pass, at a cost that does not grow with
+the rows. Only weighted rows and paired models are drawn row by row while they stream by.
+
 Replicates are read on the compact ranking: blocks of neighbouring groups count as ties, and the small shift that this
 makes, the same in every replicate to first order, is taken out by centring on the exact value.
 """
@@ -42,7 +46,7 @@ class Draws:
         self.n_resamples, self.seed = n_resamples, seed & (2**63 - 1)
         kind: Any = np.float64 if weighted else np.uint32 if rows < 2**31 else np.uint64
         # line 0 holds the group that is still open, whose block is not known yet
-        self._counts = np.zeros((256, 2, n_resamples), kind)
+        self._counts = np.zeros((256, 2, -(-n_resamples // 4) * 4), kind)  # one random number gives four weights
         self._table = poisson_table()
         self._blocks: NDArray[np.int64] = np.empty(0, np.int64)
 
@@ -68,14 +72,25 @@ class Draws:
         place[: len(rows) - 1] = self._blocks + 1
         self._blocks = self._blocks[:0]
         weights = np.empty(0) if weight is None else weight
-        step = -(-self.n_resamples // (4 * cores())) * 4
+        width = self._counts.shape[2]
+        step = -(-width // (4 * cores())) * 4
         draw = partial(draw_rows, row, positive, weights, rows, place, self.seed, self._table)
-        spans = [(first, min(first + step, self.n_resamples)) for first in range(0, self.n_resamples, step)]
+        spans = [(first, min(first + step, width)) for first in range(0, width, step)]
         in_threads([partial(draw, first, last, self._counts) for first, last in spans])
 
     def finished(self, blocks: int) -> NDArray[Any]:
         """Counts by block, class and replicate."""
-        return self._counts[1 : blocks + 1]
+        return self._counts[1 : blocks + 1, :, : self.n_resamples]
+
+
+def drawn_by_block(ranking: Ranking, n_resamples: int, seed: int) -> NDArray[np.uint32]:
+    """Counts by block, class and replicate, drawn for whole blocks: a Poisson number with the mean of its rows."""
+    rng = np.random.default_rng([seed & (2**63 - 1), 3])
+    counts = np.empty((len(ranking), 2, n_resamples), np.uint32 if ranking.rows < 2**31 else np.uint64)
+    for r in range(n_resamples):
+        counts[:, 0, r] = rng.poisson(ranking.pos)
+        counts[:, 1, r] = rng.poisson(ranking.neg)
+    return counts
 
 
 def replicate(

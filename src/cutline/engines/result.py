@@ -23,7 +23,7 @@ from ..operating import OperatingPoint
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import counts_at
-from .poisson import replicate
+from .poisson import drawn_by_block, replicate
 from .stream import Part, Totals
 
 Floats = NDArray[np.float64]
@@ -153,23 +153,14 @@ def _pearson(vector: Floats, reading: Reading, quota: int) -> float:
     return float(quota_pearson.measure.compute(cut))  # type: ignore[attr-defined]
 
 
-def needs_replicates(specs: Sequence[Spec], settings: Settings, *, weighted: bool) -> bool:
-    """Whether any of the intervals asked for has no closed form."""
-    if settings.interval is None:
-        return False
-    if settings.interval in ("bootstrap", *bootstrap.METHODS) or (weighted and settings.interval == "auto"):
-        return True
-    if settings.interval != "auto":
-        return False
-    return any(spec.measure.part != "ranking" for spec in specs if not _has_closed_form(spec, settings))
+def needs_rows(settings: Settings, *, weighted: bool, paired: bool) -> bool:
+    """Whether replicates must be drawn row by row, while the rows stream by.
 
-
-def _has_closed_form(spec: Spec, settings: Settings) -> bool:
-    """Whether a closed form exists, tried on a small ranking in which every measure has a value."""
-    small = Ranking(np.array([0.9, 0.6, 0.4, 0.1]), np.array([3, 2, 1, 1]), np.array([1, 1, 2, 3]), 14)
-    if spec.measure.needs_quota:
-        spec = replace(spec, quota=7)
-    return closed_form(spec, 0.5, small, settings) is not None
+    Rows without weights that need not match other models' rows are drawn block by block instead, after the pass: the
+    Poisson weights of a block of c rows add up to a Poisson number with mean c.
+    """
+    resampled = settings.interval in ("auto", "bootstrap", *bootstrap.METHODS)
+    return (weighted and resampled) or (paired and settings.interval is not None)
 
 
 def refuse_settings(settings: Settings) -> None:
@@ -213,11 +204,14 @@ def _estimates(
             estimates[spec] = Estimate(str(spec), value)
             if settings.interval in ("auto", "bootstrap", *bootstrap.METHODS) and spec.measure.part != "ranking":
                 resampled.append(spec)
-    if part.counts is None:
-        return estimates
+    counts = part.counts
+    if counts is None:
+        if not resampled or ranking.weighted:
+            return estimates
+        counts = drawn_by_block(ranking, settings.n_resamples, settings.seed)
     every = [s for s in specs if values.get(s, math.nan) == values.get(s, math.nan) and s.measure.part != "ranking"]
     wanted = resampled if keep is None else every
-    drawn = replicate(wanted, ranking, middle, part.counts, values, lambda spec: is_stratified(spec, settings))
+    drawn = replicate(wanted, ranking, middle, counts, values, lambda spec: is_stratified(spec, settings))
     if keep is not None:
         keep.update({str(spec): replicates for spec, replicates in drawn.items()})
     for spec in resampled:

@@ -135,7 +135,6 @@ class Stream:
         tolerance: float = TOLERANCE,
         marks: Sequence[int] = (),
         start: Start | None = None,
-        moments: Floats | None = None,
         draws: Draws | None = None,
     ) -> None:
         self.totals, self.readings, self.tolerance, self.draws = totals, list(readings), tolerance, draws
@@ -144,7 +143,7 @@ class Stream:
         self._dtype = np.float64 if totals.weighted else np.int64
         self._starts = [Start(kind(first.pos), kind(first.neg), first.end, first.step) for _ in self.readings]
         self._before = Start(kind(first.pos), kind(first.neg))
-        self._moments = [np.zeros(5) if moments is None else moments.copy() for _ in self.readings]
+        self._moments = [np.zeros(5) for _ in self.readings]
         self._pieces: list[list[Piece]] = [[] for _ in self.readings]
         thresholds = {t for reading in self.readings for t in reading.request.thresholds}
         places = {*marks, *(q for reading in self.readings for q in reading.request.quotas)}
@@ -265,8 +264,6 @@ class Stream:
             self._blocks.append(out[:done].copy())
 
     def _piece(self, ranking: Ranking, k: int, reading: Reading) -> Piece:
-        from .. import kernels
-
         start, request = self._starts[k], reading.request
         piece = sweep_piece(ranking, start, self.totals.sums, request)
         for threshold in request.thresholds:
@@ -274,10 +271,17 @@ class Stream:
             piece.vector[at] = ranking.pos[:above].sum(dtype=np.float64)
             piece.vector[at + 1] = ranking.neg[:above].sum(dtype=np.float64)
         if request.quotas:
-            cuts = piece.vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
-            quotas = np.array(request.quotas, dtype=np.float64)
-            place = float(start.pos), float(start.pos + start.neg)
-            columns = ranking.score, ranking.pos, ranking.neg
-            kernels.cut_at_quotas(*columns, *place, self.totals.scale, self._moments[k], quotas, cuts)
+            self._cut(ranking, k, reading, piece)
         self._starts[k] = start.after(ranking.pos, ranking.neg)
         return piece
+
+    def _cut(self, ranking: Ranking, k: int, reading: Reading, piece: Piece) -> None:
+        """Cells and spreads at the quotas that end in this piece."""
+        from .. import kernels
+
+        start, request = self._starts[k], reading.request
+        cuts = piece.vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
+        quotas = np.array(request.quotas, dtype=np.float64)
+        place = float(start.pos), float(start.pos + start.neg)
+        columns = ranking.score, ranking.pos, ranking.neg
+        kernels.cut_at_quotas(*columns, *place, self.totals.scale, self._moments[k], quotas, cuts)

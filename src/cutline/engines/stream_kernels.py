@@ -15,7 +15,7 @@ from ..compiled import inlined, kernel
 # what is carried from batch to batch about the block that is still open
 OPEN, TOP, SCORES, POS, NEG, GROUPS, FIRST = range(7)
 STATE = 7
-_DRAWS_PER_NUMBER = 4
+DRAWS_PER_NUMBER = 4
 
 
 @kernel
@@ -228,7 +228,7 @@ def draw_rows(
     last: int,
     counts: Any,
 ) -> None:
-    """Add each row's Poisson weights in the replicates ``first`` (a multiple of 4) to ``last`` to its block's counts.
+    """Add each row's Poisson weights in the replicates ``first`` to ``last`` (multiples of 4) to its block's counts.
 
     A weight depends on the seed, the row's number and the replicate's number alone: on no batch, thread or order.
     ``rows`` is the number of rows of each group, ``place`` the group's line in ``counts`` (line, class, replicate).
@@ -241,10 +241,19 @@ def draw_rows(
         for _ in range(rows[g]):
             key = _mix(base + np.uint64(row[i]) * golden)
             line = counts[place[g], 0 if positive[i] else 1]
-            for r in range(first, last, _DRAWS_PER_NUMBER):
-                number = _mix(key + np.uint64(r + 1) * golden)
-                for k in range(r, min(r + _DRAWS_PER_NUMBER, last)):
-                    times = table[number & low]
-                    line[k] += times * weight[i] if len(weight) else times
-                    number >>= np.uint64(16)
+            if len(weight):
+                w = weight[i]
+                for r in range(first, last, DRAWS_PER_NUMBER):
+                    number = _mix(key + np.uint64(r + 1) * golden)
+                    line[r] += w * table[number & low]
+                    line[r + 1] += w * table[(number >> np.uint64(16)) & low]
+                    line[r + 2] += w * table[(number >> np.uint64(32)) & low]
+                    line[r + 3] += w * table[number >> np.uint64(48)]
+            else:
+                for r in range(first, last, DRAWS_PER_NUMBER):
+                    number = _mix(key + np.uint64(r + 1) * golden)
+                    line[r] += table[number & low]
+                    line[r + 1] += table[(number >> np.uint64(16)) & low]
+                    line[r + 2] += table[(number >> np.uint64(32)) & low]
+                    line[r + 3] += table[number >> np.uint64(48)]
             i += 1

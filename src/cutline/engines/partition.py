@@ -1,0 +1,136 @@
+"""A part of a list, summed where it lies: what it must tell so that the parts can be joined without their neighbours.
+
+Most sums of a part need to know only how many cases come before it. Two need more: the precision–recall areas look
+back to the last group with a positive, and the correlation at a quota needs the moments of all cases before. Both are
+mended when the parts are joined, from a few numbers that each part tells about its beginning and its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measures.reading import Reading
+from ..ranking import Ranking
+from ..sweep import CUT, FIELDS, Piece, Start
+from .stream import Part, Stream, joined
+
+Floats = NDArray[np.float64]
+_LOWER, _UPPER, _LAST = (FIELDS.index(name) for name in ("pr_lower", "pr_upper", "last_step"))
+_UNKNOWN_END = 1.0  # stands for the place of the last positive before a part, until the parts are joined
+
+
+@dataclass
+class Ends:
+    """Of one reading of a part: its first group with a positive, its last, and the moments of its cases."""
+
+    before: Start
+    first: float = 0.0
+    cases_to_first: float = 0.0
+    end: float = 0.0
+    step: float = 0.0
+    cases: float = 0.0
+    moments: Floats = field(default_factory=lambda: np.zeros(5))
+    at_quota: dict[int, tuple[float, float, Floats]] = field(default_factory=dict)
+
+
+@dataclass
+class Told:
+    """What a part tells: its sums, and the ends of each reading."""
+
+    part: Part
+    ends: list[Ends]
+
+
+class PartStream(Stream):
+    """The stream of a part, given only how many cases come before it."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._ends = []
+        for k, start in enumerate(self._starts):
+            self._ends.append(Ends(start))
+            if start.pos > 0:
+                self._starts[k] = Start(start.pos, start.neg, _UNKNOWN_END, 0.0)
+
+    def finished(self) -> Told:
+        """The sums and the ends."""
+        part = self.finish()
+        for ends, start in zip(self._ends, self._starts, strict=True):
+            if ends.first > 0:
+                ends.end, ends.step = start.end, start.step
+        return Told(part, self._ends)
+
+    def _piece(self, ranking: Ranking, k: int, reading: Reading) -> Piece:
+        ends, start = self._ends[k], self._starts[k]
+        there = np.flatnonzero(ranking.pos > 0)
+        if ends.first == 0 and len(there):
+            g = int(there[0])
+            ends.first = float(ranking.pos[g])
+            ends.cases_to_first = float(start.pos + start.neg + ranking.pos[:g].sum() + ranking.neg[:g].sum())
+        return super()._piece(ranking, k, reading)
+
+    def _cut(self, ranking: Ranking, k: int, reading: Reading, piece: Piece) -> None:
+        """Moments of this part's own cases: whole, and up to each quota that ends in this piece."""
+        ends, quotas = self._ends[k], reading.request.quotas
+        start = self._starts[k]
+        here, size = float(start.pos + start.neg), np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+        for quota in quotas:
+            if here < quota <= here + size[-1]:
+                groups = int(np.searchsorted(size, quota - here, side="left"))
+                whole = float(size[groups - 1]) if groups else 0.0
+                share = (quota - here - whole) / float(ranking.pos[groups] + ranking.neg[groups])
+                pos, neg = (side[: groups + 1].astype(np.float64) for side in (ranking.pos, ranking.neg))
+                pos[-1], neg[-1] = pos[-1] * share, neg[-1] * share
+                moments = self._moved(ends.moments.copy(), ranking.score[: groups + 1], pos, neg, ends.cases)
+                ends.at_quota[quota] = (float(start.pos) + pos.sum(), ends.cases + quota - here, moments)
+        self._moved(ends.moments, ranking.score, ranking.pos, ranking.neg, ends.cases)
+        ends.cases += float(size[-1])
+
+    def _moved(self, moments: Floats, score: Floats, pos: NDArray[Any], neg: NDArray[Any], cases: float) -> Floats:
+        from .. import kernels
+
+        never = np.array([np.inf])
+        kernels.cut_at_quotas(score, pos, neg, 0.0, cases, self.totals.scale, moments, never, np.zeros((1, len(CUT))))
+        return moments
+
+
+def joined_parts(told: Sequence[Told], readings: Sequence[Reading]) -> Part:
+    """The whole from its parts, in order."""
+    for k, reading in enumerate(readings):
+        end, step = 0.0, 0.0
+        cases, moments = 0.0, np.zeros(5)
+        for one in told:
+            ends, vector = one.ends[k], one.part.pieces[k].vector
+            if ends.first > 0 and ends.before.pos > 0 and "precision" in reading.request.parts:
+                vector[_UPPER] += 0.5 * ends.first * ends.before.pos * (1.0 / end - 1.0 / _UNKNOWN_END)
+                vector[_LOWER] += 0.5 * step * ends.before.pos / ends.cases_to_first
+            if ends.first > 0:
+                end, step = ends.end, ends.step
+            for quota, (hits, own, up_to) in ends.at_quota.items():
+                at = reading.request.quota_at(quota)
+                vector[at : at + len(CUT)] = (hits, quota - hits, *_merged(cases, moments, own, up_to)[2:])
+            moments = _merged(cases, moments, ends.cases, ends.moments)
+            cases += ends.cases
+    return joined([one.part for one in told])
+
+
+def _merged(n: float, one: Floats, m: float, two: Floats) -> Floats:
+    """Moments (two means, squared deviations of each, their products) of two sets of cases together."""
+    if n == 0 or m == 0:
+        return two.copy() if n == 0 else one.copy()
+    by_score, by_outcome = two[0] - one[0], two[1] - one[1]
+    share, shrink = m / (n + m), n / (n + m) * m
+    return np.array(
+        [
+            one[0] + by_score * share,
+            one[1] + by_outcome * share,
+            one[2] + two[2] + by_score * by_score * shrink,
+            one[3] + two[3] + by_outcome * by_outcome * shrink,
+            one[4] + two[4] + by_score * by_outcome * shrink,
+        ]
+    )

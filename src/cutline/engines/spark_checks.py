@@ -1,0 +1,168 @@
+"""The columns of a Spark DataFrame, checked by one aggregation before a row is summed."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from .duckdb_source import listed
+from .stream import Totals
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The rows that count, as score (double), positive (boolean) and, where there is one, weight (double)."""
+
+    frame: Any
+
+
+def check(
+    frame: Any, label: str, score: str, weight: str | None, positive: Any, missing: str
+) -> tuple[Columns, Totals]:
+    """Check the columns and count what must be known before the sweep."""
+    from pyspark.sql import functions as f
+
+    if missing not in ("error", "drop"):
+        raise InputError(f"missing must be 'error' or 'drop', got {missing!r}")
+    types = dict(frame.dtypes)
+    roles = {"label": label, "score": score, **({"weight": weight} if weight is not None else {})}
+    for role, column in roles.items():
+        _exists(column, role, types)
+        if role != "label" and not _is_number(types[column]) and types[column] != "boolean":
+            raise InputError(f"the table's column {column!r} holds {types[column]}, not numbers; it cannot be a {role}")
+    says = _positive(label, types[label], positive)
+    lacks = {role: _lacks(column, types[column]) for role, column in roles.items()}
+    lacking = lacks["label"] | lacks["score"] | (lacks["weight"] if weight is not None else f.lit(False))
+    own = frame.select(
+        _named(score).cast("double").alias("score"),
+        says.alias("positive"),
+        *([_named(weight).cast("double").alias("weight")] if weight is not None else []),
+        lacking.alias("lacking"),
+        *(lacks[role].alias(f"lacks_{role}") for role in roles),
+        _named(label).alias("label"),
+    )
+    counts = ~f.col("lacking") & (f.col("weight") != 0 if weight is not None else f.lit(True))
+    terms = {
+        "every": f.count(f.lit(1)),
+        "lacking": _number_of(f.col("lacking")),
+        **{f"lacks_{role}": _number_of(f.col(f"lacks_{role}")) for role in roles},
+        "rows": _number_of(counts),
+        "positives": _number_of(counts & f.col("positive")),
+        "low": f.min(f.when(counts, f.col("score"))),
+        "high": f.max(f.when(counts, f.col("score"))),
+        "distinct": f.approx_count_distinct(f.when(counts, f.col("score"))),
+    }
+    if positive is None and _is_number(types[label]):
+        for pair in ((0, 1), (-1, 1)):
+            terms[f"not_{pair}"] = _number_of(~f.col("lacking") & ~f.col("label").isin(*pair))
+    if weight is not None:
+        bad = (f.col("weight") < 0) | (f.col("weight") == float("inf"))
+        terms["bad_weight"] = _number_of(~f.col("lacking") & bad)
+        terms["pos"] = f.sum(f.when(counts & f.col("positive"), f.col("weight")).otherwise(0.0))
+        terms["neg"] = f.sum(f.when(counts & ~f.col("positive"), f.col("weight")).otherwise(0.0))
+    found = own.agg(*(term.alias(name) for name, term in terms.items())).collect()[0].asDict()
+    _refuse(found, roles, own, positive, drop=missing == "drop")
+    rows, positives = int(found["rows"]), int(found["positives"])
+    totals = Totals(
+        rows,
+        positives,
+        float(found["pos"]) if weight is not None else positives,
+        float(found["neg"]) if weight is not None else rows - positives,
+        float(found["low"]),
+        float(found["high"]),
+        weight is not None,
+        int(found["lacking"]),
+        int(found["distinct"]),
+    )
+    # Spark takes −0.0 and 0.0 for two values when it groups; adding 0.0 makes them one
+    kept = own.where(counts).withColumn("score", f.col("score") + f.lit(0.0))
+    return Columns(kept.select("score", "positive", *(["weight"] if weight is not None else []))), totals
+
+
+def _named(column: str) -> Any:
+    from pyspark.sql import functions as f
+
+    return f.col("`" + column.replace("`", "``") + "`")
+
+
+def _is_number(kind: str) -> bool:
+    return kind in _NUMBERS or kind.startswith("decimal")
+
+
+def _number_of(condition: Any) -> Any:
+    from pyspark.sql import functions as f
+
+    return f.coalesce(f.sum(f.when(condition, 1).otherwise(0)), f.lit(0))
+
+
+def _lacks(column: str, kind: str) -> Any:
+    from pyspark.sql import functions as f
+
+    there = _named(column)
+    return there.isNull() | f.isnan(there) if kind in ("float", "double") else there.isNull()
+
+
+def _exists(column: str, role: str, types: dict[str, str]) -> None:
+    if column in types:
+        return
+    near = difflib.get_close_matches(str(column), list(types), n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {listed(list(types))}"
+    raise InputError(f"the table has no column {column!r} for the {role}; {hint}")
+
+
+def _positive(label: str, kind: str, positive: Any) -> Any:
+    from pyspark.sql import functions as f
+
+    column = _named(label)
+    if positive is None:
+        if kind == "boolean":
+            return column
+        if not _is_number(kind):
+            raise InputError(f"the table's column {label!r} holds {kind}; say which value is positive with positive=…")
+        return column == 1
+    if _is_number(kind):
+        try:
+            return column == f.lit(float(positive))
+        except (TypeError, ValueError):
+            raise InputError(f"positive={positive!r} is no value of column {label!r}, which holds numbers") from None
+    if kind == "boolean":
+        return column if str(positive).lower() in ("true", "1") else ~column
+    return column.cast("string") == f.lit(str(positive))
+
+
+def _refuse(found: dict[str, Any], roles: dict[str, str], own: Any, positive: Any, *, drop: bool) -> None:
+    """Raise for what the counts show. Rows of a distributed table have no numbers, so it is said how many are bad."""
+    if found["every"] == 0:
+        raise InputError("the table has no rows")
+    if found["lacking"] and not drop:
+        role = next(role for role in roles if found[f"lacks_{role}"])
+        raise InputError(
+            f"the table's column {roles[role]!r} has no {role} in {found[f'lacks_{role}']} of {found['every']} rows; "
+            "fill it in, or leave such rows out with missing='drop'"
+        )
+    if found["every"] == found["lacking"]:
+        raise InputError("every row of the table lacks a label, a score or a weight")
+    if min(found.get("not_(0, 1)", 0), found.get("not_(-1, 1)", 0)):
+        values = sorted(row[0] for row in own.where(~own["lacking"]).select("label").distinct().limit(7).collect())
+        raise InputError(
+            f"the table's column {roles['label']!r} holds the labels {listed(values, 6)}; say which one is positive "
+            "with positive=…, the rest count as negative"
+        )
+    if found.get("bad_weight"):
+        raise InputError(
+            f"the table's column {roles['weight']!r} is negative or infinite in {found['bad_weight']} rows; a weight "
+            "must be finite and not negative"
+        )
+    if found["rows"] == 0:
+        raise InputError(f"every weight in column {roles['weight']!r} is zero, so no case is left")
+    if found["positives"] == 0 and positive is not None:
+        values = [row[0] for row in own.where(~own["lacking"]).select("label").distinct().limit(7).collect()]
+        if len(values) > 1:
+            raise InputError(
+                f"positive={positive!r} is no value of column {roles['label']!r}, which holds "
+                f"{listed(sorted(values, key=str), 6)}"
+            )

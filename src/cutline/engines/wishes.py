@@ -1,0 +1,68 @@
+"""What to evaluate, and what that takes of a table whose totals are known: the same for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import InputError
+from ..evaluate import choose_specs, obstacle_of
+from ..inference.intervals import Settings
+from ..measures.catalogue import Spec
+from ..measures.reading import Reading, plan
+from ..sample import resolve_quota
+from .result import empty_sample, refuse_settings
+from .stream import TOLERANCE, Totals
+
+STREAMED_RESAMPLES = 200
+KEEP_ALL_SCORES = 2**16  # with fewer distinct scores the whole ranking is kept: nothing is within a tolerance
+_PORTIONS = 100
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to evaluate, whatever the source."""
+
+    threshold: float
+    quota: int | float | None
+    measures: Sequence[Any] | None
+    settings: Settings
+    resamples: int | None
+    stream: bool | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """Measures, their readings and obstacles for a table whose totals are known."""
+
+    specs: list[Spec]
+    readings: list[Reading]
+    obstacles: Mapping[Spec, str]
+    tolerance: float
+    rows_at_quota: int | None
+    settings: Settings
+
+    @classmethod
+    def of(cls, wishes: Wishes, totals: Totals) -> Job:
+        """Plan a streamed evaluation."""
+        specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=totals.weighted)
+        sample = empty_sample(totals)
+        obstacles = {spec: obstacle_of(spec.measure, sample, wishes.measures is None) for spec in specs}
+        tolerance = 0.0 if totals.distinct <= KEEP_ALL_SCORES else TOLERANCE
+        whole = [spec for spec in specs if spec.measure.part == "ranking"]
+        if whole and tolerance:
+            raise InputError(
+                f"{whole[0]} needs every place of the list in memory, and this table has some {totals.distinct:,} "
+                "distinct scores; leave it out, or evaluate a sample of the rows"
+            )
+        readings = plan([spec for spec in specs if not obstacles[spec]], totals.rows)
+        rows = None if wishes.quota is None else resolve_quota(wishes.quota, totals.rows)
+        refuse_settings(wishes.settings)
+        resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples
+        settings = replace(wishes.settings, n_resamples=resamples)
+        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, rows, settings)
+
+    def marks(self, rows: int) -> list[int]:
+        """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""
+        return [rows * k // _PORTIONS for k in range(1, _PORTIONS + 1)]
