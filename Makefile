@@ -18,10 +18,12 @@ $(BIN)/python:
 
 # The stamps make a second run quick: pip runs only when pyproject.toml has changed.
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
+	@echo "Installing cutline and what it needs (once; a minute or two) …"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[page]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "Installing cutline, its extras and the test tools (once; some minutes) …"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.demo
 

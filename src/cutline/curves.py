@@ -74,9 +74,12 @@ class Curve:
         """
         number(tolerance, "tolerance", 0.0, 1.0, open_ends=True)
         height = float(np.nanmax(self.y) - min(0.0, float(np.nanmin(self.y)))) or 1.0
-        kept = keep_points(self.x, self.y, tolerance * height)
-        if self.y2 is not None:
-            kept |= keep_points(self.x, self.y2, tolerance * height)
+        if self.y2 is None:
+            kept = keep_points(self.x, self.y, tolerance * height)
+        else:  # each within half: a point kept for one curve bends the line of the other by as much again
+            kept = keep_points(self.x, self.y, tolerance * height / 2) | keep_points(
+                self.x, self.y2, tolerance * height / 2
+            )
         at = np.flatnonzero(kept)
         other = None if self.y2 is None else self.y2[at]
         return replace(self, x=self.x[at], y=self.y[at], thresholds=self.thresholds[at], y2=other)

@@ -61,26 +61,22 @@ def dominance(
     best = drawn.max(axis=0)
     share = (drawn >= best - _SAME * np.maximum(1.0, best)).mean(axis=1)
     rows: list[dict[str, Any]] = []
-    start = 0
-    keys = [tuple(np.flatnonzero(leads[:, k]).tolist()) for k in range(len(places))]
-    for k in range(1, len(places) + 1):
-        if k == len(places) or keys[k] != keys[start]:
-            inside = (grid >= start) & (grid < k)
-            near = inside if inside.any() else np.abs(grid - start) == np.abs(grid - start).min()
-            leaders = keys[start]
-            others = [m for m in range(len(names)) if m not in leaders]
-            margin = float((top[start:k] - found[others, start:k].max(axis=0)).mean()) if others else 0.0
-            scale = 1.0 if axis == "quota" else 1.0 / total
-            rows.append(
-                {
-                    "from": places[start] * scale if axis == "fpr" else int(places[start]),
-                    "to": places[k - 1] * scale if axis == "fpr" else int(places[k - 1]),
-                    "leader": " = ".join(names[m] for m in leaders),
-                    "share": float(np.mean([share[m, near].mean() for m in leaders])),
-                    "more_hits": margin,
-                }
-            )
-            start = k
+    changes = np.flatnonzero((leads[:, 1:] != leads[:, :-1]).any(axis=0)) + 1
+    for start, end in pairwise([0, *changes.tolist(), len(places)]):
+        inside = (grid >= start) & (grid < end)
+        near = inside if inside.any() else np.abs(grid - start) == np.abs(grid - start).min()
+        leaders, others = np.flatnonzero(leads[:, start]), np.flatnonzero(~leads[:, start])
+        margin = float((top[start:end] - found[others, start:end].max(axis=0)).mean()) if len(others) else 0.0
+        first_place, last_place = float(places[start]), float(places[end - 1])
+        rows.append(
+            {
+                "from": int(first_place) if axis == "quota" else first_place / total,
+                "to": int(last_place) if axis == "quota" else last_place / total,
+                "leader": " = ".join(names[m] for m in leaders),
+                "share": float(np.mean([share[m, near].mean() for m in leaders])),
+                "more_hits": margin,
+            }
+        )
     return Rows(rows, f"Who leads, by {axis}")
 
 

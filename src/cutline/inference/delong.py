@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..measures.catalogue import ratio
 from ..ranking import Ranking
 from .proportions import z_of
 
 
 def placements(ranking: Ranking) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For each tie group: the share of negatives below a positive of it, and of positives above a negative of it."""
-    pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
+    pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)  # nan where the other class is missing
     below = ranking.n_neg - np.cumsum(neg) + neg / 2.0
     above = np.cumsum(pos) - pos / 2.0
-    return below / ranking.n_neg, above / ranking.n_pos
+    return ratio(below, ranking.n_neg), ratio(above, ranking.n_pos)
 
 
 def auc_variance(ranking: Ranking) -> float:
