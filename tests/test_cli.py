@@ -291,6 +291,15 @@ def test_compare_for_people() -> None:
     assert {row["a"] for row in rows} == {"tree", "logistic"}
 
 
+@pytest.mark.parametrize("quota", ["20", "5%"])
+def test_the_lead_has_an_interval_however_the_quota_is_said(quota: str) -> None:
+    lines = run("compare", EXAMPLE, "--quota", quota, *FAST).stdout.splitlines()
+    assert lines[0].startswith("With 20 places, choose by network: expect 19 hits")
+    assert lines[1].startswith(
+        "It finds 1.6 more than tree, but the data cannot tell yet whether that is luck (interval −"
+    )
+
+
 def test_compare_needs_two() -> None:
     assert "two score columns" in refused("compare", EXAMPLE, "--score", "tree")
 
@@ -352,6 +361,24 @@ def test_measures_lists_and_explains() -> None:
     listed = json.loads(run("measures", "--format", "json", "--family", "quota").stdout)
     assert [one["name"] for one in listed] == [m.name for m in cl.measures("quota")]
     assert "did you mean sensitivity" in refused("measures", "sensitivty")
+
+
+def test_experiments_run_from_the_checkout_with_their_own_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cutline.commands import experiment
+
+    place = tmp_path / "src" / "cutline" / "commands" / "experiment.py"
+    monkeypatch.setattr(experiment, "__file__", str(place))
+    assert "part of the source checkout" in refused("experiment", "arbel-rokach")
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "shared_part.py").write_text("WORD = 'shared'\n")
+    (tmp_path / "experiments" / "arbel_rokach.py").write_text(
+        "import sys, shared_part\nif __name__ == '__main__':\n    print(shared_part.WORD, sys.argv[1:])\n"
+    )
+    before = list(sys.path), list(sys.argv)
+    assert run("experiment", "arbel-rokach", "--help", "-x").stdout == "shared ['--help', '-x']\n"
+    assert (sys.path, sys.argv) == before
 
 
 @pytest.mark.parametrize(

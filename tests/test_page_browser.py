@@ -16,6 +16,8 @@ import pytest
 import cutline as cl
 from cutline.present.words import count
 
+pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
+
 ARTEFACTS = Path(__file__).parents[1] / "artefacts"
 FLAGS = [
     "--headless",

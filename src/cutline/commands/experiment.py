@@ -13,7 +13,7 @@ from ..errors import InputError
 PAPERS = ("berrar", "arbel-rokach", "rosset", "zheng")
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("paper", type=click.Choice(PAPERS))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def experiment(paper: str, arguments: tuple[str, ...]) -> None:

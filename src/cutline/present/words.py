@@ -101,11 +101,11 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
     if gap < 1e-9:
         return f"{second.name} finds just as many, so at this quota there is nothing to choose between them."
     lead = f"It finds {count(gap)} more than {second.name}"
-    for row in getattr(result, "differences", ()):
-        if row["measure"] == f"hit_rate@{quota}" and {row["a"], row["b"]} == {best.name, second.name}:
-            sign = quota if row["a"] == best.name else -quota
-            low, high = sorted((sign * row["low"], sign * row["high"]))
-            if low > 0:
-                return f"{lead}, and that lead is beyond chance (interval {count_range(low, high)})."
+    if result.quota == quota and "hit_rate" in best:
+        row = result.difference(best.name, second.name, "hit_rate")
+        low, high = row["low"] * quota, row["high"] * quota
+        if low > 0:
+            return f"{lead}, and that lead is beyond chance (interval {count_range(low, high)})."
+        if low == low:
             return f"{lead}, but the data cannot tell yet whether that is luck (interval {count_range(low, high)})."
     return f"{lead}."
