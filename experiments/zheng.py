@@ -19,7 +19,7 @@ def arguments(given: list[str] | None) -> Any:
     """Data, sizes and repeats."""
     parser = options("zheng", __doc__)
     parser.add_argument("--embeddings", type=Path, help=".npz with arrays X (a row per photo) and ids (who is on it)")
-    parser.add_argument("--repeats", type=int, help="tasks of each size (default 4; 300 with --full, as the paper)")
+    parser.add_argument("--repeats", type=int, help="tasks of each size (default 3; 300 with --full, as the paper)")
     parser.add_argument("--part", choices=("toy", "gaussian", "faces"), action="append", help="run only this part")
     args = parser.parse_args(given)
     if args.embeddings is None and args.full and EMBEDDINGS.is_file():
@@ -31,7 +31,7 @@ def arguments(given: list[str] | None) -> Any:
 
 def run_toy(report: Report, args: Any) -> None:
     """Section 2.3 and figures 4–6."""
-    rows = toy.rows(2_000_000 if args.full else 100_000, 400 if args.full else 25, args.seed)
+    rows = toy.rows(2_000_000 if args.full else 100_000, 400 if args.full else 12, args.seed)
     report.table("The toy, ρ = 0.7: average accuracy by five routes", rows, "toy")
     report.text(
         "'ours' is by quadrature and 'spread' the standard error of the drawn share; 'GA_k as printed' leaves out the",
@@ -51,14 +51,14 @@ def run_population(report: Report, population: Any, args: Any) -> None:
     """Section 5: figures 8 and 9 and Table 1 for one population."""
     from joblib import Parallel, delayed
 
-    repeats = args.repeats or (300 if args.full else 4)
+    repeats = args.repeats or (300 if args.full else 3)
     sizes = (100, 200, 400, 800) if args.full else (100, 400)
     largest = faces.ALL
     runs: dict[tuple[int, str], NDArray[np.float64]] = {}
     for k1 in sizes:
         for method in faces.METHODS:
-            # The blend back-tests every method anew for each task: a tenth of the repeats tells its error too.
-            n = repeats if method != "auto" or not args.full else max(4, repeats // 10)
+            # The blend back-tests every method anew for each task: fewer repeats tell its error too.
+            n = repeats if method != "auto" else min(repeats, max(20, repeats // 10))
             say(f"{population.name}: {n} tasks of {k1} classes, {method}")
             with one_thread_each():
                 jobs = (delayed(faces.predict)(population, k1, method, args.seed + b, largest) for b in range(n))
