@@ -13,7 +13,7 @@ from scipy import stats
 import cutline as cl
 from cutline.inference.proportions import beta_binomial_quantile
 from cutline.operating import next_hits
-from samples import ANY, Case, cases
+from samples import Case, cases
 
 Y = [1, 1, 0, 1, 0, 0, 1, 0]
 S = [0.9, 0.8, 0.8, 0.6, 0.6, 0.6, 0.3, 0.1]
