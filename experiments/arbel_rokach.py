@@ -115,6 +115,11 @@ def run_scores(report: Report, folder: Path) -> None:
         "All score lists: how many printed values each reading reaches", arbel_scores.summary(rows), "scores-summary"
     )
     report.table("The same for the sets whose AUCs come out", arbel_scores.summary(shown), "scores-matching-summary")
+    compared, apart = arbel_uci.choices(arbel_scores.by_model(rows), "average Qrecall", "average hit rate")
+    report.text(
+        f"On these scores average Qrecall and average hit rate pick different models in {len(apart)} of {compared}: "
+        f"{', '.join(name.partition(',')[0] + ')' for name in apart)}."
+    )
     report.text(
         f"AUCs come out for {', '.join(matching)}.",
         "Not by the definitions: C4.5's PEM and averages keep tied cases in the order of the list, the first best",

@@ -149,6 +149,17 @@ def bounds(measure: str, y: Any, s: Floats) -> tuple[float, float]:
     return function(y, s, ties="worst"), function(y, s, ties="best")
 
 
+def by_model(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row for each set, class and model, with our values by measure."""
+    table: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for one in found:
+        key = one["set"], one["class"], one["model"]
+        table.setdefault(key, {"set": key[0], "class": key[1], "split": 0, "model": key[2]})[one["measure"]] = one[
+            "ours"
+        ]
+    return list(table.values())
+
+
 def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """How many printed values each reading reaches, by model and measure."""
     table = []
