@@ -1,7 +1,7 @@
 """How often do the 95 % intervals hold the true value? Counted on known populations, method by method.
 
-    python benchmarks/coverage.py                  a minute or two
-    python benchmarks/coverage.py --full           ten minutes on two cores that have nothing else to do
+    python benchmarks/coverage.py                  a minute of processor time, shared by the cores
+    python benchmarks/coverage.py --full           some six minutes of it
     python benchmarks/coverage.py --csv out.csv    every cell, for other tables
 
 Populations: the score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being
