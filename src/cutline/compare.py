@@ -338,6 +338,8 @@ def compare(
     for k, (name, sample) in enumerate(samples.items()):
         # models on rows of their own must not share their luck
         own = settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k)
+        if settings.stratify is None:  # one way of drawing for all measures: the rows are drawn once
+            own = replace(own, stratify=False)
         drawn[str(name)] = {}
         evaluations[str(name)] = evaluate_sample(
             sample,
