@@ -1,0 +1,351 @@
+"""Cross-validation -> evaluations: fold by fold, and of all out-of-fold scores together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import cross_validate
+from sklearn.utils import _safe_indexing
+
+from ..errors import InputError
+from ..estimate import Estimate
+from ..evaluate import Evaluation, choose_specs, evaluate, obstacle_of
+from ..inference.intervals import Settings, bootstrapped, is_stratified
+from ..inference.resampling import Resampler, Units, _order
+from ..measures.catalogue import Spec, number
+from ..measures.reading import read, why_undefined
+from ..ranking import rank
+from ..rows import Rows, html_table, show, text_table
+from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
+from .response import BOUNDARY, find_response, positive_class, scores_of
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The test rows of one split: where they are, whether they are positive, what the model fitted without them says.
+
+    ``boundary`` is the model's own limit between the classes on the scale of the scores.
+    """
+
+    rows: NDArray[np.intp]
+    trained_on: int
+    positive: NDArray[np.bool_]
+    score: NDArray[Any]
+    boundary: float
+
+
+def read_folds(cv_results: Mapping[str, Any], X: Any, y: Any, *, pos_label: Any, response_method: Any) -> list[Fold]:
+    """Score the test rows of each split with the estimator of that split."""
+    if "estimator" not in cv_results or "indices" not in cv_results:
+        raise InputError("cv_results must come from cross_validate(…, return_estimator=True, return_indices=True)")
+    labels = as_column(y, "y")
+    folds = []
+    splits = zip(cv_results["indices"]["train"], cv_results["indices"]["test"], strict=True)
+    for model, (train, test) in zip(cv_results["estimator"], splits, strict=True):
+        positive = positive_class(model, pos_label)
+        method = find_response(model, response_method)
+        score = scores_of(model, _safe_indexing(X, test), method, positive)
+        folds.append(Fold(test, len(train), np.asarray(labels[test] == positive), score, BOUNDARY[method]))
+    return folds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
+
+    ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
+    None where rows are tested more than once.
+    """
+
+    name: str
+    folds: tuple[Evaluation, ...]
+    trained_on: tuple[int, ...]
+    pooled: Evaluation | None
+    estimates: Mapping[str, Estimate]
+    level: float
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.estimates[self._key(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.folds[0]
+
+    def _key(self, name: str) -> str:
+        return self.folds[0][name].name
+
+    def values(self, name: str) -> NDArray[np.float64]:
+        """The value of a measure in each fold."""
+        return np.array([fold[name].value for fold in self.folds])
+
+    @property
+    def evaluations(self) -> dict[str, Evaluation]:
+        """The folds' evaluations by name."""
+        return {fold.name: fold for fold in self.folds}
+
+    def plot(self, kind: str = "roc", ax: Any = None, *, pooled: bool = False, **options: Any) -> Any:
+        """Draw the folds' curves, or that of the pooled scores; gives the Axes."""
+        from ..present.plots import plot
+
+        if pooled and self.pooled is None:
+            raise InputError("rows are tested more than once, so there is no pooled evaluation; plot the folds")
+        return plot(self.pooled if pooled else self, kind, ax=ax, **options)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each measure: mean over folds with interval, spread, and the pooled value with its own."""
+        rows = []
+        for key, e in self.estimates.items():
+            values = self.values(key)
+            whole = Estimate(key, math.nan) if self.pooled is None else self.pooled.estimates[key]
+            rows.append(
+                {
+                    "measure": key,
+                    "value": e.value,
+                    "low": e.low,
+                    "high": e.high,
+                    "level": e.level,
+                    "method": e.method,
+                    "lowest_fold": float(np.min(values)),
+                    "highest_fold": float(np.max(values)),
+                    "undefined_folds": e.undefined_replicates,
+                    "pooled": whole.value,
+                    "pooled_low": whole.low,
+                    "pooled_high": whole.high,
+                    "pooled_method": whole.method,
+                    "reason": e.reason,
+                }
+            )
+        return rows
+
+    @property
+    def table(self) -> Rows:
+        """The measures as rows."""
+        return Rows(self.to_dicts(), self.name)
+
+    def to_pandas(self) -> Any:
+        """The measures as a pandas DataFrame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The measures as a polars DataFrame."""
+        return self.table.to_polars()
+
+    def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
+        def between(low: float, high: float) -> str:
+            return f"[{show(low)}, {show(high)}]" if low == low else ""
+
+        rows = [
+            {
+                "measure": row["measure"],
+                "mean": show(row["value"]),
+                "interval": between(row["low"], row["high"]),
+                "folds": f"{show(row['lowest_fold'])} … {show(row['highest_fold'])}",
+                "pooled": show(row["pooled"]),
+                "pooled interval": between(row["pooled_low"], row["pooled_high"]),
+                "note": row["reason"] or (f"undefined in {row['undefined_folds']}" if row["undefined_folds"] else ""),
+            }
+            for row in self.to_dicts()
+        ]
+        return rows, list(rows[0]) if rows else [], f"{self.name}: {len(self.folds)} folds, {self.level:.0%} intervals"
+
+    def __repr__(self) -> str:
+        return text_table(*self._shown())
+
+    def _repr_html_(self) -> str:
+        return f"<div>{html_table(*self._shown())}</div>"
+
+
+def _nothing(estimator: Any, X: Any, y: Any) -> float:
+    """A score that costs nothing: the estimators are scored later, by every measure at once."""
+    return 0.0
+
+
+def evaluate_cv(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    groups: Any = None,
+    params: Mapping[str, Any] | None = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    response_method: Any = "auto",
+    name: str | None = None,
+    threshold: float | None = None,
+    quota: float | None = None,
+    measures: Sequence[Any] | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> CrossValidation:
+    """Evaluate an estimator by cross-validation, with intervals that respect the folds.
+
+    Two readings stand side by side:
+
+    * Fold by fold: the mean of the folds' values, with the corrected resampled t interval of Nadeau & Bengio (2003):
+      variance of the values × (1/k + n_test/n_train), k − 1 degrees of freedom. Training sets overlap, so folds are
+      not independent; the second term allows for that. It speaks of models trained on n_train rows, training
+      included. It assumes values near normal and a correlation of about n_test/(n_test + n_train) between folds.
+    * Pooled: all out-of-fold scores as one list, with bootstrap intervals of rows drawn within their fold. It takes
+      the fitted models as given, so it leaves out that other training rows would give other models, and it assumes
+      that scores of different folds' models mean the same; where they do not, ranking measures of the pooled list
+      come out lower than in any fold.
+
+    ``cv``, ``groups``, ``params`` (for ``fit``) and ``n_jobs`` are those of ``cross_validate``; ``sample_weight``
+    weighs the test rows. ``threshold``: by default 0.5 for probabilities, 0 for distances. ``quota``: a share, which
+    means the same in a fold and in the whole. Where all folds agree there is no spread, and no interval.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = make_classification(n_samples=200, random_state=0)
+    >>> result = evaluate_cv(LogisticRegression(), X, y, cv=5, measures=["roc_auc", "qrecall@20%"])
+    >>> len(result.values("roc_auc")), result["roc_auc"].method
+    (5, 'corrected_t')
+    """
+    settings = Settings.checked("auto", level, n_resamples, seed, None, None)
+    results = cross_validate(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        scoring=_nothing,
+        cv=cv,
+        n_jobs=n_jobs,
+        params=None if params is None else dict(params),
+        return_estimator=True,
+        return_indices=True,
+        error_score="raise",
+    )
+    folds = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
+    cut = folds[0].boundary if threshold is None else number(threshold, "threshold")
+    weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
+    if weights is not None and len(weights) != len(as_column(y, "y")):
+        raise InputError(f"sample_weight has {len(weights)} rows but y has {len(as_column(y, 'y'))}")
+    specs = choose_specs(measures, threshold=cut, quota=quota, weighted=weights is not None)
+    if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
+        raise InputError(
+            "a quota in rows means one thing in a fold and another in the whole; give a share, such as 0.05 or '@5%'"
+        )
+    title = type(estimator).__name__ if name is None else name
+    evaluations = tuple(
+        evaluate(
+            fold.positive,
+            fold.score,
+            name=f"fold {k}",
+            threshold=cut,
+            quota=quota,
+            measures=measures,
+            sample_weight=None if weights is None else weights[fold.rows],
+            interval=None,
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+        for k, fold in enumerate(folds, 1)
+    )
+    return CrossValidation(
+        title,
+        evaluations,
+        tuple(fold.trained_on for fold in folds),
+        pooled_evaluation(folds, weights, specs, title, cut, quota, measures is None, settings),
+        {str(spec): _over_folds(spec, evaluations, folds, level) for spec in specs},
+        level,
+    )
+
+
+def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], folds: Sequence[Fold], level: float) -> Estimate:
+    """Mean over the folds that have a value, with the corrected t interval."""
+    from scipy.stats import t
+
+    every = [ev[str(spec)] for ev in evaluations]
+    values = np.array([e.value for e in every])
+    there = ~np.isnan(values)
+    k = int(there.sum())
+    if k == 0:
+        return Estimate(str(spec), math.nan, reason=every[0].reason, undefined_replicates=len(values))
+    mean, lost = float(values[there].mean()), len(values) - k
+    spread = float(values[there].var(ddof=1)) if k > 1 and np.isfinite(mean) else math.nan
+    if not spread > 0:
+        return Estimate(str(spec), mean, undefined_replicates=lost)
+    tested = float(np.mean([len(fold.rows) / fold.trained_on for fold in folds]))
+    half = float(t.ppf((1.0 + level) / 2.0, k - 1)) * math.sqrt(spread * (1.0 / k + tested))
+    low, high = np.clip([mean - half, mean + half], *spec.measure.range)
+    return Estimate(str(spec), mean, float(low), float(high), level, "corrected_t", undefined_replicates=lost)
+
+
+def pooled_evaluation(
+    folds: Sequence[Fold],
+    weights: NDArray[Any] | None,
+    specs: Sequence[Spec],
+    name: str,
+    threshold: float,
+    quota: float | None,
+    by_default: bool,
+    settings: Settings,
+) -> Evaluation | None:
+    """All out-of-fold scores as one list, replicates drawn within folds; None where a row is tested more than once."""
+    rows = np.concatenate([fold.rows for fold in folds])
+    if len(np.unique(rows)) < len(rows):
+        return None
+    sample = make_sample(
+        np.concatenate([fold.positive for fold in folds]),
+        np.concatenate([fold.score for fold in folds]),
+        sample_weight=None if weights is None else weights[rows],
+    )
+    fold_of = np.repeat(np.arange(len(folds)), [len(fold.rows) for fold in folds])
+    if sample.source_rows is not None:
+        fold_of = fold_of[sample.source_rows]
+    ranking = rank(sample)
+    obstacles = {spec: obstacle_of(spec.measure, sample, by_default) for spec in specs}
+    values = read([spec for spec in specs if not obstacles[spec]], ranking)
+    estimates = {
+        spec: Estimate(
+            str(spec), math.nan, reason=obstacles[spec] or why_undefined(spec.measure, ranking.n_pos, ranking.n_neg)
+        )
+        for spec in specs
+    }
+    drawn = [spec for spec in values if values[spec] == values[spec]]
+    for stratified in (True, False):
+        chosen = [spec for spec in drawn if is_stratified(spec, settings) == stratified]
+        if chosen:
+            resampler = Resampler(sample, ranking, stratified=stratified, seed=settings.seed)
+            resampler.units = units_within(sample, fold_of, stratified)
+            made = bootstrapped(chosen, set(chosen), values, resampler, settings)
+            estimates.update({s: replace(e, method=f"{e.method}_within_folds") for s, e in made.items()})
+    return Evaluation(
+        name,
+        sample,
+        ranking,
+        {str(spec): spec for spec in specs},
+        {str(spec): estimates[spec] for spec in specs},
+        settings,
+        threshold,
+        None if quota is None else resolve_quota(quota, ranking.rows),
+    )
+
+
+def units_within(sample: Sample, fold_of: NDArray[np.intp], stratified: bool) -> Units:
+    """Rows as units, drawn within their fold (and class): each replicate has as many rows of every fold as there are.
+
+    Units of a stratum are numbered one after another; rows come in the order of the ranking, as the kernels read them.
+    """
+    order = _order(sample)
+    stratum = 2 * fold_of[order] + (sample.positive[order] if stratified else 0)
+    unit = np.empty(len(order), np.int32)
+    unit[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)
+    sizes = np.unique(stratum, return_counts=True)[1]
+    strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
+    weight = np.empty(0) if sample.weight is None else sample.weight[order]
+    return Units(strata, unit, weight, len(order))

@@ -1,0 +1,244 @@
+"""Curves in scikit-learn's idiom of displays: from an estimator, from predictions, from cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..errors import InputError
+from ..evaluate import Evaluation, choose_specs, evaluate
+from ..inference.intervals import Settings
+from ..present.plots import plot as draw
+from ..present.plots.style import line_style
+from .crossval import pooled_evaluation, read_folds
+from .response import find_response, positive_class, scores_of
+
+# What a display has drawn on axes: the display's class, its evaluations, and its artists.
+_drawn: WeakKeyDictionary[Any, tuple[type, list[Evaluation], list[Any]]] = WeakKeyDictionary()
+
+
+class CurveDisplay:
+    """Base of the displays: evaluations of models, and how to draw them.
+
+    After drawing, ``ax_`` and ``figure_`` are where it is. A display of the same kind drawn on the same axes joins the
+    curves that are there, with a colour and a name of its own.
+    """
+
+    kind: ClassVar[str]
+    measures: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, *evaluations: Evaluation, **options: Any) -> None:
+        self.evaluations = list(evaluations)
+        self.options = options
+        self.ax_: Any = None
+        self.figure_: Any = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        name: str = "model",
+        ax: Any = None,
+        quota: int | float | None = None,
+        level: float = 0.95,
+        n_resamples: int = 2000,
+        seed: int = 0,
+        **options: Any,
+    ) -> Self:
+        """Draw the curve of labels and scores.
+
+        ``quota`` marks places on curves over quotas. ``level``, ``n_resamples`` and ``seed`` are for the band; ``band``
+        and the other ``options`` are those of ``Evaluation.plot``.
+        """
+        ev = evaluate(
+            y_true,
+            y_score,
+            name=name,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            quota=quota,
+            measures=list(cls.measures),
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+        return cls(ev, **options).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        pos_label: Any = None,
+        response_method: Any = "auto",
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the curve of a fitted classifier on rows; the other options are those of ``from_predictions``."""
+        positive = positive_class(estimator, pos_label)
+        score = scores_of(estimator, X, find_response(estimator, response_method), positive)
+        title = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, pos_label=pos_label, name=title, **options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        response_method: Any = "auto",
+        name: str | None = None,
+        ax: Any = None,
+        pooled: bool = False,
+        level: float = 0.95,
+        n_resamples: int = 2000,
+        seed: int = 0,
+        **options: Any,
+    ) -> Self:
+        """Draw the curve of each fold, or (``pooled=True``) that of all out-of-fold scores as one list, with its band.
+
+        ``cv_results`` comes from ``cross_validate(…, return_estimator=True, return_indices=True)``.
+        """
+        folds = read_folds(cv_results, X, y, pos_label=pos_label, response_method=response_method)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if pooled:
+            settings = Settings.checked("auto", level, n_resamples, seed, None, None)
+            title = "out of fold" if name is None else name
+            specs = choose_specs(list(cls.measures), threshold=folds[0].boundary, quota=None)
+            ev = pooled_evaluation(folds, weights, specs, title, folds[0].boundary, None, False, settings)
+            if ev is None:
+                raise InputError("rows are tested more than once, so their scores are not one list; draw the folds")
+            return cls(ev, **options).plot(ax=ax)
+        evaluations = [
+            evaluate(
+                fold.positive,
+                fold.score,
+                name=f"{name or 'fold'} {k}",
+                sample_weight=None if weights is None else weights[fold.rows],
+                measures=list(cls.measures),
+                level=level,
+                n_resamples=n_resamples,
+                seed=seed,
+            )
+            for k, fold in enumerate(folds, 1)
+        ]
+        return cls(*evaluations, **options).plot(ax=ax)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **options: Any) -> Self:
+        """Draw on axes, or on a figure of its own; ``options`` go before those given when the display was made."""
+        chosen = {**self.options, **options}
+        if name is not None:
+            if len(self.evaluations) > 1:
+                raise InputError(f"name={name!r} would name {len(self.evaluations)} curves alike")
+            self.evaluations = [replace(self.evaluations[0], name=name)]
+        before: list[Any] = []
+        there: set[Any] = set()
+        if ax is not None:
+            kind, before, artists = _drawn.get(ax, (None, [], []))
+            if kind is not type(self):
+                before = []
+            else:
+                for artist in artists:
+                    artist.remove()
+            there = set(ax.get_children())
+        together = [*before, *self.evaluations]
+        result: Any = together[0] if len(together) == 1 else SimpleNamespace(evaluations=dict(enumerate(together)))
+        ax = self._draw(result, ax, chosen)
+        if there:
+            _drawn[ax] = (type(self), together, [a for a in ax.get_children() if a not in there])
+        else:
+            _drawn[ax] = (type(self), together, [*ax.lines, *ax.collections, *ax.texts, *_legend(ax)])
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+        return draw(result, self.kind, ax=ax, **options)
+
+
+def _legend(ax: Any) -> list[Any]:
+    return [] if ax.get_legend() is None else [ax.get_legend()]
+
+
+class RocDisplay(CurveDisplay):
+    """ROC curve with its convex hull (``hull=False`` leaves it out) and band."""
+
+    kind = "roc"
+    measures = ("roc_auc",)
+
+
+class PrecisionRecallDisplay(CurveDisplay):
+    """Precision against recall."""
+
+    kind = "precision_recall"
+    measures = ("average_precision",)
+
+
+class GainDisplay(CurveDisplay):
+    """Positives found at each quota."""
+
+    kind = "gain"
+
+
+class LiftDisplay(CurveDisplay):
+    """How many times more positives than by chance, at each quota."""
+
+    kind = "lift"
+
+
+class HitRateDisplay(CurveDisplay):
+    """Share of positives among the taken, at each quota."""
+
+    kind = "hit_rate"
+
+
+class QrecallDisplay(CurveDisplay):
+    """Share of the positives that are taken, at each quota; the areas behind PEM, or (``band=True``) the band."""
+
+    kind = "qrecall"
+    measures = ("pem",)
+
+    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+        if options.get("band"):
+            options = {"areas": False, **options}  # areas and band would cover each other
+        return super()._draw(result, ax, options)
+
+
+class TprFprDisplay(CurveDisplay):
+    """True and false positive rate over the list; ``band=True`` shades the band of the true positive rate."""
+
+    kind = "tpr_fpr"
+
+    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+        left = dict(options)
+        band, level = left.pop("band", False), left.pop("level", None)
+        ax = super()._draw(result, ax, left)
+        for k, ev in enumerate(getattr(result, "evaluations", {0: result}).values() if band else ()):
+            shade = ev.curve("tpr_fpr").band(level=ev.settings.level if level is None else level)
+            ax.fill_between(shade.x, shade.low, shade.high, color=line_style(k)["color"], alpha=0.12, linewidth=0)
+        return ax
+
+
+class ProfitDisplay(CurveDisplay):
+    """Profit at each quota; needs ``cost=`` per place and ``value=`` per hit."""
+
+    kind = "profit"
+
+    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+        missing = [name for name in ("cost", "value") if name not in options]
+        if missing:
+            raise InputError(f"the profit curve needs {' and '.join(f'{name}=…' for name in missing)}")
+        return super()._draw(result, ax, options)

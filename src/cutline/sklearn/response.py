@@ -1,0 +1,55 @@
+"""What an estimator says about rows, as one column of scores for the positive class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+AUTO = ("predict_proba", "decision_function")
+BOUNDARY = {"predict_proba": 0.5, "decision_function": 0.0}
+
+
+def response_names(response_method: Any) -> tuple[str, ...]:
+    """The methods to try, in order."""
+    if isinstance(response_method, str):
+        response_method = AUTO if response_method == "auto" else (response_method,)
+    if not isinstance(response_method, Sequence) or not response_method or not set(response_method) <= set(AUTO):
+        raise InputError(f"response_method must be 'auto', 'predict_proba' or 'decision_function': {response_method!r}")
+    return tuple(response_method)
+
+
+def find_response(estimator: Any, response_method: Any = "auto") -> str:
+    """The first of the methods that the estimator has."""
+    names = response_names(response_method)
+    for name in names:
+        if hasattr(estimator, name):
+            return name
+    raise InputError(f"{type(estimator).__name__} has no {' and no '.join(names)}, so it gives no scores")
+
+
+def positive_class(estimator: Any, pos_label: Any = None) -> Any:
+    """The class that counts as positive: as named, else the second of two that say so by themselves."""
+    classes = list(np.asarray(estimator.classes_).tolist())
+    if len(classes) != 2:
+        raise InputError(f"two classes are needed, the estimator knows {len(classes)}; see cutline.one_vs_rest")
+    if pos_label is None:
+        if set(classes) in ({0, 1}, {-1, 1}):
+            return classes[1]
+        raise InputError(f"the classes {classes!r} do not say which is positive; add pos_label={classes[-1]!r}")
+    if pos_label not in classes:
+        raise InputError(f"pos_label={pos_label!r} is none of the estimator's classes {classes!r}")
+    return pos_label
+
+
+def scores_of(estimator: Any, X: Any, method: str, pos_label: Any) -> NDArray[Any]:
+    """Scores for the class ``pos_label``: higher means more likely."""
+    at = np.asarray(estimator.classes_).tolist().index(pos_label)
+    answer = np.asarray(getattr(estimator, method)(X))
+    if answer.ndim == 2:
+        return np.ascontiguousarray(answer[:, at])
+    return answer if at == 1 else -answer

@@ -1,0 +1,111 @@
+"""Measure strings as scikit-learn scorers."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import make_scorer
+
+from ..errors import InputError, UndefinedWarning
+from ..measures.catalogue import Spec, parse_measure
+from ..measures.reading import read_one
+from ..sample import as_column
+from .response import AUTO, response_names
+
+
+class MeasureFunction:
+    """A measure string as a function of labels and what an estimator said; pickles, since it keeps only the string."""
+
+    def __init__(self, text: str, reads_decisions: bool) -> None:
+        self.text, self.reads_decisions = text, reads_decisions
+        self.__name__ = text
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        added = ["pos_label", *(["sample_weight"] if parse_measure(text).measure.weights else [])]
+        # scikit-learn reads from the signature whether weights may be passed on
+        self.__signature__ = inspect.Signature(
+            [
+                inspect.Parameter("y_true", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                inspect.Parameter("y_pred", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+                *(inspect.Parameter(name, keyword, default=None) for name in added),
+            ]
+        )
+
+    def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, sample_weight: Any = None) -> float:
+        spec = parse_measure(self.text)
+        said = np.asarray(y_pred)
+        if self.reads_decisions:
+            positive = _positive(as_column(y_true, "y_true"), said, pos_label)
+            score = positive[1].astype(np.float64)
+            y_true, pos_label = positive[0], None
+        elif said.dtype.kind != "f":
+            raise InputError(
+                f"{spec} reads scores, but was given decisions, which no longer rank the cases; to tune a decision "
+                "threshold take a measure of decisions, such as f1 or recall"
+            )
+        else:
+            score = said
+        value, why = read_one(spec, y_true, score, pos_label=pos_label, sample_weight=sample_weight)
+        if value != value:
+            warnings.warn(f"{spec} is undefined here: {why}", UndefinedWarning, stacklevel=2)
+        return value
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, MeasureFunction) and self.text == other.text
+        return same and self.reads_decisions == other.reads_decisions  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.reads_decisions))
+
+
+def _positive(true: Any, said: Any, pos_label: Any) -> tuple[Any, Any]:
+    """Which labels and which decisions are positive."""
+    if pos_label is None:
+        labels = set(np.unique(true).tolist()) | set(np.unique(said).tolist())
+        if not (labels <= {0, 1} or labels <= {-1, 1}):
+            shown = sorted(map(repr, labels))
+            raise InputError(f"the labels {', '.join(shown)} do not say which is positive; add pos_label=…")
+        pos_label = 1
+    return np.asarray(true == pos_label), np.asarray(said == pos_label)
+
+
+def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto") -> Any:
+    """A scikit-learn scorer for a measure string: for ``scoring=`` in searches and cross-validation.
+
+    What it reads of the estimator: a measure at a threshold without a threshold of its own reads the decisions of
+    ``predict``, so that it also tunes thresholds in ``TunedThresholdClassifierCV``; ``hinge_loss`` reads
+    ``decision_function``; measures of probabilities read ``predict_proba``; all others take ``predict_proba``, else
+    ``decision_function``, unless ``response_method`` names one. Losses are negated, since scikit-learn maximises.
+
+    ``pos_label`` is needed unless the labels are 0/1 or −1/+1. A quota counts rows of whatever set is scored: in
+    cross-validation a share (``qrecall@5%``) means the same in every fold. An undefined value is nan with a warning.
+
+    >>> scorer("qrecall@5%")
+    make_scorer(qrecall@5%, response_method=('predict_proba', 'decision_function'))
+    >>> scorer("brier_score")
+    make_scorer(brier_score, greater_is_better=False, response_method='predict_proba')
+    """
+    spec: Spec = parse_measure(measure)
+    one = spec.measure
+    if one.family == "other":
+        raise InputError(f"{one.name} reads no single column of scores, so it cannot be a scorer")
+    if one.needs_quota and spec.quota is None:
+        raise InputError(f"{one.name} needs a quota: write '{one.name}@5%' or '{one.name}@200'")
+    methods: Any = response_names(response_method)
+    reads_decisions = one.needs_threshold and spec.threshold is None and response_method == "auto"
+    if reads_decisions:
+        methods = "predict"
+    elif response_method == "auto" and one.name == "hinge_loss":
+        methods = "decision_function"
+    elif response_method == "auto" and one.scores == "probability":
+        methods = "predict_proba"
+    elif methods != AUTO:
+        methods = methods[0] if len(methods) == 1 else methods
+    options = {} if pos_label is None else {"pos_label": pos_label}
+    function = MeasureFunction(measure if isinstance(measure, str) else str(spec), reads_decisions)
+    return make_scorer(function, response_method=methods, greater_is_better=one.better == "higher", **options)
