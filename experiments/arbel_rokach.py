@@ -9,7 +9,7 @@ import arbel_scores
 import arbel_tables
 import arbel_uci
 import arbel_voting
-from report import SHARED, Report, new_figure, one_thread_each, options, say
+from report import SHARED, Report, in_parallel, new_figure, options, say
 from uci import SETS, load
 
 PARTS = ("tables", "voting", "uci", "scores")
@@ -43,13 +43,10 @@ def run_tables(report: Report) -> None:
 
 def run_voting(report: Report, args: Any) -> None:
     """Section 4.2 on made data, several experiments side by side."""
-    from joblib import Parallel, delayed
-
     repeats = 100 if args.full else 4
-    say(f"selective voting: {repeats} experiments with {arbel_voting.MISSIONS} models")
-    jobs = (delayed(arbel_voting.experiment)(args.seed * 1000 + k, args.order_on) for k in range(repeats))
-    with one_thread_each():
-        votes = Parallel(n_jobs=2, prefer=None if args.full else "threads")(jobs)
+    given = [(args.seed * 1000 + k, args.order_on) for k in range(repeats)]
+    what = f"selective voting, {arbel_voting.MISSIONS} models"
+    votes = in_parallel(arbel_voting.experiment, given, what, processes=args.full)
     six = arbel_voting.table_6(votes, arbel_scores.PRINTED["table 6"])
     seven = arbel_voting.table_7(votes, arbel_scores.PRINTED["table 7"])
     report.table("Table 6: number of models at which each mark is best, experiments 1–4", six, "table-6")
@@ -62,8 +59,6 @@ def run_voting(report: Report, args: Any) -> None:
 
 def run_uci(report: Report, args: Any) -> None:
     """Section 4.3 with scikit-learn's learners, on the sets at hand."""
-    from joblib import Parallel, delayed
-
     splits = args.splits or (5 if args.full else 2)
     sets = []
     for name in SETS:
@@ -76,9 +71,8 @@ def run_uci(report: Report, args: Any) -> None:
             say(f"{name}: {len(data)} rows, {where}")
             sets.append(data)
     sets.sort(key=len, reverse=True)  # the longest first, so that both cores end together
-    with one_thread_each():
-        jobs = (delayed(arbel_uci.judge)(data, splits, args.seed) for data in sets)
-        judged = Parallel(n_jobs=2, prefer=None if args.full else "threads")(jobs)
+    given = [(data, splits, args.seed) for data in sets]
+    judged = in_parallel(arbel_uci.judge, given, "sets done", processes=args.full)
     found = [one for some in judged for one in some]
     rows = arbel_uci.rows(found)
     report.table(f"Tables 8 and 9: {len(sets)} sets, {splits} splits, scikit-learn's learners", rows, "tables-8-9")

@@ -110,6 +110,23 @@ def against_spread(printed: float, mean: float, spread: float, repeats: float = 
     return f"{word} (z = {z:+.1f})"
 
 
+def in_parallel(function: Any, arguments: Sequence[tuple[Any, ...]], what: str, *, processes: bool) -> list[Any]:
+    """Call a function with each tuple of arguments on all cores, and tell how far it is.
+
+    Processes use the cores fully, but take seconds to start; threads suit a short run.
+    """
+    from joblib import Parallel, delayed
+
+    results = []
+    with one_thread_each():
+        pool = Parallel(n_jobs=-1, prefer=None if processes else "threads", return_as="generator")
+        for result in pool(delayed(function)(*given) for given in arguments):
+            results.append(result)
+            if len(results) * 10 // len(arguments) > (len(results) - 1) * 10 // len(arguments):
+                say(f"{what}: {len(results)} of {len(arguments)}")
+    return results
+
+
 def one_thread_each() -> Any:
     """A context in which linear algebra keeps to one thread: the work is shared out at a higher level."""
     try:

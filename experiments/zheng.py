@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import zheng_faces as faces
 import zheng_toy as toy
-from report import SHARED, Report, new_figure, one_thread_each, options, say
+from report import SHARED, Report, in_parallel, new_figure, options, say
 
 EMBEDDINGS = SHARED / "manyclass" / "lfw-dlib" / "lfw_dlib.npz"
 
@@ -49,8 +49,6 @@ def run_toy(report: Report, args: Any) -> None:
 
 def run_population(report: Report, population: Any, args: Any) -> None:
     """Section 5: figures 8 and 9 and Table 1 for one population."""
-    from joblib import Parallel, delayed
-
     repeats = args.repeats or (300 if args.full else 3)
     sizes = (100, 200, 400, 800) if args.full else (100, 400)
     largest = faces.ALL
@@ -59,10 +57,9 @@ def run_population(report: Report, population: Any, args: Any) -> None:
         for method in faces.METHODS:
             # The blend back-tests every method anew for each task: fewer repeats tell its error too.
             n = repeats if method != "auto" else min(repeats, max(20, repeats // 10))
-            say(f"{population.name}: {n} tasks of {k1} classes, {method}")
-            with one_thread_each():
-                jobs = (delayed(faces.predict)(population, k1, method, args.seed + b, largest) for b in range(n))
-                runs[k1, method] = np.array(Parallel(n_jobs=2, prefer=None if args.full else "threads")(jobs))
+            given = [(population, k1, method, args.seed + b, largest) for b in range(n)]
+            what = f"{population.name}, {k1} classes, {method}"
+            runs[k1, method] = np.array(in_parallel(faces.predict, given, what, processes=args.full))
     name = population.name
     report.table(
         f"Table 1: error at {largest} classes, {name}", faces.rows(population, runs, largest), f"table-1-{name}"
