@@ -327,7 +327,8 @@ def compare(
     """
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("scores must be a mapping from model name to scores, with at least one model")
-    settings = Settings.checked(interval, level, n_resamples, seed, stratify, progress)
+    # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
+    settings = Settings.checked(interval, level, n_resamples, seed, bool(stratify), progress)
     threshold = number(threshold, "threshold")
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
     weighted = sample_weight is not None
@@ -338,8 +339,6 @@ def compare(
     for k, (name, sample) in enumerate(samples.items()):
         # models on rows of their own must not share their luck
         own = settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k)
-        if settings.stratify is None:  # one way of drawing for all measures: the rows are drawn once
-            own = replace(own, stratify=False)
         drawn[str(name)] = {}
         evaluations[str(name)] = evaluate_sample(
             sample,

@@ -28,8 +28,8 @@ class Plan:
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
     choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast). ``one_more`` is
-    what one more place beyond the chosen quota is worth, on average over the stretch of the list where it lies (so it
-    can be positive though the very next case of this sample was no hit). ``break_even`` is the largest quota that does
+    what one more place is worth where the limit binds, on average over the stretch of the list where it lies; at most 0
+    where it does not. ``break_even`` is the largest quota that does
     not lose money, ``limit`` the most cases that budget and capacity allow.
     """
 
@@ -136,7 +136,7 @@ def plan(
         estimate,
         optimism,
         int(afloat[-1]),
-        _one_more(*_least_concave(ranking), best, prices),
+        _one_more(*_least_concave(ranking), best, limit, prices),
         limit,
         at_rows(ranking, best, level) if best else None,
         taken,
@@ -174,13 +174,17 @@ def _least_concave(ranking: Ranking) -> tuple[Floats, Floats]:
     return (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
 
 
-def _one_more(places: Floats, found: Floats, best: int, prices: dict[str, float]) -> float:
-    """Value of a hit times its chance at the next place, less the cost; nan where nobody is left."""
+def _one_more(places: Floats, found: Floats, best: int, limit: int, prices: dict[str, float]) -> float:
+    """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
+
+    Where the plan stops short of its limit there is nothing to gain by lifting it.
+    """
     if best >= places[-1]:
         return float("nan")
     k = int(np.searchsorted(places, best, side="right"))
     slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
-    return float(prices["value"] * slope - prices["cost"])
+    worth = float(prices["value"] * slope - prices["cost"])
+    return worth if best == limit else min(worth, 0.0)
 
 
 def _forecast(

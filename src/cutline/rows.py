@@ -6,6 +6,7 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 
@@ -40,15 +41,11 @@ class Rows(Sequence[Mapping[str, Any]]):
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self._rows)
+        return _library("pandas").DataFrame(self._rows)
 
     def to_polars(self) -> Any:
         """The rows as a polars DataFrame."""
-        import polars
-
-        return polars.DataFrame(self._rows, infer_schema_length=None)
+        return _library("polars").DataFrame(self._rows, infer_schema_length=None)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The rows as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
@@ -59,6 +56,13 @@ class Rows(Sequence[Mapping[str, Any]]):
 
     def _repr_html_(self) -> str:
         return html_table(self._rows, self.columns, self.title)
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise ImportError(f"this needs {name}: pip install {name}, or cutline with its extra 'frames'") from None
 
 
 def plain(value: Any) -> Any:
