@@ -156,6 +156,7 @@ def _work(
     tolerance, marks = job.tolerance, job.marks(totals.rows)
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
+        _need_numba()
         import pyarrow
 
         stream, key = None, 0
@@ -177,6 +178,17 @@ def _work(
             )
 
     return work
+
+
+def _need_numba() -> None:
+    """Executors compile the sweep: say so where they cannot, before a row is read."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        raise RuntimeError(
+            "this executor has no numba; install cutline with its dependencies on the executors, or ship them with "
+            "spark.archives"
+        ) from None
 
 
 def _complete(found: Mapping[int, Any], starts: Mapping[int, tuple[float, float, float, float]]) -> None:

@@ -1,0 +1,166 @@
+"""A standalone Spark cluster on loopback: one master, two workers, one of which is killed during the job."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+import cutline as cl
+
+pyspark = pytest.importorskip("pyspark")
+pytestmark = pytest.mark.slow
+MEASURES = ["roc_auc", "pem", "average_precision", "auch", "pr_auc_min", "pr_auc_max", "quota_pearson@700", "log_loss"]
+
+JOB = """
+    import json, sys, time
+    from pathlib import Path
+    from pyspark.sql import SparkSession
+    from cutline.engines import spark_engine
+    from cutline.tables import evaluate_table
+
+    master, path, started, pause, measures = sys.argv[1:]
+    spark = (
+        SparkSession.builder.master(master).config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.executor.memory", "512m").config("spark.executor.cores", "1")
+        .config("spark.speculation", "true").config("spark.task.maxFailures", "8").getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    spark_engine._ROWS_PER_PARTITION = 1000
+    work_of = spark_engine._work
+
+    def slowly(*arguments):
+        work, seconds = work_of(*arguments), float(pause)
+        Path(started).write_text("the partitions are being summed")
+
+        def slow(batches):
+            time.sleep(seconds)
+            yield from work(batches)
+
+        return slow
+
+    spark_engine._work = slowly
+    ev = evaluate_table(spark.read.parquet(path), label="y", score="p", interval=None, measures=json.loads(measures))
+    print(json.dumps({key: ev[key].value for key in ev}))
+    spark.stop()
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Cluster:
+    """Processes of a cluster, each in a group of its own so that it ends with its children."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = Path(pyspark.__file__).parent
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            "SPARK_HOME": str(self.home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_WORKER_DIR": str(folder / "work"),
+            "SPARK_LOCAL_DIRS": str(folder / "local"),
+            "SPARK_DAEMON_MEMORY": "256m",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        self.processes: list[subprocess.Popen[bytes]] = []
+        port = free_port()
+        self.master = f"spark://127.0.0.1:{port}"
+        options = ["--host", "127.0.0.1", "--webui-port", "0"]
+        self.start("master.Master", *options, "--port", str(port))
+        self.wait_for("master", "started at")
+        self.workers = [
+            self.start("worker.Worker", *options, "--cores", "1", "--memory", "700m", self.master) for _ in "ab"
+        ]
+        for k in (1, 2):
+            self.wait_for(str(k), "registered with master")
+
+    def start(self, name: str, *options: str) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{len(self.processes) or 'master'}.log").open("wb")
+        command = [str(self.home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *options]
+        process = subprocess.Popen(
+            command, env=self.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        log.close()
+        self.processes.append(process)
+        return process
+
+    def wait_for(self, log: str, words: str) -> None:
+        deadline = time.monotonic() + 300
+        while words.casefold() not in (self.folder / f"{log}.log").read_text(errors="replace").casefold():
+            assert time.monotonic() < deadline, (self.folder / f"{log}.log").read_text(errors="replace")[-2000:]
+            time.sleep(0.2)
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def close(self) -> None:
+        for process in reversed(self.processes):
+            self.kill(process)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    one = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    path = str(tmp_path_factory.mktemp("table") / "t.parquet")
+    score = "round(hash(i) / 2.0**64, 3)"
+    duckdb.sql(
+        f"SELECT {score} AS p, (hash(i + 7777777) / 2.0**64 < {score})::TINYINT AS y FROM range(12000) r(i)"
+    ).write_parquet(path)
+    columns = duckdb.sql(f"FROM '{path}'").fetchnumpy()
+    return path, {name: np.asarray(column) for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("lose_a_worker", [False, True])
+def test_a_cluster_gives_the_same_even_where_a_worker_dies(
+    lose_a_worker: bool, cluster: Cluster, table: tuple[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    path, columns = table
+    job, started = tmp_path / "job.py", tmp_path / "started"
+    job.write_text(textwrap.dedent(JOB))
+    pause = "0.7" if lose_a_worker else "0"
+    command = [sys.executable, str(job), cluster.master, path, str(started), pause, json.dumps(MEASURES)]
+    with (tmp_path / "job.log").open("wb") as log:
+        running = subprocess.Popen(
+            command, env=cluster.environment, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+        )
+    cluster.processes.append(running)
+    if lose_a_worker:
+        deadline = time.monotonic() + 300
+        while not started.exists():
+            assert running.poll() is None, (tmp_path / "job.log").read_text()[-3000:]
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        time.sleep(2.0)
+        assert running.poll() is None, "the job ended before the worker could be killed"
+        cluster.kill(cluster.workers[0])
+    out, _ = running.communicate(timeout=400)
+    assert running.returncode == 0, (tmp_path / "job.log").read_text()[-3000:]
+    found = json.loads(out.decode().strip().splitlines()[-1])
+    expected = cl.evaluate(columns["y"], columns["p"], interval=None, measures=MEASURES)
+    assert found == {key: pytest.approx(expected[key].value, rel=1e-12) for key in expected}
