@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .inference.resampling import Resampler
+from .inference.resampling import Resampler, enough_replicates
 from .quota import hits_at
 from .ranking import Ranking
 from .rows import Rows
@@ -55,6 +55,7 @@ def dominance(
     grid = np.unique(np.linspace(0, len(places) - 1, min(_GRID, len(places))).round().astype(np.int64))
     first = next(iter(rankings.values()))
     total = first.rows if axis == "quota" else first.n_neg
+    n_resamples = enough_replicates(n_resamples, first.rows)
     drawn = np.array(
         [resamplers[n].curves(0 if axis == "quota" else 1, places[grid] / total, n_resamples)[0] for n in names]
     )

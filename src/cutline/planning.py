@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 from .estimate import Estimate
-from .inference.resampling import Resampler
+from .inference.resampling import Resampler, enough_replicates
 from .measures.catalogue import number
 from .operating import OperatingPoint, at_rows
 from .quota import hits_at, quota_weights
@@ -129,6 +129,7 @@ def plan(
     best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
     afloat = np.flatnonzero(profits >= -rounding)
     resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
+    n_resamples = enough_replicates(n_resamples, n)
     estimate, optimism = _forecast(best, limit, profits, prices, resampler, level, n_resamples)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
     return Plan(

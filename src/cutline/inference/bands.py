@@ -12,7 +12,7 @@ from ..ranking import Ranking
 from ..sample import Sample
 from .intervals import Settings
 from .proportions import z_of
-from .resampling import Resampler
+from .resampling import Resampler, enough_replicates
 
 Floats = NDArray[np.float64]
 _AXIS = {"roc": 1, "precision_recall": 2}
@@ -28,7 +28,9 @@ def band_maker(name: str, sample: Sample, ranking: Ranking, settings: Settings, 
             sample, ranking, stratified=stratified, groups=groups, seed=settings.seed, progress=settings.progress
         )
         shares = grid if name in (*_AXIS, "tpr_fpr") else grid / ranking.rows
-        hits, misses, n_pos, n_neg = resampler.curves(_AXIS.get(name, 0), shares, settings.n_resamples)
+        hits, misses, n_pos, n_neg = resampler.curves(
+            _AXIS.get(name, 0), shares, enough_replicates(settings.n_resamples, ranking.rows)
+        )
         _, drawn = points(name, hits, misses, n_pos, n_neg)
         drawn = drawn[~np.isnan(drawn[:, -1])]
         tail = (1.0 - level) / 2.0

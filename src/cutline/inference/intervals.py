@@ -23,12 +23,11 @@ from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import Counts, sweep
 from . import blocks, bootstrap, cells, delong, proportions
-from .resampling import Resampler
+from .resampling import Resampler, enough_replicates
 
 AUC_FAMILY = ("roc_auc", "gini", "pem", "taks", "average_gain", "linear_ranking")
 NAMES = ("auto", "bootstrap", *proportions.METHODS, "delong", "delong_logit", *bootstrap.METHODS)
 DEFAULT_PROPORTION = "wilson"
-_ROWS_DRAWN = 200_000_000  # of long lists, so many rows in all replicates together
 
 # What ``auto`` takes, by counted coverage (benchmarks/coverage.py; the table is in docs/how-sure-are-we.md).
 ON_LOGIT_SCALE = ("average_precision", "average_hit_rate", "pr_auc_min", "pr_auc_minmax", "pr_auc_max")
@@ -122,7 +121,7 @@ def estimate_all(
                 estimates[spec] = Estimate(str(spec), values[spec], low, high, settings.level, "blocks")
         resampled = [spec for spec in resampled if spec.measure.needs_quota]
         possible = [spec for spec in possible if spec.measure.needs_quota]
-        settings = replace(settings, n_resamples=min(settings.n_resamples, max(100, _ROWS_DRAWN // ranking.rows)))
+        settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, ranking.rows))
     wanted = resampled if keep is None or settings.interval is None else [s for s in possible if values[s] == values[s]]
     for stratified in (True, False):
         chosen = [spec for spec in wanted if is_stratified(spec, settings) == stratified]

@@ -18,6 +18,15 @@ from ..sample import Sample, as_column
 from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
 
 _JACKKNIFE_BLOCKS = 200
+_ROWS_DRAWN = 200_000_000
+
+
+def enough_replicates(wanted: int, rows: int) -> int:
+    """Replicates of a long list: fewer than asked for, but 100 at least, so that some 200 million rows are drawn in all.
+
+    A list this long leaves little to chance, and what is left shows in a hundred replicates.
+    """
+    return min(wanted, max(100, _ROWS_DRAWN // rows))
 
 
 @dataclass(frozen=True)
