@@ -22,7 +22,7 @@ _ROWS_DRAWN = 200_000_000
 
 
 def enough_replicates(wanted: int, rows: int) -> int:
-    """Replicates of a long list: fewer than asked for, but 100 at least, so that some 200 million rows are drawn in all.
+    """Replicates of a long list: fewer than asked for, 100 at least, so that some 200 million rows are drawn in all.
 
     A list this long leaves little to chance, and what is left shows in a hundred replicates.
     """
