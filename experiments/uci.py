@@ -127,7 +127,7 @@ def _from_openml(name: str, source: Source) -> tuple[DataSet | None, str]:
     from sklearn.datasets import fetch_openml
 
     try:
-        bunch = fetch_openml(source.openml, version=1, as_frame=True, parser="auto")
+        bunch = fetch_openml(source.openml, version=1, as_frame=True, parser="auto", n_retries=0)
     except Exception as error:  # offline, or OpenML is: the other sets still run
         return None, f"OpenML cannot be reached ({type(error).__name__}); give the files with --data DIR"
     frame = bunch.data

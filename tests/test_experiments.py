@@ -216,6 +216,20 @@ def test_arff_is_read() -> None:
     assert np.isnan(data.numeric[1, 0])
 
 
+def test_a_set_that_is_nowhere_is_left_out_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sklearn.datasets
+
+    def offline(*_: Any, **__: Any) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    uci = module("uci")
+    data, why = uci.load("sonar", tmp_path, network=True)
+    assert data is None
+    assert "--data DIR" in why
+    assert uci.load("iris", tmp_path, network=False)[1] == "installed with scikit-learn"
+
+
 @pytest.mark.skipif(not (SHARED / "uci").is_dir() or not SCORES.is_dir(), reason="the data sets are not here")
 @pytest.mark.parametrize("name", ["hepatitis", "labor", "monks-1", "soybean"])
 def test_the_split_is_wekas(name: str) -> None:
