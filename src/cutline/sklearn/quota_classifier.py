@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import cross_val_predict
-from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -66,10 +66,14 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def fit(self, X: Any, y: Any, **params: Any) -> QuotaClassifier:
         """Fit the estimator, and learn the threshold from out-of-fold scores; ``params`` go to the estimator's fit."""
         X, y = indexable(X, y)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind != "binary":
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        y = column_or_1d(y, warn=True)
+        weight = params.get("sample_weight")
+        if weight is not None and len(np.unique(y[np.asarray(weight) > 0])) < 2:
+            raise ValueError("sample_weight leaves cases of a single class; give cases of both classes a weight")
         if isinstance(self.cv, str):
             if self.cv != "prefit":
                 raise InputError(f"cv={self.cv!r}: pass a number of folds, a splitter, or 'prefit'")

@@ -1,0 +1,160 @@
+"""Cross-validated evaluations: values by fold, the corrected interval, and replicates within folds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.svm import LinearSVC
+
+import cutline as cl
+from cutline.inference.resampling import Resampler
+from cutline.ranking import rank
+from cutline.sample import make_sample
+from cutline.sklearn import evaluate_cv
+from cutline.sklearn.crossval import units_within
+
+X, Y = make_classification(n_samples=300, n_informative=3, flip_y=0.2, weights=[0.7], random_state=5)
+CV = StratifiedKFold(5, shuffle=True, random_state=0)
+MODEL = LogisticRegression()
+FEW = ["roc_auc", "recall", "brier_score", "qrecall@10%"]
+
+
+def test_values_are_those_of_the_folds() -> None:
+    result = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW, n_resamples=50)
+    np.testing.assert_allclose(result.values("roc_auc"), cross_val_score(MODEL, X, Y, cv=CV, scoring="roc_auc"))
+    np.testing.assert_allclose(result.values("recall"), cross_val_score(MODEL, X, Y, cv=CV, scoring="recall"))
+    assert list(result) == FEW
+    assert len(result) == 4
+    assert "roc_auc" in result
+    assert "pem" not in result
+    with pytest.raises(cl.InputError, match="was not evaluated"):
+        result["pem"]
+
+
+@pytest.mark.parametrize("cv", [CV, RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)])
+def test_the_corrected_interval(cv: object) -> None:
+    result = evaluate_cv(MODEL, X, Y, cv=cv, measures=["roc_auc"], n_resamples=50, level=0.9)
+    values = cross_val_score(MODEL, X, Y, cv=cv, scoring="roc_auc")
+    k = len(values)
+    share = 1 / (5 if k == 5 else 4)
+    error = values.std(ddof=1) * math.sqrt(1 / k + share / (1 - share))
+    low, high = stats.t.interval(0.9, k - 1, loc=values.mean(), scale=error)
+    e = result["roc_auc"]
+    assert (e.value, e.low, e.high) == pytest.approx((values.mean(), low, high))
+    assert (e.level, e.method) == (0.9, "corrected_t")
+    naive = stats.t.interval(0.9, k - 1, loc=values.mean(), scale=values.std(ddof=1) / math.sqrt(k))
+    assert e.high - e.low > naive[1] - naive[0]
+
+
+def test_the_pooled_list() -> None:
+    result = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW, n_resamples=200)
+    p = cross_val_predict(MODEL, X, Y, cv=CV, method="predict_proba")[:, 1]
+    assert result.pooled is not None
+    for text in FEW:
+        spec = cl.evaluate(Y, p, measures=[text], interval=None)[text]
+        e = result.pooled[text]
+        assert e.value == pytest.approx(spec.value)
+        assert e.low < e.value < e.high
+        assert e.method.endswith("_within_folds")
+    again = evaluate_cv(MODEL, X, Y, cv=CV, measures=FEW, n_resamples=200)
+    assert again.to_dicts() == result.to_dicts()
+
+
+def test_rows_tested_twice_are_no_list() -> None:
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    result = evaluate_cv(MODEL, X, Y, cv=cv, measures=["roc_auc"])
+    assert result.pooled is None
+    assert math.isnan(result.to_dicts()[0]["pooled"])
+    with pytest.raises(cl.InputError, match="more than once"):
+        result.plot("roc", pooled=True)
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_replicates_keep_the_size_of_each_fold(stratified: bool) -> None:
+    rng = np.random.default_rng(0)
+    y, s, w = rng.random(60) < 0.4, rng.integers(0, 9, 60) / 9, rng.random(60) + 0.1
+    fold = rng.integers(0, 4, 60)
+    sample = make_sample(y, s, sample_weight=w)
+    resampler = Resampler(sample, rank(sample), stratified=stratified, seed=1)
+    resampler.units = units_within(sample, fold, stratified)
+    seen = set()
+    for counts, ranking in resampler.each(20):
+        times = resampler.row_multiplicities(counts)
+        seen.add(tuple(times))
+        for k in range(4):
+            for here in [y & (fold == k), ~y & (fold == k)] if stratified else [fold == k]:
+                assert times[here].sum() == here.sum()
+        assert ranking.n_pos == pytest.approx((times * w)[y].sum())
+    assert len(seen) == 20
+
+
+def test_folds_that_differ_in_level_widen_nothing_between_them() -> None:
+    """Between folds nothing is drawn, so that a replicate's share of each fold is fixed."""
+    rng = np.random.default_rng(1)
+    fold = np.repeat([0, 1], 100)
+    y = np.where(fold == 0, rng.random(200) < 0.02, rng.random(200) < 0.98)
+    s = y.astype(float)
+    sample = make_sample(y, s)
+    spread = []
+    for units in (None, units_within(sample, fold, stratified=False)):
+        resampler = Resampler(sample, rank(sample), stratified=False, seed=0)
+        if units is not None:
+            resampler.units = units
+        spread.append(np.std([r.n_pos for _, r in resampler.each(300)]))
+    assert spread[1] < 0.6 * spread[0]
+
+
+def test_distances_weights_and_names() -> None:
+    named = np.where(Y == 1, "yes", "no")
+    w = np.linspace(0.0, 2.0, len(Y))
+    result = evaluate_cv(
+        LinearSVC(), X, named, cv=3, pos_label="yes", sample_weight=w, measures=["recall", "roc_auc"], n_resamples=50
+    )
+    d = cross_val_predict(LinearSVC(), X, named, cv=3, method="decision_function")
+    assert result.pooled is not None
+    assert result.pooled["recall"].value == pytest.approx(cl.recall(Y, d, threshold=0, sample_weight=w))
+    assert result.pooled["roc_auc"].value == pytest.approx(cl.roc_auc(Y, d, sample_weight=w))
+    with pytest.raises(cl.InputError, match="pos_label='yes'"):
+        evaluate_cv(LinearSVC(), X, named, cv=3)
+    with pytest.raises(cl.InputError, match="sample_weight has 3 rows"):
+        evaluate_cv(MODEL, X, Y, cv=3, sample_weight=[1, 2, 3])
+
+
+def test_a_quota_is_a_share() -> None:
+    for options in ({"quota": 20}, {"measures": ["hit_rate@20"]}):
+        with pytest.raises(cl.InputError, match="give a share"):
+            evaluate_cv(MODEL, X, Y, cv=3, **options)  # type: ignore[arg-type]
+    result = evaluate_cv(MODEL, X, Y, cv=3, quota=0.2, measures=["hit_rate"], n_resamples=50)
+    assert result["hit_rate"].value == pytest.approx(result.values("hit_rate@20%").mean())
+
+
+def test_what_has_no_value_or_no_spread() -> None:
+    y = np.array([1, 0] * 6)
+    x = y[:, None] + 0.0
+    result = evaluate_cv(MODEL, x, y, cv=3, measures=["roc_auc", "positive_likelihood_ratio", "hinge_loss"])
+    e = result["roc_auc"]
+    assert e.value == 1.0
+    assert math.isnan(e.low)
+    assert result["positive_likelihood_ratio"].value == math.inf
+    lonely = np.array([1, 1, 0, 0, 0, 0, 0, 0])
+    splits = [(np.array([0, 1, 2, 3]), np.array([4, 5])), (np.array([0, 2, 4, 5]), np.array([1, 3, 6]))]
+    part = evaluate_cv(MODEL, np.arange(8.0)[:, None], lonely, cv=splits, measures=["roc_auc"], n_resamples=20)
+    assert part["roc_auc"].undefined_replicates == 1
+    assert part["roc_auc"].value == part.values("roc_auc")[1]
+    assert "undefined in 1" in repr(part)
+
+
+def test_every_measure_and_the_tables() -> None:
+    result = evaluate_cv(MODEL, X, Y, cv=3, quota=0.1, n_resamples=50, name="logit")
+    assert len(result) > 40
+    assert repr(result).startswith("logit: 3 folds, 95% intervals")
+    assert "<table>" in result._repr_html_()
+    frame = result.to_pandas()
+    assert list(frame["measure"]) == list(result)
+    assert result.to_polars().height == len(result)

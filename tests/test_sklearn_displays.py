@@ -1,0 +1,158 @@
+"""Displays draw what the evaluations hold, from any of the three sources, and share axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedKFold, cross_val_predict, cross_validate
+
+import cutline as cl
+from cutline.sklearn import (
+    GainDisplay,
+    HitRateDisplay,
+    LiftDisplay,
+    PrecisionRecallDisplay,
+    ProfitDisplay,
+    QrecallDisplay,
+    RocDisplay,
+    TprFprDisplay,
+)
+
+X, Y = make_classification(n_samples=200, n_informative=3, flip_y=0.2, weights=[0.7], random_state=2)
+MODEL = LogisticRegression().fit(X, Y)
+P = MODEL.predict_proba(X)[:, 1]
+DISPLAYS: list[tuple[Any, dict[str, Any]]] = [
+    (RocDisplay, {}),
+    (PrecisionRecallDisplay, {}),
+    (GainDisplay, {}),
+    (LiftDisplay, {}),
+    (HitRateDisplay, {}),
+    (QrecallDisplay, {}),
+    (TprFprDisplay, {}),
+    (ProfitDisplay, {"cost": 1.0, "value": 4.0}),
+]
+EVERY = pytest.mark.parametrize(("display", "options"), DISPLAYS, ids=[d.__name__ for d, _ in DISPLAYS])
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def main_line(display: Any, name: str) -> Any:
+    """The line that carries a model's name."""
+    return next(line for line in display.ax_.lines if str(line.get_label()).startswith(name))
+
+
+@EVERY
+def test_three_ways_to_one_curve(display: Any, options: dict[str, Any]) -> None:
+    _, ax = plt.subplots()
+    one = display.from_predictions(Y, P, name="logit", ax=ax, n_resamples=50, **options)
+    assert one.ax_ is ax
+    assert one.figure_ is ax.figure
+    two = display.from_estimator(MODEL, X, Y, n_resamples=50, **options)
+    a, b = main_line(one, "logit"), main_line(two, "LogisticRegression")
+    np.testing.assert_array_equal(a.get_xydata(), b.get_xydata())
+    reference = cl.evaluate(Y, P, name="m", measures=[], interval=None, n_resamples=50)
+    drawn = reference.plot(display.kind, band=False, **options) if display is not TprFprDisplay else None
+    if drawn is not None:
+        line = next(line for line in drawn.lines if line.get_label() == "m")
+        np.testing.assert_array_equal(a.get_xydata(), line.get_xydata())
+
+
+@EVERY
+def test_bands(display: Any, options: dict[str, Any]) -> None:
+    with_band = display.from_predictions(Y, P, band=True, n_resamples=50, **options)
+    without = display.from_predictions(Y, P, band=False, n_resamples=50, **options)
+    assert len(with_band.ax_.collections) >= 1
+    if display is not QrecallDisplay:  # which shades the areas behind PEM instead
+        assert len(without.ax_.collections) == 0
+
+
+@EVERY
+def test_folds(display: Any, options: dict[str, Any]) -> None:
+    found = cross_validate(LogisticRegression(), X, Y, cv=4, return_estimator=True, return_indices=True)
+    folds = display.from_cv_results(found, X, Y, n_resamples=50, **options)
+    assert [ev.name for ev in folds.evaluations] == ["fold 1", "fold 2", "fold 3", "fold 4"]
+    assert sum(ev.facts["rows"] for ev in folds.evaluations) == len(Y)
+    pooled = display.from_cv_results(found, X, Y, pooled=True, name="all", n_resamples=50, **options)
+    p = cross_val_predict(LogisticRegression(), X, Y, cv=4, method="predict_proba")[:, 1]
+    whole = display.from_predictions(Y, p, name="all", n_resamples=50, **options)
+    np.testing.assert_allclose(main_line(pooled, "all").get_xydata(), main_line(whole, "all").get_xydata())
+
+
+def test_displays_share_axes() -> None:
+    first = RocDisplay.from_predictions(Y, P, name="one", n_resamples=50)
+    note = first.ax_.text(0.5, 0.5, "mine")
+    second = RocDisplay.from_predictions(Y, -P, name="two", ax=first.ax_, n_resamples=50)
+    assert second.ax_ is first.ax_
+    one, two = main_line(second, "one"), main_line(second, "two")
+    assert one.get_color() != two.get_color()
+    names = [text.get_text() for text in second.ax_.texts]
+    assert {"one", "two", "mine"} <= set(names)
+    assert names.count("chance") == 1
+    assert note in second.ax_.texts
+    third = RocDisplay.from_predictions(Y, P**2, name="three", ax=first.ax_, n_resamples=50)
+    assert [text.get_text() for text in third.ax_.texts].count("chance") == 1
+    assert {main_line(third, n).get_color() for n in ("one", "two", "three")} >= {one.get_color(), two.get_color()}
+
+
+def test_the_hull_and_the_area_are_there() -> None:
+    display = RocDisplay.from_predictions(Y, P, n_resamples=50)
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert "convex hull" in texts
+    assert any(f"AUC {cl.roc_auc(Y, P):.3f}" in text for text in texts)
+    bare = RocDisplay.from_predictions(Y, P, hull=False, n_resamples=50)
+    assert "convex hull" not in [text.get_text() for text in bare.ax_.texts]
+
+
+def test_drawn_again_elsewhere_with_another_name() -> None:
+    display = GainDisplay.from_predictions(Y, P, name="a", quota=20, n_resamples=50)
+    assert any("20 places" in text.get_text() for text in display.ax_.texts)
+    _, ax = plt.subplots()
+    again = display.plot(ax=ax, name="b")
+    assert again.ax_ is ax
+    assert main_line(again, "b") is not None
+
+
+def test_labels_by_name() -> None:
+    named = np.where(Y == 1, "yes", "no")
+    model = LogisticRegression().fit(X, named)
+    found = cross_validate(model, X, named, cv=3, return_estimator=True, return_indices=True)
+    for label, positives in (("yes", Y.sum()), ("no", (1 - Y).sum())):
+        one = RocDisplay.from_estimator(model, X, named, pos_label=label, n_resamples=50)
+        assert one.evaluations[0].facts["positives"] == positives
+        assert one.evaluations[0]["roc_auc"].value > 0.5
+        folds = RocDisplay.from_cv_results(found, X, named, pos_label=label, n_resamples=50)
+        assert sum(ev.facts["positives"] for ev in folds.evaluations) == positives
+
+
+def test_what_cannot_be_drawn_says_why() -> None:
+    with pytest.raises(cl.InputError, match="cost=… and value=…"):
+        ProfitDisplay.from_predictions(Y, P)
+    with pytest.raises(cl.InputError, match="return_estimator=True"):
+        RocDisplay.from_cv_results(cross_validate(MODEL, X, Y, cv=2), X, Y)
+    twice = cross_validate(
+        MODEL,
+        X,
+        Y,
+        cv=RepeatedKFold(n_splits=2, n_repeats=2, random_state=0),
+        return_estimator=True,
+        return_indices=True,
+    )
+    with pytest.raises(cl.InputError, match="more than once"):
+        RocDisplay.from_cv_results(twice, X, Y, pooled=True)
+    folds = RocDisplay.from_cv_results(twice, X, Y, n_resamples=50)
+    with pytest.raises(cl.InputError, match="4 curves alike"):
+        folds.plot(name="one")

@@ -1,0 +1,154 @@
+"""Scorers: what they read, which sign they give, and where they can be used."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import cutline as cl
+from cutline.sklearn import scorer
+
+X, Y = make_classification(n_samples=240, n_informative=3, weights=[0.7], flip_y=0.15, random_state=3)
+MODEL = LogisticRegression().fit(X[:120], Y[:120])
+SVM = LinearSVC().fit(X[:120], Y[:120])
+XT, YT = X[120:], Y[120:]
+P = MODEL.predict_proba(XT)[:, 1]
+
+
+# ranking_score takes a function, which no string can hold
+@pytest.mark.parametrize("name", [m.name for m in cl.measures() if m.family != "other" and m.name != "ranking_score"])
+def test_every_measure_can_score(name: str) -> None:
+    one = cl.measure(name)
+    text = {"f_beta": "f_beta(beta=2)"}.get(name, name) + ("@10%" if one.needs_quota else "")
+    options = {"quota": 0.1} if one.needs_quota else {"beta": 2} if name == "f_beta" else {}
+    score = MODEL.decision_function(XT) if name == "hinge_loss" else P
+    expected = getattr(cl, name)(YT, score, **options)
+    assert scorer(text)(MODEL, XT, YT) == pytest.approx(expected if one.better == "higher" else -expected, rel=1e-12)
+
+
+def test_decisions_are_those_of_predict() -> None:
+    fixed = FixedThresholdClassifier(MODEL, threshold=0.2).fit(X[:120], Y[:120])
+    assert scorer("recall")(fixed, XT, YT) == cl.recall(YT, P, threshold=0.2)
+    assert scorer("recall(threshold=0.2)")(MODEL, XT, YT) == cl.recall(YT, P, threshold=0.2)
+    assert scorer("recall")(SVM, XT, YT) == cl.recall(YT, SVM.decision_function(XT), threshold=0)
+
+
+def test_what_is_read_of_an_estimator() -> None:
+    assert scorer("roc_auc")(SVM, XT, YT) == cl.roc_auc(YT, SVM.decision_function(XT))
+    chosen = scorer("roc_auc", response_method="decision_function")
+    assert chosen(MODEL, XT, YT) == cl.roc_auc(YT, MODEL.decision_function(XT))
+    with pytest.raises(AttributeError, match="predict_proba"):
+        scorer("brier_score")(SVM, XT, YT)
+    with pytest.raises(cl.InputError, match="response_method"):
+        scorer("roc_auc", response_method="predict")
+
+
+def test_labels_by_name() -> None:
+    named = np.where(Y == 1, "yes", "no")
+    model = LogisticRegression().fit(X[:120], named[:120])
+    for text in ("roc_auc", "recall", "qrecall@10%"):
+        for label, y in (("yes", YT), ("no", 1 - YT)):
+            score = model.predict_proba(XT)[:, int(label == "yes")]
+            quota = {"quota": 0.1} if "@" in text else {}
+            expected = getattr(cl, text.partition("@")[0])(y, score, **quota)
+            assert scorer(text, pos_label=label)(model, XT, named[120:]) == pytest.approx(expected)
+        with pytest.raises(cl.InputError, match="pos_label"):
+            scorer(text)(model, XT, named[120:])
+
+
+def test_cross_validation_and_search() -> None:
+    plain = cross_val_score(LogisticRegression(), X, Y, scoring="roc_auc", cv=3)
+    np.testing.assert_allclose(cross_val_score(LogisticRegression(), X, Y, scoring=scorer("roc_auc"), cv=3), plain)
+    several = {"q": scorer("qrecall@5%"), "b": scorer("brier_score"), "k": scorer("matthews_correlation")}
+    found = cross_validate(LogisticRegression(), X, Y, scoring=several, cv=3)
+    assert (found["test_b"] < 0).all()
+    assert {len(found[f"test_{k}"]) for k in several} == {3}
+    grid = {"logisticregression__C": [1e-3, 1.0]}
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    ours = GridSearchCV(pipe, grid, scoring=scorer("log_loss(base=2.718281828459045, eps=1e-15)"), cv=3).fit(X, Y)
+    theirs = GridSearchCV(pipe, grid, scoring="neg_log_loss", cv=3).fit(X, Y)
+    assert ours.best_params_ == theirs.best_params_
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+def test_clones_and_pickles() -> None:
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer("qrecall@10%"), cv=3)
+    first = clone(search).fit(X, Y)
+    second = pickle.loads(pickle.dumps(search)).fit(X, Y)
+    np.testing.assert_array_equal(first.cv_results_["mean_test_score"], second.cv_results_["mean_test_score"])
+    again = pickle.loads(pickle.dumps(first))
+    assert again.score(XT, YT) == first.score(XT, YT)
+    for text in ("pem", "recall", "brier_score"):
+        assert pickle.loads(pickle.dumps(scorer(text)))(MODEL, XT, YT) == scorer(text)(MODEL, XT, YT)
+
+
+def test_tunes_thresholds() -> None:
+    ours = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer("f1"), cv=3).fit(X, Y)
+    theirs = TunedThresholdClassifierCV(LogisticRegression(), scoring="f1", cv=3).fit(X, Y)
+    assert ours.best_threshold_ == theirs.best_threshold_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    named = np.where(Y == 1, "yes", "no")
+    again = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer("f1", pos_label="yes"), cv=3).fit(X, named)
+    assert again.best_threshold_ == ours.best_threshold_
+
+
+def test_a_ranking_measure_tunes_no_threshold() -> None:
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer("qrecall@5%"), cv=3)
+    with pytest.raises(cl.InputError, match="reads scores, but was given decisions"):
+        tuned.fit(X, Y)
+
+
+def test_weights_by_routing() -> None:
+    w = np.linspace(0.1, 3.0, len(Y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = scorer("roc_auc").set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        ours = cross_val_score(model, X, Y, scoring=weighted, cv=3, params={"sample_weight": w})
+        from sklearn.metrics import get_scorer
+
+        theirs = get_scorer("roc_auc").set_score_request(sample_weight=True)
+        expected = cross_val_score(model, X, Y, scoring=theirs, cv=3, params={"sample_weight": w})
+        np.testing.assert_allclose(ours, expected)
+        search = GridSearchCV(model, {"C": [0.1, 1.0]}, scoring=clone(weighted, safe=False), cv=3)
+        assert np.isfinite(search.fit(X, Y, sample_weight=w).best_score_)
+    unweighted = cross_val_score(LogisticRegression(), X, Y, scoring=scorer("roc_auc"), cv=3)
+    assert not np.allclose(ours, unweighted)
+
+
+def test_weights_where_places_are_counted_are_refused() -> None:
+    with pytest.raises(cl.InputError, match="sample_weight"):
+        scorer("qrecall@10%")(MODEL, XT, YT, sample_weight=np.ones(len(YT)))
+    weighted = scorer("recall")(MODEL, XT, YT, sample_weight=np.arange(len(YT)) + 1.0)
+    assert weighted == pytest.approx(cl.recall(YT, P, sample_weight=np.arange(len(YT)) + 1.0))
+
+
+def test_undefined_is_said() -> None:
+    only: Any = np.zeros(5, dtype=int)
+    with pytest.warns(cl.UndefinedWarning, match="no positive cases"):
+        assert np.isnan(scorer("roc_auc")(MODEL, XT[:5], only))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("qrecall", "needs a quota"), ("no_such", "no measure"), ("triplet_loss(margin=1)", "no single column")],
+)
+def test_what_cannot_be_a_scorer(text: str, why: str) -> None:
+    with pytest.raises(cl.InputError, match=why):
+        scorer(text)
