@@ -75,6 +75,7 @@ def run_uci(report: Report, args: Any) -> None:
     judged = in_parallel(arbel_uci.judge, given, "sets done", processes=args.full)
     found = [one for some in judged for one in some]
     rows = arbel_uci.rows(found)
+    report.keep(found, "tables-8-9-by-split")
     report.table(f"Tables 8 and 9: {len(sets)} sets, {splits} splits, scikit-learn's learners", rows, "tables-8-9")
     compared, apart = arbel_uci.choices(found, "AUC", "PEM")
     report.text(f"AUC and PEM pick different models in {len(apart)} of {compared} comparisons: PEM = 2·AUC − 1.")

@@ -44,11 +44,15 @@ class Report:
             {key: f"{v:.6g}" if isinstance(v, float) else v for key, v in one.items() if key not in but} for one in rows
         ]
         print(f"{cl.Rows(shown, title)!r}\n", flush=True)
-        with (self.folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, table.columns)
-            writer.writeheader()
-            writer.writerows(table.to_dicts())
+        self.keep(rows, name)
         return table
+
+    def keep(self, rows: Sequence[Mapping[str, Any]], name: str) -> None:
+        """Write rows as CSV without printing them."""
+        with (self.folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
 
     def text(self, *lines: str) -> None:
         """A remark under a table."""

@@ -56,7 +56,7 @@ def run_population(report: Report, population: Any, args: Any) -> None:
     for k1 in sizes:
         for method in faces.METHODS:
             # The blend back-tests every method anew for each task: fewer repeats tell its error too.
-            n = repeats if method != "auto" else min(repeats, max(20, repeats // 10))
+            n = repeats if method != "auto" or not args.full else max(4, repeats // 10)
             given = [(population, k1, method, args.seed + b, largest) for b in range(n)]
             what = f"{population.name}, {k1} classes, {method}"
             runs[k1, method] = np.array(in_parallel(faces.predict, given, what, processes=args.full))
