@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import duckdb
@@ -379,6 +384,35 @@ def test_an_interrupted_sort_stops_and_leaves_nothing(tmp_path: Path, monkeypatc
     monkeypatch.setattr(streams.Stream, "feed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         evaluate_table(path, label="label", score="score", stream=True, interval=None, temp_directory=folder)
+    assert os.listdir(folder) == []
+    assert "cutline-fetch" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "long.parquet")
+    duckdb.sql("SELECT hash(i) / 2.0**64 AS p, i % 5 = 0 AS y FROM range(8000000) r(i)").write_parquet(path)
+    folder = tmp_path / "temp"
+    folder.mkdir()
+    script = (
+        "import sys; from cutline.tables import evaluate_table\n"
+        "print('begins', flush=True)\n"
+        "options = {'interval': None, 'memory_limit': '60MB', 'temp_directory': sys.argv[2]}\n"
+        "evaluate_table(sys.argv[1], label='y', score='p', **options)"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", script, path, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert running.stdout is not None
+    running.stdout.readline()
+    deadline = time.monotonic() + 60
+    while not any(folder.rglob("*.tmp")):  # it has begun to spill
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert b"KeyboardInterrupt" in errors
     assert os.listdir(folder) == []
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def _column(child: Any, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.frombuffer(memoryview(buffer), dtype=dtype).copy()
 
 
-def batches(exporter: Any, interrupt: Callable[[], None]) -> Iterator[Batch]:
+def batches(exporter: Any, interrupt: Callable[[], None]) -> Generator[Batch]:
     """The batches of a stream, fetched ahead by a thread of its own.
 
     The thread works on the next batch while the last one is summed, and leaves the main thread free to take Ctrl-C

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -143,8 +144,8 @@ def _variances(
     steps = {model: (r.score[::-1].copy(), placements(r)) for model, r in rankings.items()}
     what = ", ".join(f"{quoted(column)}::DOUBLE AS score_{k}" for k, column in enumerate(scores.values()))
     sql = columns.select(f"{columns.positive}::UTINYINT AS positive, {what}", source.table)
-    with told(source.name, False):
-        for batch in batches(source.run(sql), source.interrupt):
+    with told(source.name, False), closing(batches(source.run(sql), source.interrupt)) as arriving:
+        for batch in arriving:
             positive = batch["positive"].astype(np.bool_)
             found: dict[str, tuple[Floats, Floats]] = {}
             for k, model in enumerate(scores):

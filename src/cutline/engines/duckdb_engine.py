@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,12 @@ def evaluate(
     stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.rows), draws=draws)
     grouped = draws is None and totals.distinct * _GROUP_FIRST < totals.rows
     sql = _grouped(columns, source) if grouped else _sorted(columns, source, numbered=draws is not None)
-    with Progress(f"{source.name}: {score}", totals.rows, job.settings.progress) as progress:
-        for batch in _batches(source, sql, BATCH_ROWS):
+    # closed before the connection is: an error must not leave the reading thread behind
+    with (
+        Progress(f"{source.name}: {score}", totals.rows, job.settings.progress) as progress,
+        closing(_batches(source, sql, BATCH_ROWS)) as arriving,
+    ):
+        for batch in arriving:
             if grouped:
                 stream.feed_groups(batch["score"], batch["pos"], batch["neg"])
                 progress.advance(int(batch["pos"].sum() + batch["neg"].sum()))
@@ -116,9 +121,9 @@ def _grouped(columns: Columns, source: Source) -> str:
     return columns.select(f"{columns.score} AS score, {what}", source.table) + " GROUP BY ALL ORDER BY score DESC"
 
 
-def _batches(source: Source, sql: str, rows: int | None) -> Iterator[Batch]:
-    with told(source.name, False):
-        for batch in batches(source.run(sql), source.interrupt):
+def _batches(source: Source, sql: str, rows: int | None) -> Generator[Batch]:
+    with told(source.name, False), closing(batches(source.run(sql), source.interrupt)) as arriving:
+        for batch in arriving:
             if rows is None:
                 yield batch
                 continue
