@@ -190,9 +190,8 @@ def test_missing_values_name_the_row(tmp_path: Path) -> None:
 def test_a_cell_that_is_no_number_names_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("y,p\n" + "".join(f"{k % 2},{k / 60000}\n" for k in range(50000)) + "1,n/a\n")
-    message = refused("evaluate", path)
-    assert "50002" in message
-    assert '"p"' in message
+    for named in ([], ["--label", "y", "--score", "p"]):  # found while searching the label, or while fetching
+        assert refused("evaluate", path, *named).endswith("late.csv: line 50002: column 'p' holds 'n/a', not a number")
 
 
 def test_files_of_every_kind_give_the_same(scored: Path, tmp_path: Path) -> None:
@@ -403,11 +402,15 @@ def test_bad_input_is_one_line_and_status_2(arguments: list[str], words: str) ->
     assert words in said[0]
 
 
-def test_output_that_cannot_be_written_is_status_1(scored: Path, tmp_path: Path) -> None:
-    done = shell("select", scored, "--score", "p", "--quota", 3, "-o", tmp_path / "no" / "such" / "folder.csv")
-    assert done.returncode == 1
-    assert "No such file or directory" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_output_that_cannot_be_written_is_refused_first(scored: Path, tmp_path: Path) -> None:
+    goal = tmp_path / "no" / "such.csv"
+    done = shell("select", scored, "--score", "p", "--quota", 3, "-o", goal)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"cutline: -o {goal}: there is no folder {str(goal.parent)!r}; make it first\n"
+    page = tmp_path / "no" / "such.html"
+    for command in ("evaluate", "compare"):
+        assert f"--html {page}: there is no folder" in refused(command, "absent.csv", "--html", page)
+    assert "that is a folder" in refused("evaluate", scored, "--html", tmp_path)
 
 
 def test_a_reader_that_leaves_early_makes_no_noise(scored: Path) -> None:

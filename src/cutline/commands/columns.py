@@ -14,6 +14,8 @@ from ..errors import InputError
 from .output import note
 from .reading import Source, listed, quoted
 
+_TEXT_LABELS = ({"0", "1"}, {"-1", "1"})  # numbers that a file keeps as text
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -38,6 +40,8 @@ def choose_columns(
         note(f"label: column {label!r}")
     else:
         source.check(label, "label")
+        if label in scores:
+            raise InputError(f"{source.name}: column {label!r} is the label; name another column with --score")
         named = [column for column in named if column != label]  # a pattern such as * covers the label too
     if not named:
         named = score_columns(source, taken={label, *([weight] if weight else [])}, several=several)
@@ -113,6 +117,8 @@ def read_labels(source: Source, column: str, positive: str | None) -> NDArray[An
         elif _is_true_false(source, column):
             values = source.query(f"lower({name}) = 'true' AS v").fetchnumpy()["v"]
             return source.complete(values, column, "label")
+        elif set(label_values(source, column)) in _TEXT_LABELS:
+            return source.numbers(column, "label")
         _refuse(source, column)
     if source.is_number(column):
         if not re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", positive or ""):

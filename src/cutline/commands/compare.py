@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from ..errors import InputError
 from ..rows import plain
 from . import options
-from .evaluate import inference, warm_up
+from .evaluate import check_page, facts_of, inference, warm_up
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 
 if TYPE_CHECKING:
@@ -59,13 +60,14 @@ def compare(
     from .columns import choose_columns, read_labels
     from .reading import opened
 
+    check_page(html, cost, value)
     with opened(file) as source:
         warm_up()
         columns = choose_columns(source, label, scores, asked["weight"], several=True)
         if len(columns.scores) < 2:
             raise InputError(f"a comparison needs two score columns or more; --score names only {columns.scores[0]!r}")
         labels = read_labels(source, columns.label, asked["positive"])
-        weight = None if columns.weight is None else source.numbers(columns.weight, "weight")
+        weight = None if columns.weight is None else source.weights(columns.weight)
         read = {name: source.numbers(name, "score") for name in columns.scores}
     comparison = compare_arrays(
         labels,
@@ -77,25 +79,26 @@ def compare(
         margin=asked["margin"],
         **inference(asked),
     )
-    facts = {"file": source.name, "label": columns.label, "score": ", ".join(columns.scores)}
+    facts = facts_of(source, columns, ", ".join(columns.scores), asked)
     if html is not None:
         from ..present.page import write_page
 
         write_page(comparison, html, cost=cost, value=value, source=facts)
         note(f"page: {html}")
-    show_comparison(comparison, form, facts)
+    show_comparison(comparison, form, facts, asked["measures"])
 
 
-def settings_of(comparison: Comparison, facts: dict[str, Any]) -> str:
+def settings_of(comparison: Comparison, facts: dict[str, Any], measures: Sequence[str] = ()) -> str:
     """The settings line of a comparison."""
     s = comparison.settings
     first = next(iter(comparison.evaluations.values()))
     made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
-    quota = {} if comparison.quota is None else {"quota": comparison.quota}
-    return settings_line(**facts, rows=first.facts["rows"], threshold=comparison.threshold, **quota, **made)
+    asked = {"quota": comparison.quota, "measures": ", ".join(measures) or None, "margin": comparison.margin}
+    said = {key: value for key, value in asked.items() if value is not None}
+    return settings_line(**facts, rows=first.facts["rows"], threshold=comparison.threshold, **said, **made)
 
 
-def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any]) -> None:
+def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any], measures: Sequence[str] = ()) -> None:
     """Print a comparison in one of the formats."""
     from .. import __version__
     from ..present.comparing import advice, chosen_measures, differences_of, dominance_of, side_by_side
@@ -116,7 +119,7 @@ def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any]) ->
     if form == "csv":
         differences = comparison.differences
         say(as_csv(list(differences), differences.columns).rstrip("\n"))
-        note(settings_of(comparison, facts))
+        note(settings_of(comparison, facts, measures))
         return
     first = next(iter(comparison.evaluations.values()))
     quota = comparison.quota
@@ -142,4 +145,4 @@ def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any]) ->
                 say(textwrap.fill(f"{row['goal']}: {row['']}", 118, initial_indent="  ", subsequent_indent="    "))
         else:
             print_table(rows, list(rows[0]), title=title, section="measure" if title.startswith("Diff") else "")
-    say(f"\n{settings_of(comparison, facts)}")
+    say(f"\n{settings_of(comparison, facts, measures)}")

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import json
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ import click
 from ..errors import InputError
 from ..rows import plain
 from . import options
-from .output import as_csv, as_markdown, note, print_table, say, settings_line
+from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
@@ -53,6 +54,7 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
     from .columns import choose_columns
     from .reading import opened
 
+    check_page(html, asked["cost"], asked["value"])
     with opened(file) as source:
         warm_up()
         columns = choose_columns(source, label, [score] if score else [], asked["weight"])
@@ -60,13 +62,28 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
             _each_class(source, columns, score or "*", form, html, asked)
             return
         ev = evaluate_column(source, columns, columns.scores[0], asked)
-    facts = {"file": source.name, "label": columns.label, "score": columns.scores[0]}
+    facts = facts_of(source, columns, columns.scores[0], asked)
     if html is not None:
         from ..present.page import write_page
 
         write_page(ev, html, cost=asked["cost"], value=asked["value"], source=facts)
         note(f"page: {html}")
-    show_evaluation(ev, form, facts)
+    show_evaluation(ev, form, facts, asked["measures"])
+
+
+def check_page(html: str | None, cost: float | None, value: float | None) -> None:
+    """Refuse a page that cannot be written, and prices without a page, before anything is computed."""
+    if html is None and (cost is not None or value is not None):
+        raise InputError("--cost and --value are for the page: add --html PATH, or use: cutline plan")
+    check_writable(html, "--html")
+    if html is not None:
+        check_extra("page", "altair", "vl_convert")
+
+
+def facts_of(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """Which file and which of its columns a result is about, as the options say it."""
+    facts = {"file": source.name, "label": columns.label, "positive": asked["positive"], "score": score}
+    return {key: value for key, value in {**facts, "weight": columns.weight}.items() if value is not None}
 
 
 def warm_up() -> None:
@@ -88,7 +105,7 @@ def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[st
         read_labels(source, columns.label, asked["positive"]),
         source.numbers(score, "score"),
         name=score,
-        sample_weight=None if columns.weight is None else source.numbers(columns.weight, "weight"),
+        sample_weight=None if columns.weight is None else source.weights(columns.weight),
         threshold=asked["threshold"],
         quota=asked["quota"],
         measures=list(asked["measures"]) or None,
@@ -106,15 +123,17 @@ def inference(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def settings_of(ev: Evaluation, facts: dict[str, Any]) -> str:
+def settings_of(ev: Evaluation, facts: dict[str, Any], measures: Sequence[str] = ()) -> str:
     """The settings line of an evaluation."""
     s = ev.settings
     made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
-    quota = {} if ev.quota is None else {"quota": ev.quota}
-    return settings_line(**facts, rows=ev.facts["rows"], threshold=ev.threshold, **quota, **made)
+    asked: dict[str, Any] = {} if ev.quota is None else {"quota": ev.quota}
+    if measures:
+        asked["measures"] = ", ".join(measures)
+    return settings_line(**facts, rows=ev.facts["rows"], threshold=ev.threshold, **asked, **made)
 
 
-def show_evaluation(ev: Evaluation, form: str, facts: dict[str, Any]) -> None:
+def show_evaluation(ev: Evaluation, form: str, facts: dict[str, Any], measures: Sequence[str] = ()) -> None:
     """Print an evaluation in one of the formats."""
     from .. import __version__
     from ..present.tables import reading_rows
@@ -126,18 +145,18 @@ def show_evaluation(ev: Evaluation, form: str, facts: dict[str, Any]) -> None:
     if form == "csv":
         rows = ev.to_dicts()
         say(as_csv(rows, list(rows[0])).rstrip("\n"))
-        note(settings_of(ev, facts))
+        note(settings_of(ev, facts, measures))
         return
     rows = reading_rows(ev)
     sentences = [s for s in (headline(ev), quota_sentence(ev), ties_sentence(ev)) if s]
     if form == "markdown":
         say("\n\n".join(sentences) + "\n")
         say(as_markdown(rows, list(rows[0])))
-        say(f"\n{settings_of(ev, facts)}")
+        say(f"\n{settings_of(ev, facts, measures)}")
         return
     say("\n".join(sentences) + "\n")
     print_table(rows, list(rows[0]), section="family")
-    say(f"\n{settings_of(ev, facts)}")
+    say(f"\n{settings_of(ev, facts, measures)}")
 
 
 def _each_class(
@@ -174,18 +193,18 @@ def _each_class(
         threshold=asked["threshold"],
         quota=asked["quota"],
         measures=list(asked["measures"]) or None,
-        sample_weight=None if columns.weight is None else source.numbers(columns.weight, "weight"),
+        sample_weight=None if columns.weight is None else source.weights(columns.weight),
         **inference(asked),
     )
     first = next(iter(ovr.evaluations.values()))
-    facts = {"file": source.name, "label": columns.label, "score": pattern}
+    facts = facts_of(source, columns, pattern, asked)
     rows = ovr.to_dicts()
     if form == "json":
         content = {"cutline": __version__, **facts, "rows": len(labels), **first.settings.to_dict(), "classes": rows}
         say(json.dumps(plain(content), indent=2, ensure_ascii=False))
     elif form == "csv":
         say(as_csv(rows, list(rows[0])).rstrip("\n"))
-        note(settings_of(first, facts))
+        note(settings_of(first, facts, asked["measures"]))
     else:
         wanted = list(first.specs) if asked["measures"] else ["roc_auc", "average_precision", "brier_score"]
         if asked["quota"] is not None and not asked["measures"]:
@@ -196,4 +215,4 @@ def _each_class(
             say(as_markdown(table, list(table[0]), title))
         else:
             print_table(table, list(table[0]), title=title)
-        say(f"\n{settings_of(first, facts)}")
+        say(f"\n{settings_of(first, facts, asked['measures'])}")

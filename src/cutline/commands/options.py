@@ -18,6 +18,17 @@ def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return None if value is None else parse_quota(value)
 
 
+def _one_score(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """The one score column of a command for one model."""
+    from ..errors import InputError
+
+    if len(value) > 1:
+        raise InputError(
+            f"{ctx.info_name} takes one --score, not {len(value)}; for several models use: cutline compare"
+        )
+    return value[0] if value else None
+
+
 def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a column name from the file that is already on the line."""
     from ..errors import InputError
@@ -43,7 +54,20 @@ def _measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 file_argument = click.argument("file", type=click.Path(exists=False, allow_dash=True))
 label_option = click.option("--label", metavar="COLUMN", shell_complete=_columns, help="Column with the real outcome.")
 score_option = click.option(
-    "--score", metavar="COLUMN", shell_complete=_columns, help="Column with the score; 'p_*' for a column per class."
+    "--score",
+    metavar="COLUMN",
+    multiple=True,
+    callback=_one_score,
+    shell_complete=_columns,
+    help="Column with the score; 'p_*' for a column per class.",
+)
+one_score_option = click.option(
+    "--score",
+    metavar="COLUMN",
+    multiple=True,
+    callback=_one_score,
+    shell_complete=_columns,
+    help="Column with the score.",
 )
 scores_option = click.option(
     "--score",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
+from ..errors import InputError
 from ..rows import plain, show, text_table
 
 Row = Mapping[str, Any]
@@ -23,6 +26,28 @@ def note(message: str) -> None:
 def say(text: str = "") -> None:
     """A line of the result, on standard output."""
     click.echo(text)
+
+
+def check_writable(path: str | None, option: str) -> None:
+    """Refuse a path that cannot be written, before anything is computed."""
+    if path is None:
+        return
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise InputError(f"{option} {path}: that is a folder; give the name of a file")
+    if not os.path.isdir(folder):
+        raise InputError(f"{option} {path}: there is no folder {folder!r}; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{option} {path}: the folder {folder!r} cannot be written to")
+
+
+def check_extra(extra: str, *modules: str) -> None:
+    """Refuse what needs a library that is not installed, before anything is computed."""
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"this needs {' and '.join(missing)}: pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')"
+        )
 
 
 def settings_line(**facts: Any) -> str:

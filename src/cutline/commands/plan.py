@@ -25,7 +25,7 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
-@options.score_option
+@options.one_score_option
 @click.option("--cost", type=float, required=True, help="Cost of each case taken.")
 @click.option("--value", type=float, required=True, help="Value of each hit.")
 @click.option("--fixed-cost", type=float, default=0.0, show_default=True, help="Cost of doing it at all.")
@@ -46,14 +46,17 @@ def plan(
     from .. import __version__
     from ..planning import plan as plan_arrays
     from .columns import choose_columns, read_labels
+    from .evaluate import facts_of
     from .reading import opened
 
     with opened(file) as source:
         columns = choose_columns(source, label, [score] if score else [], None)
+        if score is not None:
+            source.one(score)
         score = columns.scores[0]
         labels = read_labels(source, columns.label, positive)
         made = plan_arrays(labels, source.numbers(score, "score"), n_resamples=resamples, **asked)
-    facts = {"file": source.name, "label": columns.label, "score": score}
+    facts = facts_of(source, columns, score, {"positive": positive})
     line = settings_line(
         **facts,
         rows=len(labels),
@@ -63,7 +66,8 @@ def plan(
         seed=asked["seed"],
     )
     if form == "json":
-        content = {"cutline": __version__, **facts, "rows": len(labels), "resamples": resamples, **made.to_dict()}
+        content = {"cutline": __version__, **facts, "rows": len(labels), "n_resamples": resamples, **made.to_dict()}
+        content |= _cut(made)
         content["curve"] = made.curve.to_dicts()
         say(json.dumps(plain(content), indent=2, ensure_ascii=False))
     elif form == "csv":
@@ -79,7 +83,22 @@ def plan(
         say(f"\n{line}")
 
 
+def _cut(made: Plan) -> dict[str, Any]:
+    """The best cut: its threshold, the hits expected and those of the next batch; null where nobody is taken."""
+    cut = made.cut
+    return {
+        "threshold": None if cut is None else cut.threshold,
+        "expected_hits": None if cut is None else cut.tp,
+        "next_hits_low": None if cut is None else cut.next_hits[0],
+        "next_hits_high": None if cut is None else cut.next_hits[1],
+    }
+
+
 def _sentence(made: Plan, asked: dict[str, Any]) -> str:
+    if made.limit == 0:
+        return f"Take nobody: the budget of {asked['budget']:g} does not pay for one case at cost {asked['cost']:g}."
+    if made.quota == 0 and made.profits.max() > 0:
+        return f"Take nobody: among the {made.limit:,} cases allowed no cut makes a profit; a higher limit would."
     if made.quota == 0:
         return f"Take nobody: at cost {asked['cost']:g} and value {asked['value']:g} no cut makes a profit."
     p = made.profit

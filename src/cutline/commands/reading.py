@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from . import trouble
 
 KINDS = {
     ".csv": "csv",
@@ -62,6 +63,10 @@ class Source:
         """SQL that reads the file, and its parameters. ``as_text`` keeps the cells of a text file as they stand."""
         return _relation(self.path, self.kind, self.compressed, as_text)
 
+    def told(self, error: Exception) -> str:
+        """What DuckDB could not read, in one sentence."""
+        return trouble.in_words(self.path, self.name, self.compressed, self.kind, error)
+
     def is_number(self, column: str) -> bool:
         """Whether a column holds numbers."""
         return self.is_whole(column) or self.is_fraction(column)
@@ -74,12 +79,10 @@ class Source:
         """Whether a column holds numbers with a fraction."""
         return self.types[column] in ("DOUBLE", "FLOAT") or self.types[column].startswith("DECIMAL")
 
-    def query(self, select: str, *, rest: str = "", parameters: Sequence[Any] = ()) -> Any:
+    def query(self, select: str, *, rest: str = "", parameters: Sequence[Any] = ()) -> Answer:
         """Run ``SELECT select FROM the file rest``; parameters of ``select`` first."""
         relation, path = self.relation()
-        return _executed(
-            self.connection, f"SELECT {select} FROM {relation} {rest}", [*parameters, *path], self.name, self.columns
-        )
+        return executed(self.connection, f"SELECT {select} FROM {relation} {rest}", [*parameters, *path], self.told)
 
     def load(self, columns: Sequence[str]) -> None:
         """Read several columns of numbers in one pass over the file; ``numbers`` then finds them."""
@@ -95,11 +98,48 @@ class Source:
         """A column as floats (float32 stays float32, so that ties stay ties); a missing value is refused."""
         self.check(column, role)
         if not self.is_number(column) and self.types[column] != "BOOLEAN":
-            kind = self.types[column].lower()
-            raise InputError(f"{self.name}: column {column!r} holds {kind}, not numbers; it cannot be a {role}")
+            self._check_text(column, role)
         if column not in self.loaded:
             self.loaded[column] = self.query(f"{self._as_float(column)} AS v").fetchnumpy()["v"]
         return self.complete(self.loaded[column], column, role)
+
+    def weights(self, column: str) -> NDArray[Any]:
+        """A column of case weights: finite, none below zero."""
+        values = self.numbers(column, "weight")
+        bad = ~np.isfinite(values) | (values < 0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"{self.name}: column {column!r} holds {values[row]:g} in data row {row + 1}; a weight must be finite "
+                "and not negative"
+            )
+        return values
+
+    def _check_text(self, column: str, role: str) -> None:
+        """Refuse a column of text with its first cell that is no number; numbers written as text pass."""
+        name = quoted(column)
+        kind = self.types[column]
+        if kind != "VARCHAR":
+            raise InputError(
+                f"{self.name}: column {column!r} holds {kind.lower()} values, not numbers; it cannot be a {role}"
+            )
+        relation, path = self.relation()
+        found = executed(
+            self.connection,
+            f"SELECT n, v FROM (SELECT row_number() OVER () AS n, {name} AS v FROM {relation}) "
+            "WHERE v IS NOT NULL AND TRY_CAST(v AS DOUBLE) IS NULL ORDER BY n LIMIT 1",
+            path,
+            self.told,
+        ).fetchone()
+        if found is None:
+            return
+        row, cell = found
+        hint = "; write a decimal point" if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) else ""
+        shown = cell if len(cell) <= 40 else cell[:39] + "…"
+        raise InputError(
+            f"{self.name}: column {column!r} holds text, not numbers ({shown!r} in data row {row}); "
+            f"it cannot be a {role}{hint}"
+        )
 
     def complete(self, values: NDArray[Any], column: str, role: str) -> NDArray[Any]:
         """The values, unless one is missing."""
@@ -123,6 +163,13 @@ class Source:
         folded = [name for name in self.columns if name.casefold() == column.casefold()]
         hint = f"did you mean {(folded or near)[0]!r}?" if folded or near else f"it has {listed(self.columns)}"
         raise InputError(f"{self.name} has no column {column!r} for the {role}; {hint}")
+
+    def one(self, pattern: str) -> str:
+        """The one column that a name or a pattern means."""
+        found = self.matching(pattern)
+        if len(found) > 1:
+            raise InputError(f"{self.name}: --score {pattern} means {listed(found)}; name one of them")
+        return found[0]
 
     def matching(self, pattern: str) -> list[str]:
         """The columns that a name or a pattern such as ``p_*`` means."""
@@ -166,12 +213,24 @@ def opened(file: str) -> Iterator[Source]:
         connection = duckdb.connect(config={"temp_directory": folder})
         try:
             connection.execute("SET enable_progress_bar = false")
-            relation, path_parameter = _relation(path, kind, compressed, False)
-            described = _executed(connection, f"DESCRIBE SELECT * FROM {relation}", path_parameter, name, [])
-            types = {row[0]: row[1] for row in described.fetchall()}
-            yield Source(name, path, kind, compressed, connection, types)
+            source = Source(name, path, kind, compressed, connection, {})
+            relation, path_parameter = source.relation()
+            described = executed(connection, f"DESCRIBE SELECT * FROM {relation}", path_parameter, source.told)
+            source.types.update({row[0]: row[1] for row in described.fetchall()})
+            _check_shape(source)
+            yield source
         finally:
             connection.close()
+
+
+def _check_shape(source: Source) -> None:
+    """Refuse a file without rows, and one whose lines differ so much that it was taken for a single column."""
+    if set(source.types.values()) == {"VARCHAR"} and source.query("1", rest="LIMIT 1").fetchone() is None:
+        raise InputError(f"{source.name} has no rows below its header")
+    if len(source.types) == 1 and source.kind in ("csv", "tsv"):
+        found = trouble.ragged(source.path, source.name, source.compressed)
+        if found is not None:
+            raise InputError(found)
 
 
 def _kind(path: str, *, is_input: bool) -> tuple[str, bool]:
@@ -204,22 +263,46 @@ def _relation(path: str, kind: str, compressed: bool, as_text: bool) -> tuple[st
     return reader, [re.sub(r"([*?\[])", r"[\1]", path)]
 
 
-def _executed(connection: Any, sql: str, parameters: Sequence[Any], name: str, columns: Sequence[str]) -> Any:
-    import duckdb
+@dataclass(frozen=True)
+class Answer:
+    """The result of a query; what DuckDB finds wrong only while it fetches is told as well."""
 
-    try:
-        return connection.execute(sql, parameters)
-    except duckdb.Error as error:
-        raise InputError(f"{name} cannot be read: {_sentence(str(error), columns)}") from None
+    result: Any
+    told: Callable[[Exception], str]
+
+    def fetchone(self) -> Any:
+        """The next row."""
+        return self._fetched(self.result.fetchone)
+
+    def fetchall(self) -> list[Any]:
+        """All rows."""
+        rows: list[Any] = self._fetched(self.result.fetchall)
+        return rows
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """The next rows."""
+        return list(self._fetched(lambda: self.result.fetchmany(size)))
+
+    def fetchnumpy(self) -> dict[str, NDArray[Any]]:
+        """All columns."""
+        columns: dict[str, NDArray[Any]] = self._fetched(self.result.fetchnumpy)
+        return columns
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column[0] for column in self.result.description]
+
+    def _fetched(self, fetch: Callable[[], Any]) -> Any:
+        import duckdb
+
+        try:
+            return fetch()
+        except duckdb.Error as error:
+            raise InputError(self.told(error)) from None
 
 
-def _sentence(message: str, columns: Sequence[str]) -> str:
-    """The telling lines of a DuckDB message: which line, which column, what was wrong."""
-    lines = [line.strip() for line in message.splitlines()]
-    first = re.sub(r"^[\w ]+ Error: ", "", lines[0]) if lines else "unknown format"
-    told = [
-        line
-        for line in lines[1:]
-        if re.match(r"(Error when converting column|Could not convert|Expected Number)", line)
-    ]
-    return "; ".join([first.rstrip(". "), *told[:2]])
+def executed(connection: Any, sql: str, parameters: Sequence[Any], told: Callable[[Exception], str]) -> Answer:
+    """Run a query; what DuckDB says of the file becomes one sentence."""
+    answer = Answer(None, told)
+    return Answer(answer._fetched(lambda: connection.execute(sql, parameters)), told)

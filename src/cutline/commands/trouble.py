@@ -1,0 +1,119 @@
+"""What is wrong with a file, in one sentence: the line, the value, and what to do; DuckDB's own words only at need."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, cast
+
+_DELIMITERS = ",;\t|"
+
+
+def in_words(path: str, name: str, compressed: bool, kind: str, error: Exception) -> str:
+    """A DuckDB error as one sentence about the file."""
+    text = kind in ("csv", "tsv")
+    return (
+        (_cell(name, str(error)) if text else None)
+        or (_encoding(path, name, compressed) if text or kind == "json" else None)
+        or (ragged(path, name, compressed) if text else None)
+        or f"{name} cannot be read{_as_kind(kind)}: {_sentence(str(error))}"
+    )
+
+
+def ragged(path: str, name: str, compressed: bool) -> str | None:
+    """The first line that has more or fewer fields than the header; None where there is none."""
+    try:
+        with _bytes(path, compressed) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+            header = file.readline()
+            counts = {d: len(next(csv.reader([header], delimiter=d), [])) for d in _DELIMITERS}
+            delimiter = max(counts, key=lambda d: counts[d])
+            fields = counts[delimiter]
+            if fields < 2:
+                return None
+            reader = csv.reader(file, delimiter=delimiter)
+            for row in reader:
+                if row and len(row) != fields:
+                    line = reader.line_num + 1  # the header is line 1
+                    return (
+                        f"{name}: line {line} has {_fields(len(row))}, the header {fields}; "
+                        "correct the line, or quote what contains the delimiter"
+                    )
+    except (OSError, UnicodeDecodeError, csv.Error, EOFError):
+        return None
+    return None
+
+
+def _fields(n: int) -> str:
+    return f"{n} field" + ("" if n == 1 else "s")
+
+
+def _cell(name: str, message: str) -> str | None:
+    """A cell of another type than the rows before it."""
+    line = re.search(r"on Line: (\d+)", message)
+    found = re.search(r"Could not convert string \"(.*?)\" to '?(\w+)", message, re.DOTALL)
+    column = re.search(r"converting column \"(.*?)\"\.", message)
+    if not (line and found and column):
+        return None
+    what = "not a number" if found[2] in ("DOUBLE", "BIGINT") else f"not the {found[2].lower()} of the lines before"
+    return f"{name}: line {int(line[1])}: column {column[1]!r} holds {found[1]!r}, {what}"
+
+
+def _encoding(path: str, name: str, compressed: bool) -> str | None:
+    """Where a file stops being text in UTF-8; None where all of it is."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line, before = 1, 0
+    try:
+        for block in _blocks(path, compressed):
+            if b"\0" in block:
+                line += block[: block.index(b"\0")].count(b"\n")
+                return (
+                    f"{name} is not a text file (line {line} holds a zero byte); give CSV, TSV, Parquet or JSON lines"
+                )
+            kept = len(decoder.getstate()[0])
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError as error:
+                at = max(error.start - kept, 0)
+                line += block[:at].count(b"\n")
+                return (
+                    f"{name} is not in UTF-8: line {line} holds the byte 0x{error.object[error.start]:02x} (byte "
+                    f"{before + at + 1} of the file); convert it, e.g. with iconv -f latin1 -t utf-8"
+                )
+            line += block.count(b"\n")
+            before += len(block)
+    except (OSError, EOFError) as error:
+        return f"{name} cannot be unpacked: {error}" if compressed else None
+    return None
+
+
+def _as_kind(kind: str) -> str:
+    return {"parquet": " as Parquet", "json": " as JSON"}.get(kind, "")
+
+
+def _sentence(message: str) -> str:
+    """The telling lines of a DuckDB message."""
+    lines = [line.strip() for line in message.splitlines()]
+    first = re.sub(r"^[\w ]+ Error: ", "", lines[0]) if lines else "unknown format"
+    told = [line for line in lines[1:] if re.match(r"(Error when converting|Could not convert|Expected Number)", line)]
+    return "; ".join([first.rstrip(". "), *told[:2]])
+
+
+@contextmanager
+def _bytes(path: str, compressed: bool) -> Iterator[IO[bytes]]:
+    with open(path, "rb") as raw:
+        if not compressed:
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            yield cast(IO[bytes], unpacked)
+
+
+def _blocks(path: str, compressed: bool) -> Iterator[bytes]:
+    with _bytes(path, compressed) as file:
+        while block := file.read(1 << 20):
+            yield block

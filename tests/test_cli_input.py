@@ -1,0 +1,189 @@
+"""Careless input on the command line: what is said of it names the file, the row and the value."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from test_cli import EXAMPLE, FAST, refused, run
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """A file with a label and two scores."""
+    return write(tmp_path / "ok.csv")
+
+
+def write(path: Path, header: str = "id,y,p,q", cells: dict[tuple[int, int], str] | None = None) -> Path:
+    """Two hundred rows; ``cells`` replaces some by (row, column), a column beyond the last is added to that row."""
+    rng = np.random.default_rng(5)
+    p, q = rng.random(200), rng.random(200)
+    y = rng.random(200) < p
+    rows = [[f"{k:03}", str(int(y[k])), f"{p[k]:.5f}", f"{q[k]:.5f}"] for k in range(200)]
+    for (row, column), cell in (cells or {}).items():
+        rows[row][column : column + 1] = [cell]
+    path.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["select", "--quota", "3"], ["plan", "--cost", "1", "--value", "2"]])
+def test_one_score_means_one(two: Path, command: list[str]) -> None:
+    name, *more = command
+    said = refused(name, two, *more, "--score", "p", "--score", "q")
+    assert said == f"{name} takes one --score, not 2; for several models use: cutline compare"
+
+
+@pytest.mark.parametrize("command", [["select", "--quota", "3"], ["plan", "--cost", "1", "--value", "2"]])
+def test_select_and_plan_take_one_column(two: Path, command: list[str]) -> None:
+    name, *more = command
+    assert "p_*" not in run(name, "--help").stdout
+    label = ["--label", "y"] if name == "plan" else []
+    assert "--score [pq] means 'p', 'q'; name one of them" in refused(name, two, *more, *label, "--score", "[pq]")
+
+
+def test_the_label_is_no_score(two: Path) -> None:
+    assert "column 'y' is the label" in refused("evaluate", two, "--label", "y", "--score", "y")
+
+
+def test_weights_are_told_by_file_column_and_data_row(tmp_path: Path) -> None:
+    for bad in ("-1", "inf"):
+        path = tmp_path / "weights.csv"
+        path.write_text("y,p,w\n1,0.9,1.5\n0,0.2,2.5\n" + f"1,0.3,{bad}\n0,0.1,1.5\n")
+        for command in (["evaluate", "--score", "p"], ["compare", "--score", "p", "--score", "w"]):
+            name, *more = command
+            said = refused(name, path, "--label", "y", *more, "--weight", "w")
+            assert f"weights.csv: column 'w' holds {bad} in data row 3; a weight must be finite" in said
+
+
+def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "na.csv", cells={(57, 2): "n/a"})
+    said = refused("evaluate", path, "--label", "y", "--score", "p")
+    assert said.endswith("na.csv: column 'p' holds text, not numbers ('n/a' in data row 58); it cannot be a score")
+    path.write_text('y;p\n1;"0,9"\n0;"0,123"\n')
+    assert "('0,9' in data row 1); it cannot be a score; write a decimal point" in refused(
+        "evaluate", path, "--label", "y", "--score", "p"
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_a_line_with_another_number_of_fields_is_named(tmp_path: Path, ending: str) -> None:
+    import gzip
+
+    text = write(tmp_path / "plain.csv", cells={(7, 4): "extra"}).read_bytes()
+    path = tmp_path / f"ragged.{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    assert f"ragged.{ending}: line 9 has 5 fields, the header 4" in refused("evaluate", path, "--score", "p")
+
+
+def test_one_column_is_not_taken_for_ragged(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text('"a,b"\n0.5\n0.25\n')
+    assert run("select", path, "--score", "a,b", "--quota", 1).stdout == 'place,"a,b"\n1,0.5\n'
+
+
+def test_other_encodings_and_binary_files(tmp_path: Path) -> None:
+    path = tmp_path / "lat.csv"
+    path.write_bytes("y,p,place\n1,0.9,Rom\n0,0.2,Köln\n".encode("latin-1"))
+    said = refused("evaluate", path, "--label", "y", "--score", "p")
+    assert "lat.csv is not in UTF-8: line 3 holds the byte 0xf6 (byte 28 of the file); convert it" in said
+    path.write_bytes(b"\x00\x01\x9f" * 500)
+    assert "lat.csv is not a text file (line 1 holds a zero byte)" in refused("evaluate", path)
+    path = tmp_path / "no.parquet"
+    path.write_bytes(b"hello")
+    assert "no.parquet cannot be read as Parquet" in refused("evaluate", path)
+
+
+def test_a_header_alone_has_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "head.csv"
+    path.write_text("y,p\n")
+    for named in ([], ["--label", "y", "--score", "p"]):
+        assert refused("evaluate", path, *named) == f"{path} has no rows below its header"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_what_select_writes_can_be_read_again(two: Path, tmp_path: Path, ending: str) -> None:
+    import duckdb
+
+    chosen = tmp_path / f"chosen.{ending}"
+    run("select", two, "--score", "p", "--quota", 120, "-o", chosen)
+    wanted = ("--label", "y", "--score", "p", "--measure", "pem", "--format", "json", "--no-intervals")
+    run("select", two, "--score", "p", "--quota", 120, "-o", tmp_path / "chosen.csv")
+    again, plain = (json.loads(run("evaluate", p, *wanted).stdout) for p in (chosen, tmp_path / "chosen.csv"))
+    assert again["measures"] == plain["measures"]
+    if ending == "parquet":
+        types = dict(duckdb.sql(f"SELECT column_name, column_type FROM (DESCRIBE FROM '{chosen}')").fetchall())
+        assert types == {"place": "BIGINT", "id": "VARCHAR", "y": "BIGINT", "p": "DOUBLE", "q": "DOUBLE"}
+    first = duckdb.sql(f"SELECT id FROM '{chosen}' ORDER BY place").fetchall()[:5]
+    assert [str(i).strip('"') for (i,) in first] == [
+        row["id"] for row in csv.DictReader((tmp_path / "chosen.csv").read_text().splitlines())
+    ][:5]
+
+
+def test_numbers_that_a_file_keeps_as_text(tmp_path: Path) -> None:
+    import duckdb
+
+    path = tmp_path / "text.parquet"
+    duckdb.sql(
+        "COPY (SELECT * FROM (VALUES ('1', '0.9'), ('0', '0.2'), ('1', '0.6'), ('0', '0.7')) t(y, p)) "
+        f"TO '{path}' (FORMAT parquet)"
+    )
+    arguments = ("--label", "y", "--score", "p", "--measure", "roc_auc", "--format", "json", *FAST)
+    assert json.loads(run("evaluate", path, *arguments).stdout)["measures"][0]["value"] == 0.75
+
+
+def test_an_ending_that_names_no_format_is_refused(two: Path, tmp_path: Path) -> None:
+    for ending in ("xlsx", "csv.gz"):
+        said = refused("select", two, "--score", "p", "--quota", 3, "-o", tmp_path / f"x.{ending}")
+        assert "names no format; end it in .csv, .tsv, .parquet or .jsonl" in said
+
+
+def test_a_budget_that_pays_for_nobody_says_so(two: Path) -> None:
+    def first(*more: object) -> str:
+        done = run("plan", two, "--label", "y", "--score", "p", "--value", 5, *FAST, *more)
+        return done.stdout.splitlines()[0]
+
+    assert first("--cost", 2, "--budget", 1) == ("Take nobody: the budget of 1 does not pay for one case at cost 2.")
+    assert "at cost 6 and value 5 no cut makes a profit" in first("--cost", 6)
+    assert first("--cost", 2, "--fixed-cost", 20, "--quota", 2) == (
+        "Take nobody: among the 2 cases allowed no cut makes a profit; a higher limit would."
+    )
+
+
+def test_plan_as_json_has_what_the_table_has() -> None:
+    arguments = ("plan", EXAMPLE, "--score", "network", "--cost", 5, "--value", 20, *FAST)
+    out = json.loads(run(*arguments, "--format", "json").stdout)
+    lines = [re.split(r"\s{2,}", line.strip()) for line in run(*arguments).stdout.splitlines()]
+    table = {line[0]: line[1] for line in lines if len(line) == 2}
+    assert float(table["threshold"]) == pytest.approx(out["threshold"], abs=1e-4)
+    assert float(table["expected hits"]) == pytest.approx(out["expected_hits"], abs=0.1)
+    assert out["next_hits_low"] <= out["expected_hits"] <= out["next_hits_high"]
+    assert out["n_resamples"] == 50
+    nobody = json.loads(run(*arguments[:4], "--cost", 50, "--value", 20, *FAST, "--format", "json").stdout)
+    assert nobody["threshold"] is None
+
+
+def test_prices_without_a_page_are_refused(two: Path) -> None:
+    for command, option in (("evaluate", "--cost"), ("compare", "--value")):
+        assert "add --html PATH, or use: cutline plan" in refused(command, two, option, 2)
+
+
+def test_the_settings_line_makes_the_result_again(tmp_path: Path) -> None:
+    path = tmp_path / "yn.csv"
+    path.write_text("bought,p,q,w\nyes,0.9,0.8,1\nno,0.2,0.1,2\nyes,0.6,0.7,1\nno,0.7,0.3,3\n")
+    said = ("--label", "bought", "--positive", "yes", "--weight", "w", "--measure", "pem", "--measure", "roc_auc")
+    for command, scores in (("evaluate", ["p"]), ("compare", ["p", "q"])):
+        named = [part for name in scores for part in ("--score", name)]
+        line = run(command, path, *said, *named, *FAST).stdout.strip().splitlines()[-1]
+        for part in ("label bought", "positive yes", "weight w", "measures pem, roc_auc"):
+            assert f" · {part} · " in line
+        out = json.loads(run(command, path, *said, *named, *FAST, "--format", "json").stdout)
+        assert (out["positive"], out["weight"]) == ("yes", "w")
+    line = run("compare", path, *said, "--score", "?", "--margin", 0.02, *FAST).stdout.strip().splitlines()[-1]
+    assert " · margin 0.02 · " in line
+    priced = ("plan", path, "--label", "bought", "--positive", "yes", "--score", "p", "--cost", 1, "--value", 2, *FAST)
+    assert " · positive yes · " in run(*priced).stdout
