@@ -317,10 +317,10 @@ def compare(
 
     Differences are paired: DeLong for AUC and its relatives, exact McNemar p-values for decisions at the threshold, and
     the paired bootstrap for every other measure, all models seeing the same rows drawn. Lists of 100,000 rows and more
-    are compared over random blocks of rows instead (``interval="bootstrap"`` draws replicates all the same).
-    A model's own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because
-    rows are numbered here so that all models share them. ``margin`` is the difference that does not matter to you. With ``paired=False`` the models have cases of their own:
-    ``y_true`` is then a mapping from name to labels, too.
+    are compared over random blocks of rows instead (``interval="bootstrap"`` draws replicates all the same). A model's
+    own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
+    numbered here so that all models share them. ``margin`` is the difference that does not matter to you. With
+    ``paired=False`` the models have cases of their own: ``y_true`` is then a mapping from name to labels, too.
 
     >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)
     >>> c.best("pem")
