@@ -9,7 +9,13 @@ import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -181,3 +187,17 @@ def test_the_corrected_interval_holds_what_the_plain_one_misses() -> None:
         plain += low <= truth <= high
     assert held >= 34
     assert plain <= 30
+
+
+def test_frames_groups_and_fit_weights() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, index=np.arange(len(Y)) * 7)
+    labels = pandas.Series(Y, index=frame.index)
+    groups = np.arange(len(Y)) % 20
+    w = np.where(Y == 1, 5.0, 1.0)
+    options = {"cv": GroupKFold(4), "groups": groups, "params": {"sample_weight": w}}
+    result = evaluate_cv(MODEL, frame, labels, **options, measures=["roc_auc"], n_resamples=50)  # type: ignore[arg-type]
+    expected = cross_val_score(MODEL, X, Y, scoring="roc_auc", **options)
+    np.testing.assert_allclose(result.values("roc_auc"), expected)
+    unweighted = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=GroupKFold(4), groups=groups)
+    assert not np.allclose(expected, unweighted)

@@ -135,8 +135,8 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class for every row whose score exceeds the threshold learnt by ``fit``."""
-        at = self._positive_at() if hasattr(self, "classes_") else 1
         taken = self.decision_function(X) > 0
+        at = self._positive_at()
         chosen: NDArray[Any] = self.classes_[np.where(taken, at, 1 - at)]
         return chosen
 

@@ -167,11 +167,11 @@ def average_precision_score(
 
 def _probabilities(values: Any, n: int) -> NDArray[Any]:
     """Probabilities of both classes, from one column (of the positive class) or from two."""
-    column = np.asarray(values)
+    column = np.asarray(values.detach() if hasattr(values, "detach") else values)  # of a tensor, the values alone
     if column.ndim == 2 and column.shape[1] == 2:
         both = column.astype(np.float64) if column.dtype.kind != "f" else column
     else:
-        one = as_column(column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else values, "y_proba")
+        one = as_column(column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column, "y_proba")
         if one.dtype.kind not in "biuf":
             raise InputError(f"y_proba must hold numbers, got values of type {one.dtype}")
         one = one.astype(np.float64) if one.dtype.kind != "f" else one
