@@ -130,6 +130,7 @@ from .planning import (
     plan as plan,
 )
 from .power import (
+    SelectionPower as SelectionPower,
     selection_power as selection_power,
 )
 from .quota import (

@@ -296,7 +296,7 @@ def _by_blocks(spec: Spec, gap: float, value: float, gaps: Floats, of_first: Flo
 
 def compare(
     y_true: Any,
-    scores: Mapping[str, Any],
+    scores: Any,
     *,
     pos_label: Any = None,
     sample_weight: Any = None,
@@ -313,7 +313,7 @@ def compare(
     margin: float | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Compare models, given as a mapping from name to scores, on the same cases.
+    """Compare models, given as a mapping from name to scores or as a frame with a column each, on the same cases.
 
     Differences are paired: DeLong for AUC and its relatives, exact McNemar p-values for decisions at the threshold, and
     the paired bootstrap for every other measure, all models seeing the same rows drawn. Lists of 100,000 rows and more
@@ -326,8 +326,10 @@ def compare(
     >>> c.best("pem")
     'b'
     """
+    if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame: one model in each column
+        scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
-        raise InputError("scores must be a mapping from model name to scores, with at least one model")
+        raise InputError("scores must be a mapping from model name to scores, or a frame, with at least one model")
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     settings = Settings.checked(interval, level, n_resamples, seed, bool(stratify), progress)
     threshold = number(threshold, "threshold")

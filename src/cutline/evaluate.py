@@ -116,7 +116,11 @@ class Evaluation:
         return Rows([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
 
     def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
-        """Draw one of the plots (matplotlib); gives the Axes."""
+        """Draw one of the plots (matplotlib); gives the Axes.
+
+        Kinds: roc, precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``),
+        deciles, histogram, reliability, forest.
+        """
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
@@ -290,6 +294,8 @@ def evaluate_sample(
     keep: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
+    if quota is not None and sample.weight is not None:
+        raise InputError("quota counts rows and sample_weight makes rows count unequally: leave one of the two out")
     specs = choose_specs(measures, threshold=threshold, quota=quota, weighted=sample.weight is not None)
     ranking = rank(sample)
     rows = None if quota is None else resolve_quota(quota, ranking.rows)

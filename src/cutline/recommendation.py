@@ -80,18 +80,30 @@ def recommend(comparison: Any, goal: str) -> Recommendation:
     if not others:
         return Recommendation(goal, key, best, True, None, math.nan, f"{said}. It is the only model. Why: {why}.")
     gaps = {other: comparison.difference(best, other, key) for other in others}
-    doubtful = {other: gap for other, gap in gaps.items() if not _clear(gap)}
+    without = [other for other, gap in gaps.items() if gap["difference"] != gap["difference"]]
+    if without:
+        said += f"; {', '.join(without)} {'has' if len(without) == 1 else 'have'} no value here"
+    if all(gap["p_value"] != gap["p_value"] for gap in gaps.values()):
+        untested = (
+            "no other model has a value" if len(without) == len(others) else "without intervals nothing was tested"
+        )
+        return Recommendation(goal, key, best, False, None, math.nan, f"{said}: {untested}. Why this measure: {why}.")
+    known = {other: gap for other, gap in gaps.items() if gap["p_value"] == gap["p_value"]}
+    doubtful = {other: gap for other, gap in known.items() if not _clear(gap)}
     if not doubtful:
-        text = f"{said}; better than {', '.join(others)} beyond chance (Holm-adjusted). Why: {why}."
+        text = f"{said}; better than {', '.join(known)} beyond chance (Holm-adjusted). Why: {why}."
         return Recommendation(goal, key, best, True, None, math.nan, text)
     rival = min(doubtful, key=lambda other: abs(doubtful[other]["difference"]))
+    if doubtful[rival]["difference"] == 0:
+        text = f"cannot tell yet. {said}; {rival} is level with it. Why this measure: {why}."
+        return Recommendation(goal, key, best, False, rival, math.inf, text)
     needed = _needed(doubtful[rival], comparison.evaluations[best].ranking.rows)
     more = (
-        f"some {_round(needed):,} cases like these would tell them apart (80 % power)"
+        f"; some {_round(needed):,} cases like these would tell them apart (80 % power)"
         if math.isfinite(needed)
-        else "they do not differ here at all"
+        else ""
     )
-    text = f"cannot tell yet. {said}, ahead of {rival} by no more than chance gives; {more}. Why this measure: {why}."
+    text = f"cannot tell yet. {said}, ahead of {rival} by no more than chance gives{more}. Why this measure: {why}."
     return Recommendation(goal, key, best, False, rival, needed, text)
 
 

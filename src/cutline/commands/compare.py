@@ -14,6 +14,7 @@ from ..rows import plain
 from . import options
 from .evaluate import check_page, facts_of, inference, warm_up
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
+from .speech import spoken
 
 if TYPE_CHECKING:
     from ..compare import Comparison
@@ -69,16 +70,17 @@ def compare(
         labels = read_labels(source, columns.label, asked["positive"])
         weight = None if columns.weight is None else source.weights(columns.weight)
         read = {name: source.numbers(name, "score") for name in columns.scores}
-    comparison = compare_arrays(
-        labels,
-        read,
-        sample_weight=weight,
-        threshold=asked["threshold"],
-        quota=asked["quota"],
-        measures=list(asked["measures"]) or None,
-        margin=asked["margin"],
-        **inference(asked),
-    )
+    with spoken(source.name):
+        comparison = compare_arrays(
+            labels,
+            read,
+            sample_weight=weight,
+            threshold=asked["threshold"],
+            quota=asked["quota"],
+            measures=list(asked["measures"]) or None,
+            margin=asked["margin"],
+            **inference(asked),
+        )
     facts = facts_of(source, columns, ", ".join(columns.scores), asked)
     if html is not None:
         from ..present.page import write_page

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..rows import plain
 from . import options
 from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
+from .speech import spoken
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
@@ -101,16 +102,20 @@ def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[st
     from ..evaluate import evaluate as evaluate_arrays
     from .columns import read_labels
 
-    return evaluate_arrays(
-        read_labels(source, columns.label, asked["positive"]),
-        source.numbers(score, "score"),
-        name=score,
-        sample_weight=None if columns.weight is None else source.weights(columns.weight),
-        threshold=asked["threshold"],
-        quota=asked["quota"],
-        measures=list(asked["measures"]) or None,
-        **inference(asked),
-    )
+    labels = read_labels(source, columns.label, asked["positive"])
+    values = source.numbers(score, "score")
+    weight = None if columns.weight is None else source.weights(columns.weight)
+    with spoken(source.name):
+        return evaluate_arrays(
+            labels,
+            values,
+            name=score,
+            sample_weight=weight,
+            threshold=asked["threshold"],
+            quota=asked["quota"],
+            measures=list(asked["measures"]) or None,
+            **inference(asked),
+        )
 
 
 def inference(asked: dict[str, Any]) -> dict[str, Any]:
@@ -186,16 +191,18 @@ def _each_class(
     text = source.query(f"{quoted(columns.label)}::VARCHAR AS v").fetchnumpy()["v"]
     labels = source.complete(text, columns.label, "label")
     matrix = np.column_stack([source.numbers(column, "score") for column in columns.scores])
-    ovr = one_vs_rest(
-        labels,
-        matrix,
-        classes=classes,
-        threshold=asked["threshold"],
-        quota=asked["quota"],
-        measures=list(asked["measures"]) or None,
-        sample_weight=None if columns.weight is None else source.weights(columns.weight),
-        **inference(asked),
-    )
+    weight = None if columns.weight is None else source.weights(columns.weight)
+    with spoken(source.name):
+        ovr = one_vs_rest(
+            labels,
+            matrix,
+            classes=classes,
+            threshold=asked["threshold"],
+            quota=asked["quota"],
+            measures=list(asked["measures"]) or None,
+            sample_weight=weight,
+            **inference(asked),
+        )
     first = next(iter(ovr.evaluations.values()))
     facts = facts_of(source, columns, pattern, asked)
     rows = ovr.to_dicts()

@@ -9,8 +9,16 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
+from .output import check_extra
 
-PAPERS = ("berrar", "arbel-rokach", "rosset", "zheng")
+# What each experiment needs beside cutline itself.
+NEEDS = {
+    "berrar": ("matplotlib",),
+    "arbel-rokach": ("matplotlib", "sklearn"),
+    "rosset": ("matplotlib", "sklearn"),
+    "zheng": ("matplotlib",),
+}
+PAPERS = tuple(NEEDS)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -25,6 +33,8 @@ def experiment(paper: str, arguments: tuple[str, ...]) -> None:
     script = folder / f"{paper.replace('-', '_')}.py"
     if not script.is_file():
         raise InputError(f"the experiment {paper!r} is part of the source checkout, not of an installed package")
+    if not {"-h", "--help"} & set(arguments):
+        check_extra("experiments", *NEEDS[paper])
     kept = sys.argv, list(sys.path)
     sys.argv = [f"cutline experiment {paper}", *arguments]
     sys.path.insert(0, str(folder))  # the experiments import what they share from beside them

@@ -13,6 +13,12 @@ from ..rows import plain
 from . import options
 from .output import as_csv, as_markdown, print_table, say
 
+EXAMPLES = """\b
+Examples:
+  cutline measures
+  cutline measures --family quota
+  cutline measures pem
+"""
 FAMILIES = ("threshold", "probability", "ranking", "quota", "other")
 
 
@@ -20,19 +26,12 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [m.name for m in catalogue() if m.name.startswith(incomplete)]
 
 
-@click.command()
+@click.command(epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=_names)
 @click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
 @options.format_option
 def measures(name: str | None, family: Any, form: str) -> None:
-    """List the measures, or explain the one called NAME (aliases such as sensitivity are known).
-
-    \b
-    Examples:
-      cutline measures
-      cutline measures --family quota
-      cutline measures pem
-    """
+    """List the measures, or explain the one called NAME (aliases such as sensitivity are known)."""
     if name is not None:
         _explain(facts_of(measure(name)), form)
         return

@@ -13,9 +13,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
     """Read a quota: ``200`` rows or ``5%`` of them. Its size is checked where the rows are known."""
+    from ..errors import InputError
     from ..measures.catalogue import parse_quota
 
-    return None if value is None else parse_quota(value)
+    if value is None:
+        return None
+    quota = parse_quota(value)
+    if isinstance(quota, float) and not 0 < quota < 1:
+        raise InputError(f"--quota {value}: a share of the rows lies between 0% and 100%; or give a number of rows")
+    return quota
 
 
 def _one_score(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:

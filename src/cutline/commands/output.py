@@ -8,14 +8,19 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from ..errors import InputError
 from ..rows import plain, show, text_table
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 Row = Mapping[str, Any]
+_PROSE = ("note", "reading", "title", "same_as", "models", "lead")  # columns of words, wrapped between them
+_SPARE = ("method", "note", "same_as", "range")  # columns that a narrow terminal does without, in this order
 
 
 def note(message: str) -> None:
@@ -68,8 +73,41 @@ def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "",
     if not sys.stdout.isatty():
         say(text_table(rows, columns, title))
         return
-    from rich import box
     from rich.console import Console
+
+    console = Console()
+    shown, narrow = _fitting(rows, columns, console.width)
+    if narrow is None:  # no table of whole words fits: the terminal wraps whole lines
+        say(text_table(rows, shown, title))
+        return
+    console.print(_ruled(rows, shown, title, section))
+    left_out = [column for column in columns if column not in shown]
+    if left_out:
+        say(f"({' and '.join(left_out)} left out: the terminal is narrow; --format markdown shows all)")
+
+
+def _fitting(rows: Sequence[Row], columns: Sequence[str], width: int) -> tuple[list[str], bool | None]:
+    """The columns to show in this width and whether some were left out; None where not even whole words fit."""
+
+    def needed(column: str, *, words: bool) -> int:
+        cells = [column, *(show(row.get(column)) for row in rows)]
+        wraps = words and column in _PROSE
+        return max(len(part) for cell in cells for part in (cell.split() if wraps else [cell]) or [""])
+
+    shown = list(columns)
+    for spare in (None, *_SPARE):
+        if spare is not None and spare in shown and len(shown) > 2:
+            shown.remove(spare)
+        if sum(needed(c, words=False) + 2 for c in shown) <= width:
+            return shown, len(shown) < len(columns)
+    if sum(needed(c, words=True) + 2 for c in shown) <= width:
+        return shown, len(shown) < len(columns)
+    return shown, None
+
+
+def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str) -> Table:
+    """The table for a terminal; only prose is wrapped."""
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
@@ -77,7 +115,8 @@ def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "",
     right = numeric | {c for c in columns if c in ("value", "interval")}
     table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
     for column in columns:
-        table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+        justify: Literal["right", "left"] = "right" if column in right else "left"
+        table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column not in _PROSE)
     before: Any = None
     for row in rows:
         here = row.get(section) if section else None
@@ -87,7 +126,7 @@ def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "",
         styles = {"↑": "green", "↓": "yellow"}
         table.add_row(*(Text(cell, style=styles.get(cell, "")) for cell in cells))
         before = here
-    Console().print(table)
+    return table
 
 
 def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import click
 from ..rows import plain, show
 from . import options
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
+from .speech import spoken
 
 if TYPE_CHECKING:
     from ..planning import Plan
@@ -55,7 +56,9 @@ def plan(
             source.one(score)
         score = columns.scores[0]
         labels = read_labels(source, columns.label, positive)
-        made = plan_arrays(labels, source.numbers(score, "score"), n_resamples=resamples, **asked)
+        values = source.numbers(score, "score")
+    with spoken(source.name):
+        made = plan_arrays(labels, values, n_resamples=resamples, **asked)
     facts = facts_of(source, columns, score, {"positive": positive})
     line = settings_line(
         **facts,

@@ -12,6 +12,7 @@ import click
 from ..errors import InputError
 from . import options
 from .output import check_writable, note, settings_line
+from .speech import spoken
 
 if TYPE_CHECKING:
     from .reading import Source
@@ -56,7 +57,8 @@ def select(file: str, score: str | None, quota: int | float, ties: Any, seed: in
         else:
             score = source.one(score)
         values = source.numbers(score, "score")
-        chosen = select_rows(values, quota, ties=ties, seed=seed)
+        with spoken(source.name):
+            chosen = select_rows(values, quota, ties=ties, seed=seed)
         _write(source, chosen.indices.tolist(), output)
     note(chosen.note)
     note(settings_line(file=source.name, score=score, rows=len(values), quota=chosen.quota, ties=ties, seed=seed))

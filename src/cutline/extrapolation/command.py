@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..commands import options
-from ..commands.output import as_csv, as_markdown, note, print_table, say
+from ..commands.output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
+from ..commands.speech import spoken
+from ..errors import InputError
 
 if TYPE_CHECKING:
     from ..commands.reading import Source
     from .result import Extrapolation
 
 COLUMNS = ("classes", "accuracy", "low", "high", "level", "interval", "methods_low", "methods_high", "method")
+
+EXAMPLES = """\b
+Examples:
+  cutline extrapolate scores.csv --label person --classes 1000,10000
+  cutline extrapolate distances.parquet --label person --score 'd_*' --distance
+  cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
+"""
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int]:
@@ -27,7 +36,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
         raise click.BadParameter(f"{value!r}: give whole numbers with commas between, such as 100,1000") from None
 
 
-@click.command()
+@click.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
 @click.option("--classes", callback=_numbers, metavar="N,N,…", help="Numbers of classes to predict; 2×, 10× if none.")
@@ -51,22 +60,43 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
     With --wins it has the number of other classes that the right one beat.
-
-    \b
-    Examples:
-      cutline extrapolate scores.csv --label person --classes 1000,10000
-      cutline extrapolate distances.parquet --label person --score 'd_*' --distance
-      cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
     """
     from ..commands.reading import opened
 
+    _check(plot, until, asked["method"])
     with opened(file) as source:
         result = _from_wins(source, asked) if asked["wins"] else _from_scores(source, asked)
     if plot is not None:
         _draw(result, plot)
-    _show(result, form, until)
+    _show(result, form, until, _facts(source.name, result, until, asked))
     for sentence in result.notes:
         note(f"note: {sentence}")
+
+
+def _check(plot: str | None, until: float | None, method: str) -> None:
+    """Refuse what can be refused before anything is read or computed."""
+    from .method import find_method
+
+    check_writable(plot, "--plot")
+    if plot is not None:
+        check_extra("plot", "matplotlib")
+    if until is not None and not 0.0 < until <= 1.0:
+        raise InputError(f"--until {until:g}: an accuracy lies above 0 and at most at 1")
+    if method != "auto":
+        with spoken(""):
+            find_method(method)
+
+
+def _facts(file: str, result: Extrapolation, until: float | None, asked: dict[str, Any]) -> dict[str, Any]:
+    """What makes the result again, as the options say it."""
+    said = {"file": file, "label": asked["label"], "score": asked["scores"]}
+    said |= {key: asked[key] for key in ("wins", "tied", "among")}
+    said |= {"classes": ",".join(str(row["classes"]) for row in result.to_dicts()), "method": asked["method"]}
+    said |= {"ties": asked["ties"], "distance": asked["distance"] or None, "until": until}
+    said |= {"not-marginal": asked["not_marginal"] or None}
+    drawn = {"level": asked["level"], "resamples": asked["resamples"]}
+    said |= {"intervals": "none"} if asked["no_intervals"] else drawn
+    return {key: value for key, value in {**said, "seed": asked["seed"]}.items() if value is not None}
 
 
 def _draw(result: Extrapolation, path: str) -> None:
@@ -97,13 +127,10 @@ def _from_wins(source: Source, asked: dict[str, Any]) -> Extrapolation:
     if asked["among"] is None:
         raise click.UsageError("--wins needs --among N: the number of classes the wins were counted among")
     tied = source.numbers(asked["tied"], "number of ties") if asked["tied"] else None
-    return run(
-        wins=source.numbers(asked["wins"], "number of wins"),
-        tied=tied,
-        n_classes=asked["among"],
-        labels=_labels(source, asked["label"]) if asked["label"] else None,
-        **_settings(asked, asked["among"]),
-    )
+    wins = source.numbers(asked["wins"], "number of wins")
+    labels = _labels(source, asked["label"]) if asked["label"] else None
+    with spoken(source.name):
+        return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked, asked["among"]))
 
 
 def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
@@ -115,16 +142,30 @@ def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
     if not label:
         raise click.UsageError("--label COLUMN is missing: the column with the true class of every case")
     pattern = asked["scores"]
-    columns = source.matching(pattern) if pattern else [name for name in source.columns if name != label]
+    source.check(label, "label")
+    columns = [name for name in (source.matching(pattern) if pattern else source.columns) if name != label]
+    if not columns:
+        raise InputError(f"{source.name} has no score column beside the label {label!r}; every class needs one")
     names = _class_names(pattern, columns)
+    labels = _labels(source, label)
+    _check_classes(source, labels, label, names)
+    source.load(columns)
     matrix = np.column_stack([source.numbers(column, "score") for column in columns])
-    return run(
-        matrix,
-        _labels(source, label),
-        classes=names,
-        distance=asked["distance"],
-        **_settings(asked, len(columns)),
-    )
+    with spoken(source.name):
+        return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked, len(columns)))
+
+
+def _check_classes(source: Source, labels: list[str], column: str, names: list[str]) -> None:
+    """Refuse a true class that no score column stands for."""
+    from ..commands.reading import listed
+
+    known = set(names)
+    for row, value in enumerate(labels, 1):
+        if value not in known:
+            raise InputError(
+                f"{source.name}: column {column!r} holds {value!r} in data row {row}, but no score column stands for "
+                f"it; the columns give the classes {listed(names)} (say which columns with --score, such as 'p_*')"
+            )
 
 
 def _class_names(pattern: str | None, columns: list[str]) -> list[str]:
@@ -144,11 +185,14 @@ def _labels(source: Source, column: str) -> list[str]:
     return [str(value) for value in source.complete(values, column, "label")]
 
 
-def _show(result: Extrapolation, form: str, until: float | None) -> None:
+def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str, Any]) -> None:
     rows = result.to_dicts()
     reach = result.classes_until(until) if until is not None else None
     if form == "json":
-        document = json.loads(result.to_json())
+        from .. import __version__
+
+        said = {"n_resamples" if key == "resamples" else key: facts[key] for key in facts if key != "classes"}
+        document = {"cutline": __version__, **said, **json.loads(result.to_json())}
         if reach is not None:
             from .describe import plain_number
 
@@ -161,6 +205,7 @@ def _show(result: Extrapolation, form: str, until: float | None) -> None:
         say(json.dumps(document, indent=2, ensure_ascii=False))
     elif form == "csv":
         say(as_csv(rows, COLUMNS).rstrip("\n"))
+        note(settings_line(**facts))
     else:
         title = f"accuracy {result.observed.test_accuracy:.4f} among {result.n_classes:,} classes; {result.method}"
         shown = COLUMNS[:4] + COLUMNS[6:8]
@@ -170,3 +215,4 @@ def _show(result: Extrapolation, form: str, until: float | None) -> None:
             print_table(rows, shown, title=title)
         if reach is not None:
             say(f"accuracy {until:g} is kept up to {reach.value:,.0f} classes ({reach.low:,.0f} to {reach.high:,.0f})")
+        say(f"\n{settings_line(**facts)}")

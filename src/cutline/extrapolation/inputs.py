@@ -172,10 +172,15 @@ def _class_names(given: NDArray[Any], classes: Any, n_classes: int, label_name: 
             raise InputError(f"{class_name}: {len(names)} names for {n_classes} classes; give one per class, in order")
         return list(names)
     distinct = sorted(set(given.tolist()))
-    if len(distinct) == n_classes:
-        return distinct
     if given.dtype.kind in "iu" and distinct[0] >= 0 and distinct[-1] < n_classes:
         return list(range(n_classes))
+    if len(distinct) == n_classes and given.dtype.kind in "iufb":
+        return distinct
+    if len(distinct) == n_classes:  # names do not say which column is whose; their sorted order would be a guess
+        raise InputError(
+            f"{class_name}: {label_name} are names such as {distinct[0]!r}; say which class each one is with "
+            f"{class_name}=[…], in order"
+        )
     raise InputError(
         f"{class_name}: {len(distinct)} distinct values in {label_name} for {n_classes} classes; "
         f"say which class each one is with {class_name}="

@@ -189,6 +189,8 @@ def effective_wilson(spec: Spec, replicates: bootstrap.Replicates, ranking: Rank
     Where the replicates do not vary (all positives found, or none), the trials are the positives.
     """
     rows = ranking.rows
+    if resolve_quota(spec.quota, rows) == rows:  # a place for everybody: all are found, whatever the sample
+        return Interval(replicates.value, replicates.value)
     scale = rows / resolve_quota(spec.quota, rows) if spec.measure.name == "quota_lift" else 1.0
     value, spread = replicates.value / scale, float(np.nanvar(replicates.values / scale, ddof=1))
     trials = value * (1.0 - value) / spread if spread > 0 and 0.0 < value < 1.0 else float(ranking.n_pos)
