@@ -63,8 +63,8 @@ def test_class_names_are_not_matched_to_columns_by_guess() -> None:
     names = ["n2", "n10", "n1", "n0", "n3", "n4"]
     with pytest.raises(cl.InputError, match=r"names such as.*classes="):
         extrapolate(scores, names, k=[12], interval=False)
-    seen = extrapolate(scores, names, classes=names, k=[12], interval=False).test_accuracy
-    assert float(seen) == float(extrapolate(scores, np.arange(6), k=[12], interval=False).test_accuracy)
+    seen = extrapolate(scores, names, classes=names, k=[12], interval=False).observed.test_accuracy
+    assert float(seen) == float(extrapolate(scores, np.arange(6), k=[12], interval=False).observed.test_accuracy)
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
