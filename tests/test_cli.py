@@ -384,7 +384,7 @@ def test_experiments_run_from_the_checkout_with_their_own_options(
     ("arguments", "words"),
     [
         (["evaluate", "absent.csv"], "there is no file 'absent.csv'"),
-        (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "401"], "quota=401"),
+        (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "401"], "--quota 401"),
         (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "many"], "'many'"),
         (["evaluate", str(EXAMPLE), "--score", "applicant", "--label", "completed"], "not numbers"),
         (["evaluate", str(EXAMPLE), "--score", "tree", "--threshold", "x"], "'x' is not a valid float"),

@@ -76,8 +76,8 @@ def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "",
     from rich.console import Console
 
     console = Console()
-    shown, narrow = _fitting(rows, columns, console.width)
-    if narrow is None:  # no table of whole words fits: the terminal wraps whole lines
+    shown, fits = _fitting(rows, columns, console.width)
+    if not fits:  # no table of whole words fits: the terminal wraps whole lines
         say(text_table(rows, shown, title))
         return
     console.print(_ruled(rows, shown, title, section))
@@ -86,23 +86,26 @@ def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "",
         say(f"({' and '.join(left_out)} left out: the terminal is narrow; --format markdown shows all)")
 
 
-def _fitting(rows: Sequence[Row], columns: Sequence[str], width: int) -> tuple[list[str], bool | None]:
-    """The columns to show in this width and whether some were left out; None where not even whole words fit."""
+def _fitting(rows: Sequence[Row], columns: Sequence[str], width: int) -> tuple[list[str], bool]:
+    """The columns to show in this width, and whether they fit without breaking a word."""
 
-    def needed(column: str, *, words: bool) -> int:
-        cells = [column, *(show(row.get(column)) for row in rows)]
-        wraps = words and column in _PROSE
-        return max(len(part) for cell in cells for part in (cell.split() if wraps else [cell]) or [""])
+    def needed(*, wrapped: bool) -> int:
+        total = 0
+        for column in shown:
+            cells = [column, *(show(row.get(column)) for row in rows)]
+            parts = [part for cell in cells for part in (cell.split() if wrapped and column in _PROSE else [cell])]
+            total += max(map(len, parts), default=0) + 3  # a blank at each side and one between
+        return total - 1
 
     shown = list(columns)
     for spare in (None, *_SPARE):
-        if spare is not None and spare in shown and len(shown) > 2:
+        if spare in shown and len(shown) > 2:
             shown.remove(spare)
-        if sum(needed(c, words=False) + 2 for c in shown) <= width:
-            return shown, len(shown) < len(columns)
-    if sum(needed(c, words=True) + 2 for c in shown) <= width:
-        return shown, len(shown) < len(columns)
-    return shown, None
+        if needed(wrapped=False) <= width:
+            return shown, True
+    if needed(wrapped=True) > width and "family" in shown and len(shown) > 2:
+        shown.remove("family")  # the lines between the families stay
+    return shown, needed(wrapped=True) <= width
 
 
 def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str) -> Table:

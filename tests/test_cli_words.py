@@ -1,0 +1,157 @@
+"""The command line speaks of its options, refuses what it lacks before computing, and fits the terminal."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click import unstyle
+
+from cutline.commands import output
+from test_cli import EXAMPLE, FAST, refused, run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--quota", "500%"], "--quota 500%: a share of the rows lies between 0% and 100%; or give a number of rows"),
+        (["--quota", "401"], "--quota 401 must be from 1 to the number of rows, 400"),
+        (["--quota", "0.1%"], "--quota 0.1% of 400 rows is less than one row; ask for at least 0.25%"),
+        (["--resamples", "0"], "--resamples must be a whole number of at least 2, got 0"),
+        (["--measure", "hit_rate"], "hit_rate needs a quota: write 'hit_rate@200', or give --quota"),
+        (["--level", "2"], "--level 2 must lie in (0, 1)"),
+    ],
+)
+def test_the_library_is_heard_in_options(arguments: list[str], said: str) -> None:
+    assert refused("evaluate", EXAMPLE, "--score", "tree", *arguments) == said
+
+
+def test_plan_compare_and_select_speak_of_options_too() -> None:
+    priced = ("plan", EXAMPLE, "--score", "tree", "--value", 2)
+    assert refused(*priced, "--cost", -1) == "--cost -1 must lie in [0, inf]"
+    assert refused(*priced, "--cost", 1, "--fixed-cost", 3, "--budget", 2) == (
+        "--budget 2 does not cover --fixed-cost 3; raise it or plan nothing"
+    )
+    assert refused("compare", EXAMPLE, "--margin", -1, *FAST).startswith("--margin -1 ")
+    assert refused("select", EXAMPLE, "--score", "tree", "--quota", 0).startswith("--quota 0 ")
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text("person,a,b,c\na,0.9,0.1,0.3\nb,0.2,0.8,0.4\nc,0.7,0.6,0.5\n")
+    return path
+
+
+def test_extrapolate_names_the_column_the_row_and_the_option(people: Path, tmp_path: Path) -> None:
+    assert "has no column 'nobody' for the label; it has 'person', 'a', 'b', 'c'" in refused(
+        "extrapolate", people, "--label", "nobody"
+    )
+    said = refused("extrapolate", people, "--label", "a")
+    assert "column 'a' holds '0.9' in data row 1, but no score column stands for it" in said
+    assert "the classes 'person', 'b', 'c'" in said
+    wins = tmp_path / "wins.csv"
+    wins.write_text("beaten\n3\n5\n30\n")
+    said = refused("extrapolate", wins, "--wins", "beaten", "--among", 20)
+    assert said.startswith(f"{wins}: --wins: data row 3 beats 30")
+    assert said.endswith("or correct --among")
+    assert refused("extrapolate", wins, "--wins", "beaten", "--among", 40, "--classes", 0).startswith("--classes: 0 ")
+
+
+def test_extrapolate_refuses_before_it_reads(tmp_path: Path) -> None:
+    assert refused("extrapolate", "absent.csv", "--until", 1.5).startswith("--until 1.5:")
+    assert refused("extrapolate", "absent.csv", "--method", "nosuch").startswith("--method: 'nosuch' is unknown")
+    assert "there is no folder" in refused("extrapolate", "absent.csv", "--plot", tmp_path / "no" / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "extra"),
+    [
+        (["extrapolate", "absent.csv", "--plot", "x.png"], "matplotlib", "plot"),
+        (["evaluate", "absent.csv", "--html", "x.html"], "altair", "page"),
+        (["experiment", "berrar"], "matplotlib", "experiments"),
+        (["experiment", "arbel-rokach"], "sklearn", "experiments"),
+    ],
+)
+def test_a_library_that_is_left_out_is_named_first(
+    arguments: list[str], module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+
+    def without(name: str, package: str | None = None) -> Any:
+        return None if name == module else found(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without)
+    assert refused(*arguments) == (f"this needs {module}: pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')")
+
+
+def test_extrapolate_ends_with_its_settings(people: Path) -> None:
+    arguments = (
+        "extrapolate",
+        people,
+        "--label",
+        "person",
+        "--score",
+        "?",
+        "--classes",
+        "10,20",
+        "--method",
+        "mixture",
+    )
+    line = run(*arguments, "--no-intervals", "--until", 0.5).stdout.strip().splitlines()[-1]
+    for part in ("label person", "score ?", "classes 10,20", "method mixture", "until 0.5", "intervals none"):
+        assert f" · {part}" in line
+    assert "resamples 5 · seed 3" in run(*arguments, "--resamples", 5, "--seed", 3, "--format", "csv").stderr
+    out = json.loads(run(*arguments, "--resamples", 5, "--format", "json").stdout)
+    assert (out["file"], out["label"], out["n_resamples"], out["seed"]) == (str(people), "person", 5, 0)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "select", "plan", "extrapolate", "measures"])
+def test_examples_stand_after_the_options(command: str) -> None:
+    text = run(command, "--help").stdout
+    assert text.index("Options:") < text.index("Examples:")
+
+
+class Terminal(io.StringIO):
+    """A screen."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_screen(columns: int, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]]) -> list[str]:
+    screen = Terminal()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", screen)
+        patch.setenv("COLUMNS", str(columns))
+        patch.setenv("NO_COLOR", "1")
+        output.print_table(rows, list(rows[0]), section="family")
+    return unstyle(screen.getvalue()).splitlines()
+
+
+def test_narrow_terminals_lose_columns_and_break_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cutline as cl
+    from cutline.present.tables import reading_rows
+
+    ev = cl.evaluate([0, 1] * 40, [k / 80 for k in range(80)], n_resamples=20)
+    rows = reading_rows(ev)
+    for columns in (80, 60, 200):
+        lines = on_screen(columns, monkeypatch, rows)
+        for row in rows:
+            assert any(row["measure"] in line.split() and row["value"] in line.split() for line in lines)
+    lines = on_screen(80, monkeypatch, rows)
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "(method and note left out: the terminal is narrow; --format markdown shows all)"
+    assert any("wilson" in line for line in on_screen(200, monkeypatch, rows))
+
+
+def test_prose_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"family": "quota", "title": "Potential extract measure", "name": "pem"}]
+    text = " ".join(on_screen(34, monkeypatch, rows))
+    for word in ("quota", "Potential", "extract", "measure", "pem"):
+        assert word in text.split()
