@@ -307,3 +307,25 @@ def test_it_is_ready_and_quick(tab: Any, address: str) -> None:
         choose(tab, quota)
         steps.append(float(tab.evaluate("document.documentElement.dataset.stepMs")))
     assert float(np.median(steps)) < 100
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one model", "several"])
+def test_a_weighted_sample_has_its_charts_though_no_explorer(
+    several: bool, browser: Any, columns: Any, tmp_path: Path
+) -> None:
+    y, scores = columns
+    weight = np.arange(1, len(y) + 1)
+    if several:
+        result: Any = cl.compare(y, scores, sample_weight=weight, n_resamples=20)
+    else:
+        result = cl.evaluate(y, scores["network"], sample_weight=weight, n_resamples=20)
+    path = tmp_path / "weighted.html"
+    result.to_html(path)
+    page = opened(browser, path.as_uri())
+    drawn = page.evaluate("[...document.querySelectorAll('[id^=chart-]')].map((c) => c.querySelectorAll('svg').length)")
+    assert len(drawn) >= 2
+    assert set(drawn) == {1}
+    assert page.query_selector("#slider") is None
+    complaints = page.complaints
+    page.close()
+    assert complaints == []

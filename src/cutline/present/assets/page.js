@@ -40,11 +40,11 @@
   }
   function spread(model, i) {
     const q = stops[i], share = positives / rows, row = point(model, i);
-    const [low, high] = interval(model, i), found = positives ? wilson(row.hits, positives) : [NaN, NaN];
-    [["_low", low, found[0]], ["_high", high, found[1]]].forEach(([end, hits, recall]) => {
+    const [low, high] = interval(model, i);
+    [["_low", low], ["_high", high]].forEach(([end, hits]) => {  // all bands are the interval of the hits, rescaled
       row["hits" + end] = hits;
       row["rate" + end] = hits / q;
-      row["qrecall" + end] = recall;
+      row["qrecall" + end] = positives ? Math.min(hits / positives, 1) : NaN;
       row["lift" + end] = share ? hits / q / share : NaN;
       row["profit" + end] = hasProfit() ? state.value * hits - state.cost * q : 0;
     });
@@ -240,7 +240,7 @@
     document.documentElement.dataset.profit = hasProfit();
   }
 
-  async function main() {
+  async function explore() {
     $("slider").addEventListener("input", () => { typed.quota = null; choose(Number($("slider").value)); });
     $("quota").addEventListener("input", () => {
       const wanted = read("quota");
@@ -261,6 +261,10 @@
     $("figure-profit").hidden = !hasProfit();
     fillTable();
     for (const c of charts) if (c.linked && (c.id !== "chart-profit" || hasProfit())) await embed(c);
+  }
+
+  async function main() {
+    if ($("slider")) await explore();  // a weighted sample has no places to count, so no explorer
     document.documentElement.dataset.ready = performance.now().toFixed(0);
     // The charts further down follow one by one, so that the controls answer meanwhile.
     for (const c of charts) {
@@ -272,7 +276,7 @@
   }
   main().catch((error) => {
     document.documentElement.dataset.failed = String(error);
-    $("now").textContent = "The charts could not be drawn: " + error.message;
+    if ($("now")) $("now").textContent = "The charts could not be drawn: " + error.message;
     throw error;
   });
 })();
