@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -249,3 +250,27 @@ def test_nothing_is_changed_or_kept(dtype: Any) -> None:
     s[:] = 0
     y[:] = 1
     assert ev["roc_auc"].value == first
+
+
+class Tensor:
+    """Stands in for a tensor: gives an array only once detached, and only from the CPU."""
+
+    def __init__(self, values: Any, device: str = "cpu", *, tracked: bool = True) -> None:
+        self.values, self.device, self.tracked = np.asarray(values), SimpleNamespace(type=device), tracked
+
+    def detach(self) -> Tensor:
+        return Tensor(self.values, self.device.type, tracked=False)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self.tracked:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+        return np.array(self.values, dtype=dtype)
+
+
+def test_tensors_that_record_gradients() -> None:
+    assert cl.roc_auc(Tensor([1, 0, 1, 0]), Tensor([0.9, 0.6, 0.5, 0.1])) == 0.75
+
+
+def test_tensors_elsewhere_are_refused_with_the_remedy() -> None:
+    with pytest.raises(cl.InputError, match=r"y_score is a tensor on .*y_score\.cpu\(\)"):
+        cl.roc_auc([1, 0], Tensor([0.9, 0.1], "cuda"))

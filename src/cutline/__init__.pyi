@@ -149,9 +149,16 @@ from .screening import (
     screen as screen,
     Screening as Screening,
 )
+from .sklearn.crossval import (
+    CrossValidation as CrossValidation,
+    evaluate_cv as evaluate_cv,
+)
 from .tables import (
     compare_table as compare_table,
     evaluate_table as evaluate_table,
+)
+from .thresholds import (
+    threshold_for as threshold_for,
 )
 from .voting import (
     selective_voting as selective_voting,

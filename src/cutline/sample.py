@@ -103,6 +103,8 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
             )
             raise InputError(f"{argument}: row {row} is missing; drop the row or fill in a value")
         return np.asarray(values.to_numpy(zero_copy_only=False) if _is_arrow(values) else values.to_numpy())
+    if hasattr(values, "detach") and hasattr(values, "device"):
+        return _of_tensor(values, argument)
     if hasattr(values, "__array__") and not hasattr(values, "isna"):
         return np.asarray(values)
     import narwhals.stable.v1 as nw
@@ -120,6 +122,16 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
     if missing.any():
         raise InputError(f"{argument}: row {int(np.argmax(missing))} is missing; drop the row or fill in a value")
     return np.asarray(series.to_numpy())
+
+
+def _of_tensor(values: Any, argument: str) -> NDArray[Any]:
+    """A tensor on the CPU, whether or not it records gradients."""
+    if values.device.type != "cpu":
+        raise InputError(f"{argument} is a tensor on {values.device}; pass {argument}.cpu()")
+    try:
+        return np.asarray(values.detach())
+    except (TypeError, RuntimeError) as error:
+        raise InputError(f"{argument}: this tensor gives no array ({error}); convert it first, e.g. .float()") from None
 
 
 def _is_arrow(values: Any) -> bool:
