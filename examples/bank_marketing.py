@@ -5,28 +5,24 @@
 
 DIR holds the files of the UCI Machine Learning Repository, packed or not, at any depth: ``bank-additional-full.csv``
 (Bank Marketing, https://archive.ics.uci.edu/dataset/222) and ``UCI_Credit_Card.csv`` (Default of Credit Card Clients,
-https://archive.ics.uci.edu/dataset/350). Needs scikit-learn and pandas. Prints every number quoted in
-docs/quota-story.md.
+https://archive.ics.uci.edu/dataset/350). Needs scikit-learn and pandas: ``pip install '.[sklearn,frames]'``.
+Prints every number quoted in docs/quota-story.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import train_test_split
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 
 import cutline as cl
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEED = 0
 BANK = "bank-additional-full.csv"
@@ -52,12 +48,16 @@ def find(folder: Path, name: str) -> Path | None:
 
 def read_bank(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
     """Clients and whether they subscribed. The length of the call goes: it is known only once the call is over."""
+    import pandas as pd
+
     table = pd.read_csv(path, sep=";")
     return table.drop(columns=["y", "duration"]), (table["y"] == "yes").to_numpy()
 
 
 def read_credit(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
     """Clients and whether they defaulted on the next payment."""
+    import pandas as pd
+
     table = pd.read_csv(path)
     label = "default-payment-next-month"
     return table.drop(columns=["ID", label]), (table[label] == 1).to_numpy()
@@ -65,6 +65,14 @@ def read_credit(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
 
 def train(table: pd.DataFrame, y: np.ndarray, *, rows: int | None = None) -> Scored:
     """Fit a tree, naive Bayes and boosted trees on two thirds of the cases, score the other third."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import train_test_split
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
     if rows is not None and rows < len(y):
         keep = np.random.default_rng(SEED).choice(len(y), rows, replace=False)
         table, y = table.iloc[keep].reset_index(drop=True), y[keep]
@@ -212,6 +220,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quota", type=int, default=1000, help="places (default: 1000)")
     parser.add_argument("--resamples", type=int, default=2000, help="bootstrap replicates (default: 2000)")
     said = parser.parse_args(arguments)
+    missing = [name for name in ("pandas", "sklearn") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"this example needs {' and '.join(missing)}: pip install '.[sklearn,frames]'", file=sys.stderr)
+        return 2
     name = CREDIT if said.credit else BANK
     path = find(said.data, name)
     if path is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -187,3 +189,52 @@ def test_the_settings_line_makes_the_result_again(tmp_path: Path) -> None:
     assert " · margin 0.02 · " in line
     priced = ("plan", path, "--label", "bought", "--positive", "yes", "--score", "p", "--cost", 1, "--value", 2, *FAST)
     assert " · positive yes · " in run(*priced).stdout
+
+
+def test_a_column_of_many_values_is_no_label(two: Path) -> None:
+    said = refused("evaluate", two, "--label", "id", "--score", "p")
+    assert "column 'id' holds 200 different values (" in said
+    assert "too many for a label" in said
+
+
+def test_many_classes_are_counted_right(tmp_path: Path) -> None:
+    path = tmp_path / "eight.csv"
+    path.write_text("y,p\n" + "".join(f"{name},0.{k}\n" for k, name in enumerate("abcdefgh")))
+    assert "('a', 'b', 'c', 'd', 'e', … (8 in all))" in refused("evaluate", path, "--label", "y", "--score", "p")
+
+
+def test_columns_named_twice_and_files_without_header(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("y,p,p\n1,0.9,0.1\n0,0.2,0.3\n")
+    assert "has several columns called 'p'" in refused("evaluate", path, "--label", "y", "--score", "p")
+    path.write_text("y,p,p_1\n1,0.9,0.1\n0,0.2,0.3\n")
+    run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST)
+    path.write_text("1,0.9\n0,0.2\n1,0.6\n")
+    result = run("evaluate", path, "--measure", "pem", *FAST)
+    assert "twice.csv has no header; its columns are called 'column0', 'column1'" in result.stderr
+
+
+def test_select_does_not_advise_a_comparison(two: Path) -> None:
+    said = refused("select", two, "--quota", 3)
+    assert said.endswith("several columns could be the score: 'p', 'q'; say which with --score")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_quota_and_weights_do_not_go_together(two: Path, command: str) -> None:
+    assert "leave one of them out" in refused(command, two, "--weight", "q", "--quota", 20)
+
+
+def test_the_story_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import importlib.util
+    import runpy
+
+    story = runpy.run_path(str(EXAMPLE.parent / "bank_marketing.py"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None)
+    assert story["main"](["--data", "absent"]) == 2
+    assert "this example needs pandas and sklearn: pip install '.[sklearn,frames]'" in capsys.readouterr().err
+    code = (
+        "import sys; sys.modules['pandas'] = sys.modules['sklearn'] = None; import runpy; sys.argv[1:] = ['--help']; "
+    )
+    code += f"runpy.run_path({str(EXAMPLE.parent / 'bank_marketing.py')!r}, run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "--credit" in done.stdout

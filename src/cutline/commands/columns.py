@@ -14,6 +14,7 @@ from ..errors import InputError
 from .output import note
 from .reading import Source, listed, quoted
 
+_MOST_CLASSES = 20  # a column with more values is rather an identifier or a score
 _TEXT_LABELS = ({"0", "1"}, {"-1", "1"})  # numbers that a file keeps as text
 
 
@@ -30,6 +31,8 @@ def choose_columns(
     source: Source, label: str | None, scores: Sequence[str], weight: str | None, *, several: bool = False
 ) -> Columns:
     """The columns that were named, and those that can only be meant; says which it took, and reads them."""
+    if not source.has_header:
+        note(f"note: {source.name} has no header; its columns are called {listed(source.columns)}")
     if weight is not None:
         source.check(weight, "weight")
     named = [column for pattern in scores for column in source.matching(pattern)]
@@ -78,7 +81,7 @@ def _only_label(source: Source, taken: set[str]) -> str:
     raise InputError(f"{source.name}: several columns could be the label: {listed(found)}; say which with --label")
 
 
-def score_columns(source: Source, taken: set[str], *, several: bool) -> list[str]:
+def score_columns(source: Source, taken: set[str], *, several: bool, comparable: bool = True) -> list[str]:
     """The one column of numbers that can be the score (all of them for a comparison)."""
     free = [column for column in source.columns if column not in taken]
     found = [c for c in free if source.is_fraction(c)] or [c for c in free if source.is_whole(c)]
@@ -90,9 +93,9 @@ def score_columns(source: Source, taken: set[str], *, several: bool) -> list[str
             "name them with --score"
         )
     if not several and len(found) > 1:
+        instead = ", or compare them with: cutline compare" if comparable else ""
         raise InputError(
-            f"{source.name}: several columns could be the score: {listed(found)}; say which with --score, or compare "
-            "them with: cutline compare"
+            f"{source.name}: several columns could be the score: {listed(found)}; say which with --score{instead}"
         )
     return found
 
@@ -157,6 +160,14 @@ def _refuse(source: Source, column: str) -> None:
     if not found:
         raise InputError(f"{source.name}: column {column!r} is empty; it cannot be the label")
     example = found[-1]
+    if len(found) > 5:
+        (count,) = source.query(f"count(DISTINCT {quoted(column)})").fetchone()
+        if count > _MOST_CLASSES:
+            raise InputError(
+                f"{source.name}: column {column!r} holds {count:,} different values ({listed(found[:3])}, …), too many "
+                "for a label; name another column with --label, or one value with --positive"
+            )
+        found = label_values(source, column, count)
     if len(found) > 2:
         raise InputError(
             f"{source.name}: column {column!r} holds more than two labels ({listed(found, 5)}); say which one is "

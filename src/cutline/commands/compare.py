@@ -12,7 +12,7 @@ import click
 from ..errors import InputError
 from ..rows import plain
 from . import options
-from .evaluate import check_page, facts_of, inference, warm_up
+from .evaluate import check_page, check_quota, facts_of, inference, warm_up
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 from .speech import spoken
 
@@ -62,6 +62,7 @@ def compare(
     from .reading import opened
 
     check_page(html, cost, value)
+    check_quota(asked)
     with opened(file) as source:
         warm_up()
         columns = choose_columns(source, label, scores, asked["weight"], several=True)

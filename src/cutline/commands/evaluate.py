@@ -56,6 +56,7 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
     from .reading import opened
 
     check_page(html, asked["cost"], asked["value"])
+    check_quota(asked)
     with opened(file) as source:
         warm_up()
         columns = choose_columns(source, label, [score] if score else [], asked["weight"])
@@ -79,6 +80,12 @@ def check_page(html: str | None, cost: float | None, value: float | None) -> Non
     check_writable(html, "--html")
     if html is not None:
         check_extra("page", "altair", "vl_convert")
+
+
+def check_quota(asked: dict[str, Any]) -> None:
+    """Refuse a quota with weights: places are counted in rows, and weights say that a row is not one case."""
+    if asked["weight"] is not None and asked["quota"] is not None:
+        raise InputError("--quota counts rows and --weight makes rows unequal; leave one of them out")
 
 
 def facts_of(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -155,9 +155,17 @@ class Source:
             )
         return np.asarray(values)
 
+    @property
+    def has_header(self) -> bool:
+        """Whether the columns got their names from the file."""
+        made_up = self.kind in ("csv", "tsv") and all(re.fullmatch(r"column\d+", name) for name in self.types)
+        return not made_up or trouble.header(self.path, self.compressed) == self.columns
+
     def check(self, column: str, role: str) -> None:
         """Refuse a column that is not there, and name the nearest one."""
         if column in self.types:
+            if f"{column}_1" in self.types and trouble.header(self.path, self.compressed).count(column) > 1:
+                raise InputError(f"{self.name} has several columns called {column!r}; rename all but one in its header")
             return
         near = difflib.get_close_matches(column, self.columns, n=1, cutoff=0.5)
         folded = [name for name in self.columns if name.casefold() == column.casefold()]

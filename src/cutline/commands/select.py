@@ -52,7 +52,7 @@ def select(file: str, score: str | None, quota: int | float, ties: Any, seed: in
     check_writable(output, "-o")
     with opened(file) as source:
         if score is None:
-            score = score_columns(source, set(), several=False)[0]
+            score = score_columns(source, set(), several=False, comparable=False)[0]
             note(f"score: column {score!r}")
         else:
             score = source.one(score)

@@ -29,10 +29,8 @@ def ragged(path: str, name: str, compressed: bool) -> str | None:
     """The first line that has more or fewer fields than the header; None where there is none."""
     try:
         with _bytes(path, compressed) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
-            header = file.readline()
-            counts = {d: len(next(csv.reader([header], delimiter=d), [])) for d in _DELIMITERS}
-            delimiter = max(counts, key=lambda d: counts[d])
-            fields = counts[delimiter]
+            delimiter, names = _names(file.readline())
+            fields = len(names)
             if fields < 2:
                 return None
             reader = csv.reader(file, delimiter=delimiter)
@@ -46,6 +44,22 @@ def ragged(path: str, name: str, compressed: bool) -> str | None:
     except (OSError, UnicodeDecodeError, csv.Error, EOFError):
         return None
     return None
+
+
+def header(path: str, compressed: bool) -> list[str]:
+    """The fields of the first line as they stand; empty where it cannot be read."""
+    try:
+        with _bytes(path, compressed) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+            return _names(file.readline())[1]
+    except (OSError, UnicodeDecodeError, csv.Error, EOFError):
+        return []
+
+
+def _names(line: str) -> tuple[str, list[str]]:
+    """The delimiter that splits a line into most fields, and these."""
+    split = {d: next(csv.reader([line], delimiter=d), []) for d in _DELIMITERS}
+    delimiter = max(split, key=lambda d: len(split[d]))
+    return delimiter, [name.strip() for name in split[delimiter]]
 
 
 def _fields(n: int) -> str:
