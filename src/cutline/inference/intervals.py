@@ -91,7 +91,8 @@ def estimate_all(
     """
     possible = [spec for spec in specs if not obstacles[spec]]
     values = read(possible, ranking)
-    auc = _auc(ranking) if any(spec.measure.name in AUC_FAMILY for spec in possible) else None
+    by_delong = settings.interval in ("auto", "delong", "delong_logit") and groups is None and not ranking.weighted
+    auc = _auc(ranking) if by_delong and any(spec.measure.name in AUC_FAMILY for spec in possible) else None
     estimates = {}
     resampled = []
     for spec in specs:
