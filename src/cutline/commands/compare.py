@@ -126,7 +126,7 @@ def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any], me
         return
     first = next(iter(comparison.evaluations.values()))
     quota = comparison.quota
-    sentences = answer(comparison, quota) if quota is not None else [headline(first).partition(": ")[2]]
+    sentences = answer(comparison, quota) if quota is not None else [headline(first)[len(first.name) + 2 :]]
     measures = chosen_measures(comparison)
     tables = [
         ("Side by side", side_by_side(comparison, measures)),

@@ -15,18 +15,30 @@ def count(value: float) -> str:
     return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
 
 
+def counted(value: float, one: str) -> str:
+    """A number of things: 1 row, 2 rows."""
+    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {one}s"
+
+
 def headline(ev: Evaluation) -> str:
-    """How many rows, how many positives."""
+    """How many rows, how many positives; and where one class is missing, that nothing can be judged."""
     facts = ev.facts
     weighted = ", weighted" if facts["weighted"] else ""
+    absent = [kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0]
+    warning = f"; there is no {absent[0]} case, so no ranking can be judged" if absent else ""
     return (
-        f"{ev.name}: {facts['rows']:,} rows, {facts['positives']:,} positive ({facts['share_positive']:.1%}){weighted}"
+        f"{ev.name}: {counted(facts['rows'], 'row')}, {facts['positives']:,} positive "
+        f"({facts['share_positive']:.1%}){weighted}{warning}"
     )
+
+
+def _one_class(ev: Evaluation) -> bool:
+    return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
 
 
 def quota_sentence(ev: Evaluation) -> str:
     """What the evaluation's quota gives; empty without one."""
-    if ev.quota is None or ev.facts["positives"] == 0:
+    if ev.quota is None or _one_class(ev):
         return ""
     from .explorer import hits_interval
 
@@ -67,8 +79,9 @@ def answer(result: Any, quota: int) -> list[str]:
     """The result in two sentences: what the quota gives by which model, and how sure that is."""
     evaluations = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
     first = evaluations[0]
-    if first.facts["weighted"] or first.facts["positives"] == 0:
-        return [headline(first)]
+    if first.facts["weighted"] or _one_class(first):
+        said = headline(first)
+        return [said if len(evaluations) == 1 else said[len(first.name) + 2 :]]
     from .explorer import hits_interval
 
     level = first.settings.level
@@ -76,12 +89,12 @@ def answer(result: Any, quota: int) -> list[str]:
     best, point = ordered[0], ordered[0].at(quota=quota)
     low, high = hits_interval(point.tp, quota, level)
     what = (
-        f"expect {count(point.tp)} hits ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as "
+        f"expect {counted(point.tp, 'hit')} ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as "
         f"many as by a random choice; {count(point.fn)} of the {count(point.tp + point.fn)} positives get no place"
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]
-    return [f"With {quota:,} places, choose by {best.name}: {what}.", _lead(result, ordered, quota)]
+    return [f"With {counted(quota, 'place')}, choose by {best.name}: {what}.", _lead(result, ordered, quota)]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
