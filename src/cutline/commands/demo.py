@@ -54,8 +54,6 @@ def demo() -> None:
 
         write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
     except ImportError:
-        say(
-            "\nFor the interactive page install what it is made with: pip install 'cutline[page]' (in a checkout: '.[page]')"
-        )
+        say("\nThe interactive page needs more: pip install 'cutline[page]' (in a checkout: '.[page]')")
         return
     say(f"\nThe interactive page, where you can move the number of places: {Path(PAGE).resolve()}")
