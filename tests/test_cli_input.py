@@ -238,3 +238,10 @@ def test_the_story_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: p
     code += f"runpy.run_path({str(EXAMPLE.parent / 'bank_marketing.py')!r}, run_name='__main__')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert "--credit" in done.stdout
+
+
+def test_rows_without_weight_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "weights.csv"
+    path.write_text("y,p,w\n1,0.9,1\n0,0.2,0\n1,0.3,2\n0,0.1,1\n")
+    result = run("evaluate", path, "--label", "y", "--score", "p", "--weight", "w", "--measure", "pem", *FAST)
+    assert "note: 1 of 4 rows have weight 0 and do not count" in result.stderr

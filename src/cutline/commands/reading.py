@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from . import trouble
+from .output import note
 
 KINDS = {
     ".csv": "csv",
@@ -113,6 +114,9 @@ class Source:
                 f"{self.name}: column {column!r} holds {values[row]:g} in data row {row + 1}; a weight must be finite "
                 "and not negative"
             )
+        nothing = int(np.count_nonzero(values == 0))
+        if nothing:
+            note(f"note: {nothing:,} of {len(values):,} rows have weight 0 and do not count")
         return values
 
     def _check_text(self, column: str, role: str) -> None:
