@@ -33,8 +33,9 @@ def row_placements(sample: Sample, ranking: Ranking) -> tuple[Floats, Floats]:
 
 def auc_difference(one: tuple[Floats, Floats], two: tuple[Floats, Floats], *, paired: bool) -> tuple[float, float]:
     """AUC₁ − AUC₂ and its variance (DeLong et al. 1988), nan where a class has a single case."""
-    difference = float(one[0].mean() - two[0].mean())
-    if min(len(a) for a in (*one, *two)) < 2:
+    fewest = min(len(a) for a in (*one, *two))
+    difference = float(one[0].mean() - two[0].mean()) if fewest else math.nan
+    if fewest < 2:
         return difference, math.nan
     if paired:
         variance = sum(float(np.var(a - b, ddof=1)) / len(a) for a, b in zip(one, two, strict=True))
