@@ -329,3 +329,13 @@ def test_a_weighted_sample_has_its_charts_though_no_explorer(
     complaints = page.complaints
     page.close()
     assert complaints == []
+
+
+def test_reasons_are_read_without_scrolling_on_a_narrow_screen(tab: Any) -> None:
+    tab.set_viewport_size({"width": 400, "height": 800})
+    edges = tab.evaluate(
+        "[...document.querySelectorAll('.advice td:last-child')].map((c) => c.getBoundingClientRect().right)"
+    )
+    assert edges
+    assert max(edges) <= 400
+    tab.set_viewport_size({"width": 1280, "height": 900})
