@@ -33,8 +33,7 @@ class Band:
 class Curve:
     """A curve and the thresholds of its points: ``score > thresholds[i]`` gives point i.
 
-    ``step`` says how points are joined: by straight lines (the expected curve within ties), or as they are at
-    thresholds only (precision, lift and hit rate have no straight line between two points).
+    ``y2`` is the second curve of the TPR–FPR plot; ``chance`` are the ends of the line of a random list.
     """
 
     name: str

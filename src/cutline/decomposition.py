@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .ranking import midranks
 from .sample import as_numbers, make_sample
 
 
@@ -37,13 +38,6 @@ def _columns(y_true: Any, y_score: Any, true_probability: Any, pos_label: Any) -
     return tuple(a[order].astype(np.float64) for a in (sample.positive, sample.score, truth))
 
 
-def _places(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mid-ranks, worst = 1."""
-    _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2.0)[inverse])
-
-
 def linear_ranking_decomposition(
     y_true: Any, y_score: Any, true_probability: Any, *, pos_label: Any = None
 ) -> Decomposition:
@@ -58,7 +52,7 @@ def linear_ranking_decomposition(
     (5.0, 5.0, 0.0)
     """
     y, m, p = _columns(y_true, y_score, true_probability, pos_label)
-    place, true_place = _places(m), _places(p)
+    place, true_place = midranks(m), midranks(p)
     n = len(y)
     score, oracle = float(place @ y), float(true_place @ y)
     switched = float((n + 1 - true_place) @ (1 - y) - (n + 1 - place) @ (1 - y))

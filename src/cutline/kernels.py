@@ -541,22 +541,20 @@ def add_up(counts: Any, unit: Any, weight: Any, pos_rows: Any, neg_rows: Any, a:
     n_pos = _rows(pos_rows)
     if len(weight) == 0:
         return _add_rows(times, 0, pos_rows, a) + _add_rows(times, n_pos, neg_rows, b)
+    return _add_weights(times, weight, 0, pos_rows, a) + _add_weights(times, weight, n_pos, neg_rows, b)
+
+
+@kernel
+def _add_weights(times: Any, weight: Any, row: Any, sizes: Any, into: Any) -> Any:
+    """Weights of one class by group, each as often as its row was drawn; gives the number of rows drawn."""
     drawn = 0
-    row = 0
-    for g in range(len(pos_rows)):
+    for g in range(len(sizes)):
         total = 0.0
-        for _ in range(pos_rows[g]):
+        for _ in range(sizes[g]):
             drawn += times[row]
             total += times[row] * weight[row]
             row += 1
-        a[g] = total
-    for g in range(len(neg_rows)):
-        total = 0.0
-        for _ in range(neg_rows[g]):
-            drawn += times[row]
-            total += times[row] * weight[row]
-            row += 1
-        b[g] = total
+        into[g] = total
     return drawn
 
 

@@ -97,3 +97,9 @@ def _rank_weighted(sample: Sample) -> Ranking:
     order = np.argsort(sample.score)
     score, pos, neg = trimmed(kernels.group_weighted(sample.score, sample.positive, sample.weight, order))
     return Ranking(score, pos, neg, len(sample), weighted=True)
+
+
+def midranks(score: NDArray[Any]) -> NDArray[np.float64]:
+    """Place of each score from the bottom, worst = 1; equal scores share the mean of their places."""
+    _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[inverse])

@@ -110,7 +110,7 @@ def finish(
             pearson |= {q: _pearson(vector, reading, q) for q in reading.request.quotas}
     for spec in specs:
         if spec.measure.part == "ranking" and not obstacles[spec]:
-            values[spec] = float(spec.measure.compute(ranking.resolved(spec.ties), **spec.arguments))  # type: ignore[arg-type]
+            values[spec] = float(spec.measure.compute(ranking.resolved(spec.ties), **spec.arguments))
     middle = part.blocks[:, 1] / np.maximum(part.blocks[:, 2] + part.blocks[:, 3], 1e-300)
     estimates = _estimates(specs, values, ranking, middle, part, obstacles, settings, keep)
     facts = {

@@ -99,7 +99,7 @@ def replicate(
         if spec.measure.part == "ranking":
             drawn_one = [
                 float(spec.measure.compute(ranking, **spec.arguments))
-                for _, ranking in resampler.each(n_resamples, spec.ties)  # type: ignore[arg-type]
+                for _, ranking in resampler.each(n_resamples, spec.ties)
             ]
             found[spec] = Replicates(values[spec], np.array(drawn_one), np.empty(0), np.empty(0), np.empty(0, np.int64))
     return found

@@ -15,7 +15,7 @@ from ..estimate import Interval
 from ..measures.catalogue import Spec, parse_measure
 from ..measures.reading import read, with_defaults
 from ..progress import Progress
-from ..ranking import Ranking, rank
+from ..ranking import Ranking, midranks, rank
 from ..sample import Sample, make_sample
 from .delong import placements
 from .proportions import z_of
@@ -158,7 +158,7 @@ def swap_test(
     two = make_sample(y_true, second, pos_label=pos_label)
     columns = [s.score.astype(np.float64) for s in (one, two)]
     if spec.measure.rank_based:
-        columns = [_midranks(column) for column in columns]
+        columns = [midranks(column) for column in columns]
 
     def difference(swap: NDArray[np.bool_]) -> float:
         values = [_read(spec, one.positive, np.where(swap, columns[1 - k], columns[k])) for k in range(2)]
@@ -175,11 +175,6 @@ def swap_test(
         raise InputError(f"{measure} is undefined for these models, so there is no difference to test")
     extreme = int(np.count_nonzero(np.abs(null) >= abs(observed) - 1e-12 * max(1.0, abs(observed))))
     return SwapTest(str(spec), observed, null, (extreme + 1.0) / (n_permutations + 1.0))
-
-
-def _midranks(score: Floats) -> Floats:
-    _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[inverse])
 
 
 def _read(spec: Spec, positive: NDArray[np.bool_], score: Floats) -> float:

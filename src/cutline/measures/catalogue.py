@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import InputError, UndefinedWarning
+from ..ranking import Ties
 
 Family = Literal["threshold", "probability", "ranking", "quota", "other"]
 REQUIRED: Any = inspect.Parameter.empty
@@ -78,7 +79,6 @@ class Measure:
 
 
 _measures: dict[str, Measure] = {}
-_functions: dict[str, Callable[..., float]] = {}
 _by_alias: dict[str, str] = {}
 
 
@@ -111,8 +111,7 @@ def declare(
         _measures[one.name] = one
         for alias in one.aliases:
             _by_alias[alias] = one.name
-        _functions[one.name] = _public(one)
-        return _functions[one.name]
+        return _public(one)
 
     return declared
 
@@ -136,7 +135,6 @@ def declare_other(title: str, **facts: Any) -> Callable[[Callable[..., float]], 
         )
         _measures[one.name] = one
         function.__doc__ = _docstring(one)
-        _functions[one.name] = function
         return function
 
     return declared
@@ -165,11 +163,6 @@ def measure(name: str) -> Measure:
     return found
 
 
-def public_functions() -> dict[str, Callable[..., float]]:
-    """The callable of each measure, under its name and its aliases."""
-    return {**_functions, **{alias: _functions[name] for alias, name in _by_alias.items()}}
-
-
 @dataclass(frozen=True)
 class Spec:
     """A measure with its options, as named by a measure string such as ``qrecall@5%`` or ``f_beta(beta=2)``."""
@@ -178,7 +171,7 @@ class Spec:
     options: tuple[tuple[str, Any], ...] = ()
     quota: int | float | None = None
     threshold: float | None = None
-    ties: str = "expected"
+    ties: Ties = "expected"
 
     def __str__(self) -> str:
         options = [*self.options]

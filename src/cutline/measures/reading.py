@@ -72,7 +72,7 @@ def plan(specs: Sequence[Spec], rows: int) -> list[Reading]:
             thresholds=tuple(sorted({_threshold(s) for s in group if s.measure.needs_threshold})),
             quotas=tuple(sorted({resolve_quota(s.quota, rows) for s in group if s.measure.needs_quota})),
         )
-        readings.append(Reading(group, request, rows, ties))  # type: ignore[arg-type]
+        readings.append(Reading(group, request, rows, ties))
     return readings
 
 
