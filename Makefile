@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format bench clean help
+.PHONY: demo test docs lint format bench clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
 	@echo "make test    set up, run linters, type checker and tests"
+	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
 	@echo "make bench   timings against the alternatives, as ratios"
 	@echo "make clean   remove what the other commands made"
 
@@ -22,13 +23,22 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[page]'
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@echo "Installing cutline and what builds its documentation (once; a minute or two) …"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing cutline, its extras and the test tools (once; some minutes) …"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 demo: $(VENV)/.demo
 	$(BIN)/cutline demo
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs site
+	@echo "Written: site/index.html"
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -46,4 +56,4 @@ bench: $(VENV)/.dev
 	for script in core inference compare; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/measures .pytest_cache .mypy_cache .ruff_cache .hypothesis

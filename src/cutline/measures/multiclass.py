@@ -94,7 +94,7 @@ def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[
     better="lower",
     range=(0.0, 1.0),
     formula="(1/n) Σᵢ (1/(K−1)) Σₖ (F_ik − O_ik)², F and O: cumulative predicted and observed shares",
-    latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\Big(\sum_{l\le k} p_{il} - I\{y_i \le k\}\Big)^2",
+    latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\left(\sum_{l\le k} p_{il} - I\{y_i \le k\}\right)^2",
     reference="Berrar Def. 18 (named there for ordered classes)",
     undefined="",
 )

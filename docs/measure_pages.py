@@ -1,0 +1,266 @@
+"""The pages of the measures, written from the catalogue whenever the site is built. No fact is kept here.
+
+Formula, meaning, range and the like come from the declarations; what a degenerate sample gives, which interval is taken
+and what a measure string looks like are found out by asking the library.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cutline as cl
+from cutline.measures.catalogue import FAMILIES, REQUIRED, Measure, make_spec
+from cutline.present.tables import ARROWS, FAMILY_TITLES, determined_by
+from cutline.recommendation import GOALS
+
+NAMES = {m.name: m for m in cl.measures()}
+LONG = 100_000  # rows of the long list that the library is asked about
+
+
+def slug(title: str) -> str:
+    """Anchor of a heading: its words; an erratum's number alone, so that references to it stay short."""
+    number = re.match(r"([ABRZ]\d+)\b", title)
+    return number[1].lower() if number else re.sub(r"[^\w]+", "-", title.lower()).strip("-")
+
+
+def write(folder: Path) -> None:
+    """Write every page and picture; what belongs to no measure any more is removed."""
+    import pictures
+
+    drawn = folder / "pictures"
+    drawn.mkdir(parents=True, exist_ok=True)
+    pages = {"index.md": _index()}
+    for one in NAMES.values():
+        pages[f"{one.name}.md"] = page(one, pictures.draw(one, drawn / f"{one.name}.svg"))
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:  # unchanged pages are not built again
+            path.write_text(text, encoding="utf-8")
+    for stale in {*folder.glob("*.md"), *drawn.glob("*.svg")}:
+        if stale.stem not in {*NAMES, "index"}:
+            stale.unlink()
+
+
+def page(one: Measure, words: str) -> str:
+    """The page of one measure; ``words`` go with its picture."""
+    meaning, _, example = one.summary.partition(">>>")
+    blocks = [
+        f"# {one.title}",
+        meaning.strip(),
+        f"```{{math}}\n{_upright(one.latex)}\n```",
+        f"In plain signs: `{one.formula}`",
+        f"```{{figure}} pictures/{one.name}.svg\n:alt: {words}\n\n{words}\n```",
+        _table(("what", "here"), _facts(one)),
+        "## When it is undefined",
+        _undefined(one),
+        "## Example",
+        f"```python\n>>> from cutline import {one.name}\n>>>{example.rstrip()}\n\n```",
+        "## How to call it",
+        _calls(one),
+        "## How sure it is",
+        _interval(one),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _upright(latex: str) -> str:
+    """Names of cells as words, where TeX would read T times P."""
+    return re.sub(r"(?<![A-Za-z])(TP|FP|FN|TN)(?![A-Za-z])", r"\\mathrm{\1}", latex)
+
+
+def _facts(one: Measure) -> Iterator[tuple[str, str]]:
+    low, high = (f"{end:g}".replace("-", "−").replace("inf", "∞") for end in one.range)
+    yield "name", f"`{one.name}`"
+    yield "family", FAMILY_TITLES[one.family]
+    yield "better", one.better
+    yield "range", f"{low} to {high}"
+    if one.perfect is not None:
+        yield "of a perfect model", f"{one.perfect:g}".replace("inf", "∞")
+    if one.aliases:
+        yield "also called", ", ".join(f"`{alias}`" for alias in one.aliases)
+    if one.same_as:
+        yield "same as", _linked(one.same_as)
+    others = [o for o in NAMES.values() if o is not one and one.name in re.findall(r"\w+", o.same_as)]
+    if others:
+        yield "see also", "; ".join(f"{_link(o)} = {o.same_as}" for o in others)
+    for goal, (name, why) in GOALS.items():
+        if name == one.name:
+            yield f'`recommend("{goal}")`', f"takes it: {why}"
+    for name, default in one.params.items():
+        yield f"option `{name}`", "must be given" if default is REQUIRED else f"default `{default!r}`"
+    yield "ties", _ties(one)
+    if one.family != "other":
+        yield "weights", "`sample_weight=`" if one.weights else "takes none: it counts places in a list"
+        yield "scores", _scores(one)
+    if one.extensive:
+        yield "size", "grows with the number of cases: compare it on the same cases only"
+    yield "reference", re.sub(r"erratum ([ABRZ]\d+)", lambda m: f"[{m[0]}](../errata.md#{m[1].lower()})", one.reference)
+
+
+def _ties(one: Measure) -> str:
+    if one.ties:
+        return 'equal scores count by expectation; `ties="best"` and `ties="worst"` give what their order could do'
+    if one.needs_threshold:
+        return "equal scores fall on the same side of the cut"
+    return "the order of the cases does not enter" if one.part == "losses" else "see the formula"
+
+
+def _scores(one: Measure) -> str:
+    if one.rank_based:
+        return "any; only their order counts"
+    if one.scores == "probability":
+        return "probabilities, from 0 to 1"
+    return "finite numbers, whose values count" if one.scores == "finite" else "any; compared with the threshold"
+
+
+def _linked(text: str) -> str:
+    return re.sub(r"\w+", lambda word: _link(NAMES[word[0]]) if word[0] in NAMES else word[0], text)
+
+
+def _link(one: Measure) -> str:
+    return f"[{one.name}]({one.name}.md)"
+
+
+def _table(head: tuple[str, ...], rows: Any) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+
+
+# --- what the library says when it is asked -------------------------------------------------------------------
+
+ODD = {
+    "no positive cases": ([0, 0, 0, 0], [0.9, 0.6, 0.3, 0.2]),
+    "no negative cases": ([1, 1, 1, 1], [0.9, 0.6, 0.3, 0.2]),
+    "all scores equal (0.5), two of four positive": ([1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]),
+    "one case, positive (score 0.7)": ([1], [0.7]),
+    "one case, negative (score 0.7)": ([0], [0.7]),
+}
+
+
+def _undefined(one: Measure) -> str:
+    said = f"It is undefined if: {one.undefined}." if one.undefined else "It is defined for every sample."
+    if one.family == "other":
+        return said
+    rule = " An undefined value is `nan`, with the reason as a warning (in an evaluation, as `reason`)."
+    rows = [(name, _asked(one, y, s)) for name, (y, s) in ODD.items()]
+    quota = " at a quota of 1" if one.needs_quota else ""
+    return f"{said}{rule if one.undefined else ''} What comes out in odd cases{quota}:\n\n" + _table(
+        ("sample", "value"), rows
+    )
+
+
+def _asked(one: Measure, y: list[int], s: list[float]) -> str:
+    options = {**required(one), **({"quota": 1} if one.needs_quota else {})}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            value = getattr(cl, one.name)(y, s, **options)
+        except cl.InputError as error:
+            return f"refused: {error}"
+    if value != value:
+        return f"`nan`: {str(caught[0].message).partition(': ')[2]}"
+    return f"{value:.4g}".replace("-", "−").replace("inf", "∞")
+
+
+def required(one: Measure) -> dict[str, Any]:
+    """The options that must be given, each with a value for show."""
+    return {name: np.log if name == "g" else 2 for name, given in one.params.items() if given is REQUIRED}
+
+
+def string_of(one: Measure, **more: Any) -> str | None:
+    """The measure string; none where an option is no number."""
+    options = {**required(one), **({"quota": 20} if one.needs_quota else {}), **more}
+    return None if any(map(callable, options.values())) else str(make_spec(one, options))
+
+
+def _calls(one: Measure) -> str:
+    signature = inspect.signature(getattr(cl, one.name))
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
+    lines = [f"```python\ncl.{one.name}{shown}\n```"]
+    text = string_of(one) if one.family != "other" else None
+    if text is None:
+        why = (
+            "It reads other columns than the evaluation of a score" if one.family == "other" else "It takes a function"
+        )
+        return "\n\n".join([*lines, f"{why}, so there is no measure string for it."])
+    strings = [text]
+    if one.needs_threshold:
+        strings.append(str(string_of(one, threshold=0.3)))
+    if one.needs_quota:
+        strings.append(str(string_of(one, quota=0.05)))
+    if one.ties:
+        strings.append(str(string_of(one, ties="worst")))
+    listed = " or ".join(f"`{s}`" for s in strings)
+    command = f"cutline evaluate scores.csv --label y --score p --measure {shlex.quote(text)}"
+    return "\n\n".join(
+        [*lines, f"As a measure string, in `measures=[…]` and after `--measure`: {listed}.", f"```sh\n{command}\n```"]
+    )
+
+
+@cache
+def _methods(kind: str) -> Mapping[str, str]:
+    """The interval that ``auto`` takes for each measure, found by evaluating a short, a long and a weighted list."""
+    rows = LONG if kind == "long" else 60
+    rng = np.random.default_rng(1)
+    y = rng.random(rows) < 0.4
+    s = np.clip(0.3 * y + 0.7 * rng.random(rows), 0, 1)
+    specs = [
+        make_spec(one, {**required(one), **({"quota": rows // 5} if one.needs_quota else {})})
+        for one in NAMES.values()
+        if one.family != "other" and (one.weights or kind != "weighted") and "g" not in one.params
+    ]
+    weight = {"sample_weight": 1 + rng.random(rows)} if kind == "weighted" else {}
+    ev = cl.evaluate(y, s, measures=specs, n_resamples=20, **weight)
+    return {spec.measure.name: ev[str(spec)].method for spec in specs}
+
+
+def _interval(one: Measure) -> str:
+    short = _methods("short").get(one.name)
+    if short is None:
+        return "`evaluate` does not print it, so no interval goes with it. [How sure are we](../how-sure-are-we.md)"
+    said = [f'In an evaluation, `interval="auto"` takes **{short}** for it.']
+    if (long := _methods("long")[one.name]) != short:
+        said.append(f"For {LONG:,} rows it takes **{long}**.")
+    if (weighted := _methods("weighted").get(one.name)) not in (short, None):
+        said.append(f"For weighted rows it takes **{weighted}**.")
+    said.append(
+        "What that means, and how often it held the truth: [How sure are we](../how-sure-are-we.md#which-interval)."
+    )
+    return " ".join(said)
+
+
+# --- all of them ------------------------------------------------------------------------------------------------
+
+
+def _index() -> str:
+    blocks = [
+        "# All measures",
+        f"The catalogue, {len(NAMES)} measures in {len(FAMILIES)} families. [Which one for my decision?](../index.md)",
+    ]
+    for family in FAMILIES:
+        rows = [
+            (f"[{m.title}]({m.name}.md)", f"`{m.name}`", ARROWS[m.better], _meaning(m)) for m in cl.measures(family)
+        ]
+        blocks += [f"## {FAMILY_TITLES[family]}", _table(("measure", "name", "better", "meaning"), rows)]
+    rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if determined_by(m)]
+    blocks += [
+        "## One number under several names",
+        "Comparing models by two of these is comparing them by one.",
+        _table(("measure", "is"), rows),
+        "```{toctree}\n:hidden:\n\n" + "\n".join(NAMES) + "\n```",
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _meaning(one: Measure) -> str:
+    return " ".join(one.summary.partition(">>>")[0].partition("\n\n")[0].split())

@@ -1,0 +1,81 @@
+"""One picture for each measure, drawn from Berrar's ten cases when the site is built.
+
+A picture shows what the measure reads: the cells behind a ratio, the area under a curve, the places in a list, the loss
+of a stated probability. What it draws it computes with the library. A measure without a picture of its own gets the
+one of its family, so a new declaration needs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from cutline.measures.catalogue import Measure
+
+from . import cells, curves, lists, losses, others
+
+Painter = Callable[[Figure, Measure], str]
+
+OWN: dict[str, Painter] = {
+    "youden_index": curves.above_diagonal,
+    "balanced_accuracy": curves.one_corner,
+    "positive_likelihood_ratio": curves.slope_to_cut,
+    "negative_likelihood_ratio": curves.slope_from_cut,
+    "lift": curves.gain_at_cut,
+    "gain": curves.gain_at_cut,
+    "roc_auc": curves.under_roc,
+    "gini": curves.roc_over_diagonal,
+    "auch": curves.under_hull,
+    "ks_statistic": curves.widest_gap,
+    "max_youden_index": curves.widest_gap,
+    "taks": curves.mean_gap,
+    "average_precision": curves.precision_steps,
+    "pr_auc_min": curves.precision_trapezoids,
+    "pr_auc_minmax": curves.precision_trapezoids,
+    "pr_auc_max": curves.precision_trapezoids,
+    "average_gain": curves.gain_over_chance,
+    "pem": curves.extracted_potential,
+    "average_lift": lists.mean_of_bars,
+    "average_hit_rate": lists.mean_of_bars,
+    "average_qrecall": lists.mean_of_bars,
+    "linear_ranking": lists.worth_of_places,
+    "quadratic_ranking": lists.worth_of_places,
+    "misclassification_ranking": lists.worth_of_places,
+    "ranking_score": lists.worth_of_places,
+    "hit_rate": lists.boxed,
+    "qrecall": lists.boxed,
+    "quota_lift": lists.boxed,
+    "quota_pearson": lists.scores_and_outcomes,
+    "root_mean_squared_error": losses.distances,
+    "mean_average_precision": others.mean_over_classes,
+    "ranked_probability_score": others.cumulative_gaps,
+    "triplet_loss": others.triplet,
+}
+BY_FAMILY: dict[str, Painter] = {
+    "threshold": cells.of_formula,
+    "probability": losses.by_probability,
+    "ranking": lists.climbing,
+    "quota": lists.climbing,
+}
+STYLE = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "svg.hashsalt": "cutline",  # the same picture is the same file
+}
+
+
+def draw(one: Measure, goal: Path) -> str:
+    """Draw a measure's picture into a file, and give the words that go with it."""
+    paint = OWN.get(one.name) or BY_FAMILY.get(one.family)
+    if paint is None:
+        raise LookupError(f"{one.name} reads neither a cut nor a list: draw it in docs/pictures and name it there")
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.6, 3.3), layout="constrained")
+        words = paint(figure, one)
+        figure.savefig(goal, metadata={"Date": None} if goal.suffix == ".svg" else None, dpi=100)
+    return words
