@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def _positive(true: Any, said: Any, pos_label: Any) -> tuple[Any, Any]:
     return np.asarray(true == pos_label), np.asarray(said == pos_label)
 
 
-def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto") -> Any:
+def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto") -> Callable[..., float]:
     """A scikit-learn scorer for a measure string: for ``scoring=`` in searches and cross-validation.
 
     What it reads of the estimator: a measure at a threshold without a threshold of its own reads the decisions of
@@ -108,4 +109,6 @@ def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto"
         methods = methods[0] if len(methods) == 1 else methods
     options = {} if pos_label is None else {"pos_label": pos_label}
     function = MeasureFunction(measure if isinstance(measure, str) else str(spec), reads_decisions)
-    return make_scorer(function, response_method=methods, greater_is_better=one.better == "higher", **options)
+    better = one.better == "higher"
+    made: Callable[..., float] = make_scorer(function, response_method=methods, greater_is_better=better, **options)
+    return made
