@@ -316,9 +316,40 @@ def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         pytest.approx(dict(row), nan_ok=True) for row in again.differences
     ]
     with pytest.raises(cl.InputError, match="not kept in memory"):
-        found.dominance()
-    with pytest.raises(cl.InputError, match="not kept in memory"):
         found.swap_test("a", "b")
+
+
+def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two models that lead in different parts of the list: where the lead changes, and in what share of replicates."""
+    rng = np.random.default_rng(3)
+    n = 20_000
+    table = make_table("plain", n)
+    noise = rng.random(n)
+    top, bottom = table["score"] > 0.6, table["score"] < 0.4
+    first = np.where(bottom, noise * 0.4, table["score"])  # ranks well above, at random below
+    second = np.where(top, 0.6 + noise * 0.4, table["score"])
+    path = write(tmp_path / "t.parquet", {**table, "score": first, "weight": second})
+    models = {"a": "score", "b": "weight"}
+    truth = cl.compare(table["label"], {"a": first, "b": second}, measures=["roc_auc"], n_resamples=300)
+    for compact in (False, True):
+        monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0 if compact else 2**16)
+        options = {"label": "label", "scores": models, "measures": ["roc_auc"], "stream": True}
+        found = compare_table(path, n_resamples=300, **options)
+        for axis in ("quota", "fpr"):
+            for pick in ("a", "b"):
+                expected, one = (
+                    max((row for row in c.dominance(axis) if row["leader"] == pick), key=lambda r: r["to"] - r["from"])
+                    for c in (truth, found)
+                )
+                reach = max(1.0, expected["to"])
+                assert (one["from"], one["to"]) == pytest.approx((expected["from"], expected["to"]), abs=0.05 * reach)
+                assert one["share"] == pytest.approx(expected["share"], abs=0.06)
+        values = compare_table(path, interval=None, **options)
+        assert all(np.isnan(row["share"]) for row in values.dominance())
+    found.to_html(tmp_path / "page.html")
+    assert "Who leads" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    with pytest.raises(cl.InputError, match="by 'quota' or 'fpr'"):
+        found.dominance("tpr")
 
 
 def test_models_of_a_stream_draw_the_same_rows(tmp_path: Path) -> None:

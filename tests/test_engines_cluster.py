@@ -1,4 +1,7 @@
-"""A standalone Spark cluster on loopback: one master, two workers, one of which is killed during the job."""
+"""A standalone Spark cluster on loopback: one master and two workers, of which one lacks numba.
+
+The other one is killed during the job; and the same through Spark Connect.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ JOB = """
     )
     spark.sparkContext.setLogLevel("OFF")
     spark_engine._ROWS_PER_PARTITION = 1000
-    work_of = spark_engine._work
+    work_of = spark_engine.sums_of_ranges
 
     def slowly(*arguments):
         work, seconds = work_of(*arguments), float(pause)
@@ -52,7 +55,7 @@ JOB = """
 
         return slow
 
-    spark_engine._work = slowly
+    spark_engine.sums_of_ranges = slowly
     ev = evaluate_table(spark.read.parquet(path), label="y", score="p", interval=None, measures=json.loads(measures))
     print(json.dumps({key: ev[key].value for key in ev}))
     spark.stop()
@@ -86,17 +89,23 @@ class Cluster:
         options = ["--host", "127.0.0.1", "--webui-port", "0"]
         self.start("master.Master", *options, "--port", str(port))
         self.wait_for("master", "started at")
-        self.workers = [
-            self.start("worker.Worker", *options, "--cores", "1", "--memory", "700m", self.master) for _ in "ab"
-        ]
+        worker = ("worker.Worker", *options, "--cores", "1", "--memory", "700m", self.master)
+        self.workers = [self.start(*worker), self.start(*worker, environment=self.without_numba())]
         for k in (1, 2):
             self.wait_for(str(k), "registered with master")
 
-    def start(self, name: str, *options: str) -> subprocess.Popen[bytes]:
+    def without_numba(self) -> dict[str, str]:
+        """The environment of a worker whose Python cannot import numba."""
+        hidden = self.folder / "hidden"
+        hidden.mkdir()
+        (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
+        return {**self.environment, "PYTHONPATH": str(hidden)}
+
+    def start(self, name: str, *options: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         log = (self.folder / f"{len(self.processes) or 'master'}.log").open("wb")
         command = [str(self.home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *options]
         process = subprocess.Popen(
-            command, env=self.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command, env=environment or self.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )
         log.close()
         self.processes.append(process)
@@ -164,3 +173,38 @@ def test_a_cluster_gives_the_same_even_where_a_worker_dies(
     found = json.loads(out.decode().strip().splitlines()[-1])
     expected = cl.evaluate(columns["y"], columns["p"], interval=None, measures=MEASURES)
     assert found == {key: pytest.approx(expected[key].value, rel=1e-12) for key in expected}
+    assert "partitions were summed without numba" in (tmp_path / "job.log").read_text()
+
+
+CONNECTED = """
+    import json, sys
+    from pyspark.sql import SparkSession
+    from cutline.tables import compare_table, evaluate_table
+
+    path, measures = sys.argv[1:]
+    spark = SparkSession.builder.remote("local[1]").getOrCreate()
+    frame = spark.read.parquet(path).selectExpr("y", "p", "floor(p * 10) AS q")
+    assert "connect" in type(frame).__module__
+    ev = evaluate_table(frame, label="y", score="p", interval=None, measures=json.loads(measures))
+    pair = compare_table(frame, label="y", scores=["p", "q"], measures=["roc_auc"], n_resamples=50)
+    found = {key: ev[key].value for key in ev}
+    print(json.dumps([found, pair.difference("p", "q", "roc_auc")["difference"]]))
+    spark.stop()
+"""
+
+
+def test_spark_connect(table: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    """The client speaks to a server over gRPC and has no Java of its own."""
+    pytest.importorskip("grpc")
+    path, columns = table
+    job = tmp_path / "job.py"
+    job.write_text(textwrap.dedent(CONNECTED))
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, str(job), path, json.dumps(MEASURES)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=400, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found, difference = json.loads(done.stdout.strip().splitlines()[-1])
+    expected = cl.evaluate(columns["y"], columns["p"], interval=None, measures=MEASURES)
+    assert found == {key: pytest.approx(expected[key].value, rel=1e-12) for key in expected}
+    coarse = cl.roc_auc(columns["y"], np.floor(columns["p"] * 10))
+    assert difference == pytest.approx(expected["roc_auc"].value - coarse, rel=1e-9)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,19 +142,187 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     assert found["roc_auc"].value == 1.0
     with pytest.raises(cl.InputError, match="no rows"):
         evaluate_table(rows.where("y > 5"), **plain)
-    with pytest.raises(cl.InputError, match="evaluate_table takes a Spark table"):
-        compare_table(rows, label="y", scores=["p"])
+    with pytest.raises(cl.InputError, match="y=0, p=None, c='b'"):  # a row is shown in place of a number
+        evaluate_table(rows, **plain)
+    negative = rows.selectExpr("y", "1.0 AS p", "-1.0 AS w").where("y < 2")
+    with pytest.raises(cl.InputError, match=r"negative or infinite in 2 rows, as in the row \(y="):
+        evaluate_table(negative, weight="w", **plain)
 
 
 def test_a_table_that_changes_between_passes_fails_loudly(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = frame(spark, make_table("plain", 500), tmp_path)
-    starts = spark_engine._starts
+    ranges = spark_engine._ranges
 
-    def other(keyed: Any, keys: list[int]) -> dict[int, tuple[float, float, float, float]]:
-        return {key: (a, b, p + 1, n) for key, (a, b, p, n) in starts(keyed, keys).items()}
+    def other(keyed: Any, keys: Any) -> dict[int, Any]:
+        found = ranges(keyed, keys)
+        return {key: replace(one, own=(one.own[0] + 1, one.own[1])) for key, one in found.items()}
 
-    monkeypatch.setattr(spark_engine, "_starts", other)
+    monkeypatch.setattr(spark_engine, "_ranges", other)
     with pytest.raises(RuntimeError, match="changed while it was read"):
         evaluate_table(rows, label="y", score="p", interval=None)
+
+
+def test_partitions_without_rows_add_nothing(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Partitions of the source that are empty, and ranges of scores that no row falls into."""
+    rows = [(1, 0.9), (0, 0.4), (1, 0.4), (0, 0.1)]
+    table = spark.createDataFrame(rows, "y int, p double").repartition(7)  # more partitions than rows
+    table = table.union(table.where("p > 5"))
+    bounds = [[0.95, 0.9, 0.7, 0.6, 0.4, 0.05]]
+    monkeypatch.setattr(spark_engine, "_bounds", lambda *_: bounds)
+    measures = ["roc_auc", "average_precision", "auch", "log_loss", "quota_pearson@3", "pr_auc_min", "hit_rate@2"]
+    found = evaluate_table(table, label="y", score="p", measures=measures, interval=None)
+    expected = cl.evaluate([y for y, _ in rows], [p for _, p in rows], measures=measures, interval=None)
+    assert {key: found[key].value for key in found} == {key: pytest.approx(expected[key].value) for key in expected}
+
+
+def without_numba(work_of: Callable[..., Any]) -> Callable[..., Any]:
+    """What executors do, on ones where numba cannot be imported."""
+
+    def made(*arguments: Any) -> Any:
+        work = work_of(*arguments)
+
+        def hidden(batches: Any) -> Any:
+            import sys
+
+            from cutline.passes import compiled
+
+            kept = sys.modules.pop("numba", None)
+            sys.modules["numba"] = None  # type: ignore[assignment]
+            compiled.cache_clear()
+            try:
+                yield from work(batches)
+            finally:  # the worker may serve other tests
+                sys.modules.pop("numba")
+                if kept is not None:
+                    sys.modules["numba"] = kept
+                compiled.cache_clear()
+
+        return hidden
+
+    return made
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_executors_without_numba_give_the_same(
+    weight: str | None, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 500)
+    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    rows = frame(spark, make_table("half the rows tie"), tmp_path)
+    asked: dict[str, Any] = {"label": "y", "score": "p", "weight": weight, "n_resamples": 40}
+    asked["quota"] = None if weight else 300
+    expected = evaluate_table(rows, **asked)
+    monkeypatch.setattr(spark_engine, "sums_of_ranges", without_numba(spark_engine.sums_of_ranges))
+    with pytest.warns(UserWarning, match=r"[1-9]\d* of \d+ partitions were summed without numba"):
+        found = evaluate_table(rows, **asked)
+    for key in expected:
+        one, other = expected[key], found[key]
+        limits = {**CLOSE, "nan_ok": True}
+        assert other.value == pytest.approx(one.value, **limits), key
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), nan_ok=True, rel=1e-9), key
+        assert other.method == one.method
+
+
+def test_weighted_rows_have_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 700)
+    table = make_table("plain")
+    rows = frame(spark, table, tmp_path)
+    measures = ["roc_auc", "f1", "log_loss", "average_precision"]
+    asked: dict[str, Any] = {"measures": measures, "n_resamples": 500}
+    truth = cl.evaluate(table["label"], table["score"], sample_weight=table["weight"], **asked)
+    found = evaluate_table(rows, label="y", score="p", weight="w", **asked)
+    again = evaluate_table(rows, label="y", score="p", weight="w", **asked)
+    for key in measures:
+        assert found[key].value == pytest.approx(truth[key].value, **CLOSE)
+        assert found[key].method.startswith("poisson_")
+        width = truth[key].high - truth[key].low
+        assert found[key].high - found[key].low == pytest.approx(width, rel=0.2), key
+        assert abs(found[key].low - truth[key].low) < 0.3 * width, key
+        assert (again[key].low, again[key].high) == (found[key].low, found[key].high)
+
+
+def two_models(spark: Any, folder: Path, n: int = 3000) -> tuple[Any, dict[str, np.ndarray]]:
+    """A table with two models and a column with gaps."""
+    table = make_table("plain", n)
+    rng = np.random.default_rng(9)
+    other = np.round(np.clip(table["score"] + rng.normal(size=n) * 0.2, 0, 1), 2)
+    path = str(folder / "two.parquet")
+    con = duckdb.connect()
+    columns = {"y": table["label"].astype(np.int8), "p": table["score"], "q": other}
+    con.register("source", columns)
+    con.sql("SELECT y, p, q, CASE WHEN p > 0.99 THEN NULL ELSE q END AS gaps FROM source").write_parquet(path)
+    con.close()
+    return spark.read.parquet(path), {"y": table["label"], "p": table["score"], "q": other}
+
+
+def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 700)
+    rows, columns = two_models(spark, tmp_path)
+    scores = {"first": columns["p"], "second": columns["q"]}
+    measures = ["roc_auc", "pem", "accuracy", "average_precision", "hit_rate@50", "log_loss"]
+    truth = cl.compare(columns["y"], scores, measures=measures, quota=50, n_resamples=600)
+    found = compare_table(
+        rows, label="y", scores={"first": "p", "second": "q"}, measures=measures, quota=50, n_resamples=600
+    )
+    for key in measures:
+        for model in scores:
+            expected = truth.evaluations[model][key].value
+            assert found.evaluations[model][key].value == pytest.approx(expected, **CLOSE), key
+        one, other = truth.difference("first", "second", key), found.difference("first", "second", key)
+        assert other["difference"] == pytest.approx(one["difference"], rel=1e-11), key
+        if key in ("roc_auc", "pem"):
+            assert other["method"] == one["method"] == "delong"
+            assert (other["low"], other["high"]) == pytest.approx((one["low"], one["high"]), rel=1e-9)
+        elif key == "accuracy":
+            assert other["p_value"] == pytest.approx(one["p_value"], rel=1e-9)
+        else:
+            width = one["high"] - one["low"]
+            assert other["high"] - other["low"] == pytest.approx(width, rel=0.25), key
+    assert found.best("pem") == truth.best("pem") == "first"
+    assert found.recommend("known quota").model == truth.recommend("known quota").model
+    for axis in ("quota", "fpr"):
+        leads, expected = found.dominance(axis), truth.dominance(axis)
+        wide, wide_expected = (max(table, key=lambda row: row["to"] - row["from"]) for table in (leads, expected))
+        assert wide["leader"] == wide_expected["leader"]
+        assert wide["share"] == pytest.approx(wide_expected["share"], abs=0.1)
+    with pytest.raises(cl.InputError, match="'gaps' has no score in"):
+        compare_table(rows, label="y", scores=["p", "gaps"], interval=None)
+    kept = compare_table(rows, label="y", scores=["p", "gaps"], interval=None, missing="drop")
+    there = columns["p"] <= 0.99
+    assert kept.evaluations["p"].facts["rows"] == there.sum()
+    expected_auc = cl.roc_auc(columns["y"][there], columns["p"][there])
+    assert kept.evaluations["p"]["roc_auc"].value == pytest.approx(expected_auc, **CLOSE)
+    with pytest.raises(cl.InputError, match="swap test needs the rows"):
+        found.swap_test("first", "second")
+
+
+def test_the_driver_is_told_the_same_whatever_the_batches(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches of 97 rows are gathered before they are summed; a boundary inside a tie changes nothing."""
+    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 10**9)
+    table = make_table("half the rows tie", 2000)
+    rows = frame(spark, table, tmp_path)
+    asked: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
+    monkeypatch.setattr(spark_engine, "_TIED", 0.0)
+    whole = evaluate_table(rows, **asked)
+    sums = spark_engine.sums_of_ranges
+
+    def in_small_batches(*arguments: Any) -> Any:
+        work = sums(*arguments)
+
+        def small(batches: Any) -> Any:
+            from cutline.engines import spark_work
+
+            spark_work._TOGETHER = 1
+            yield from work(batches)
+            spark_work._TOGETHER = 65_536
+
+        return small
+
+    monkeypatch.setattr(spark_engine, "sums_of_ranges", in_small_batches)
+    small = evaluate_table(rows, **asked)
+    for key in whole:
+        assert small[key].value == pytest.approx(whole[key].value, nan_ok=True, **CLOSE), key

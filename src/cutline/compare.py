@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .dominance import dominance, family_hull
+from .dominance import dominance, drawn_hits, every_place, family_hull
 from .errors import InputError
 from .evaluate import Evaluation, choose_specs, evaluate_sample
 from .inference import blocks
@@ -22,7 +21,7 @@ from .inference.intervals import AUC_FAMILY, Settings, auc_line
 from .inference.resampling import Resampler
 from .measures.catalogue import Spec, number
 from .recommendation import Recommendation, recommend
-from .rows import Rows, html_table, plain, text_table
+from .rows import Rows, counted, plain, text_table
 from .sample import Sample, make_sample, resolve_quota
 
 Floats = NDArray[np.float64]
@@ -112,7 +111,8 @@ class Comparison:
             self._need_rows_that_count_alike("dominance by quota")
         resamplers = {name: self._resampler(ev, stratified=by == "fpr") for name, ev in self.evaluations.items()}
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
-        return dominance(rankings, resamplers, by, self.settings.n_resamples)
+        places = every_place(next(iter(rankings.values())), by)
+        return dominance(rankings, by, places, *drawn_hits(rankings, resamplers, by, places, self.settings.n_resamples))
 
     def hull(self) -> Rows:
         """The ROC convex hull of all models: which one at which operating range."""
@@ -270,16 +270,17 @@ class Comparison:
 
     def _headline(self) -> str:
         facts = next(iter(self.evaluations.values())).facts
-        on = f"{facts['rows']:,} rows, {facts['positives']:,} positive" if self.paired else "each on rows of its own"
-        return f"{len(self.evaluations)} models, {on}"
+        rows = f"{counted(facts['rows'], 'row')}, {facts['positives']:,} positive"
+        on = rows if self.paired else "each on rows of its own"
+        return f"{counted(len(self.evaluations), 'model')}, {on}"
 
     def __repr__(self) -> str:
         return text_table(self.table.to_dicts(), self.table.columns, self._headline())
 
     def _repr_html_(self) -> str:
-        return (
-            f"<div><p>{html.escape(self._headline())}</p>{html_table(self.table.to_dicts(), self.table.columns)}</div>"
-        )
+        from .present.notebook import comparison_html
+
+        return comparison_html(self, self._headline())
 
 
 def _by_blocks(spec: Spec, gap: float, value: float, gaps: Floats, of_first: Floats, level: float) -> dict[str, Any]:

@@ -15,18 +15,31 @@ from .ranking import Ranking
 from .rows import Rows
 
 Floats = NDArray[np.float64]
-_GRID = 257
+GRID = 257
 _SAME = 1e-9
 
 
-def leading_values(rankings: Mapping[str, Ranking], axis: str) -> tuple[Floats, Floats]:
-    """Positives found by each model (rows) at every quota 1 … n, or at every number of false positives 0 … n⁻."""
+def every_place(ranking: Ranking, axis: str) -> Floats:
+    """Every quota 1 … n, or every number of false positives 0 … n⁻."""
+    first, last = (1, ranking.rows) if axis == "quota" else (0, int(ranking.n_neg))
+    return np.arange(first, last + 1, dtype=np.float64)
+
+
+def hits_by(ranking: Ranking, axis: str, places: Floats) -> Floats:
+    """Positives found at each quota, or with so many false positives."""
+    return hits_at(ranking, places) if axis == "quota" else _hits_at_misses(ranking, places)
+
+
+def drawn_hits(
+    rankings: Mapping[str, Ranking], resamplers: Mapping[str, Resampler], axis: str, places: Floats, n_resamples: int
+) -> tuple[Floats, Floats]:
+    """Some of the places, and there the positives that each model finds in each replicate."""
     first = next(iter(rankings.values()))
-    if axis == "quota":
-        places = np.arange(1, first.rows + 1, dtype=np.float64)
-        return places, np.array([hits_at(r, places) for r in rankings.values()])
-    places = np.arange(0, int(first.n_neg) + 1, dtype=np.float64)
-    return places, np.array([_hits_at_misses(r, places) for r in rankings.values()])
+    grid = places[np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))]
+    shares = grid / (first.rows if axis == "quota" else first.n_neg)
+    n_resamples = enough_replicates(n_resamples, first.rows)
+    curves = [resamplers[name].curves(0 if axis == "quota" else 1, shares, n_resamples)[0] for name in rankings]
+    return grid, np.array(curves)
 
 
 def _hits_at_misses(ranking: Ranking, misses: Floats) -> Floats:
@@ -40,32 +53,27 @@ def _hits_at_misses(ranking: Ranking, misses: Floats) -> Floats:
     return np.asarray(y[last] + part * (y[after] - y[last]))
 
 
-def dominance(
-    rankings: Mapping[str, Ranking], resamplers: Mapping[str, Resampler], axis: str, n_resamples: int
-) -> Rows:
+def dominance(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Rows:
     """From where to where each model finds the most positives (Arbel & Rokach Fig. 4).
 
     ``share`` is the share of bootstrap replicates in which that model leads (alone or level), averaged over the
-    stretch: near 1 it is dominance, near 1/(number of models) it may be noise.
+    stretch: near 1 it is dominance, near 1/(number of models) it may be noise. ``drawn`` holds the positives found by
+    model, replicate and place of ``grid``.
     """
     names = list(rankings)
-    places, found = leading_values(rankings, axis)
+    found = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
     top = found.max(axis=0)
     leads = found >= top - _SAME * np.maximum(1.0, top)
-    grid = np.unique(np.linspace(0, len(places) - 1, min(_GRID, len(places))).round().astype(np.int64))
     first = next(iter(rankings.values()))
     total = first.rows if axis == "quota" else first.n_neg
-    n_resamples = enough_replicates(n_resamples, first.rows)
-    drawn = np.array(
-        [resamplers[n].curves(0 if axis == "quota" else 1, places[grid] / total, n_resamples)[0] for n in names]
-    )
     best = drawn.max(axis=0)
-    share = (drawn >= best - _SAME * np.maximum(1.0, best)).mean(axis=1)
+    leading = drawn >= best - _SAME * np.maximum(1.0, best)
+    share = np.where(np.isnan(best), np.nan, leading).mean(axis=1)
     rows: list[dict[str, Any]] = []
     changes = np.flatnonzero((leads[:, 1:] != leads[:, :-1]).any(axis=0)) + 1
     for start, end in pairwise([0, *changes.tolist(), len(places)]):
-        inside = (grid >= start) & (grid < end)
-        near = inside if inside.any() else np.abs(grid - start) == np.abs(grid - start).min()
+        inside = (grid >= places[start]) & (grid <= places[end - 1])
+        near = inside if inside.any() else np.abs(grid - places[start]) == np.abs(grid - places[start]).min()
         leaders, others = np.flatnonzero(leads[:, start]), np.flatnonzero(~leads[:, start])
         margin = float((top[start:end] - found[others, start:end].max(axis=0)).mean()) if len(others) else 0.0
         first_place, last_place = float(places[start]), float(places[end - 1])

@@ -483,6 +483,14 @@ def cut_at_quotas(
         n += m
 
 
+@kernel
+def add_moments(
+    score: NDArray[Any], pos: NDArray[Any], neg: NDArray[Any], n0: float, scale: float, moments: NDArray[np.float64]
+) -> None:
+    """Add groups to the means and co-moments of score and outcome, as they are carried from piece to piece."""
+    cut_at_quotas(score, pos, neg, 0.0, n0, scale, moments, np.array([np.inf]), np.zeros((1, _N_CUT)))
+
+
 @inlined
 def _mix(x: Any) -> Any:
     """One step of splitmix64: spreads a counter over 64 bits."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .passes import passes
 from .ranking import Ranking
 
 # Which pass fills which fields. The names are the attributes of Sums.
@@ -137,9 +138,7 @@ class Start(NamedTuple):
 
     def after(self, pos: NDArray[Any], neg: NDArray[Any]) -> Start:
         """The start of the next piece."""
-        from . import kernels
-
-        end, step = kernels.last_positive_group(pos, neg)
+        end, step = passes().last_positive_group(pos, neg)
         start = self.pos + self.neg
         a, b = self.pos + pos.sum().item(), self.neg + neg.sum().item()
         return Start(a, b, start + end, step) if step > 0 else Start(a, b, self.end, self.step)
@@ -156,8 +155,7 @@ class Piece:
 
 def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float, int], request: Request) -> Piece:
     """Sum one piece, given what came before it and the totals (positives, negatives, rows) of the whole list."""
-    from . import kernels
-
+    kernels = passes()
     pos, neg = ranking.pos, ranking.neg
     n_pos, n_neg, rows = totals
     out = np.zeros(request.width)
@@ -222,6 +220,23 @@ def merge(pieces: Iterable[Piece]) -> NDArray[np.float64]:
         0.5 * total[_AT["last_step"]] * (n_pos / (n_pos + n_neg))
     )  # the last recall's least precision
     return total
+
+
+def merged_moments(n: float, one: NDArray[np.float64], m: float, two: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Moments (two means, squared deviations of each, their products) of two sets of cases together."""
+    if n == 0 or m == 0:
+        return two.copy() if n == 0 else one.copy()
+    by_score, by_outcome = two[0] - one[0], two[1] - one[1]
+    share, shrink = m / (n + m), n / (n + m) * m
+    return np.array(
+        [
+            one[0] + by_score * share,
+            one[1] + by_outcome * share,
+            one[2] + two[2] + by_score * by_score * shrink,
+            one[3] + two[3] + by_outcome * by_outcome * shrink,
+            one[4] + two[4] + by_score * by_outcome * shrink,
+        ]
+    )
 
 
 def sweep(ranking: Ranking, request: Request) -> NDArray[np.float64]:

@@ -116,13 +116,16 @@ def compare_table(
     columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}
     machine = _options(memory_limit, threads, temp_directory)
     if _is_from(source, "pyspark"):
-        raise InputError("models are compared through DuckDB or in memory; evaluate_table takes a Spark table for each")
+        from .engines.spark_engine import compare as on_spark
+
+        _only_for_duckdb(machine.given, query, "Spark")
+        return on_spark(source, scores=named, margin=margin, **columns)
     if _is_frame(source):
         from .engines.frames import compare as in_memory
 
         _only_for_duckdb(machine.given, query, "a table in memory")
         return in_memory(source, scores=named, margin=margin, **columns)
-    from .engines.comparing import compare as through_duckdb
+    from .engines.duckdb_engine import compare as through_duckdb
     from .engines.duckdb_source import opened
 
     with opened(source, query, machine) as table:

@@ -1,36 +1,31 @@
-"""Several score columns of one table -> Comparison: each sorted once, paired row by row."""
+"""Evaluations of several score columns of one table -> Comparison, whatever engine has streamed the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..compare import Comparison
+from ..dominance import dominance
 from ..errors import InputError
 from ..evaluate import Evaluation, choose_specs
 from ..inference import paired as tests
 from ..inference.delong import placements
 from ..inference.intervals import AUC_FAMILY, auc_line
 from ..measures.catalogue import Spec
-from ..ranking import Ranking
 from ..rows import Rows
 from ..sample import resolve_quota
-from .arrow_stream import batches
-from .duckdb_checks import Columns, check
-from .duckdb_engine import evaluate
-from .duckdb_source import Source, quoted, told
+from .pairs import Gaps, Pair
+from .poisson import AXES, SHARES
 from .result import TableEvaluation
-from .stream import Moments
 from .wishes import Wishes
 
 Floats = NDArray[np.float64]
-Pair = tuple[str, str]
+Discordant = dict[tuple[str, str, float], tuple[int, int]]
 _OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
 
 
@@ -42,8 +37,23 @@ class TableComparison(Comparison):
     discordant: Mapping[tuple[str, str, float], tuple[int, int]] = field(default_factory=dict)
 
     def dominance(self, by: str = "quota") -> Rows:
-        """Not for streamed tables: it draws rows again, and they were not kept."""
-        raise InputError("dominance draws the rows again, but they were not kept in memory; use a sample of the rows")
+        """From which quota (or false positive rate) to which each model leads, read where blocks of the rankings end.
+
+        ``share`` is nan where no replicates were drawn (``interval=None``).
+        """
+        if by not in AXES:
+            raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
+        if by == "quota":
+            self._need_rows_that_count_alike("dominance by quota")
+        rankings = {model: ev.ranking for model, ev in self.evaluations.items()}
+        first = next(iter(rankings.values()))
+        sides = [(r.pos + r.neg) if by == "quota" else r.neg for r in rankings.values()]
+        ends = [np.cumsum(side, dtype=np.float64) for side in sides]
+        places = np.unique(np.concatenate([[0.0] if by == "fpr" else [], *ends]))
+        drawn = [ev.hits[by] for ev in self.evaluations.values() if isinstance(ev, TableEvaluation) and ev.hits]
+        grid = SHARES * (first.rows if by == "quota" else first.n_neg)
+        unknown = np.full((len(rankings), 1, len(grid)), np.nan)
+        return dominance(rankings, by, places, grid, np.array(drawn) if drawn else unknown)
 
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
         """Not for streamed tables: it swaps scores of rows that were not kept."""
@@ -79,105 +89,39 @@ def _mcnemar(first_only: int, second_only: int) -> float:
     return min(1.0, 2.0 * float(bdtr(min(first_only, second_only), total, 0.5))) if total else 1.0
 
 
-def compare(
-    source: Source,
-    *,
-    label: str,
-    scores: Mapping[str, str],
-    weight: str | None,
-    positive: Any,
-    missing: str,
-    margin: float | None,
+def compared(
+    evaluations: dict[str, Evaluation],
+    drawn: dict[str, dict[str, Floats]],
     wishes: Wishes,
+    margin: float | None,
+    *,
+    add_rows: Callable[[Gaps], None],
+    count: Callable[[Sequence[float]], Discordant],
 ) -> Comparison:
-    """Compare score columns of a table on the rows that have all of them."""
-    evaluations: dict[str, Evaluation] = {}
-    drawn: dict[str, dict[str, Floats]] = {}
-    for model, column in scores.items():
-        others = [other for other in scores.values() if other != column]
-        drawn[model] = {}
-        evaluations[model] = evaluate(
-            source,
-            label=label,
-            score=column,
-            weight=weight,
-            positive=positive,
-            missing=missing,
-            name=model,
-            wishes=wishes,
-            others=others,
-            keep=drawn[model],
-        )
+    """The comparison of models that were evaluated on the same rows.
+
+    What pairs of streamed models need beyond that takes a pass over the rows each: ``add_rows`` adds all rows to
+    the gaps between placements, ``count`` gives, for each pair and threshold, how many rows only the first and only
+    the second model gets right.
+    """
     first = next(iter(evaluations.values()))
-    chosen = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=weight is not None)
+    weighted = first.ranking.weighted
+    chosen = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=weighted)
     specs = {str(spec): spec for spec in chosen}
     rows = None if wishes.quota is None else resolve_quota(wishes.quota, first.ranking.rows)
     common = (evaluations, specs, first.settings, rows, wishes.threshold, True, margin, None, drawn)
     if not isinstance(first, TableEvaluation):
         return Comparison(*common)
     variances: dict[Pair, float] = {}
-    discordant: dict[tuple[str, str, float], tuple[int, int]] = {}
-    if weight is None and first.settings.interval is not None and len(scores) > 1:
-        one = next(iter(scores.values()))
-        others = [column for column in scores.values() if column != one]
-        columns, _ = check(source, label, one, weight, positive, missing, others)
-        rankings = {model: ev.ranking for model, ev in evaluations.items()}
+    discordant: Discordant = {}
+    if not weighted and first.settings.interval is not None and len(evaluations) > 1:
         both = first.ranking.n_pos > 1 and first.ranking.n_neg > 1
         if both and any(spec.measure.name in AUC_FAMILY for spec in chosen):
-            variances = _variances(source, columns, scores, rankings)
+            gaps = Gaps({model: (ev.ranking.score, *placements(ev.ranking)) for model, ev in evaluations.items()})
+            add_rows(gaps)
+            variances = gaps.variances()
         thresholds = {
             0.5 if spec.threshold is None else spec.threshold for spec in chosen if spec.measure.name in _OF_DECISIONS
         }
-        discordant = _discordant(source, columns, scores, sorted(thresholds))
+        discordant = count(sorted(thresholds)) if thresholds else {}
     return TableComparison(*common, variances=variances, discordant=discordant)
-
-
-def _variances(
-    source: Source, columns: Columns, scores: Mapping[str, str], rankings: Mapping[str, Ranking]
-) -> dict[Pair, float]:
-    """Variance of each pair's difference of AUCs (DeLong), from the placements of every row in both rankings.
-
-    A row's placement is read from the compact ranking, where it is known to within the tolerance.
-    """
-    pairs = list(combinations(scores, 2))
-    moments = {(pair, side): Moments() for pair in pairs for side in range(2)}
-    steps = {model: (r.score[::-1].copy(), placements(r)) for model, r in rankings.items()}
-    what = ", ".join(f"{quoted(column)}::DOUBLE AS score_{k}" for k, column in enumerate(scores.values()))
-    sql = columns.select(f"{columns.positive}::UTINYINT AS positive, {what}", source.table)
-    with told(source.name, False), closing(batches(source.run(sql), source.interrupt)) as arriving:
-        for batch in arriving:
-            positive = batch["positive"].astype(np.bool_)
-            found: dict[str, tuple[Floats, Floats]] = {}
-            for k, model in enumerate(scores):
-                ascending, (of_pos, of_neg) = steps[model]
-                block = len(ascending) - np.searchsorted(ascending, batch[f"score_{k}"], side="left") - 1
-                found[model] = of_pos[block[positive]], of_neg[block[~positive]]
-            for a, b in pairs:
-                for side in range(2):
-                    gap = found[a][side] - found[b][side]
-                    if len(gap):
-                        mean = float(gap.mean())
-                        key = (a, b), side
-                        moments[key] = moments[key].joined(len(gap), mean, float(((gap - mean) ** 2).sum()))
-    return {pair: sum(m.squares / (m.n - 1) / m.n for m in (moments[pair, 0], moments[pair, 1])) for pair in pairs}
-
-
-def _discordant(
-    source: Source, columns: Columns, scores: Mapping[str, str], thresholds: list[float]
-) -> dict[tuple[str, str, float], tuple[int, int]]:
-    """Rows that only the first, and that only the second of two models gets right, by one query for all."""
-    terms: dict[tuple[str, str, float], tuple[str, str]] = {}
-    for threshold in thresholds:
-        right = {
-            model: f"(({quoted(column)}::DOUBLE > {threshold!r}::DOUBLE) = {columns.positive})"
-            for model, column in scores.items()
-        }
-        for a, b in combinations(scores, 2):
-            terms[a, b, threshold] = (
-                f"count(*) FILTER ({right[a]} AND NOT {right[b]})",
-                f"count(*) FILTER ({right[b]} AND NOT {right[a]})",
-            )
-    if not terms:
-        return {}
-    counts = source.rows(columns.select(", ".join(t for pair in terms.values() for t in pair), source.table))[0]
-    return {key: (int(counts[2 * k]), int(counts[2 * k + 1])) for k, key in enumerate(terms)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
+from ..rows import counted
 from .duckdb_source import Source, listed, literal, quoted
 from .stream import Totals
 
@@ -226,8 +227,9 @@ class _Check:
                 if (found_first := _first(source, condition, quoted(column))) is not None
             ]
             row, column, role = min(firsts)
+            lacking = counted(found["lacking"], "row")
             raise InputError(
-                f"{source.name}: column {column!r} has no {role} in row {row} ({found['lacking']} rows lack something);"
+                f"{source.name}: column {column!r} has no {role} in row {row} ({lacking} in all lacking something);"
                 " fill it in, or leave such rows out with missing='drop'"
             )
         if found["every"] == found["lacking"]:

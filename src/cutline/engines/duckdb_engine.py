@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compare import Comparison
 from ..evaluate import Evaluation, evaluate_sample
 from ..progress import Progress
 from ..sample import Sample
 from .arrow_stream import Batch, batches
+from .comparing import Discordant, compared
+from .draws import Draws
 from .duckdb_checks import Columns, check
-from .duckdb_source import Source, told
-from .poisson import Draws
+from .duckdb_source import Source, quoted, told
+from .pairs import Gaps
 from .result import finish, needs_rows
 from .stream import Stream, Totals
 from .wishes import Job, Wishes
@@ -86,6 +90,65 @@ def evaluate(
         tolerance=job.tolerance,
         keep=keep,
     )
+
+
+def compare(
+    source: Source,
+    *,
+    label: str,
+    scores: Mapping[str, str],
+    weight: str | None,
+    positive: Any,
+    missing: str,
+    margin: float | None,
+    wishes: Wishes,
+) -> Comparison:
+    """Compare score columns of a table on the rows that have all of them: each is sorted once."""
+    columns = {"label": label, "weight": weight, "positive": positive, "missing": missing}
+    evaluations: dict[str, Evaluation] = {}
+    drawn: dict[str, dict[str, NDArray[np.float64]]] = {}
+    for model, column in scores.items():
+        others = [other for other in scores.values() if other != column]
+        own: dict[str, Any] = {"score": column, "name": model, "others": others, "keep": drawn.setdefault(model, {})}
+        evaluations[model] = evaluate(source, wishes=wishes, **columns, **own)
+
+    def rows() -> Columns:
+        one, *others = scores.values()
+        return check(source, score=one, others=others, **columns)[0]
+
+    return compared(
+        evaluations,
+        drawn,
+        wishes,
+        margin,
+        add_rows=lambda gaps: _add_rows(gaps, source, rows(), scores),
+        count=lambda thresholds: _discordant(source, rows(), scores, thresholds),
+    )
+
+
+def _add_rows(gaps: Gaps, source: Source, columns: Columns, scores: Mapping[str, str]) -> None:
+    what = ", ".join(f"{quoted(column)}::DOUBLE AS score_{k}" for k, column in enumerate(scores.values()))
+    sql = columns.select(f"{columns.positive}::UTINYINT AS positive, {what}", source.table)
+    with closing(_batches(source, sql, None)) as arriving:
+        for batch in arriving:
+            gaps.add(batch["positive"].astype(np.bool_), [batch[f"score_{k}"] for k in range(len(scores))])
+
+
+def _discordant(source: Source, columns: Columns, scores: Mapping[str, str], thresholds: Sequence[float]) -> Discordant:
+    """Rows that only the first, and that only the second of two models gets right, by one query for all."""
+    terms: dict[tuple[str, str, float], tuple[str, str]] = {}
+    for threshold in thresholds:
+        right = {
+            model: f"(({quoted(column)}::DOUBLE > {threshold!r}::DOUBLE) = {columns.positive})"
+            for model, column in scores.items()
+        }
+        for a, b in combinations(scores, 2):
+            terms[a, b, threshold] = (
+                f"count(*) FILTER ({right[a]} AND NOT {right[b]})",
+                f"count(*) FILTER ({right[b]} AND NOT {right[a]})",
+            )
+    counts = source.rows(columns.select(", ".join(t for pair in terms.values() for t in pair), source.table))[0]
+    return {key: (int(counts[2 * k]), int(counts[2 * k + 1])) for k, key in enumerate(terms)}
 
 
 def _same_as_counted(blocks: NDArray[np.float64], totals: Totals, source: Source) -> None:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures.reading import Reading
+from ..passes import compiled, passes
 from ..ranking import Ranking
-from ..sweep import CUT, FIELDS, Piece, Start
+from ..sweep import CUT, FIELDS, Piece, Start, merged_moments
 from .stream import Part, Stream, joined
 
 Floats = NDArray[np.float64]
@@ -40,10 +41,11 @@ class Ends:
 
 @dataclass
 class Told:
-    """What a part tells: its sums, and the ends of each reading."""
+    """What a part tells: its sums, the ends of each reading, and whether compiled passes made them."""
 
     part: Part
     ends: list[Ends]
+    compiled: bool = True
 
 
 class PartStream(Stream):
@@ -63,7 +65,7 @@ class PartStream(Stream):
         for ends, start in zip(self._ends, self._starts, strict=True):
             if ends.first > 0:
                 ends.end, ends.step = start.end, start.step
-        return Told(part, self._ends)
+        return Told(part, self._ends, compiled())
 
     def _piece(self, ranking: Ranking, k: int, reading: Reading) -> Piece:
         ends, start = self._ends[k], self._starts[k]
@@ -92,10 +94,7 @@ class PartStream(Stream):
         ends.cases += float(size[-1])
 
     def _moved(self, moments: Floats, score: Floats, pos: NDArray[Any], neg: NDArray[Any], cases: float) -> Floats:
-        from .. import kernels
-
-        never = np.array([np.inf])
-        kernels.cut_at_quotas(score, pos, neg, 0.0, cases, self.totals.scale, moments, never, np.zeros((1, len(CUT))))
+        passes().add_moments(score, pos, neg, cases, self.totals.scale, moments)
         return moments
 
 
@@ -113,24 +112,7 @@ def joined_parts(told: Sequence[Told], readings: Sequence[Reading]) -> Part:
                 end, step = ends.end, ends.step
             for quota, (hits, own, up_to) in ends.at_quota.items():
                 at = reading.request.quota_at(quota)
-                vector[at : at + len(CUT)] = (hits, quota - hits, *_merged(cases, moments, own, up_to)[2:])
-            moments = _merged(cases, moments, ends.cases, ends.moments)
+                vector[at : at + len(CUT)] = (hits, quota - hits, *merged_moments(cases, moments, own, up_to)[2:])
+            moments = merged_moments(cases, moments, ends.cases, ends.moments)
             cases += ends.cases
     return joined([one.part for one in told])
-
-
-def _merged(n: float, one: Floats, m: float, two: Floats) -> Floats:
-    """Moments (two means, squared deviations of each, their products) of two sets of cases together."""
-    if n == 0 or m == 0:
-        return two.copy() if n == 0 else one.copy()
-    by_score, by_outcome = two[0] - one[0], two[1] - one[1]
-    share, shrink = m / (n + m), n / (n + m) * m
-    return np.array(
-        [
-            one[0] + by_score * share,
-            one[1] + by_outcome * share,
-            one[2] + two[2] + by_score * by_score * shrink,
-            one[3] + two[3] + by_outcome * by_outcome * shrink,
-            one[4] + two[4] + by_score * by_outcome * shrink,
-        ]
-    )

@@ -23,64 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dominance import GRID, hits_by
 from ..measures.catalogue import Spec
 from ..measures.reading import plan
 from ..ranking import Ranking
 from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
 
 Floats = NDArray[np.float64]
-
-
-def poisson_table() -> NDArray[np.uint8]:
-    """The quantiles of the Poisson distribution with mean 1 at 2¹⁶ equal steps: 16 random bits give a weight."""
-    from scipy.special import pdtrik
-
-    at = (np.arange(1 << 16) + 0.5) / (1 << 16)
-    return np.asarray(np.ceil(np.maximum(pdtrik(at, 1.0), 0.0) - 1e-9), dtype=np.uint8)
-
-
-class Draws:
-    """Counts of each block in each replicate, by class: added up while the rows stream by."""
-
-    def __init__(self, n_resamples: int, seed: int, *, weighted: bool, rows: int) -> None:
-        self.n_resamples, self.seed = n_resamples, seed & (2**63 - 1)
-        kind: Any = np.float64 if weighted else np.uint32 if rows < 2**31 else np.uint64
-        # line 0 holds the group that is still open, whose block is not known yet
-        self._counts = np.zeros((256, 2, -(-n_resamples // 4) * 4), kind)  # one random number gives four weights
-        self._table = poisson_table()
-        self._blocks: NDArray[np.int64] = np.empty(0, np.int64)
-
-    def place(self, blocks: NDArray[np.int64]) -> None:
-        """The blocks of the groups that have just been closed, the one that was open before first."""
-        lines = int(blocks[-1]) + 2
-        if lines > len(self._counts):
-            grown = np.zeros((max(lines, 2 * len(self._counts)), *self._counts.shape[1:]), self._counts.dtype)
-            grown[: len(self._counts)] = self._counts
-            self._counts = grown
-        self._counts[blocks[0] + 1] += self._counts[0]
-        self._counts[0] = 0
-        self._blocks = blocks
-
-    def add(
-        self, row: NDArray[np.int64] | None, positive: NDArray[np.uint8], weight: Floats | None, rows: NDArray[np.int64]
-    ) -> None:
-        """Add a batch's rows to their blocks; the last of its groups is still open."""
-        from ..compiled import cores, in_threads
-        from .stream_kernels import draw_rows
-
-        place = np.zeros(len(rows), np.int64)
-        place[: len(rows) - 1] = self._blocks + 1
-        self._blocks = self._blocks[:0]
-        weights = np.empty(0) if weight is None else weight
-        width = self._counts.shape[2]
-        step = -(-width // (4 * cores())) * 4
-        draw = partial(draw_rows, row, positive, weights, rows, place, self.seed, self._table)
-        spans = [(first, min(first + step, width)) for first in range(0, width, step)]
-        in_threads([partial(draw, first, last, self._counts) for first, last in spans])
-
-    def finished(self, blocks: int) -> NDArray[Any]:
-        """Counts by block, class and replicate."""
-        return self._counts[1 : blocks + 1, :, : self.n_resamples]
+AXES = ("quota", "fpr")
+SHARES = np.linspace(0.0, 1.0, GRID)
 
 
 def drawn_by_block(ranking: Ranking, n_resamples: int, seed: int) -> NDArray[np.uint32]:
@@ -91,6 +42,17 @@ def drawn_by_block(ranking: Ranking, n_resamples: int, seed: int) -> NDArray[np.
         counts[:, 0, r] = rng.poisson(ranking.pos)
         counts[:, 1, r] = rng.poisson(ranking.neg)
     return counts
+
+
+def hits_of_replicates(ranking: Ranking, counts: NDArray[Any]) -> dict[str, Floats]:
+    """For each axis of dominance: positives found by replicate and share of the axis, on the compact ranking."""
+    found = {axis: np.empty((counts.shape[2], len(SHARES))) for axis in AXES}
+    for r in range(counts.shape[2]):
+        pos, neg = (counts[:, side, r].astype(np.float64) for side in range(2))
+        drawn = Ranking(ranking.score, pos, neg, ranking.rows, ranking.weighted)
+        for axis, whole in zip(AXES, (pos.sum() + neg.sum(), neg.sum()), strict=True):
+            found[axis][r] = hits_by(drawn, axis, SHARES * whole)
+    return found
 
 
 def replicate(

@@ -23,7 +23,7 @@ from ..operating import OperatingPoint
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import counts_at
-from .poisson import drawn_by_block, replicate
+from .poisson import drawn_by_block, hits_of_replicates, replicate
 from .stream import Part, Totals
 
 Floats = NDArray[np.float64]
@@ -44,6 +44,7 @@ class TableEvaluation(Evaluation):
     tolerance: float = 0.0
     single: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_), repr=False)
     pearson: Mapping[int, float] = field(default_factory=dict, repr=False)
+    hits: Mapping[str, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -93,7 +94,10 @@ def finish(
     tolerance: float,
     keep: dict[str, Floats] | None = None,
 ) -> TableEvaluation:
-    """The evaluation from what a stream gathered; ``keep`` takes the replicates of every measure."""
+    """The evaluation from what a stream gathered; ``keep`` takes the replicates of every measure.
+
+    With it the evaluation also keeps the positives found in each replicate: ``hits``, by axis, replicate and share.
+    """
     kind: Any = np.float64 if totals.weighted else np.int64
     columns = part.blocks[:, 2].astype(kind), part.blocks[:, 3].astype(kind)
     ranking = Ranking(part.blocks[:, 0].copy(), *columns, totals.rows, totals.weighted)
@@ -137,6 +141,7 @@ def finish(
         tolerance=tolerance,
         single=part.blocks[:, 4] == 1,
         pearson=pearson,
+        hits=hits_of_replicates(ranking, part.counts) if keep is not None and part.counts is not None else {},
     )
 
 

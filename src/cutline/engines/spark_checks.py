@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from ..errors import InputError
@@ -13,35 +15,35 @@ from .stream import Totals
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The rows that count, as score (double), positive (boolean) and, where there is one, weight (double)."""
-
-    frame: Any
-
-
 def check(
-    frame: Any, label: str, score: str, weight: str | None, positive: Any, missing: str
-) -> tuple[Columns, Totals]:
-    """Check the columns and count what must be known before the sweep."""
+    frame: Any, label: str, scores: Sequence[str], weight: str | None, positive: Any, missing: str
+) -> tuple[Any, list[Totals]]:
+    """Check the columns and count what must be known before the sweep; a row counts if it has all the scores.
+
+    Gives the rows that count, as score_0 … (double), positive (boolean) and, where there is one, weight (double), and
+    the totals of each score column.
+    """
     from pyspark.sql import functions as f
 
     if missing not in ("error", "drop"):
         raise InputError(f"missing must be 'error' or 'drop', got {missing!r}")
     types = dict(frame.dtypes)
-    roles = {"label": label, "score": score, **({"weight": weight} if weight is not None else {})}
+    roles = {"label": label, **{f"score_{k}": score for k, score in enumerate(scores)}}
+    if weight is not None:
+        roles["weight"] = weight
     for role, column in roles.items():
-        _exists(column, role, types)
+        _exists(column, _word(role), types)
         if role != "label" and not _is_number(types[column]) and types[column] != "boolean":
-            raise InputError(f"the table's column {column!r} holds {types[column]}, not numbers; it cannot be a {role}")
+            raise InputError(
+                f"the table's column {column!r} holds {types[column]}, not numbers; it cannot be a {_word(role)}"
+            )
     says = _positive(label, types[label], positive)
     lacks = {role: _lacks(column, types[column]) for role, column in roles.items()}
-    lacking = lacks["label"] | lacks["score"] | (lacks["weight"] if weight is not None else f.lit(False))
+    numbers = [role for role in roles if role != "label"]
     own = frame.select(
-        _named(score).cast("double").alias("score"),
+        *(_named(roles[role]).cast("double").alias(role) for role in numbers),
         says.alias("positive"),
-        *([_named(weight).cast("double").alias("weight")] if weight is not None else []),
-        lacking.alias("lacking"),
+        reduce(or_, lacks.values()).alias("lacking"),
         *(lacks[role].alias(f"lacks_{role}") for role in roles),
         _named(label).alias("label"),
     )
@@ -52,35 +54,49 @@ def check(
         **{f"lacks_{role}": _number_of(f.col(f"lacks_{role}")) for role in roles},
         "rows": _number_of(counts),
         "positives": _number_of(counts & f.col("positive")),
-        "low": f.min(f.when(counts, f.col("score"))),
-        "high": f.max(f.when(counts, f.col("score"))),
-        "distinct": f.approx_count_distinct(f.when(counts, f.col("score"))),
     }
+    for k in range(len(scores)):
+        score = f.when(counts, f.col(f"score_{k}"))
+        terms |= {f"low_{k}": f.min(score), f"high_{k}": f.max(score), f"distinct_{k}": f.approx_count_distinct(score)}
     if positive is None and _is_number(types[label]):
         for pair in ((0, 1), (-1, 1)):
             terms[f"not_{pair}"] = _number_of(~f.col("lacking") & ~f.col("label").isin(*pair))
     if weight is not None:
-        bad = (f.col("weight") < 0) | (f.col("weight") == float("inf"))
-        terms["bad_weight"] = _number_of(~f.col("lacking") & bad)
+        terms["bad_weight"] = _number_of(~f.col("lacking") & _bad_weight(f.col("weight")))
         terms["pos"] = f.sum(f.when(counts & f.col("positive"), f.col("weight")).otherwise(0.0))
         terms["neg"] = f.sum(f.when(counts & ~f.col("positive"), f.col("weight")).otherwise(0.0))
     found = own.agg(*(term.alias(name) for name, term in terms.items())).collect()[0].asDict()
-    _refuse(found, roles, own, positive, drop=missing == "drop")
+    _refuse(found, roles, frame, own, positive, drop=missing == "drop")
     rows, positives = int(found["rows"]), int(found["positives"])
-    totals = Totals(
-        rows,
-        positives,
-        float(found["pos"]) if weight is not None else positives,
-        float(found["neg"]) if weight is not None else rows - positives,
-        float(found["low"]),
-        float(found["high"]),
-        weight is not None,
-        int(found["lacking"]),
-        int(found["distinct"]),
-    )
+    totals = [
+        Totals(
+            rows,
+            positives,
+            float(found["pos"]) if weight is not None else positives,
+            float(found["neg"]) if weight is not None else rows - positives,
+            float(found[f"low_{k}"]),
+            float(found[f"high_{k}"]),
+            weight is not None,
+            int(found["lacking"]),
+            int(found[f"distinct_{k}"]),
+        )
+        for k in range(len(scores))
+    ]
     # Spark takes −0.0 and 0.0 for two values when it groups; adding 0.0 makes them one
-    kept = own.where(counts).withColumn("score", f.col("score") + f.lit(0.0))
-    return Columns(kept.select("score", "positive", *(["weight"] if weight is not None else []))), totals
+    kept = own.where(counts).select(
+        *((f.col(f"score_{k}") + f.lit(0.0)).alias(f"score_{k}") for k in range(len(scores))),
+        "positive",
+        *(["weight"] if weight is not None else []),
+    )
+    return kept, totals
+
+
+def _word(role: str) -> str:
+    return role.partition("_")[0]
+
+
+def _bad_weight(weight: Any) -> Any:
+    return (weight < 0) | (weight == float("inf"))
 
 
 def _named(column: str) -> Any:
@@ -134,14 +150,15 @@ def _positive(label: str, kind: str, positive: Any) -> Any:
     return column.cast("string") == f.lit(str(positive))
 
 
-def _refuse(found: dict[str, Any], roles: dict[str, str], own: Any, positive: Any, *, drop: bool) -> None:
-    """Raise for what the counts show. Rows of a distributed table have no numbers, so it is said how many are bad."""
+def _refuse(found: dict[str, Any], roles: dict[str, str], frame: Any, own: Any, positive: Any, *, drop: bool) -> None:
+    """Raise for what the counts show. Rows of a distributed table have no numbers: an example is shown instead."""
     if found["every"] == 0:
         raise InputError("the table has no rows")
     if found["lacking"] and not drop:
         role = next(role for role in roles if found[f"lacks_{role}"])
         raise InputError(
-            f"the table's column {roles[role]!r} has no {role} in {found[f'lacks_{role}']} of {found['every']} rows; "
+            f"the table's column {roles[role]!r} has no {_word(role)} in {found[f'lacks_{role}']} of "
+            f"{found['every']} rows, as in {_example(frame, _lacks(roles[role], dict(frame.dtypes)[roles[role]]))}; "
             "fill it in, or leave such rows out with missing='drop'"
         )
     if found["every"] == found["lacking"]:
@@ -154,8 +171,9 @@ def _refuse(found: dict[str, Any], roles: dict[str, str], own: Any, positive: An
         )
     if found.get("bad_weight"):
         raise InputError(
-            f"the table's column {roles['weight']!r} is negative or infinite in {found['bad_weight']} rows; a weight "
-            "must be finite and not negative"
+            f"the table's column {roles['weight']!r} is negative or infinite in {found['bad_weight']} rows, as in "
+            f"{_example(frame, _bad_weight(_named(roles['weight']).cast('double')))}; a weight must be finite and not "
+            "negative"
         )
     if found["rows"] == 0:
         raise InputError(f"every weight in column {roles['weight']!r} is zero, so no case is left")
@@ -166,3 +184,13 @@ def _refuse(found: dict[str, Any], roles: dict[str, str], own: Any, positive: An
                 f"positive={positive!r} is no value of column {roles['label']!r}, which holds "
                 f"{listed(sorted(values, key=str), 6)}"
             )
+
+
+def _example(frame: Any, condition: Any) -> str:
+    """One row that meets a condition, and where it was read from, where that is known."""
+    from pyspark.sql import functions as f
+
+    row = frame.where(condition).select(*map(_named, frame.columns[:8]), f.input_file_name().alias("file")).first()
+    *values, file = row
+    shown = ", ".join(f"{name}={value!r}" for name, value in zip(frame.columns, values, strict=False))
+    return f"the row ({shown}{', …' if len(frame.columns) > 8 else ''}){f' of {file}' if file else ''}"

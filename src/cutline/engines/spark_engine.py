@@ -1,203 +1,270 @@
-"""One table on a Spark cluster: rows stay there; the driver sees some kilobytes for each partition.
+"""Tables on a Spark cluster: rows stay there; the driver sees some kilobytes for each partition.
 
-Four passes of Spark's own, and one of ours. Totals and checks; a sample of scores, from which the bounds of the
-partitions come; cases by partition, so that each knows what comes before it; then every partition is sorted and
-streamed through the sweep on its executor, and the parts are joined on the driver. Bounds are constants of the query:
-a task that is tried again, or twice at once, does the same work on the same rows.
+Passes of Spark's own, and one of ours. Totals and checks; a sample of scores, from which the bounds of the ranges come;
+cases by range, so that each knows what comes before it; then every range is a partition, is sorted and streamed
+through the sweep on its executor, and the parts are joined on the driver. Several models go through the same passes,
+each row once for each model. Bounds are constants of the query: a task that is tried again, or twice at once, does the
+same work on the same rows.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..compare import Comparison
 from ..errors import InputError
 from ..evaluate import Evaluation
 from ..measures.reading import Reading
-from ..sweep import Start
-from .partition import PartStream, joined_parts
-from .result import finish
-from .spark_checks import Columns, check
+from ..progress import Progress
+from .comparing import Discordant, compared
+from .pairs import Gaps
+from .partition import Told, joined_parts
+from .result import finish, needs_rows
+from .spark_checks import check
+from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
 from .stream import Totals
 from .wishes import Job, Wishes
 
+Keys = list[list[int]]
 _ROWS_PER_PARTITION = 500_000
 _MOST_PARTITIONS = 1024
 _SAMPLED_PER_PARTITION = 400
 _TIED = 0.8  # with fewer distinct scores than this share of the rows, equal scores are added up before the shuffle
 
 
-def evaluate(
-    frame: Any, *, label: str, score: str, weight: str | None, positive: Any, missing: str, name: str, wishes: Wishes
-) -> Evaluation:
+def evaluate(frame: Any, *, score: str, name: str, **asked: Any) -> Evaluation:
     """Evaluate one score column of a Spark DataFrame."""
-    if wishes.stream is False:
-        raise InputError("stream=False would move the rows to the driver; use toPandas() if that is what you want")
-    if weight is not None and wishes.settings.interval in ("bootstrap", "percentile", "basic"):
-        raise InputError("weighted rows on Spark have no bootstrap intervals; use interval=None, or DuckDB")
-    columns, totals = check(frame, label, score, weight, positive, missing)
-    job = Job.of(wishes, totals)
-    rows = _cases(columns, totals)
-    bounds = _bounds(columns, totals)
-    keys = _keys(frame, len(bounds) + 1)
-    keyed = rows.withColumn("key", _key(bounds, keys))
-    starts = _starts(keyed, keys)
-    work = _work(totals, job, starts)
-    ordered = keyed.repartition(len(keys), "key").sortWithinPartitions(_descending("score"))
-    answers = ordered.mapInArrow(work, "key int, part binary").collect()
-    found = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
-    _complete(found, starts)
-    part = joined_parts([found[key] for key in keys if key in found], job.readings)
-    return finish(
-        part,
-        totals,
-        job.specs,
-        job.readings,
-        job.obstacles,
-        job.settings,
-        name=name,
-        threshold=wishes.threshold,
-        quota=job.rows_at_quota,
-        tolerance=job.tolerance,
+    return _Table(frame, {name: score}, paired=False, **asked).evaluations()[name]
+
+
+def compare(frame: Any, *, scores: Mapping[str, str], margin: float | None, **asked: Any) -> Comparison:
+    """Compare score columns of a Spark DataFrame on the rows that have all of them."""
+    table = _Table(frame, scores, paired=True, **asked)
+    evaluations = table.evaluations()
+    return compared(
+        evaluations, table.drawn, table.wishes, margin, add_rows=table.add_rows, count=table.count_discordant
     )
 
 
-def _descending(column: str) -> Any:
+class _Table:
+    """The checked columns of a DataFrame, and what is found of each model."""
+
+    def __init__(
+        self,
+        frame: Any,
+        scores: Mapping[str, str],
+        *,
+        label: str,
+        weight: str | None,
+        positive: Any,
+        missing: str,
+        wishes: Wishes,
+        paired: bool,
+    ) -> None:
+        if wishes.stream is False:
+            raise InputError("stream=False would move the rows to the driver; use toPandas() if that is what you want")
+        self.session, self.models, self.wishes = frame.sparkSession, list(scores), wishes
+        self._progress = Progress(f"Spark: {', '.join(scores.values())}", 4, wishes.settings.progress)
+        self.rows, self.totals = check(frame, label, list(scores.values()), weight, positive, missing)
+        self._progress.advance()
+        self.jobs = [Job.of(wishes, totals) for totals in self.totals]
+        self.by_row = needs_rows(self.jobs[0].settings, weighted=weight is not None, paired=paired)
+        self.drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in scores} if paired else {}
+
+    def evaluations(self) -> dict[str, Evaluation]:
+        """The evaluation of each model, from one shuffle."""
+        with self._progress as progress:
+            bounds = _bounds(self.rows, self.totals)
+            progress.advance()
+            keys = _keys(self.session, [len(cuts) + 1 for cuts in bounds])
+            keyed = self._cases().withColumn("key", _key(bounds, keys))
+            ranges = _ranges(keyed, keys)
+            progress.advance()
+            ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions(_falling("score"))
+            answers = ordered.mapInArrow(sums_of_ranges(self._tasks(), ranges), PARTS).collect()
+        found: dict[int, Told] = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
+        _complete(found, ranges)
+        _say_if_slow(found)
+        return {
+            model: self._finished(k, [found[key] for key in keys[k] if key in found])
+            for k, model in enumerate(self.models)
+        }
+
+    def _finished(self, k: int, told: Sequence[Told]) -> Evaluation:
+        job, name = self.jobs[k], self.models[k]
+        return finish(
+            joined_parts(told, job.readings),
+            self.totals[k],
+            job.specs,
+            job.readings,
+            job.obstacles,
+            job.settings,
+            name=name,
+            threshold=self.wishes.threshold,
+            quota=job.rows_at_quota,
+            tolerance=job.tolerance,
+            keep=self.drawn.get(name),
+        )
+
+    def _tasks(self) -> list[Task]:
+        tasks = []
+        for job, totals in zip(self.jobs, self.totals, strict=True):
+            # executors sum what was requested; the measures that are read from it stay on the driver
+            readings = [Reading((), reading.request, reading.rows, reading.ties) for reading in job.readings]
+            draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
+            tasks.append(Task(totals, readings, job.tolerance, job.marks(totals.rows), draws))
+        return tasks
+
+    def _cases(self) -> Any:
+        """Model, score, positives and negatives (rows or weights), and where rows draw weights, the row's number.
+
+        Where scores tie, equal ones are added up first. Spark does so within each partition before it shuffles: one
+        score that half of the rows have is a row per partition. Rows that draw their own weights travel one by one.
+        """
+        from pyspark.sql import functions as f
+
+        weighted = self.totals[0].weighted
+        one = f.col("weight") if weighted else f.lit(1).cast("long")
+        none = f.lit(0.0) if weighted else f.lit(0).cast("long")
+        models = range(len(self.models))
+        row = [f.monotonically_increasing_id().alias("row")] if self.by_row else []
+        counted = self.rows.select(
+            *(f"score_{k}" for k in models),
+            f.when(f.col("positive"), one).otherwise(none).alias("pos"),
+            f.when(f.col("positive"), none).otherwise(one).alias("neg"),
+            *row,
+        )
+        kept = ["pos", "neg", *(["row"] if self.by_row else [])]
+        if len(self.models) == 1:
+            cases = counted.select(f.lit(0).alias("model"), f.col("score_0").alias("score"), *kept)
+        else:
+            each = f.posexplode(f.array(*(f.col(f"score_{k}") for k in models))).alias("model", "score")
+            cases = counted.select(each, *kept)
+        distinct, rows = (sum(getattr(totals, what) for totals in self.totals) for what in ("distinct", "rows"))
+        if not self.by_row and distinct < _TIED * rows:
+            cases = cases.groupBy("model", "score").agg(f.sum("pos").alias("pos"), f.sum("neg").alias("neg"))
+        return cases
+
+    def add_rows(self, gaps: Gaps) -> None:
+        """Add every row to the gaps between its placements."""
+        work = gaps_of_rows(gaps, len(self.models))
+        for answer in self.rows.mapInArrow(work, PARTS).collect():
+            gaps.join(pickle.loads(bytes(answer["part"])))
+
+    def count_discordant(self, thresholds: Sequence[float]) -> Discordant:
+        """Rows that only the first, and that only the second of two models gets right, by one aggregation."""
+        from pyspark.sql import functions as f
+
+        terms, keys = [], []
+        for threshold in thresholds:
+            cut = f.lit(float(threshold))
+            right = [(f.col(f"score_{k}") > cut) == f.col("positive") for k in range(len(self.models))]
+            for a, b in combinations(range(len(self.models)), 2):
+                keys.append((self.models[a], self.models[b], threshold))
+                terms += [f.count_if(right[a] & ~right[b]), f.count_if(right[b] & ~right[a])]
+        counts = self.rows.agg(*(term.alias(f"n{i}") for i, term in enumerate(terms))).collect()[0]
+        return {key: (int(counts[2 * i]), int(counts[2 * i + 1])) for i, key in enumerate(keys)}
+
+
+def _falling(column: str) -> Any:
     from pyspark.sql import functions as f
 
     return f.col(column).desc()
 
 
-def _cases(columns: Columns, totals: Totals) -> Any:
-    """Score, positives and negatives (rows or weights); equal scores added up where there are many.
+def _bounds(rows: Any, totals: Sequence[Totals]) -> list[list[float]]:
+    """For each model, falling scores that cut its rows into ranges of about the same size.
 
-    Spark adds up within each partition before it shuffles: one score that half of the rows have is a row per partition.
+    They decide on speed, not on results.
     """
-    from pyspark.sql import functions as f
-
-    one = f.col("weight") if totals.weighted else f.lit(1).cast("long")
-    none = f.lit(0.0) if totals.weighted else f.lit(0).cast("long")
-    cases = columns.frame.select(
-        "score",
-        f.when(f.col("positive"), one).otherwise(none).alias("pos"),
-        f.when(f.col("positive"), none).otherwise(one).alias("neg"),
-    )
-    if totals.distinct < _TIED * totals.rows:
-        cases = cases.groupBy("score").agg(f.sum("pos").alias("pos"), f.sum("neg").alias("neg"))
-    return cases
-
-
-def _bounds(columns: Columns, totals: Totals) -> list[float]:
-    """Falling scores that cut the rows into partitions of about the same size. They decide on speed, not on results."""
-    parts = min(_MOST_PARTITIONS, -(-totals.rows // _ROWS_PER_PARTITION))
+    parts = min(max(1, _MOST_PARTITIONS // len(totals)), -(-totals[0].rows // _ROWS_PER_PARTITION))
     if parts < 2:
-        return []
-    share = min(1.0, 1.5 * parts * _SAMPLED_PER_PARTITION / totals.rows)
-    drawn = columns.frame.select("score").sample(fraction=share, seed=0).limit(2 * parts * _SAMPLED_PER_PARTITION)
-    scores = np.sort(np.array([row[0] for row in drawn.collect()], dtype=np.float64))
-    if len(scores) == 0:
-        return []
-    cuts = np.unique(scores[(np.arange(1, parts) * len(scores)) // parts])[::-1]
-    return [float(cut) for cut in cuts if np.isfinite(cut)]
+        return [[] for _ in totals]
+    share = min(1.0, 1.5 * parts * _SAMPLED_PER_PARTITION / totals[0].rows)
+    drawn = rows.select(*(f"score_{k}" for k in range(len(totals)))).sample(fraction=share, seed=0)
+    found = np.array(drawn.limit(2 * parts * _SAMPLED_PER_PARTITION).collect(), dtype=np.float64)
+    if len(found) == 0:
+        return [[] for _ in totals]
+    bounds = []
+    for column in np.sort(found, axis=0).T:
+        cuts = np.unique(column[(np.arange(1, parts) * len(column)) // parts])[::-1]
+        bounds.append([float(cut) for cut in cuts if np.isfinite(cut)])
+    return bounds
 
 
-def _keys(frame: Any, parts: int) -> list[int]:
-    """For each partition, best scores first, a number that Spark's partitioner sends there: none is shared or empty."""
+def _keys(session: Any, parts: Sequence[int]) -> Keys:
+    """For each range of each model, best scores first, a number that Spark's partitioner sends to its own place."""
     from pyspark.sql import functions as f
 
-    if parts == 1:
-        return [0]
-    numbers = frame.sparkSession.range(40 * parts + 1000).select(f.col("id").cast("int").alias("number"))
-    where = numbers.select("number", f.pmod(f.hash("number"), f.lit(parts)).alias("place"))
+    total = sum(parts)
+    if total == 1:
+        return [[0]]
+    numbers = session.range(40 * total + 1000).select(f.col("id").cast("int").alias("number"))
+    where = numbers.select("number", f.pmod(f.hash("number"), f.lit(total)).alias("place"))
     found = where.groupBy("place").agg(f.min("number").alias("number")).collect()
-    keys = {int(row["place"]): int(row["number"]) for row in found}
-    return [keys[place] for place in range(parts)]
+    number = {int(row["place"]): int(row["number"]) for row in found}
+    ends = np.cumsum(parts)
+    return [[number[place] for place in range(end - n, end)] for n, end in zip(parts, ends.tolist(), strict=True)]
 
 
-def _key(bounds: list[float], keys: list[int]) -> Any:
-    """The key of a score's partition: a search tree of conditions."""
+def _key(bounds: Sequence[Sequence[float]], keys: Keys) -> Any:
+    """The key of a score's range: for each model a search tree of conditions."""
     from pyspark.sql import functions as f
 
-    def tree(first: int, last: int) -> Any:
+    def tree(k: int, first: int, last: int) -> Any:
         if first == last:
-            return f.lit(keys[first]).cast("int")
+            return f.lit(keys[k][first]).cast("int")
         middle = (first + last) // 2
-        return f.when(f.col("score") >= f.lit(bounds[middle]), tree(first, middle)).otherwise(tree(middle + 1, last))
+        above = f.col("score") >= f.lit(bounds[k][middle])
+        return f.when(above, tree(k, first, middle)).otherwise(tree(k, middle + 1, last))
 
-    return tree(0, len(bounds))
+    chosen = tree(0, 0, len(bounds[0]))
+    for k in range(1, len(bounds)):
+        chosen = f.when(f.col("model") == k, tree(k, 0, len(bounds[k]))).otherwise(chosen)
+    return chosen
 
 
-def _starts(keyed: Any, keys: list[int]) -> dict[int, tuple[float, float, float, float]]:
-    """For each key: positives and negatives in the partitions before it, then its own."""
+def _ranges(keyed: Any, keys: Keys) -> dict[int, Range]:
+    """For each key that has rows: whose range it is, the cases before it, and its own."""
     from pyspark.sql import functions as f
 
     counted = keyed.groupBy("key").agg(f.sum("pos").alias("pos"), f.sum("neg").alias("neg")).collect()
     sizes = {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
-    starts = {}
-    pos: float = 0
-    neg: float = 0
-    for key in keys:
-        if key in sizes:
-            own = sizes[key]
-            starts[key] = (pos, neg, own[0], own[1])
-            pos, neg = pos + own[0], neg + own[1]
-    return starts
+    ranges: dict[int, Range] = {}
+    for model, own in enumerate(keys):
+        pos: float = 0
+        neg: float = 0
+        for key in own:
+            if key in sizes:
+                ranges[key] = Range(model, (pos, neg), sizes[key])
+                pos, neg = pos + sizes[key][0], neg + sizes[key][1]
+    return ranges
 
 
-def _work(
-    totals: Totals, job: Job, starts: Mapping[int, tuple[float, float, float, float]]
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What an executor does with a partition: batches of sorted rows in, one small part out."""
-    # executors sum what was requested; the measures that are read from it stay on the driver
-    readings = [Reading((), reading.request, reading.rows, reading.ties) for reading in job.readings]
-    tolerance, marks = job.tolerance, job.marks(totals.rows)
-
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        _need_numba()
-        import pyarrow
-
-        stream, key = None, 0
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            score, pos, neg = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("score", "pos", "neg"))
-            if stream is None:
-                key = batch.column("key")[0].as_py()
-                before = Start(starts[key][0], starts[key][1])
-                stream = PartStream(totals, readings, tolerance=tolerance, marks=marks, start=before)
-            if batch.column("key")[-1].as_py() != key:
-                raise RuntimeError("two ranges of scores came to one partition; the sums would be wrong")
-            stream.feed_groups(np.asarray(score, dtype=np.float64), pos, neg)
-        if stream is not None:
-            part = pickle.dumps(stream.finished(), protocol=5)
-            yield pyarrow.RecordBatch.from_pydict(
-                {"key": pyarrow.array([key], pyarrow.int32()), "part": pyarrow.array([part], pyarrow.binary())}
-            )
-
-    return work
-
-
-def _need_numba() -> None:
-    """Executors compile the sweep: say so where they cannot, before a row is read."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        raise RuntimeError(
-            "this executor has no numba; install cutline with its dependencies on the executors, or ship them with "
-            "spark.archives"
-        ) from None
-
-
-def _complete(found: Mapping[int, Any], starts: Mapping[int, tuple[float, float, float, float]]) -> None:
-    """Every partition answered, with the rows that were counted in it."""
-    for key, (_, _, pos, neg) in starts.items():
+def _complete(found: Mapping[int, Told], ranges: Mapping[int, Range]) -> None:
+    """Every range answered, with the cases that were counted in it."""
+    for key, here in ranges.items():
         blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
-        if not np.allclose((blocks[:, 2].sum(), blocks[:, 3].sum()), (pos, neg), rtol=1e-9, atol=0.0):
+        if not np.allclose((blocks[:, 2].sum(), blocks[:, 3].sum()), here.own, rtol=1e-9, atol=0.0):
             raise RuntimeError(
-                f"the table changed while it was read: a partition had {pos} positives and {neg} negatives when it was "
-                f"counted, {blocks[:, 2].sum():g} and {blocks[:, 3].sum():g} when it was summed; is it random, or "
-                "being written? Save it first"
+                f"the table changed while it was read: a partition had {here.own[0]} positives and {here.own[1]} "
+                f"negatives when it was counted, {blocks[:, 2].sum():g} and {blocks[:, 3].sum():g} when it was summed; "
+                "is it random, or being written? Save it first"
             )
+
+
+def _say_if_slow(found: Mapping[int, Told]) -> None:
+    slow = sum(not told.compiled for told in found.values())
+    if slow:
+        warnings.warn(
+            f"{slow} of {len(found)} partitions were summed without numba, which their executors lack: the results are "
+            "the same, the time is not; see 'What executors need' in the guide to files and clusters",
+            stacklevel=5,
+        )

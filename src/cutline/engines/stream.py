@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures.reading import Reading
+from ..passes import passes, stream_passes
 from ..ranking import Ranking
 from ..sweep import CUT, FIELDS, Piece, Start, merge, scale_of, sweep_piece
-from .poisson import Draws
+from .draws import Draws
 
 Floats = NDArray[np.float64]
 TOLERANCE = 2.0**-11
@@ -89,8 +90,6 @@ class Part:
 
 def folded(pieces: Sequence[Piece]) -> Piece:
     """One piece from consecutive ones."""
-    from .. import kernels
-
     if len(pieces) == 1:
         return pieces[0]
     every = np.array([piece.vector for piece in pieces])
@@ -101,7 +100,7 @@ def folded(pieces: Sequence[Piece]) -> Piece:
     hull = None
     if hulls:
         x, y = (np.concatenate([h[k] for h in hulls]) for k in range(2))
-        hx, hy, used = kernels.hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
+        hx, hy, used = passes().hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
         hull = hx[:used].copy(), hy[:used].copy()
     return Piece(total, hull, pieces[0].totals)
 
@@ -121,6 +120,7 @@ def joined(parts: Sequence[Part]) -> Part:
         sum(part.groups for part in parts),
         max(part.largest for part in parts),
         sum(part.tied for part in parts),
+        None if parts[0].counts is None else np.concatenate([part.counts for part in parts if part.counts is not None]),
     )
 
 
@@ -163,10 +163,9 @@ class Stream:
         row: NDArray[np.int64] | None = None,
     ) -> None:
         """Take the next rows."""
-        from . import stream_kernels as kernels
-
         if len(score) == 0:
             return
+        kernels = stream_passes()
         out, rows = self._room(len(score)), np.zeros(len(score) + 1, np.int64)
         is_open = self._open is not None
         if weight is None:
@@ -179,10 +178,9 @@ class Stream:
 
     def feed_groups(self, score: Floats, pos: NDArray[Any], neg: NDArray[Any]) -> None:
         """Take the next rows, grouped by score."""
-        from . import stream_kernels as kernels
-
         if len(score) == 0:
             return
+        kernels = stream_passes()
         out = self._room(len(score))
         kinds = (pos.astype(self._dtype), neg.astype(self._dtype))
         self._take(kernels.group_groups(score, *kinds, self._open is not None, *out), out, score)
@@ -222,10 +220,9 @@ class Stream:
 
     def _sum(self, score: Floats, pos: NDArray[Any], neg: NDArray[Any]) -> None:
         """Sum a piece whose groups are complete."""
-        from . import stream_kernels as kernels
-
         if len(score) == 0:
             return
+        kernels = stream_passes()
         totals = self.totals
         if isinstance(totals.sums[0], float) and not totals.weighted:
             pos, neg = pos.astype(np.float64), neg.astype(np.float64)
@@ -277,11 +274,9 @@ class Stream:
 
     def _cut(self, ranking: Ranking, k: int, reading: Reading, piece: Piece) -> None:
         """Cells and spreads at the quotas that end in this piece."""
-        from .. import kernels
-
         start, request = self._starts[k], reading.request
         cuts = piece.vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
         quotas = np.array(request.quotas, dtype=np.float64)
         place = float(start.pos), float(start.pos + start.neg)
         columns = ranking.score, ranking.pos, ranking.neg
-        kernels.cut_at_quotas(*columns, *place, self.totals.scale, self._moments[k], quotas, cuts)
+        passes().cut_at_quotas(*columns, *place, self.totals.scale, self._moments[k], quotas, cuts)

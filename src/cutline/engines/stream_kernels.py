@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import inlined, kernel
-
-# what is carried from batch to batch about the block that is still open
-OPEN, TOP, SCORES, POS, NEG, GROUPS, FIRST = range(7)
-STATE = 7
-DRAWS_PER_NUMBER = 4
+from .stream_places import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
 
 
 @kernel
