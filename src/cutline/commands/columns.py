@@ -28,7 +28,13 @@ class Columns:
 
 
 def choose_columns(
-    source: Source, label: str | None, scores: Sequence[str], weight: str | None, *, several: bool = False
+    source: Source,
+    label: str | None,
+    scores: Sequence[str],
+    weight: str | None,
+    *,
+    several: bool = False,
+    load: bool = True,
 ) -> Columns:
     """The columns that were named, and those that can only be meant; says which it took, and reads them."""
     if not source.has_header:
@@ -49,7 +55,8 @@ def choose_columns(
     if not named:
         named = score_columns(source, taken={label, *([weight] if weight else [])}, several=several)
         note(f"score: column{'s' if len(named) > 1 else ''} {listed(named)}")
-    source.load([label, *named, *([weight] if weight else [])])
+    if load:
+        source.load([label, *named, *([weight] if weight else [])])
     return Columns(label, tuple(dict.fromkeys(named)), weight)
 
 
@@ -131,6 +138,7 @@ def read_labels(source: Source, column: str, positive: str | None) -> NDArray[An
             )
         values = source.query(f"{name} = ?::DOUBLE AS v", parameters=[positive]).fetchnumpy()["v"]
     else:
+        source.check_quotes(label_values(source, column))  # else '"yes' would count as negative without a word
         values = source.query(f"{name}::VARCHAR = ? AS v", parameters=[positive]).fetchnumpy()["v"]
     values = source.complete(values, column, "label")
     if not values.any():
@@ -159,6 +167,7 @@ def _refuse(source: Source, column: str) -> None:
     found = label_values(source, column)
     if not found:
         raise InputError(f"{source.name}: column {column!r} is empty; it cannot be the label")
+    source.check_quotes(found)
     example = found[-1]
     if len(found) > 5:
         (count,) = source.query(f"count(DISTINCT {quoted(column)})").fetchone()

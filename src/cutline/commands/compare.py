@@ -38,6 +38,7 @@ Examples:
 @options.measure_option
 @click.option("--margin", type=float, help="Difference that does not matter to you.")
 @options.inference_options
+@options.engine_options
 @options.format_option
 @options.html_option
 @options.cost_option
@@ -59,10 +60,21 @@ def compare(
     """
     from ..compare import compare as compare_arrays
     from .columns import choose_columns, read_labels
+    from .engine import choose_engine, table
     from .reading import opened
 
     check_page(html, cost, value)
     check_quota(asked)
+    engine = choose_engine(file, asked)
+    if engine.name != "memory":
+        from ..tables import compare_table
+
+        with table(file, engine, label, scores, asked, several=True) as (rows, columns, settings):
+            comparison = compare_table(rows, scores=columns.scores, margin=asked["margin"], **settings)
+        first = next(iter(comparison.evaluations.values()))
+        facts = facts_of(file, columns, ", ".join(columns.scores), asked, first.facts["dropped"])
+        _finish(comparison, html, form, facts, cost, value, asked["measures"])
+        return
     with opened(file) as source:
         warm_up()
         columns = choose_columns(source, label, scores, asked["weight"], several=True)
@@ -82,13 +94,25 @@ def compare(
             margin=asked["margin"],
             **inference(asked),
         )
-    facts = facts_of(source, columns, ", ".join(columns.scores), asked)
+    facts = facts_of(source.name, columns, ", ".join(columns.scores), asked)
+    _finish(comparison, html, form, facts, cost, value, asked["measures"])
+
+
+def _finish(
+    comparison: Comparison,
+    html: str | None,
+    form: str,
+    facts: dict[str, Any],
+    cost: float | None,
+    value: float | None,
+    measures: Sequence[str],
+) -> None:
     if html is not None:
         from ..present.page import write_page
 
         write_page(comparison, html, cost=cost, value=value, source=facts)
         note(f"page: {html}")
-    show_comparison(comparison, form, facts, asked["measures"])
+    show_comparison(comparison, form, facts, measures)
 
 
 def settings_of(comparison: Comparison, facts: dict[str, Any], measures: Sequence[str] = ()) -> str:

@@ -42,6 +42,7 @@ Examples:
 @options.weight_option
 @options.measure_option
 @options.inference_options
+@options.engine_options
 @options.format_option
 @options.html_option
 @options.cost_option
@@ -53,10 +54,19 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
     only one column can be meant.
     """
     from .columns import choose_columns
+    from .engine import choose_engine, table
     from .reading import opened
 
     check_page(html, asked["cost"], asked["value"])
     check_quota(asked)
+    engine = choose_engine(file, asked)
+    if engine.name != "memory":
+        from ..tables import evaluate_table
+
+        with table(file, engine, label, [score] if score else [], asked, several=False) as (rows, columns, settings):
+            ev = evaluate_table(rows, score=columns.scores[0], **settings)
+        _finish(ev, html, form, facts_of(file, columns, columns.scores[0], asked, ev.facts["dropped"]), asked)
+        return
     with opened(file) as source:
         warm_up()
         columns = choose_columns(source, label, [score] if score else [], asked["weight"])
@@ -64,7 +74,10 @@ def evaluate(file: str, label: str | None, score: str | None, html: str | None, 
             _each_class(source, columns, score or "*", form, html, asked)
             return
         ev = evaluate_column(source, columns, columns.scores[0], asked)
-    facts = facts_of(source, columns, columns.scores[0], asked)
+    _finish(ev, html, form, facts_of(source.name, columns, columns.scores[0], asked), asked)
+
+
+def _finish(ev: Evaluation, html: str | None, form: str, facts: dict[str, Any], asked: dict[str, Any]) -> None:
     if html is not None:
         from ..present.page import write_page
 
@@ -88,10 +101,14 @@ def check_quota(asked: dict[str, Any]) -> None:
         raise InputError("--quota counts rows and --weight makes rows unequal; leave one of them out")
 
 
-def facts_of(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> dict[str, Any]:
+def facts_of(file: str, columns: Columns, score: str, asked: dict[str, Any], dropped: int = 0) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
-    facts = {"file": source.name, "label": columns.label, "positive": asked["positive"], "score": score}
-    return {key: value for key, value in {**facts, "weight": columns.weight}.items() if value is not None}
+    facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": score}
+    return {
+        key: value
+        for key, value in {**facts, "weight": columns.weight, "dropped": dropped or None}.items()
+        if value is not None
+    }
 
 
 def warm_up() -> None:
@@ -211,7 +228,7 @@ def _each_class(
             **inference(asked),
         )
     first = next(iter(ovr.evaluations.values()))
-    facts = facts_of(source, columns, pattern, asked)
+    facts = facts_of(source.name, columns, pattern, asked)
     rows = ovr.to_dicts()
     if form == "json":
         content = {"cutline": __version__, **facts, "rows": len(labels), **first.settings.to_dict(), "classes": rows}

@@ -123,3 +123,23 @@ def inference_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def engine_options(command: F) -> F:
+    """Where and within which bounds a file is read."""
+    for option in (
+        click.option("--missing", type=click.Choice(["error", "drop"]), help="Rows without label or score: leave out?"),
+        click.option("--temp-directory", metavar="PATH", help="Where DuckDB keeps what exceeds the limit."),
+        click.option("--threads", type=int, help="Threads for DuckDB; all cores if not given."),
+        click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),
+        click.option("--master", metavar="URL", help="Spark: local[4], spark://host:7077, yarn, sc://host (Connect)."),
+        click.option(
+            "--engine",
+            type=click.Choice(["auto", "memory", "duckdb", "spark"]),
+            default="auto",
+            show_default=True,
+            help="Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..rows import plain, show
+from ..rows import counted, plain, show
 from . import options
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 from .speech import spoken
@@ -59,7 +59,7 @@ def plan(
         values = source.numbers(score, "score")
     with spoken(source.name):
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)
-    facts = facts_of(source, columns, score, {"positive": positive})
+    facts = facts_of(source.name, columns, score, {"positive": positive})
     line = settings_line(
         **facts,
         rows=len(labels),
@@ -101,7 +101,9 @@ def _sentence(made: Plan, asked: dict[str, Any]) -> str:
     if made.limit == 0:
         return f"Take nobody: the budget of {asked['budget']:g} does not pay for one case at cost {asked['cost']:g}."
     if made.quota == 0 and made.profits.max() > 0:
-        return f"Take nobody: among the {made.limit:,} cases allowed no cut makes a profit; a higher limit would."
+        return (
+            f"Take nobody: among the {counted(made.limit, 'case')} allowed no cut makes a profit; a higher limit would."
+        )
     if made.quota == 0:
         return f"Take nobody: at cost {asked['cost']:g} and value {asked['value']:g} no cut makes a profit."
     p = made.profit

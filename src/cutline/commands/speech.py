@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from ..errors import InputError
 
 _SAME = ("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method")
+_OF_TABLES = ("positive", "missing", "threads")
 _OPTIONS = {
     "n_resamples": "--resamples",
     "sample_weight": "--weight",
@@ -16,14 +17,16 @@ _OPTIONS = {
     "fixed_cost": "--fixed-cost",
     "labels": "--label",
     "k": "--classes",
-    **{name: f"--{name}" for name in _SAME},
+    "memory_limit": "--memory-limit",
+    "temp_directory": "--temp-directory",
+    **{name: f"--{name}" for name in (*_SAME, *_OF_TABLES)},
 }
 _ROW = re.compile(r"\brow (\d+)\b")
 _SHARE = re.compile(r"\bquota=(0\.\d+) of (\d+) rows is less than one row; ask for at least [\d.e-]+")
 
 
 @contextmanager
-def spoken(file: str) -> Iterator[None]:
+def spoken(file: str = "") -> Iterator[None]:
     """Around a call of the library: what it refuses is said of the options and of the file."""
     try:
         yield
@@ -44,7 +47,8 @@ def in_options(message: str, file: str = "") -> str:
     names = "|".join(_OPTIONS)
     text = re.sub(rf"(?<![\w('\"-])({names})=", lambda m: f"{_OPTIONS[m[1]]} ", text)
     text = re.sub(rf"^({names})(?=:| must\b)", lambda m: _OPTIONS[m[1]], text)
-    text = re.sub(r"\b(n_resamples|n_classes|sample_weight)\b", lambda m: _OPTIONS[m[1]], text)
+    never_words = "n_resamples|n_classes|sample_weight|memory_limit|temp_directory"
+    text = re.sub(rf"\b({never_words})\b", lambda m: _OPTIONS[m[1]], text)
     rows = _ROW.sub(lambda m: f"data row {int(m[1]) + 1}", text)
     return f"{file}: {rows}" if file and rows != text else rows
 
