@@ -216,5 +216,21 @@ def test_the_file_is_written_whole_or_not_at_all(
 
 def test_without_its_libraries_the_page_says_what_to_install(monkeypatch: pytest.MonkeyPatch, comparison: Any) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
-    with pytest.raises(ImportError, match=r"pip install 'cutline\[page\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'cutline\[page\]' \(in a checkout: '\.\[page\]'\)"):
         page_module.page(comparison)
+
+
+def test_every_chart_has_a_title_of_its_own(text: str) -> None:
+    titles = re.findall(r"<h3[^>]*>(.*?)</h3>", text)
+    assert len(titles) == len(set(titles))
+    assert "Scores of positives and negatives: smooth" in titles
+
+
+def test_one_is_singular() -> None:
+    alone = page(cl.evaluate([1], [0.7], quota=1, interval=None))
+    assert "1 case, 1 of them positive" in alone
+    text = page(cl.evaluate([1, 0, 0, 0], [0.9, 0.5, 0.3, 0.2], quota=1, n_resamples=20))
+    assert "At 1 place:" in text
+    assert "0 of the 1 positive get no place" in text
+    body = re.sub(r"<script.*?</script>", "", alone + text, flags=re.DOTALL)
+    assert not re.search(r"\b1 (cases|rows|places|hits|positives|models|classes)\b", body)

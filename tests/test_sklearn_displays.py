@@ -139,7 +139,7 @@ def test_labels_by_name() -> None:
 
 
 def test_what_cannot_be_drawn_says_why() -> None:
-    with pytest.raises(cl.InputError, match="cost=… and value=…"):
+    with pytest.raises(cl.InputError, match="needs cost=… per place and value=… per hit"):
         ProfitDisplay.from_predictions(Y, P)
     with pytest.raises(cl.InputError, match="return_estimator=True"):
         RocDisplay.from_cv_results(cross_validate(MODEL, X, Y, cv=2), X, Y)

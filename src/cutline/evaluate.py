@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from .measures.reading import obstacle, with_defaults
 from .operating import OperatingPoint, operating_point
 from .quota import lift_rows
 from .ranking import Ranking, rank
-from .rows import Rows, html_table, plain, show
+from .rows import Rows, counted, plain, show, text_table
 from .sample import Sample, make_sample, resolve_quota
 
 
@@ -208,17 +207,17 @@ class Evaluation:
 
     def _headline(self) -> str:
         facts = self.facts
-        return f"{self.name}: {facts['rows']:,} rows, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+        rows = counted(facts["rows"], "row")
+        return f"{self.name}: {rows}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
 
     def __repr__(self) -> str:
-        from .rows import text_table
-
         rows, columns = self._reading_rows()
         return text_table(rows, columns, self._headline())
 
     def _repr_html_(self) -> str:
-        rows, columns = self._reading_rows()
-        return f"<div>{html_table(rows, columns, self._headline())}</div>"
+        from .present.notebook import evaluation_html
+
+        return evaluation_html(self, *self._reading_rows(), self._headline())
 
 
 def choose_specs(
@@ -377,12 +376,14 @@ class OneVsRest:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{label}: {size}" for label, size in self._sizes().items())
         return (
-            f"OneVsRest({len(self)} classes; positives {sizes}; smallest {self.smallest!r}, largest {self.largest!r})"
+            f"OneVsRest({counted(len(self), 'class', 'classes')}; positives {sizes}; "
+            f"smallest {self.smallest!r}, largest {self.largest!r})"
         )
 
     def _repr_html_(self) -> str:
-        body = "".join(ev._repr_html_() for ev in self.evaluations.values())
-        return f"<div><p>{html.escape(repr(self))}</p>{body}</div>"
+        from .present.notebook import one_vs_rest_html
+
+        return one_vs_rest_html(self)
 
 
 def one_vs_rest(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, **options: Any) -> OneVsRest:

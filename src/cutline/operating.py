@@ -67,6 +67,11 @@ class OperatingPoint:
         rows = [{"at this cut": key, "": value} for key, value in self.to_dict().items()]
         return text_table(rows, ["at this cut", ""])
 
+    def _repr_html_(self) -> str:
+        from .present.notebook import cut_html
+
+        return cut_html(self)
+
 
 def operating_point(
     ranking: Ranking,

@@ -15,7 +15,7 @@ from .measures.catalogue import number
 from .operating import OperatingPoint, at_rows
 from .quota import hits_at, quota_weights
 from .ranking import Ranking, rank
-from .rows import Rows, show
+from .rows import Rows, counted, show
 from .sample import make_sample, resolve_quota
 
 Floats = NDArray[np.float64]
@@ -77,11 +77,17 @@ class Plan:
         ]
         if self.cut is not None:
             low, high = self.cut.next_hits
-            lines.insert(1, f"expect {show(self.cut.tp)} hits; the next batch should hold {show(low)} to {show(high)}")
+            hits = counted(self.cut.tp, "hit")
+            lines.insert(1, f"expect {hits}; the next batch should hold {show(low)} to {show(high)}")
         if self.over_quotas is not None:
             o = self.over_quotas
             lines.append(f"over the given quotas: profit {show(o.value)} [{show(o.low)}, {show(o.high)}]")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from .present.notebook import plan_html
+
+        return plan_html(self)
 
 
 def plan(

@@ -17,7 +17,7 @@ from .inference.proportions import proportion_interval
 from .measures.catalogue import Spec
 from .measures.reading import Reading, plan, with_defaults
 from .progress import Progress
-from .rows import Rows
+from .rows import Rows, counted
 from .sample import make_sample
 from .sweep import PARTS, loss_arguments, scale_of
 
@@ -127,10 +127,15 @@ class SelectionPower:
                     "undecided": float(self.undecided[:, k].mean()),
                 }
             )
-        return Rows(rows, f"How often each measure picks {self.better} ({len(self.picked)} rounds)")
+        return Rows(rows, f"How often each measure picks {self.better} ({counted(len(self.picked), 'round')})")
 
     def __repr__(self) -> str:
         return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        from .present.notebook import power_html
+
+        return power_html(self)
 
 
 def selection_power(

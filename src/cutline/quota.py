@@ -13,7 +13,7 @@ from .errors import InputError
 from .measures.catalogue import measure as find_measure
 from .measures.catalogue import ratio
 from .ranking import Ranking, rank
-from .rows import Rows
+from .rows import Rows, counted
 from .sample import as_numbers, make_sample, resolve_quota
 
 TieRule = Literal["random", "expand", "shrink"]
@@ -55,7 +55,7 @@ class Selection:
             "expand": "all of them taken",
             "shrink": "none of them taken",
         }[self.ties]
-        return f"{len(self)} chosen for {self.quota} places; {self.tied} tied at {self.threshold:g}: {done}"
+        return f"{len(self)} chosen for {counted(self.quota, 'place')}; {self.tied} tied at {self.threshold:g}: {done}"
 
     def __repr__(self) -> str:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"

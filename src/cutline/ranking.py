@@ -99,6 +99,11 @@ def _rank_weighted(sample: Sample) -> Ranking:
     return Ranking(score, pos, neg, len(sample), weighted=True)
 
 
+def row_order(sample: Sample) -> NDArray[np.intp]:
+    """Rows in the order of the ranking, positives first: how the kernels that draw replicates number them."""
+    return np.lexsort((-sample.score.astype(np.float64), ~sample.positive))
+
+
 def midranks(score: NDArray[Any]) -> NDArray[np.float64]:
     """Place of each score from the bottom, worst = 1; equal scores share the mean of their places."""
     _, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)

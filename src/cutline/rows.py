@@ -9,6 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from .errors import how_to_install
+
+
+class Markup(str):
+    """Text that is HTML already and goes into a table as it stands."""
+
+
+def escaped(value: Any) -> str:
+    """Any value as text inside HTML, also inside an attribute; signs that no document may hold become �."""
+    text = html.escape(str(value), quote=True)
+    return "".join(sign if sign >= " " or sign in "\t\n\r" else "�" for sign in text)
+
 
 class Rows(Sequence[Mapping[str, Any]]):
     """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table."""
@@ -62,7 +74,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        raise ImportError(f"this needs {name}: pip install {name}, or cutline with its extra 'frames'") from None
+        raise ImportError(f"this needs {name}: {how_to_install('frames')}") from None
 
 
 def plain(value: Any) -> Any:
@@ -95,6 +107,22 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def count(value: float) -> str:
+    """A number of cases: whole where it is whole, one digit where ties make it a share, nothing for nan."""
+    if not math.isfinite(value):
+        return show(float(value))
+    return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
+
+
+def counted(value: float, one: str, many: str = "") -> str:
+    """A number of things; ``many`` is the plural where it is not one more s.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class", "classes")
+    ('1 row', '2,000 rows', '2 classes')
+    """
+    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {many or one + 's'}"
+
+
 def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
     """A plain table, numbers to the right."""
     cells = [[show(row.get(column)) for column in columns] for row in rows]
@@ -110,11 +138,14 @@ def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title:
 
 
 def html_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
-    """The same table for a notebook; every text is escaped."""
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    """The same table for a notebook; every text is escaped, unless it is Markup."""
+
+    def cell(value: Any) -> str:
+        return value if isinstance(value, Markup) else escaped(show(value))
+
+    head = "".join(f"<th>{escaped(column)}</th>" for column in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(show(row.get(column)))}</td>" for column in columns) + "</tr>"
-        for row in rows
+        "<tr>" + "".join(f"<td>{cell(row.get(column))}</td>" for column in columns) + "</tr>" for row in rows
     )
-    caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+    caption = f"<caption>{escaped(title)}</caption>" if title else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

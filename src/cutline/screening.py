@@ -37,7 +37,9 @@ class Screening:
         return repr(self.stages)
 
     def _repr_html_(self) -> str:
-        return self.stages._repr_html_()
+        from .present.notebook import screening_html
+
+        return screening_html(self)
 
 
 def screen(

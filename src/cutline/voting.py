@@ -57,6 +57,11 @@ class SelectiveVoting:
     def __repr__(self) -> str:
         return f"{self.marks!r}\n\n{self.optimum!r}"
 
+    def _repr_html_(self) -> str:
+        from .present.notebook import voting_html
+
+        return voting_html(self)
+
 
 def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     both = ~(np.isnan(a) | np.isnan(b))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, how_to_install
 from .output import say
 
 PLACES = 20
@@ -54,6 +54,6 @@ def demo() -> None:
 
         write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
     except ImportError:
-        say("\nThe interactive page needs more: pip install 'cutline[page]' (in a checkout: '.[page]')")
+        say(f"\nThe interactive page needs more: {how_to_install('page')}")
         return
     say(f"\nThe interactive page, where you can move the number of places: {Path(PAGE).resolve()}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, how_to_install
 from ..rows import plain, show, text_table
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ def check_extra(extra: str, *modules: str) -> None:
     """Refuse what needs a library that is not installed, before anything is computed."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
-        raise InputError(
-            f"this needs {' and '.join(missing)}: pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')"
-        )
+        raise InputError(f"this needs {' and '.join(missing)}: {how_to_install(extra)}")
 
 
 def settings_line(**facts: Any) -> str:

@@ -129,6 +129,11 @@ class SwapTest:
             f"SwapTest({self.measure}: difference {self.observed:.6g}, p = {self.p_value:.4g}, {len(self.null)} swaps)"
         )
 
+    def _repr_html_(self) -> str:
+        from ..present.notebook import spread_html
+
+        return spread_html(self.null, self.observed, self.measure, repr(self))
+
 
 def swap_test(
     y_true: Any,

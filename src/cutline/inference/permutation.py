@@ -81,6 +81,11 @@ class PermutationTest:
             f"{self.n_permutations} permutations of the {self.permuted} are at least as good)"
         )
 
+    def _repr_html_(self) -> str:
+        from ..present.notebook import spread_html
+
+        return spread_html(self.null, self.observed, self.measure, repr(self))
+
 
 def whole_number(value: Any, name: str, least: int) -> int:
     """A whole number of at least ``least``."""

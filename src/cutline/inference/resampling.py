@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..progress import Progress
-from ..ranking import Ranking, Ties
+from ..ranking import Ranking, Ties, row_order
 from ..sample import Sample, as_column
 from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
 
@@ -53,23 +53,18 @@ class Units:
         n = len(sample)
         if groups is not None:
             unit, n_units = _group_codes(groups, sample)
-            order = _order(sample)
+            order = row_order(sample)
             weight = np.empty(0) if sample.weight is None else sample.weight[order]
             return cls(np.array([[0, n_units]]), unit[order], weight, n_units)
-        weight = np.empty(0) if sample.weight is None else sample.weight[_order(sample)]
+        weight = np.empty(0) if sample.weight is None else sample.weight[row_order(sample)]
         strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
         unit = np.empty(0, np.int32)
         if paired:
             number = np.empty(n, np.int32)
             number[np.flatnonzero(sample.positive)] = np.arange(n_pos)
             number[np.flatnonzero(~sample.positive)] = np.arange(n_pos, n)
-            unit = number[_order(sample)]
+            unit = number[row_order(sample)]
         return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
-
-
-def _order(sample: Sample) -> NDArray[np.intp]:
-    """Rows in the order of the ranking: positives before negatives, each by falling score."""
-    return np.lexsort((-sample.score.astype(np.float64), ~sample.positive))
 
 
 def _group_codes(groups: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
@@ -192,7 +187,7 @@ class Resampler:
     def row_multiplicities(self, counts: NDArray[np.uint16]) -> NDArray[np.float64]:
         """How often each row of the sample came, in the sample's own order."""
         times = np.empty(len(self.sample))
-        times[_order(self.sample)] = counts[self.units.unit] if len(self.units.unit) else counts
+        times[row_order(self.sample)] = counts[self.units.unit] if len(self.units.unit) else counts
         return times
 
     def _drawing(self) -> dict[str, Any]:

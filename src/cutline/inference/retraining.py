@@ -105,6 +105,11 @@ class OutOfBag:
             f"{self.n_resamples} refits{left})"
         )
 
+    def _repr_html_(self) -> str:
+        from ..present.notebook import spread_html
+
+        return spread_html(self.values, self.value, self.measure, repr(self))
+
 
 @dataclass(frozen=True, eq=False)
 class _Learner:

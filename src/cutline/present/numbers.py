@@ -75,8 +75,12 @@ def reliability(ev: Evaluation, bins: int = 10) -> Rows:
     )
 
 
-def profit_curve(ev: Evaluation, cost: float, value: float, fixed: float = 0.0) -> dict[str, Any]:
+def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed: float = 0.0) -> dict[str, Any]:
     """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
+    if cost is None or value is None:
+        prices = {"cost=… per place": cost, "value=… per hit": value}
+        missing = " and ".join(name for name, price in prices.items() if price is None)
+        raise InputError(f"the profit curve needs {missing}")
     from .explorer import at_stops, quota_stops
 
     stops = quota_stops(ev.ranking.rows)

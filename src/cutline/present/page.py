@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..rows import plain, show
+from ..errors import InputError, how_to_install
+from ..rows import count, counted, plain, show
+from ..rows import escaped as text
 from . import charts, sections
 from .comparing import advice, chosen_measures, differences_of, dominance_of
 from .explorer import TOLERANCE, explorer_data, normal_quantile, quota_stops
 from .files import written_whole
-from .words import answer, count
+from .words import answer
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
@@ -42,9 +42,9 @@ def write_page(
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
     hit add profit; ``source`` is shown with the facts about the data (file, columns).
     """
-    text = page(result, cost=cost, value=value, quota=quota, title=title, source=source)
+    written = page(result, cost=cost, value=value, quota=quota, title=title, source=source)
     with written_whole(path) as beside:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
 
 
@@ -91,11 +91,11 @@ def page(
     figures = "".join(c["figure"] for c in linked)
     parts = {
         "csp": _policy(bundle, script),
-        "version": html.escape(__version__),
-        "title": sections.text(title),
+        "version": text(__version__),
+        "title": text(title),
         "css": _asset("page.css"),
         "subtitle": _subtitle(evaluations),
-        "answer": "".join(f"<p>{sections.text(s)}</p>" for s in answer(result, start)),
+        "answer": "".join(f"<p>{text(s)}</p>" for s in answer(result, start)),
         "explorer": _WEIGHTED
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
@@ -104,7 +104,7 @@ def page(
         "measures": sections.measure_table(evaluations),
         "facts": sections.data_facts(evaluations, source or {}),
         "notes": sections.method_notes(first.settings.level, TOLERANCE, len(stops), rows),
-        "settings": sections.text(_settings(first, __version__)),
+        "settings": text(_settings(first, __version__)),
         "data": embedded(data),
         "bundle": bundle,
         "script": script,
@@ -142,7 +142,7 @@ def _need_libraries() -> None:
         import altair
         import vl_convert  # noqa: F401
     except ImportError:
-        raise ImportError("the page needs Altair and vl-convert: pip install 'cutline[page]'") from None
+        raise ImportError(f"the page needs Altair and vl-convert: {how_to_install('page')}") from None
     del altair
 
 
@@ -182,9 +182,8 @@ def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int:
 def _subtitle(evaluations: Sequence[Evaluation]) -> str:
     facts = evaluations[0].facts
     names = ", ".join(ev.name for ev in evaluations[:6]) + (" …" if len(evaluations) > 6 else "")
-    return sections.text(
-        f"{names} · {facts['rows']:,} cases, {facts['positives']:,} of them positive ({facts['share_positive']:.1%})"
-    )
+    cases = f"{counted(facts['rows'], 'case')}, {facts['positives']:,} of them positive"
+    return text(f"{names} · {cases} ({facts['share_positive']:.1%})")
 
 
 def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bool) -> list[dict[str, Any]]:
@@ -201,7 +200,7 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
     for kind in charts.QUOTA_CHARTS:
         each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
         alternative = (
-            f"At {start:,} places: {each}." if kind != "profit" else "Value times hits less cost times places."
+            f"At {counted(start, 'place')}: {each}." if kind != "profit" else "Value times hits less cost times places."
         )
         identity = f"chart-{kind}"
         made_chart = charts.quota_chart(kind, len(evaluations), rows, positives, logarithmic=logarithmic)
@@ -221,6 +220,7 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
     first = evaluations[0]
     both = 0 < first.facts["positives"] < first.facts["rows"]
     made: list[tuple[str, str, dict[str, Any], str]] = []
+    of_model = {f"histogram-{k}": ev.name for k, ev in enumerate(evaluations)} if len(evaluations) > 1 else {}
     if both:
         areas = "; ".join(f"{ev.name} {show(ev['roc_auc'].value)}" for ev in evaluations if "roc_auc" in ev)
         made.append(("roc", "roc", charts.roc_chart(evaluations), f"Area under the curve: {areas}." if areas else ""))
@@ -251,7 +251,7 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
             "id": f"chart-{name}",
             "linked": False,
             "chart": chart,
-            "figure": sections.figure(f"chart-{name}", kind, spoken),
+            "figure": sections.figure(f"chart-{name}", kind, spoken, of_model.get(name, "")),
         }
         for name, kind, chart, spoken in made
     ]

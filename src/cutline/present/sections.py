@@ -1,24 +1,19 @@
-"""The parts of the page that are text and tables. Every text that comes from data passes through ``text``."""
+"""The parts of the page that are text and tables. What comes from data passes through ``text``, which escapes it."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..rows import count
+from ..rows import escaped as text
 from ..rows import show as show_plain
 from .charts import TITLES
 from .palette import colour, dash
 from .tables import ARROWS, FAMILY_TITLES, determined_by
-from .words import count
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
-
-
-def text(value: Any) -> str:
-    """Any value as HTML text, also safe inside an attribute."""
-    return html.escape(str(value), quote=True)
 
 
 def show(value: Any) -> str:
@@ -97,12 +92,13 @@ quota. Click in a chart to choose a quota.</p>
 </section>"""
 
 
-def figure(identity: str, kind: str, alternative: str) -> str:
-    """One chart with its title and its alternative in words."""
+def figure(identity: str, kind: str, alternative: str, model: str = "") -> str:
+    """One chart with its title and its alternative in words; ``model`` is said in the title where it shows one."""
     name = identity.removeprefix("chart-")
+    title = f"{TITLES[kind]}: {model}" if model else TITLES[kind]
     return (
-        f'<figure id="figure-{name}"><h3>{text(TITLES[kind])}</h3>'
-        f'<div class="chart" id="{identity}" role="img" aria-label="{text(TITLES[kind] + ". " + alternative)}">'
+        f'<figure id="figure-{name}"><h3 class="name">{text(title)}</h3>'
+        f'<div class="chart" id="{identity}" role="img" aria-label="{text(title + ". " + alternative)}">'
         '<div class="plot"></div></div>'
         f"<figcaption>{text(alternative)}</figcaption></figure>"
     )

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..rows import show
+from ..rows import count, counted, show
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
-
-
-def count(value: float) -> str:
-    """A number of cases: whole where it is whole, one digit where ties make it a share."""
-    return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
-
-
-def counted(value: float, one: str) -> str:
-    """A number of things: 1 row, 2 rows."""
-    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {one}s"
 
 
 def headline(ev: Evaluation) -> str:
@@ -45,7 +35,8 @@ def quota_sentence(ev: Evaluation) -> str:
     point = ev.at(quota=ev.quota)
     low, high = hits_interval(point.tp, ev.quota, ev.settings.level)
     text = (
-        f"The best {ev.quota:,} hold {count(point.tp)} of the {count(ev.facts['positives'])} positives "
+        f"The best {ev.quota:,} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
+        f"{counted(ev.facts['positives'], 'positive')} "
         f"({ev.settings.level:.0%} interval {count_range(low, high)}): hit rate {show(point.hit_rate)}, "
         f"Qrecall {show(point.qrecall)}, {point.lift:.2f} times chance."
     )
@@ -71,7 +62,7 @@ def ties_sentence(ev: Evaluation) -> str:
         return ""
     return (
         f"{tied:.1%} of the pairs of a positive and a negative have the same score "
-        f"({ev.facts['distinct_scores']:,} distinct scores): each counts half."
+        f"({counted(ev.facts['distinct_scores'], 'distinct score')}): each counts half."
     )
 
 
@@ -90,7 +81,8 @@ def answer(result: Any, quota: int) -> list[str]:
     low, high = hits_interval(point.tp, quota, level)
     what = (
         f"expect {counted(point.tp, 'hit')} ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as "
-        f"many as by a random choice; {count(point.fn)} of the {count(point.tp + point.fn)} positives get no place"
+        f"many as by a random choice; {count(point.fn)} of the {counted(point.tp + point.fn, 'positive')} "
+        f"{'gets' if point.fn == 1 else 'get'} no place"
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]

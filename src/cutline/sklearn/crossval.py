@@ -16,11 +16,11 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..evaluate import Evaluation, choose_specs, evaluate, obstacle_of
 from ..inference.intervals import Settings, bootstrapped, is_stratified
-from ..inference.resampling import Resampler, Units, _order
+from ..inference.resampling import Resampler, Units
 from ..measures.catalogue import Spec, number
 from ..measures.reading import read, why_undefined
-from ..ranking import rank
-from ..rows import Rows, html_table, show, text_table
+from ..ranking import rank, row_order
+from ..rows import Rows, show, text_table
 from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
@@ -162,7 +162,9 @@ class CrossValidation:
         return text_table(*self._shown())
 
     def _repr_html_(self) -> str:
-        return f"<div>{html_table(*self._shown())}</div>"
+        from ..present.notebook import cross_validation_html
+
+        return cross_validation_html(self.folds, self.estimates, *self._shown())
 
 
 def _nothing(estimator: Any, X: Any, y: Any) -> float:
@@ -341,7 +343,7 @@ def units_within(sample: Sample, fold_of: NDArray[np.intp], stratified: bool) ->
 
     Units of a stratum are numbered one after another; rows come in the order of the ranking, as the kernels read them.
     """
-    order = _order(sample)
+    order = row_order(sample)
     stratum = 2 * fold_of[order] + (sample.positive[order] if stratified else 0)
     unit = np.empty(len(order), np.int32)
     unit[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)

@@ -236,9 +236,3 @@ class ProfitDisplay(CurveDisplay):
     """Profit at each quota; needs ``cost=`` per place and ``value=`` per hit."""
 
     kind = "profit"
-
-    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
-        missing = [name for name in ("cost", "value") if name not in options]
-        if missing:
-            raise InputError(f"the profit curve needs {' and '.join(f'{name}=…' for name in missing)}")
-        return super()._draw(result, ax, options)

@@ -13,6 +13,7 @@
   const whole = (v) => Math.abs(v - Math.round(v)) < 1e-9;
   const fixed = (v, d) => v.toLocaleString("en-US", { minimumFractionDigits: d, maximumFractionDigits: d });
   const number = (v) => (whole(v) ? fixed(Math.round(v), 0) : fixed(v, 1));
+  const counted = (v, one) => number(v) + " " + one + (whole(v) && Math.round(v) === 1 ? "" : "s");
   const bound = (v) => fixed(v, v < 1000 ? 1 : 0);
   const money = (v) => fixed(v, Math.abs(v) < 1000 && !whole(v) ? 2 : 0).replace("-", "−");
   const percent = (v) => (Number.isFinite(v) ? fixed(100 * v, 1) + "\u202f%" : "–");
@@ -75,10 +76,9 @@
     const best = models[leads.indexOf(true)];
     if (!best) return "No model is chosen.";
     const [low, high] = interval(best, i).map(bound);
-    const hits = whole(best.hits[i]) && Math.round(best.hits[i]) === 1 ? "1 hit" : `${number(best.hits[i])} hits`;
     const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} leads: ` : `${names.join(" and ")} lead alike: `;
-    const places = stops[i] === 1 ? "1 place" : `${number(stops[i])} places`;
-    return `With ${places}, ${who}${hits} (${low} to ${high}), ${percent(best.hits[i] / positives)} of the ${number(positives)} positives.`;
+    const share = `${percent(best.hits[i] / positives)} of the ${counted(positives, "positive")}`;
+    return `With ${counted(stops[i], "place")}, ${who}${counted(best.hits[i], "hit")} (${low} to ${high}), ${share}.`;
   }
 
   // The stop with the highest profit of all models shown.
@@ -101,7 +101,7 @@
     if (state.best.i === undefined) { $("best").hidden = true; return; }
     const who = models.length > 1 ? ` (${state.best.name})` : "";
     $("best-words").textContent = state.best.worth > 0
-      ? `Most profit: ${money(state.best.worth)} at ${number(stops[state.best.i])} places${who}.`
+      ? `Most profit: ${money(state.best.worth)} at ${counted(stops[state.best.i], "place")}${who}.`
       : "No number of places makes a profit.";
   }
 
@@ -111,10 +111,10 @@
     lift: (p) => fixed(p.lift, 2), profit: (p) => money(p.profit),
   };
   function describe() {
-    const points = markerRows(), places = number(stops[state.at]);
+    const points = markerRows(), places = counted(stops[state.at], "place");
     for (const [kind, say] of Object.entries(spoken)) {
       const figure = $("figure-" + kind), words = points.map((p) => `${models[p.m].name} ${say(p)}`).join("; ");
-      const told = `At ${places} places: ${words}.`;
+      const told = `At ${places}: ${words}.`;
       figure.querySelector("figcaption").textContent = told;
       $("chart-" + kind).setAttribute("aria-label", `${figure.querySelector("h3").textContent}. ${told}`);
     }
@@ -163,7 +163,7 @@
       ? `Figures are kept for ${fixed(stops.length, 0)} quotas; the nearest to ${number(asked)} is ${number(q)}.` : "";
     $("share").textContent = `= ${percent(q / rows)} of ${number(rows)}`;
     $("slider").value = i;
-    $("slider").setAttribute("aria-valuetext", `${number(q)} places`);
+    $("slider").setAttribute("aria-valuetext", counted(q, "place"));
     if (document.activeElement !== $("quota") || typed.quota === null) $("quota").value = q;
   }
 

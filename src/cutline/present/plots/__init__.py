@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, how_to_install
 from ...rows import Rows
 from . import curves, frames, others
 
@@ -61,5 +61,5 @@ def _new_axes() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'cutline[plot]'") from None
+        raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
     return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ...rows import counted
 from .. import numbers
 from .frames import models_of, points_of, rates_of
 from .style import (
@@ -101,7 +102,8 @@ def _at(ax: Any, result: Any) -> None:
     quota = models_of(result)[0].quota
     if quota is not None:
         ax.axvline(quota, color=GREY, linewidth=0.9, zorder=1.4)
-        ax.annotate(f" {quota:,} places", (quota, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
+        words = f" {counted(quota, 'place')}"
+        ax.annotate(words, (quota, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
 
 
 def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
@@ -190,7 +192,13 @@ def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None 
 
 
 def profit(
-    ax: Any, result: Any, *, cost: float, value: float, fixed_cost: float = 0.0, band: bool | None = None
+    ax: Any,
+    result: Any,
+    *,
+    cost: float | None = None,
+    value: float | None = None,
+    fixed_cost: float = 0.0,
+    band: bool | None = None,
 ) -> None:
     """Profit at each quota; the best cut of each model is marked."""
     models = models_of(result)
