@@ -48,6 +48,31 @@ def test_select_and_plan_take_one_column(two: Path, command: list[str]) -> None:
     assert "--score [pq] means 'p', 'q'; name one of them" in refused(name, two, *more, *label, "--score", "[pq]")
 
 
+@pytest.mark.parametrize("cells", [{(40, 1): '"1'}, {(40, 2): '"0.5'}], ids=["label", "score"])
+@pytest.mark.parametrize("more", [[], ["--positive", "1"]], ids=["plain", "positive"])
+def test_a_quote_that_is_never_closed_is_named_by_its_line(
+    tmp_path: Path, cells: dict[tuple[int, int], str], more: list[str]
+) -> None:
+    said = refused("evaluate", write(tmp_path / "open.csv", cells=cells), "--label", "y", "--score", "p", *more)
+    assert "a quote opens in line 42 (data row 41) and is not closed there" in said
+
+
+def test_a_quote_among_quotes_is_named_too(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    rows = [f'"{"yes" if k % 3 else "no"}",0.{k}' for k in range(10, 60)]
+    rows[20] = '"yes,0.5'
+    path.write_text("y,p\n" + "\n".join(rows) + "\n")
+    said = refused("evaluate", path, "--label", "y", "--score", "p", "--positive", "yes")
+    assert "a quote opens in line 22 (data row 21)" in said
+
+
+def test_quotes_that_are_closed_are_no_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    rows = [f'{k % 2},0.{k},"5"" pipe\non two lines"' for k in range(10, 60)]
+    path.write_text("y,p,note\n" + "\n".join(rows) + "\n")
+    assert run("evaluate", path, "--label", "y", "--score", "p", "--no-intervals").exit_code == 0
+
+
 def test_the_label_is_no_score(two: Path) -> None:
     assert "column 'y' is the label" in refused("evaluate", two, "--label", "y", "--score", "y")
 
@@ -244,4 +269,4 @@ def test_rows_without_weight_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "weights.csv"
     path.write_text("y,p,w\n1,0.9,1\n0,0.2,0\n1,0.3,2\n0,0.1,1\n")
     result = run("evaluate", path, "--label", "y", "--score", "p", "--weight", "w", "--measure", "pem", *FAST)
-    assert "note: 1 of 4 rows have weight 0 and do not count" in result.stderr
+    assert "note: 1 of 4 rows has weight 0 and does not count" in result.stderr

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..rows import counted
 from . import trouble
 from .output import note
 
@@ -116,7 +117,8 @@ class Source:
             )
         nothing = int(np.count_nonzero(values == 0))
         if nothing:
-            note(f"note: {nothing:,} of {len(values):,} rows have weight 0 and do not count")
+            have, do = ("has", "does") if nothing == 1 else ("have", "do")
+            note(f"note: {nothing:,} of {counted(len(values), 'row')} {have} weight 0 and {do} not count")
         return values
 
     def _check_text(self, column: str, role: str) -> None:
@@ -138,12 +140,20 @@ class Source:
         if found is None:
             return
         row, cell = found
+        self.check_quotes([cell])
         hint = "; write a decimal point" if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", cell) else ""
         shown = cell if len(cell) <= 40 else cell[:39] + "…"
         raise InputError(
             f"{self.name}: column {column!r} holds text, not numbers ({shown!r} in data row {row}); "
             f"it cannot be a {role}{hint}"
         )
+
+    def check_quotes(self, cells: Sequence[Any]) -> None:
+        """Refuse a text file in which a quote is never closed: cells with a lone quote or a line break show it."""
+        if self.kind in ("csv", "tsv") and any("\n" in str(cell) or str(cell).count('"') % 2 for cell in cells):
+            found = trouble.unclosed(self.path, self.name, self.compressed)
+            if found is not None:
+                raise InputError(found)
 
     def complete(self, values: NDArray[Any], column: str, role: str) -> NDArray[Any]:
         """The values, unless one is missing."""

@@ -20,6 +20,7 @@ def in_words(path: str, name: str, compressed: bool, kind: str, error: Exception
     return (
         (_cell(name, str(error)) if text else None)
         or (_encoding(path, name, compressed) if text or kind == "json" else None)
+        or (unclosed(path, name, compressed) if text else None)
         or (ragged(path, name, compressed) if text else None)
         or f"{name} cannot be read{_as_kind(kind)}: {_sentence(str(error))}"
     )
@@ -41,6 +42,26 @@ def ragged(path: str, name: str, compressed: bool) -> str | None:
                         f"{name}: line {line} has {_fields(len(row))}, the header {fields}; "
                         "correct the line, or quote what contains the delimiter"
                     )
+    except (OSError, UnicodeDecodeError, csv.Error, EOFError):
+        return None
+    return None
+
+
+def unclosed(path: str, name: str, compressed: bool) -> str | None:
+    """Where a quote opens that is not closed in its own cell; None where none does."""
+    try:
+        with _bytes(path, compressed) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+            delimiter, _ = _names(file.readline())
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            row, line = 1, 2  # the header is line 1
+            try:
+                for row, _ in enumerate(reader, 2):  # noqa: B007
+                    line = reader.line_num + 2
+            except csv.Error:  # the cell ends with the file, in the middle of another one, or is endless
+                return (
+                    f"{name}: a quote opens in line {line} (data row {row}) and is not closed there, so what follows "
+                    "is read as part of it; close it, or remove the sign"
+                )
     except (OSError, UnicodeDecodeError, csv.Error, EOFError):
         return None
     return None
