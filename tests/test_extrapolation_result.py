@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +13,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cutline.commands.extrapolate import extrapolate as command
 from cutline.errors import InputError
 from cutline.estimate import Estimate
-from cutline.extrapolation import AccuracyExtrapolator, Extrapolation, extrapolate
-from cutline.extrapolation.command import extrapolate as command
+from cutline.extrapolation import AccuracyExtrapolator, Extrapolation, Favorability, extrapolate
 from test_extrapolation_methods import POPULATIONS, gaussian_task
 
 QUICK = {"n_resamples": 10, "seed": 3}
@@ -45,9 +46,55 @@ def test_estimates_fall_and_intervals_hold_them(ex: Extrapolation) -> None:
     assert values[0].value == 1.0
     assert all(a.value >= b.value for a, b in pairwise(values))
     assert all(0 <= e.low <= e.value <= e.high <= 1 for e in values)
-    far, near = values[4], values[2]
+    seen, far = values[2], values[4]
     assert far.high - far.low > 0
-    assert near.method == "class bootstrap"
+    assert far.method == "class bootstrap"
+    assert seen == ex.observed[60]
+    assert seen.method == "class jackknife"
+
+
+def test_what_was_seen_is_reported_and_the_curve_begins_there(ex: Extrapolation) -> None:
+    for k in (2, 17, 60):
+        assert ex.accuracy(k) == ex.observed[k]
+    whole = np.arange(1, 2000)
+    curve = ex.predict(whole)
+    assert (np.diff(curve) <= 1e-12).all()
+    np.testing.assert_allclose(curve[1:60], ex.observed.accuracy)
+    assert curve[59] - curve[60] < 0.01  # no jump
+    far = ex.favorability.accuracy(1999)[0]
+    gap = ex.observed.test_accuracy - ex.favorability.accuracy(60)[0]
+    assert curve[-1] - far == pytest.approx(max(gap, 0.0) * (60 / 1999) ** 2)
+
+
+def test_a_fit_that_begins_too_high_waits_at_what_was_seen(ex: Extrapolation) -> None:
+    high = replace(ex, favorability=Favorability(miss=[1e-4], miss_weight=[1.0]))
+    value = ex.observed.test_accuracy
+    assert high.predict([61, 500]).tolist() == [value, value]
+    assert high.predict(10**4)[0] == pytest.approx((1 - 1e-4) ** 9999)
+    assert high.classes_until(value).value == pytest.approx(1 + np.log(value) / np.log(1 - 1e-4), abs=1)
+    assert high.classes_until(float(ex.observed[30].value)).value == 30
+
+
+def test_between_accuracies_that_are_known_nothing_is_modelled() -> None:
+    ex = extrapolate(accuracies={10: 0.9, 40: 0.7, 160: 0.5}, method="mixture")
+    assert ex.predict([10, 20, 40]).tolist() == pytest.approx([0.9, 0.8, 0.7])
+    assert ex.classes_until(0.7).value == 40
+
+
+def test_without_a_wish_multiples_of_what_was_seen_are_answered(tmp_path: Path) -> None:
+    scores = gaussian_task(30, 7)
+    assert [row["classes"] for row in extrapolate(scores, method="mixture", interval=False).to_dicts()] == [
+        60,
+        150,
+        300,
+    ]
+    fitted = AccuracyExtrapolator("mixture", interval=False).fit(scores).result
+    assert "60 classes:" in repr(fitted)
+    assert extrapolate(scores, k=[], method="mixture", interval=False).to_dicts() == []
+    path = tmp_path / "wins.csv"
+    path.write_text("beaten\n" + "\n".join(str(19 - n % 4) for n in range(40)) + "\n")
+    out = run(path, "--wins", "beaten", "--among", 20, "--no-intervals", "--method", "mixture", "--format", "csv")[1]
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["40", "100", "200"]
 
 
 def test_curve_is_the_estimates(ex: Extrapolation) -> None:
@@ -82,7 +129,8 @@ def test_favorability_and_reversed_roc(ex: Extrapolation) -> None:
     x, y = ex.reversed_roc()
     assert x[0] == 0.0
     assert y[-1] == pytest.approx(1.0)
-    assert ex.reversed_roc_area == pytest.approx(ex.accuracy(2).value)
+    assert ex.reversed_roc_area == pytest.approx(ex.favorability.accuracy(2)[0])
+    assert ex.reversed_roc_area == pytest.approx(ex.accuracy(2).value, abs=0.02)
 
 
 def test_auto_shows_its_back_test(ex: Extrapolation) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -46,13 +45,9 @@ def one(comparison: cl.Comparison) -> cl.Evaluation:
 
 @pytest.fixture(scope="module")
 def extrapolated() -> Any:
-    """What the plot needs of an extrapolation: observed estimates, and predicted ones on request."""
-
-    def estimate(k: int) -> cl.Estimate:
-        value = 1 / (1 + 0.1 * np.log(k))
-        return cl.Estimate("accuracy", value, value - 0.04, value + 0.03)
-
-    return SimpleNamespace(observed={k: estimate(k) for k in range(2, 51)}, accuracy=estimate, k=[100, 1000])
+    """A small extrapolation, by one quick method."""
+    wins = np.random.default_rng(1).binomial(49, np.random.default_rng(2).beta(30, 1, 80))
+    return cl.extrapolate(wins=wins, n_classes=50, k=[100, 1000], method="mixture", n_resamples=40)
 
 
 @pytest.fixture(autouse=True)
@@ -241,6 +236,30 @@ def test_unknown_and_impossible_plots_say_so(comparison: Any, one: Any) -> None:
         with pytest.raises(InputError, match="weighted"):
             plot(weighted, kind, **({"cost": 1, "value": 2} if kind == "profit" else {}))
     assert plot(weighted, "roc", band=False) is not None
+
+
+def test_profit_without_prices_says_what_to_give(one: Any) -> None:
+    with pytest.raises(InputError, match=r"needs cost=… per place and value=… per hit$"):
+        one.plot("profit")
+    with pytest.raises(InputError, match=r"needs value=… per hit$"):
+        plot_data(one, "profit", cost=1.0)
+
+
+def test_the_extrapolation_plot_is_one_and_the_same(extrapolated: Any) -> None:
+    numbers = plot_data(extrapolated, "extrapolation", until=400)
+    assert {row["kind"] for row in numbers} == {"observed", "extrapolated"}
+    assert numbers[-1]["classes"] == 400
+    by_method, by_kind = extrapolated.plot(until=400), plot(extrapolated, "extrapolation", until=400)
+    assert len(by_method.lines) == len(by_kind.lines)
+    assert by_method.get_xlim() == by_kind.get_xlim() == (2, 400)
+    joint = [row["accuracy"] for row in numbers if row["classes"] == 50]
+    assert joint[0] == pytest.approx(joint[1], abs=1e-9)
+
+
+def test_without_matplotlib_a_plot_says_what_to_install(monkeypatch: pytest.MonkeyPatch, one: Any) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'cutline\[plot\]' \(in a checkout: '\.\[plot\]'\)"):
+        one.plot("roc")
 
 
 def test_thinning_stays_within_its_tolerance() -> None:

@@ -15,7 +15,7 @@ COMMANDS = {
     "compare": ("cutline.commands.compare:compare", "Which of several models is better, and for which quota."),
     "select": ("cutline.commands.select:select", "Choose the best rows for a number of places."),
     "plan": ("cutline.commands.plan:plan", "Where to cut the list, given costs and values."),
-    "extrapolate": ("cutline.extrapolation.command:extrapolate", "Accuracy with more classes than were tried."),
+    "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Accuracy with more classes than were tried."),
     "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),
     "experiment": ("cutline.commands.experiment:experiment", "Run a paper's experiment again."),
     "demo": ("cutline.commands.demo:demo", "Evaluate the bundled example and write its page."),

@@ -1,10 +1,11 @@
-"""The result in words: text for a terminal, HTML for a notebook, plain data for a program."""
+"""The result in words: text for a terminal, plain data for a program."""
 
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING, Any
+
+from ..rows import counted
 
 if TYPE_CHECKING:
     from .result import Extrapolation
@@ -12,52 +13,22 @@ if TYPE_CHECKING:
 
 def as_text(ex: Extrapolation) -> str:
     """A few lines: what was seen, the answers, the range over methods, the notes."""
-    lines = [f"Extrapolation from {ex.n_classes:,} classes by {ex.method}", f"  seen: {_seen(ex)}"]
+    lines = [f"Extrapolation from {ex.n_classes:,} classes by {ex.method}", f"  seen: {seen(ex)}"]
     for row in ex.to_dicts():
         span = "" if math.isnan(row["low"]) else f"  [{row['low']:.4f}, {row['high']:.4f}] at {row['level']:.0%}"
         lines.append(
-            f"  {row['classes']:>10,} classes: {row['accuracy']:.4f}{span}"
+            f"  {row['classes']:>10,} {'class' if row['classes'] == 1 else 'classes'}: {row['accuracy']:.4f}{span}"
             f"   methods {row['methods_low']:.4f} to {row['methods_high']:.4f}"
         )
     lines += [f"  note: {note}" for note in ex.notes]
     return "\n".join(lines)
 
 
-def _seen(ex: Extrapolation) -> str:
+def seen(ex: Extrapolation) -> str:
+    """What was tested, in a few words."""
     return f"accuracy {ex.observed.test_accuracy:.4f} among {ex.n_classes:,} classes" + (
-        f", {ex.n_cases:,} test cases" if ex.n_cases else ""
+        f", {counted(ex.n_cases, 'test case')}" if ex.n_cases else ""
     )
-
-
-def as_html(ex: Extrapolation) -> str:
-    """A small table with the back-test under it."""
-    head = (
-        f"<caption>Accuracy from {ex.n_classes:,} classes by {escape(ex.method)}; seen: {escape(_seen(ex))}</caption>"
-    )
-    body = "".join(
-        f"<tr><td>{row['classes']:,}</td><td>{row['accuracy']:.4f}</td><td>{_number(row['low'])}</td>"
-        f"<td>{_number(row['high'])}</td><td>{row['methods_low']:.4f} – {row['methods_high']:.4f}</td></tr>"
-        for row in ex.to_dicts()
-    )
-    table = (
-        f"<table>{head}<tr><th>classes</th><th>accuracy</th><th>low</th><th>high</th><th>range over methods</th></tr>"
-        f"{body}</table>"
-    )
-    if ex.backtest:
-        rows = "".join(
-            f"<tr><td>{escape(row.name)}</td><td>{_number(row.error_half)}</td><td>{_number(row.error_quarter)}</td>"
-            f"<td>{_number(row.spread)}</td><td>{row.weight:.2f}</td><td>{escape(row.reason)}</td></tr>"
-            for row in ex.backtest
-        )
-        table += (
-            "<details><summary>back-test</summary><table><tr><th>method</th><th>error from half</th>"
-            f"<th>error from quarter</th><th>spread far out</th><th>weight</th><th></th></tr>{rows}</table></details>"
-        )
-    return table + "".join(f"<p>{escape(note)}</p>" for note in ex.notes)
-
-
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.4f}"
 
 
 def plain_number(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..errors import InputError
 from .moments import Floats
 from .wins import average_accuracy
 
@@ -64,6 +65,14 @@ class Evidence:
         k = class_grid(self.n_classes)
         edges = np.concatenate([[1.5], (k[1:] + k[:-1]) / 2.0, [self.n_classes + 0.5]])
         return k, average_accuracy(self.histogram, k), np.diff(edges)
+
+    def known_scores(self) -> ScoreSample:
+        """The scores, for a method that cannot do without them."""
+        if self.scores is None:
+            raise InputError(
+                "method: this one needs the scores themselves, not only wins; use a rank method or give scores"
+            )
+        return self.scores
 
     @property
     def last_accuracy(self) -> float:

@@ -23,6 +23,8 @@ from .result import Extrapolation
 from .score_source import ScoreSource
 from .wins_source import WinsSource
 
+# Asked for nothing in particular: how many times the classes that were seen.
+_TIMES = (2, 5, 10)
 # The paper's own spline takes no part in `auto`: `mixture` is the same model with its missing constraint.
 _NOT_IN_AUTO = ("spline",)
 
@@ -124,7 +126,7 @@ class AccuracyExtrapolator:
 
     def predict(self, k: ArrayLike) -> Floats:
         """Expected accuracy at each number of classes."""
-        return np.clip(self.result.favorability.accuracy(k), 0.0, 1.0)
+        return self.result.predict(k)
 
     @property
     def result(self) -> Extrapolation:
@@ -135,7 +137,9 @@ class AccuracyExtrapolator:
             )
         return self._result
 
-    def _fit(self, source: Source, k: tuple[int, ...] = ()) -> AccuracyExtrapolator:
+    def _fit(self, source: Source, k: tuple[int, ...] | None = None) -> AccuracyExtrapolator:
+        if k is None:
+            k = tuple(times * source.n_classes for times in _TIMES)
         whole = source.whole()
         notes = _notes(source, whole, self.marginal)
         chosen, rows, fits, weights = self._choose(source, whole, notes)
@@ -235,6 +239,8 @@ def extrapolate(
     Give one of: ``scores`` (cases × classes) with ``labels``; ``gallery`` and ``probes`` (embeddings, probe labels in
     ``labels``); ``wins`` (distractors beaten per case, ``tied`` beside it) with ``n_classes``; ``accuracies`` (pairs).
 
+    ``k`` are the numbers of classes to print; by default 2, 5 and 10 times those seen. Any other is ``ex.accuracy(k)``.
+
     ``AGA_k = E[U^(k−1)]``, where ``U`` is the chance that the right class outscores one random competitor (Zheng,
     Achanta & Benjamini, Theorem 2): the distribution of ``U`` is estimated by ``method`` and read at every ``k``.
 
@@ -289,9 +295,9 @@ def extrapolate(
     return model._fit(source, _asked(k)).result
 
 
-def _asked(k: int | Iterable[int] | None) -> tuple[int, ...]:
+def _asked(k: int | Iterable[int] | None) -> tuple[int, ...] | None:
     if k is None:
-        return ()
+        return None
     asked = [k] if isinstance(k, int | np.integer) else list(k)
     for value in asked:
         if value != int(value) or value < 1:

@@ -8,6 +8,7 @@ classes is ``E[U^(k−1)]`` (Zheng, Achanta & Benjamini, Theorem 2). A fitted me
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,6 @@ from ..errors import InputError
 from .moments import Floats, power_of_atom, power_of_span
 
 _CELLS_AT_ONCE = 4_000_000
-_FAR_AWAY = 1e18
 
 
 def _nothing() -> Floats:
@@ -132,15 +132,21 @@ class Favorability:
         """The largest whole ``k`` whose accuracy is still at least ``accuracy``; inf where it never falls below."""
         if self.ceiling >= accuracy:
             return math.inf
-        low, high = 1.0, 2.0
-        while float(self.accuracy(high)[0]) >= accuracy:
-            low, high = high, high * 2.0
-            if high > _FAR_AWAY:
-                return math.inf
-        while high - low > max(1.0, low * 1e-15):
-            middle = math.floor((low + high) / 2.0)
-            if float(self.accuracy(middle)[0]) >= accuracy:
-                low = middle
-            else:
-                high = middle
-        return low
+        return last_that_holds(lambda k: float(self.accuracy(k)[0]) >= accuracy)
+
+
+def last_that_holds(holds: Callable[[float], bool], *, far: float = 1e18, precision: float = 1e-15) -> float:
+    """The largest whole ``k`` for which something holds that holds for all smaller ones; inf where it does so far out.
+
+    >>> last_that_holds(lambda k: k * k < 1000)
+    31
+    """
+    low, high = 1.0, 2.0
+    while holds(high):
+        low, high = high, high * 2.0
+        if high > far:
+            return math.inf
+    while high - low > max(1.0, low * precision):
+        middle = math.floor((low + high) / 2.0)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

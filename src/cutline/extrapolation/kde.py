@@ -50,7 +50,7 @@ class KernelDensity:
 
     def settled(self, evidence: Evidence) -> Method:
         """With the bandwidth of this evidence: copies in a resample would drive cross-validation to zero."""
-        return replace(self, bandwidth=self._bandwidth(_scores(evidence)))
+        return replace(self, bandwidth=self._bandwidth(evidence.known_scores()))
 
     def _bandwidth(self, scores: ScoreSample) -> float:
         if self.bandwidth is not None:
@@ -61,7 +61,7 @@ class KernelDensity:
         """One value of ``U`` per case."""
         from scipy.special import ndtr
 
-        scores = _scores(evidence)
+        scores = evidence.known_scores()
         bandwidth = self._bandwidth(scores)
         _, spread = row_mean_and_spread(scores)
         miss = np.empty(scores.true.size)
@@ -71,14 +71,6 @@ class KernelDensity:
             z = (scores.others[rows] - scores.true[rows, None]) / (bandwidth * spread[rows, None])
             miss[rows] = ndtr(z).sum(axis=1) / scores.count[rows]
         return Favorability(miss=np.minimum(miss, 1.0), miss_weight=scores.weight)
-
-
-def _scores(evidence: Evidence) -> ScoreSample:
-    if evidence.scores is None:
-        raise InputError(
-            "method: this one needs the scores themselves, not only wins; use a rank method or give scores"
-        )
-    return evidence.scores
 
 
 def row_mean_and_spread(scores: ScoreSample) -> tuple[Floats, Floats]:

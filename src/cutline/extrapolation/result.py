@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from .backtest import BacktestRow
-from .favorability import Favorability
+from .favorability import Favorability, last_that_holds
 from .interval import accuracy_interval
 from .moments import Floats
 from .observed import Observed
@@ -59,15 +59,35 @@ class Extrapolation:
     def accuracy(self, k: int, *, top: int = 1) -> Estimate:
         """Expected accuracy among ``k`` classes; with ``top=t``, the chance that the right one is among the first t.
 
-        Read from the fitted curve at every ``k``, also below ``k1``; ``observed`` has what was seen there.
+        Up to the ``k1`` classes that were tested this is what was observed: the mean over all tasks of ``k`` of them,
+        which needs no model. Beyond, it is the fitted curve, led over from there (see :meth:`predict`). With ``top``
+        above 1 the fitted curve is read throughout.
         """
         _check_k(k)
+        if top == 1 and k in self.observed:
+            return self.observed[k]
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
-        value = self._read(self.favorability, k, top)
+        value = float(self.predict(k)[0]) if top == 1 else self._read(self.favorability, k, top)
         low, high, method = self._interval(k, top, value)
         if not method:
             return Estimate(name, value)
         return Estimate(name, value, low, high, self.level, method)
+
+    def predict(self, k: ArrayLike) -> Floats:
+        """Expected accuracy at one or many numbers of classes, without intervals.
+
+        Up to ``k1`` the observed curve. Beyond it the fitted one, which need not begin where the observed one ends: a
+        smooth fit trades a little bias for less scatter. Where it begins lower, the gap is added, and shrinks as
+        ``(k1/k)²``; where it begins higher, the curve stays at the last observed value until the fit has come down to
+        it. So the whole curve falls, without a jump, and far out it is the fit.
+        """
+        kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        last, seen = float(self.n_classes), self.observed
+        fitted = self.favorability.accuracy(np.append(np.maximum(kk, last), last))
+        gap = seen.test_accuracy - fitted[-1]
+        led = fitted[:-1] + gap * (last / np.maximum(kk, last)) ** 2 if gap > 0 else fitted[:-1]
+        known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
+        return np.where(kk <= last, known, np.clip(led, 0.0, seen.test_accuracy))
 
     @staticmethod
     def _read(fit: Favorability, k: float, top: int) -> float:
@@ -93,23 +113,25 @@ class Extrapolation:
         return float(at_k1 ** max((k - 1.0) / (self.n_classes - 1.0), 1.0))
 
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
-        """Fitted accuracy at many numbers of classes: arrays ``k``, ``accuracy``, ``low``, ``high``."""
+        """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
-        value = np.clip(self.favorability.accuracy(kk), 0.0, 1.0)
-        low = np.full(kk.shape, np.nan)
-        high = low.copy()
-        if self.replicates:
-            for place, classes in enumerate(kk):
-                low[place], high[place], _ = self._interval(float(classes), 1, float(value[place]))
-        return {"k": kk, "accuracy": value, "low": low, "high": high}
+        value = self.predict(kk)
+        ends = np.array([self._ends(classes) for classes in kk.tolist()]).reshape(-1, 2)
+        return {"k": kk, "accuracy": value, "low": ends[:, 0], "high": ends[:, 1]}
+
+    def _ends(self, k: float) -> tuple[float, float]:
+        if k in self.observed:
+            return self.observed[int(k)].interval
+        low, high, _ = self._interval(k, 1, float(self.predict(k)[0]))
+        return low, high
 
     def by_method(self, k: int) -> dict[str, float]:
-        """Every method's answer at ``k``, by name."""
+        """Every method's own answer at ``k``, by name, as it fitted its curve."""
         _check_k(k)
         return {name: self._read(fit, k, 1) for name, fit in self.fits.items()}
 
     def range_over_methods(self, k: int) -> Interval:
-        """Smallest and largest answer among the methods that the back-test did not refute."""
+        """Smallest and largest of the own answers of the methods that the back-test did not refute."""
         values = [self._read(self.fits[name], k, 1) for name in self.weights]
         if len(self.weights) <= 1:
             values = list(self.by_method(k).values())
@@ -129,30 +151,15 @@ class Extrapolation:
         if not 0.0 < accuracy <= 1.0:
             raise InputError(f"accuracy: {accuracy:g} is no share above 0; give a number in (0, 1]")
         name = f"classes_until({accuracy:g})"
-        value = self.favorability.classes_until(accuracy)
+        value = last_that_holds(lambda k: float(self.predict(k)[0]) >= accuracy)
         if not self.replicates:
             return Estimate(name, value)
-        return Estimate(name, value, *self._classes_between(accuracy), self.level, "class bootstrap")
+        low, high = (self._crossing(accuracy, side) for side in (0, 1))
+        return Estimate(name, value, low, high, self.level, "class bootstrap")
 
-    def _classes_between(self, accuracy: float) -> tuple[float, float]:
-        """Where the interval's lower and upper curve cross the accuracy, by bisection on log k."""
-        ends = []
-        for side in (0, 1):
-            low, high = 1.0, 2.0
-            while high < 1e15 and self._edge(high, side) >= accuracy:
-                low, high = high, high * 4.0
-            if high >= 1e15:
-                ends.append(math.inf)
-                continue
-            while high - low > max(1.0, 1e-3 * low):
-                middle = math.floor(math.sqrt(low * high)) if high > 2.0 * low else math.floor((low + high) / 2.0)
-                low, high = (middle, high) if self._edge(middle, side) >= accuracy else (low, middle)
-            ends.append(low)
-        return ends[0], ends[1]
-
-    def _edge(self, k: float, side: int) -> float:
-        low, high, _ = self._interval(k, 1, self._read(self.favorability, k, 1))
-        return high if side else low
+    def _crossing(self, accuracy: float, side: int) -> float:
+        """Where the interval's lower (0) or upper (1) curve falls below an accuracy, to a thousandth."""
+        return last_that_holds(lambda k: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)
 
     @cached_property
     def estimates(self) -> dict[int, Estimate]:
@@ -183,9 +190,10 @@ class Extrapolation:
 
     def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Axes:
         """Observed and extrapolated accuracy against the number of classes (matplotlib)."""
-        from .plot import draw
+        from ..present.plots import plot
 
-        return draw(self, ax, until)
+        axes: Axes = plot(self, "extrapolation", ax=ax, until=until)
+        return axes
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per asked number of classes."""
@@ -225,9 +233,10 @@ class Extrapolation:
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from .describe import as_html
+        from ..present.notebook import extrapolation_html
+        from .describe import seen
 
-        return as_html(self)
+        return extrapolation_html(self, seen(self))
 
 
 def _check_k(k: float) -> None:

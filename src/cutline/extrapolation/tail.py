@@ -8,7 +8,6 @@ import numpy as np
 
 from .evidence import Evidence
 from .favorability import Favorability
-from .kde import _scores
 from .method import Method
 from .moments import Floats
 
@@ -58,7 +57,7 @@ class ParetoTail:
     def fit(self, evidence: Evidence) -> Favorability:
         """One value of ``U`` per case."""
         fraction = FRACTIONS[1] if self.fraction is None else self.fraction
-        scores = _scores(evidence)
+        scores = evidence.known_scores()
         fewest_others = int(scores.count.min())
         r = min(max(_FEWEST, int(fraction * scores.others.shape[1])), fewest_others - 1)
         top = -np.partition(-scores.others, r, axis=1)[:, : r + 1]

@@ -124,7 +124,9 @@ def rates_of(ev: Evaluation) -> Rates:
     return Rates(curve.x, curve.y, curve.y2, farthest)
 
 
-def profit_frame(result: Any, *, cost: float, value: float, fixed_cost: float = 0.0, **_: Any) -> Rows:
+def profit_frame(
+    result: Any, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
+) -> Rows:
     """Profit of each model at each quota with the interval of its hits."""
     rows = []
     for ev in models_of(result):
@@ -177,18 +179,23 @@ def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any
     return Rows(rows, "estimates")
 
 
-def extrapolation_frame(result: Any, *, k: Sequence[int] | None = None, **_: Any) -> Rows:
-    """Accuracy at every number of classes: observed up to the classes there are, predicted beyond."""
-    if not hasattr(result, "observed") or not hasattr(result, "accuracy"):
+def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> Rows:
+    """Accuracy at every number of classes: observed up to the classes there are, extrapolated from there on.
+
+    Up to ``until``, the largest number asked for, or ten times what was seen where none was.
+    """
+    if not hasattr(result, "observed") or not hasattr(result, "favorability"):
         raise InputError(f"this plot needs an extrapolation, not {type(result).__name__}")
-    seen = sorted(int(c) for c in result.observed)
-    beyond = sorted(int(c) for c in (k if k is not None else getattr(result, "k", ())))
-    last = max([*beyond, seen[-1] + 1])
-    grid = sorted({seen[-1], *beyond, *np.geomspace(seen[-1], last, 40).round().astype(int).tolist()})
-    rows = [{"kind": "observed", "classes": c, **_ends(result.observed[c])} for c in seen]
-    rows += [{"kind": "predicted", "classes": c, **_ends(result.accuracy(c))} for c in grid if c >= seen[-1]]
+    first = result.n_classes
+    asked = [k for k in result.k if k > first] if until is None else [until]
+    last = max([*asked, first + 1]) if asked else 10 * first
+    grid = np.unique(np.append(np.geomspace(first, last, 60).round(), [k for k in asked if k >= first]))
+    rows = [{"kind": "observed", "classes": k, **_ends(result.observed[k])} for k in result.observed]
+    columns = result.curve(grid)
+    both = zip(*(columns[key].tolist() for key in ("k", "accuracy", "low", "high")), strict=True)
+    rows += [{"kind": "extrapolated", "classes": int(k), "accuracy": a, "low": b, "high": c} for k, a, b, c in both]
     return Rows(rows, "accuracy by number of classes")
 
 
 def _ends(estimate: Any) -> dict[str, float]:
-    return {"accuracy": float(estimate.value), "low": float(estimate.low), "high": float(estimate.high)}
+    return {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high}

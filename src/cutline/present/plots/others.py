@@ -12,7 +12,7 @@ from .. import numbers
 from ..palette import colour
 from ..sections import leading
 from .frames import dominance_frame, extrapolation_frame, forest_frame, models_of
-from .style import GREY, count_axis, line_style, percent_axis, quiet, reference, say_beside
+from .style import GREY, LIGHT, count_axis, line_style, percent_axis, quiet, reference, say_beside
 
 
 def _legend(ax: Any, **options: Any) -> None:
@@ -145,29 +145,28 @@ def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> No
         ax.legend(fontsize=8.5, frameon=False, ncols=min(4, len(names)), loc="lower left", bbox_to_anchor=(0.0, -0.22))
 
 
-def extrapolation(ax: Any, result: Any, *, k: Sequence[int] | None = None) -> None:
-    """Accuracy by number of classes: observed, then predicted with its interval."""
-    rows = extrapolation_frame(result, k=k)
-    for kind, style in (("observed", line_style(0)), ("predicted", line_style(1))):
-        part = [row for row in rows if row["kind"] == kind]
-        x = [row["classes"] for row in part]
-        if part and part[0]["low"] == part[0]["low"]:
-            ax.fill_between(
-                x, [r["low"] for r in part], [r["high"] for r in part], color=style["color"], alpha=0.15, linewidth=0
-            )
-        ax.plot(x, [row["accuracy"] for row in part], label=kind, **style)
-    border = max(row["classes"] for row in rows if row["kind"] == "observed")
-    ax.axvline(border, color=GREY, linewidth=0.9)
-    ax.annotate(
-        f"{border:,} classes tried ",
-        (border, 0.02),
-        xycoords=("data", "axes fraction"),
-        fontsize=8.5,
-        color=GREY,
-        ha="right",
-    )
+def extrapolation(ax: Any, result: Any, *, until: int | None = None) -> None:
+    """Accuracy by number of classes: observed, then extrapolated with its interval, every method as a thin line."""
+    rows = extrapolation_frame(result, until=until)
+    seen, beyond = ([row for row in rows if row["kind"] == kind] for kind in ("observed", "extrapolated"))
+    k, accuracy, low, high = (np.array([row[key] for row in beyond]) for key in ("classes", "accuracy", "low", "high"))
+    border, style = int(k[0]), line_style(0)
+    every = np.unique(np.append(np.geomspace(2, k[-1], 60).round(), border))
+    for name, fit in result.fits.items():
+        shade = "#9a9a9a" if name in result.weights else LIGHT
+        label = "methods" if name == next(iter(result.weights)) else None  # named once in the legend
+        ax.plot(every, np.clip(fit.accuracy(every), 0.0, 1.0), color=shade, linewidth=0.8, zorder=1.5, label=label)
+    if np.isfinite(low).any():
+        words = f"{result.level:.0%} interval"
+        # from the first class more: at the border stands the interval of what was seen, made in another way
+        ax.fill_between(k[1:], low[1:], high[1:], color=style["color"], alpha=0.18, linewidth=0, label=words)
+    ax.plot(k, accuracy, label="extrapolated", **style)
+    x, y = [row["classes"] for row in seen], [row["accuracy"] for row in seen]
+    ax.plot(x, y, "-" if len(x) > 8 else "o-", color="#222222", linewidth=1.8, label="observed")
+    ax.axvline(border, color=GREY, linewidth=0.9, linestyle=(0, (1.5, 2)))
+    say_beside(ax, border, 0.02, f"{border:,} classes seen")
     ax.set_xscale("log")
-    ax.set_ylim(0, 1.02)
+    ax.set(xlim=(2, k[-1]), ylim=(0, 1.02))
     quiet(ax, "Accuracy with more classes", "number of classes", "accuracy")
     percent_axis(ax.yaxis)
-    _legend(ax)
+    _legend(ax, loc="lower left" if accuracy[-1] > 0.5 else "upper right")

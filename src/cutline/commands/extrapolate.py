@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..commands import options
-from ..commands.output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
-from ..commands.speech import spoken
 from ..errors import InputError
+from ..rows import counted
+from . import options
+from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
+from .speech import spoken
 
 if TYPE_CHECKING:
-    from ..commands.reading import Source
-    from .result import Extrapolation
+    from ..extrapolation.result import Extrapolation
+    from .reading import Source
 
 COLUMNS = ("classes", "accuracy", "low", "high", "level", "interval", "methods_low", "methods_high", "method")
 
@@ -39,7 +40,9 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
-@click.option("--classes", callback=_numbers, metavar="N,N,…", help="Numbers of classes to predict; 2×, 10× if none.")
+@click.option(
+    "--classes", callback=_numbers, metavar="N,N,…", help="Numbers of classes to predict; 2×, 5×, 10× if none."
+)
 @click.option("--score", "scores", metavar="PATTERN", help="Score columns, e.g. 'p_*'; else all columns but the label.")
 @click.option("--distance", is_flag=True, help="Scores are distances: small is near.")
 @click.option("--wins", metavar="COLUMN", help="The file holds distractors beaten per case, in this column.")
@@ -61,7 +64,7 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
     With --wins it has the number of other classes that the right one beat.
     """
-    from ..commands.reading import opened
+    from .reading import opened
 
     _check(plot, until, asked["method"])
     with opened(file) as source:
@@ -75,7 +78,7 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
 
 def _check(plot: str | None, until: float | None, method: str) -> None:
     """Refuse what can be refused before anything is read or computed."""
-    from .method import find_method
+    from ..extrapolation.method import find_method
 
     check_writable(plot, "--plot")
     if plot is not None:
@@ -108,9 +111,9 @@ def _draw(result: Extrapolation, path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def _settings(asked: dict[str, Any], n_classes: int) -> dict[str, Any]:
+def _settings(asked: dict[str, Any]) -> dict[str, Any]:
     return {
-        "k": asked["classes"] or [2 * n_classes, 10 * n_classes],
+        "k": asked["classes"] or None,
         "method": asked["method"],
         "ties": asked["ties"],
         "interval": not asked["no_intervals"],
@@ -122,7 +125,7 @@ def _settings(asked: dict[str, Any], n_classes: int) -> dict[str, Any]:
 
 
 def _from_wins(source: Source, asked: dict[str, Any]) -> Extrapolation:
-    from .extrapolator import extrapolate as run
+    from ..extrapolation.extrapolator import extrapolate as run
 
     if asked["among"] is None:
         raise click.UsageError("--wins needs --among N: the number of classes the wins were counted among")
@@ -130,13 +133,13 @@ def _from_wins(source: Source, asked: dict[str, Any]) -> Extrapolation:
     wins = source.numbers(asked["wins"], "number of wins")
     labels = _labels(source, asked["label"]) if asked["label"] else None
     with spoken(source.name):
-        return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked, asked["among"]))
+        return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked))
 
 
 def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
     import numpy as np
 
-    from .extrapolator import extrapolate as run
+    from ..extrapolation.extrapolator import extrapolate as run
 
     label = asked["label"]
     if not label:
@@ -152,12 +155,12 @@ def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
     source.load(columns)
     matrix = np.column_stack([source.numbers(column, "score") for column in columns])
     with spoken(source.name):
-        return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked, len(columns)))
+        return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
 
 
 def _check_classes(source: Source, labels: list[str], column: str, names: list[str]) -> None:
     """Refuse a true class that no score column stands for."""
-    from ..commands.reading import listed
+    from .reading import listed
 
     known = set(names)
     for row, value in enumerate(labels, 1):
@@ -178,7 +181,7 @@ def _class_names(pattern: str | None, columns: list[str]) -> list[str]:
 
 def _labels(source: Source, column: str) -> list[str]:
     """Labels as text, because columns are named by text."""
-    from ..commands.reading import quoted
+    from .reading import quoted
 
     source.check(column, "label")
     values = source.query(f"{quoted(column)}::VARCHAR AS v").fetchnumpy()["v"]
@@ -194,7 +197,7 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
         said = {"n_resamples" if key == "resamples" else key: facts[key] for key in facts if key != "classes"}
         document = {"cutline": __version__, **said, **json.loads(result.to_json())}
         if reach is not None:
-            from .describe import plain_number
+            from ..extrapolation.describe import plain_number
 
             document["classes_until"] = {
                 "accuracy": until,
@@ -214,5 +217,6 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
         else:
             print_table(rows, shown, title=title)
         if reach is not None:
-            say(f"accuracy {until:g} is kept up to {reach.value:,.0f} classes ({reach.low:,.0f} to {reach.high:,.0f})")
+            kept = counted(reach.value, "class", "classes")
+            say(f"accuracy {until:g} is kept up to {kept} ({reach.low:,.0f} to {reach.high:,.0f})")
         say(f"\n{settings_line(**facts)}")
