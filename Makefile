@@ -37,7 +37,7 @@ demo: $(VENV)/.demo
 	$(BIN)/cutline demo
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs site
+	$(BIN)/python -m sphinx -E -a -W --keep-going -q -b html -d build/doctrees docs site
 	@echo "Written: site/index.html"
 
 test: lint

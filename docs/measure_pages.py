@@ -55,7 +55,7 @@ def page(one: Measure, words: str) -> str:
     meaning, _, example = one.summary.partition(">>>")
     blocks = [
         f"# {one.title}",
-        meaning.strip(),
+        _with_errata(meaning.strip()),
         f"```{{math}}\n{_upright(one.latex)}\n```",
         f"In plain signs: `{one.formula}`",
         f"```{{figure}} pictures/{one.name}.svg\n:alt: {words}\n\n{words}\n```",
@@ -97,13 +97,17 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
             yield f'`recommend("{goal}")`', f"takes it: {why}"
     for name, default in one.params.items():
         yield f"option `{name}`", "must be given" if default is REQUIRED else f"default `{default!r}`"
-    yield "ties", _ties(one)
     if one.family != "other":
+        yield "ties", _ties(one)
         yield "weights", "`sample_weight=`" if one.weights else "takes none: it counts places in a list"
         yield "scores", _scores(one)
     if one.extensive:
         yield "size", "grows with the number of cases: compare it on the same cases only"
-    yield "reference", re.sub(r"erratum ([ABRZ]\d+)", lambda m: f"[{m[0]}](../errata.md#{m[1].lower()})", one.reference)
+    yield "reference", _with_errata(one.reference)
+
+
+def _with_errata(text: str) -> str:
+    return re.sub(r"erratum ([ABRZ]\d+)", lambda m: f"[{m[0]}](../errata.md#{m[1].lower()})", text)
 
 
 def _ties(one: Measure) -> str:
@@ -111,7 +115,7 @@ def _ties(one: Measure) -> str:
         return 'equal scores count by expectation; `ties="best"` and `ties="worst"` give what their order could do'
     if one.needs_threshold:
         return "equal scores fall on the same side of the cut"
-    return "the order of the cases does not enter" if one.part == "losses" else "see the formula"
+    return "the order of the cases does not enter"
 
 
 def _scores(one: Measure) -> str:
@@ -152,14 +156,14 @@ def _undefined(one: Measure) -> str:
         return said
     rule = " An undefined value is `nan`, with the reason as a warning (in an evaluation, as `reason`)."
     rows = [(name, _asked(one, y, s)) for name, (y, s) in ODD.items()]
-    quota = " at a quota of 1" if one.needs_quota else ""
+    quota = " with two places (one where there is one case)" if one.needs_quota else ""
     return f"{said}{rule if one.undefined else ''} What comes out in odd cases{quota}:\n\n" + _table(
         ("sample", "value"), rows
     )
 
 
 def _asked(one: Measure, y: list[int], s: list[float]) -> str:
-    options = {**required(one), **({"quota": 1} if one.needs_quota else {})}
+    options = {**required(one), **({"quota": min(2, len(y))} if one.needs_quota else {})}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -213,7 +217,7 @@ def _methods(kind: str) -> Mapping[str, str]:
     rows = LONG if kind == "long" else 60
     rng = np.random.default_rng(1)
     y = rng.random(rows) < 0.4
-    s = np.clip(0.3 * y + 0.7 * rng.random(rows), 0, 1)
+    s = 0.1 * y + 0.9 * rng.random(rows)  # so mixed that every measure has a value
     specs = [
         make_spec(one, {**required(one), **({"quota": rows // 5} if one.needs_quota else {})})
         for one in NAMES.values()
@@ -221,7 +225,9 @@ def _methods(kind: str) -> Mapping[str, str]:
     ]
     weight = {"sample_weight": 1 + rng.random(rows)} if kind == "weighted" else {}
     ev = cl.evaluate(y, s, measures=specs, n_resamples=20, **weight)
-    return {spec.measure.name: ev[str(spec)].method for spec in specs}
+    found = {spec.measure.name: ev[str(spec)].method for spec in specs}
+    assert all(found.values()), f"no interval: {[name for name, method in found.items() if not method]}"
+    return found
 
 
 def _interval(one: Measure) -> str:

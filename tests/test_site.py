@@ -161,7 +161,9 @@ def test_the_intervals_that_pages_name_are_explained(source: Path) -> None:
     told = (DOCS / "how-sure-are-we.md").read_text(encoding="utf-8")
     for m in MEASURES:
         text = (source / "measures" / f"{m.name}.md").read_text(encoding="utf-8")
-        for method in re.findall(r"takes \*\*(\w+)\*\*", text):
+        methods = re.findall(r"takes \*\*(.*?)\*\*", text)
+        assert methods or "no interval goes with it" in text
+        for method in methods:
             assert f"`{method}`" in told, f"{m.name}: {method}"
 
 
@@ -178,11 +180,8 @@ def test_the_tree_agrees_with_recommend(site: Path, pages: dict[Path, Page]) -> 
 def test_every_measure_is_reached_from_the_front(site: Path, pages: dict[Path, Page]) -> None:
     front = {link.partition("#")[0] for link in pages[site / "index.html"].links}
     assert "measures/index.html" in front
-    tree = set(re.findall(r"\(measures/(\w+)\.md\)", (DOCS / "index.md").read_text(encoding="utf-8")))
     listed = {Path(link).stem for link in pages[site / "measures" / "index.html"].links}
-    for m in MEASURES:
-        assert m.name in listed
-        assert m.name in tree, f"{m.name} is not in the decision tree"
+    assert {m.name for m in MEASURES} <= listed
 
 
 # --- in a browser, from disk, without a network -----------------------------------------------------------------
