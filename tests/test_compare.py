@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 import cutline as cl
 from cutline.inference.intervals import AUC_FAMILY, is_stratified
-from cutline.inference.paired import bootstrap_p, holm, mcnemar
+from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
 from cutline.rows import Rows
 from test_bootstrap import from_scratch
@@ -287,6 +287,9 @@ def test_holm_runs_over_the_pairs_of_one_measure() -> None:
 
 
 def test_bootstrap_p_by_hand() -> None:
+    def bootstrap_p(differences: np.ndarray) -> float:
+        return summary(differences, 0.95)[3]
+
     assert bootstrap_p(np.array([1.0, 2.0, 3.0])) == pytest.approx(2 * 1 / 4)
     assert bootstrap_p(np.array([-1.0, 2.0, 3.0, 4.0])) == pytest.approx(2 * 2 / 5)
     assert bootstrap_p(np.zeros(7)) == 1

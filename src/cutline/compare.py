@@ -21,7 +21,7 @@ from .inference.intervals import AUC_FAMILY, Settings, auc_line
 from .inference.resampling import Resampler
 from .measures.catalogue import Spec, number
 from .recommendation import Recommendation, recommend
-from .rows import Rows, counted, plain, text_table
+from .rows import Rows, Tabled, counted, plain, text_table
 from .sample import Sample, make_sample, resolve_quota
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ _OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Tabled):
     """Several models on the same cases (or on cases of their own, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates; models on the same cases share the rows drawn.
@@ -234,14 +234,6 @@ class Comparison:
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each model and measure."""
         return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
-
-    def to_pandas(self) -> Any:
-        """Models and measures as a pandas DataFrame."""
-        return Rows(self.to_dicts()).to_pandas()
-
-    def to_polars(self) -> Any:
-        """Models and measures as a polars DataFrame."""
-        return Rows(self.to_dicts()).to_polars()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Settings, each model's measures, and the differences."""

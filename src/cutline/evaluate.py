@@ -21,12 +21,12 @@ from .measures.reading import obstacle, with_defaults
 from .operating import OperatingPoint, operating_point
 from .quota import lift_rows
 from .ranking import Ranking, rank
-from .rows import Rows, counted, plain, show, text_table
+from .rows import Rows, Tabled, counted, plain, show, text_table
 from .sample import Sample, make_sample, resolve_quota
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Tabled):
     """What one model's scores are worth. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -165,14 +165,6 @@ class Evaluation:
     def table(self) -> Rows:
         """The measures as rows."""
         return Rows(self.to_dicts(), self.name)
-
-    def to_pandas(self) -> Any:
-        """The measures as a pandas DataFrame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """The measures as a polars DataFrame."""
-        return self.table.to_polars()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Name, settings, facts about the data, and the measures; undefined values are null."""
@@ -321,7 +313,7 @@ def obstacle_of(one: Measure, sample: Sample, by_default: bool) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsRest:
+class OneVsRest(Tabled):
     """Each class in turn against the rest. Reads as a mapping from class to Evaluation."""
 
     evaluations: Mapping[Any, Evaluation]
@@ -368,10 +360,6 @@ class OneVsRest:
                 shown = {"measure": key, "title": spec.measure.title, "family": spec.measure.family, "value": mean(key)}
                 rows.append({"class": kind, **{column: None for column in rows[0] if column != "class"}, **shown})
         return rows
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return Rows(self.to_dicts()).to_pandas()
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{label}: {size}" for label, size in self._sizes().items())

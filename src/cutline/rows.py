@@ -70,6 +70,22 @@ class Rows(Sequence[Mapping[str, Any]]):
         return html_table(self._rows, self.columns, self.title)
 
 
+class Tabled:
+    """A result that hands out its rows: ``to_dicts`` is its own, the frames follow."""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as plain dicts."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The rows of :meth:`to_dicts` as a pandas DataFrame."""
+        return Rows(self.to_dicts()).to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows of :meth:`to_dicts` as a polars DataFrame."""
+        return Rows(self.to_dicts()).to_polars()
+
+
 def _library(name: str) -> Any:
     try:
         return import_module(name)

@@ -140,6 +140,7 @@ def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
     import numpy as np
 
     from ..extrapolation.extrapolator import extrapolate as run
+    from .columns import class_names
 
     label = asked["label"]
     if not label:
@@ -149,7 +150,7 @@ def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
     columns = [name for name in (source.matching(pattern) if pattern else source.columns) if name != label]
     if not columns:
         raise InputError(f"{source.name} has no score column beside the label {label!r}; every class needs one")
-    names = _class_names(pattern, columns)
+    names = class_names(pattern, columns) if pattern else columns
     labels = _labels(source, label)
     _check_classes(source, labels, label, names)
     source.load(columns)
@@ -169,14 +170,6 @@ def _check_classes(source: Source, labels: list[str], column: str, names: list[s
                 f"{source.name}: column {column!r} holds {value!r} in data row {row}, but no score column stands for "
                 f"it; the columns give the classes {listed(names)} (say which columns with --score, such as 'p_*')"
             )
-
-
-def _class_names(pattern: str | None, columns: list[str]) -> list[str]:
-    """The classes that columns are named after: what the star of ``p_*`` stands for, or the whole name."""
-    if pattern is None or pattern.count("*") != 1:
-        return columns
-    before, after = pattern.split("*")
-    return [column[len(before) : len(column) - len(after)] for column in columns]
 
 
 def _labels(source: Source, column: str) -> list[str]:

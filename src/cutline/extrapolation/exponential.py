@@ -9,7 +9,7 @@ import numpy as np
 
 from .evidence import Evidence
 from .favorability import Favorability
-from .method import Method
+from .method import Fixed
 from .moments import Floats, power_of_atom
 
 _NODES = 160
@@ -23,7 +23,7 @@ def _legendre() -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(Fixed):
     """The number of classes grows exponentially as accuracy falls: ``k = A exp(−B · accuracy)``.
 
     Kay et al. (2008) read off the set size at which their decoder would drop below 10 % from such a line. A line in
@@ -42,14 +42,6 @@ class Exponential:
 
     name: str = "exponential"
     needs_scores: bool = False
-
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: nothing to choose."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself."""
-        return self
 
     @staticmethod
     def between(lowest: float, highest: float) -> Favorability:

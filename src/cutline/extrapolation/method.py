@@ -31,6 +31,18 @@ class Method(Protocol):
         """The method with its data-driven settings fixed, so that a resample does not choose them anew."""
 
 
+class Fixed:
+    """A method without settings to choose: the one variant of itself, settled from the start."""
+
+    def variants(self: Method) -> tuple[Method, ...]:
+        """Itself: nothing to choose."""
+        return (self,)
+
+    def settled(self: Method, evidence: Evidence) -> Method:
+        """Itself."""
+        return self
+
+
 def every_method() -> dict[str, Method]:
     """All methods with their default settings, by name.
 

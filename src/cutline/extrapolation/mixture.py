@@ -10,12 +10,12 @@ import numpy as np
 from .evidence import Evidence
 from .favorability import Favorability
 from .least_squares import simplex_weights
-from .method import Method
+from .method import Fixed
 from .moments import Floats, power_of_span
 
 
 @dataclass(frozen=True)
-class UniformMixture:
+class UniformMixture(Fixed):
     """``U`` is a mixture of Uniform(1 − s, 1) pieces and an atom at one, with weights that sum to one.
 
     ``AGA_k = w₀ + Σ_j w_j (1 − (1 − s_j)^k) / (k s_j)``. A linear spline with knot ``a`` is the piece with
@@ -33,14 +33,6 @@ class UniformMixture:
     knots: int = 300
     name: str = "mixture"
     needs_scores: bool = False
-
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: nothing to choose."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself."""
-        return self
 
     def fit(self, evidence: Evidence) -> Favorability:
         """Constrained least squares on the observed curve."""

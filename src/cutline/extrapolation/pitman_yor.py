@@ -8,14 +8,14 @@ import numpy as np
 
 from .evidence import Evidence
 from .favorability import Favorability
-from .method import Method
+from .method import Fixed
 from .moments import Floats
 
 _NODES = 400
 
 
 @dataclass(frozen=True)
-class PitmanYor:
+class PitmanYor(Fixed):
     """``AGA_k = Γ(θ+1) Γ(θ+d+k−1) / (Γ(θ+d) Γ(θ+k))``, the chance that a Pitman–Yor process opens a new table.
 
     It is the moment of a favorability ``U ~ Beta(θ + d, 1 − d)`` and falls as ``k^(d−1)``. Fitted by least squares
@@ -31,14 +31,6 @@ class PitmanYor:
 
     name: str = "pitman_yor"
     needs_scores: bool = False
-
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: nothing to choose."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself."""
-        return self
 
     def fit(self, evidence: Evidence) -> Favorability:
         """Least squares over the two logarithms of the beta parameters."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .evidence import Evidence
 from .favorability import Favorability
-from .method import Method
+from .method import Fixed
 from .moments import Floats, power_of_atom
 from .probit_scale import normal_weights, probit_grid
 
@@ -18,7 +18,7 @@ _GROUPS = 300
 
 
 @dataclass(frozen=True)
-class ProbitNormal:
+class ProbitNormal(Fixed):
     """``Φ⁻¹(U) ~ N(μ, σ²)``, and a case beats Binomial(k1 − 1, U) distractors.
 
     The likelihood of the histogram of wins is maximised over ``μ, σ``; where only accuracies are known, least
@@ -34,14 +34,6 @@ class ProbitNormal:
 
     name: str = "probit_normal"
     needs_scores: bool = False
-
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: nothing to choose."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself."""
-        return self
 
     def fit(self, evidence: Evidence) -> Favorability:
         """Two parameters by a simplex search, which needs no derivative and no start near the answer."""

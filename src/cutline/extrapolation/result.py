@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
+from ..rows import Tabled
 from .backtest import BacktestRow
 from .favorability import Favorability, last_that_holds
 from .interval import accuracy_interval
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Extrapolation:
+class Extrapolation(Tabled):
     """What the observed task says about larger ones.
 
     Attributes
@@ -214,12 +215,6 @@ class Extrapolation:
                 }
             )
         return rows
-
-    def to_pandas(self) -> Any:
-        """The rows of :meth:`to_dicts` as a pandas frame."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dicts())
 
     def to_json(self) -> str:
         """Everything a program needs: rows, observed task, methods, back-test, notes; nan and inf become null."""

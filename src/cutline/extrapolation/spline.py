@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from .evidence import Evidence
 from .favorability import Favorability
-from .method import Method
+from .method import Fixed
 from .moments import Floats, spline_moment
 
 # Directions of the curve space weaker than this, relative to the strongest, are rounding.
@@ -21,7 +21,7 @@ _NO_GAIN = 1e-15
 
 
 @dataclass(frozen=True)
-class LinearSpline:
+class LinearSpline(Fixed):
     """``D̄(u) = Σ β_ℓ [u − (ℓ−1)/m]₊`` with ``β ≥ 0``, fitted to ``1 − ATA_k`` for ``k = 2 … k1``.
 
     Zheng, Achanta & Benjamini, Eq. 12–17 and section 5.3, with their ``m = 10,000``. Nothing holds D̄(1) at one:
@@ -47,14 +47,6 @@ class LinearSpline:
     def __post_init__(self) -> None:
         if self.m < 1:
             raise InputError(f"m: {self.m} knots span nothing; give 1 or more")
-
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: nothing to choose."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself."""
-        return self
 
     def fit(self, evidence: Evidence) -> Favorability:
         """Non-negative least squares on the observed errors."""

@@ -62,11 +62,6 @@ def mcnemar(first_right: NDArray[np.bool_], second_right: NDArray[np.bool_]) -> 
     return min(1.0, 2.0 * float(bdtr(min(b, c), b + c, 0.5)))
 
 
-def bootstrap_p(differences: Floats) -> float:
-    """Two-sided p-value from replicates of a difference; see :func:`summary`."""
-    return summary(differences, 0.95)[3]
-
-
 def summary(differences: Floats, level: float) -> tuple[float, float, float, float]:
     """Percentile interval, standard error and two-sided p-value from replicates of a difference, by one sort.
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curves import keep_points
+from ..inference.proportions import z_of
+
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
     from ..ranking import Ranking
@@ -20,22 +23,9 @@ EVERY_QUOTA_UP_TO = 2_000
 TOLERANCE = 0.001
 
 
-def normal_quantile(level: float) -> float:
-    """How many standard deviations an interval of this level reaches to either side."""
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))
-
-
-def hits_interval(hits: float, quota: int, level: float) -> tuple[float, float]:
-    """Interval for the expected number of hits at one quota."""
-    low, high = hits_intervals(np.array([hits]), np.array([quota]), level)
-    return float(low[0]), float(high[0])
-
-
 def hits_intervals(hits: Floats, quotas: NDArray[Any], level: float) -> tuple[Floats, Floats]:
     """Intervals for the expected number of hits at many quotas: Wilson's interval for the hit rate, times the quota."""
-    z = normal_quantile(level)
+    z = z_of(level)
     rate = hits / quotas
     centre = (rate + z * z / (2 * quotas)) / (1 + z * z / quotas)
     half = z / (1 + z * z / quotas) * np.sqrt(rate * (1 - rate) / quotas + z * z / (4 * quotas.astype(float) ** 2))
@@ -117,28 +107,10 @@ def at_stops(ranking: Ranking, stops: Whole, level: float) -> Stops:
 def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
     """Points to keep so that straight lines between them stay within ``tolerance`` of each curve's range.
 
-    Ramer, Douglas and Peucker's rule by vertical distance; the curves keep the same points.
+    The curves keep the same points, each within half: a point kept for one bends the line of another by as much again.
     """
-    allowed = [tolerance * (float(np.ptp(curve)) or 1.0) for curve in curves]
-    kept = np.zeros(len(x), dtype=bool)
-    kept[[0, -1]] = True
-    waiting = [(0, len(x) - 1)]
-    while waiting:
-        first, last = waiting.pop()
-        if last - first < 2:
-            continue
-        between = slice(first + 1, last)
-        share = (x[between] - x[first]) / (x[last] - x[first])
-        worst, place = 1.0, -1
-        for curve, most in zip(curves, allowed, strict=True):
-            off = np.abs(curve[between] - (curve[first] + share * (curve[last] - curve[first]))) / most
-            peak = int(np.argmax(off))
-            if off[peak] > worst:
-                worst, place = float(off[peak]), first + 1 + peak
-        if place >= 0:
-            kept[place] = True
-            waiting += [(first, place), (place, last)]
-    return np.flatnonzero(kept)
+    kept = [keep_points(x, curve, tolerance / 2 * (float(np.ptp(curve)) or 1.0)) for curve in curves]
+    return np.flatnonzero(np.any(kept, axis=0))
 
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:

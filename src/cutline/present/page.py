@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, how_to_install
+from ..inference.proportions import z_of
 from ..rows import count, counted, plain, show
 from ..rows import escaped as text
 from . import charts, sections
 from .comparing import advice, chosen_measures, differences_of, dominance_of
-from .explorer import TOLERANCE, explorer_data, normal_quantile, quota_stops
+from .explorer import TOLERANCE, explorer_data, quota_stops
 from .files import written_whole
 from .words import answer
 
@@ -83,7 +84,7 @@ def page(
         "cost": cost,
         "value": value,
         "log": logarithmic,
-        "z": normal_quantile(first.settings.level),
+        "z": z_of(first.settings.level),
         "models": [] if weighted else [explorer_data(ev, stops) for ev in evaluations],
         "charts": [{"id": c["id"], "linked": c["linked"], **c["chart"]} for c in [*linked, *still]],
     }

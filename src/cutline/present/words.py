@@ -30,10 +30,8 @@ def quota_sentence(ev: Evaluation) -> str:
     """What the evaluation's quota gives; empty without one."""
     if ev.quota is None or _one_class(ev):
         return ""
-    from .explorer import hits_interval
-
     point = ev.at(quota=ev.quota)
-    low, high = hits_interval(point.tp, ev.quota, ev.settings.level)
+    low, high = point.expected_hits.interval
     text = (
         f"The best {ev.quota:,} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
         f"{counted(ev.facts['positives'], 'positive')} "
@@ -73,12 +71,10 @@ def answer(result: Any, quota: int) -> list[str]:
     if first.facts["weighted"] or _one_class(first):
         said = headline(first)
         return [said if len(evaluations) == 1 else said[len(first.name) + 2 :]]
-    from .explorer import hits_interval
-
     level = first.settings.level
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
-    low, high = hits_interval(point.tp, quota, level)
+    low, high = point.expected_hits.interval
     what = (
         f"expect {counted(point.tp, 'hit')} ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as "
         f"many as by a random choice; {count(point.fn)} of the {counted(point.tp + point.fn, 'positive')} "

@@ -20,7 +20,7 @@ from ..inference.resampling import Resampler, Units
 from ..measures.catalogue import Spec, number
 from ..measures.reading import read, why_undefined
 from ..ranking import rank, row_order
-from ..rows import Rows, show, text_table
+from ..rows import Rows, Tabled, show, text_table
 from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
@@ -55,7 +55,7 @@ def read_folds(cv_results: Mapping[str, Any], X: Any, y: Any, *, pos_label: Any,
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation:
+class CrossValidation(Tabled):
     """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
 
     ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
@@ -131,14 +131,6 @@ class CrossValidation:
     def table(self) -> Rows:
         """The measures as rows."""
         return Rows(self.to_dicts(), self.name)
-
-    def to_pandas(self) -> Any:
-        """The measures as a pandas DataFrame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """The measures as a polars DataFrame."""
-        return self.table.to_polars()
 
     def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
         def between(low: float, high: float) -> str:
