@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import cutline
+from cutline.recommendation import GOALS
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -56,6 +57,15 @@ def test_the_readme_has_a_tour_and_both_commands() -> None:
     assert "make test" in text
     parser = doctest.DocTestParser()
     assert 10 <= len(parser.get_examples(text)) <= 25
+
+
+def test_the_guide_names_every_goal_and_its_measure() -> None:
+    text = (ROOT / "docs" / "comparing-models.md").read_text(encoding="utf-8")
+    for goal, (name, _) in GOALS.items():
+        row = re.search(rf"^\| `{goal}` \| (.*?) \|", text, re.MULTILINE)
+        assert row is not None, goal
+        title = cutline.measure(name).title
+        assert row[1].lower().startswith((title.lower(), name)) or f"({row[1]})" in title
 
 
 @by_page

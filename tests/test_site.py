@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import cutline as cl
+import test_page_browser
 from cutline.recommendation import GOALS
-from test_page_browser import FLAGS, _unavailable
 
 pytestmark = pytest.mark.xdist_group("site")  # one build for all of them
 
@@ -184,24 +182,22 @@ def test_every_measure_is_reached_from_the_front(site: Path, pages: dict[Path, P
     assert {m.name for m in MEASURES} <= listed
 
 
+@pytest.mark.parametrize("family", ["threshold", "probability", "ranking", "quota"])
+def test_a_new_measure_has_a_picture(family: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where a measure has no picture of its own, the one of its family is drawn."""
+    monkeypatch.syspath_prepend(DOCS)
+    import pictures
+
+    monkeypatch.setattr(pictures, "OWN", {})
+    words = pictures.draw(cl.measures(family)[0], tmp_path / "picture.svg")
+    assert len(words) > 30
+    assert (tmp_path / "picture.svg").stat().st_size > 2000
+
+
 # --- in a browser, from disk, without a network -----------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = os.environ.get("CUTLINE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        _unavailable("no chromium was found; on Debian: apt-get install chromium, or set CUTLINE_CHROMIUM to its path")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _unavailable("playwright is missing: pip install playwright")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as profile:
-        started = playwright.chromium.launch_persistent_context(
-            profile, executable_path=path, args=FLAGS, offline=True, viewport={"width": 1280, "height": 900}
-        )
-        yield started
-        started.close()
+browser = test_page_browser.browser  # the same fixture, started once for this module
 
 
 @pytest.fixture
