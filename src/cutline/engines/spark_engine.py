@@ -84,7 +84,7 @@ class _Table:
             bounds = _bounds(self.rows, self.totals)
             progress.advance()
             keys = _keys(self.session, [len(cuts) + 1 for cuts in bounds])
-            keyed = self._cases().withColumn("key", _key(bounds, keys))
+            keyed = self._cases().withColumn("key", _key(bounds, keys)).drop("model")  # the key tells it
             ranges = _ranges(keyed, keys)
             progress.advance()
             ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions(_falling("score"))
