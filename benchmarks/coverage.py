@@ -3,6 +3,8 @@
     python benchmarks/coverage.py                  a minute of processor time, shared by the cores
     python benchmarks/coverage.py --full           some six minutes of it
     python benchmarks/coverage.py --csv out.csv    every cell, for other tables
+    python benchmarks/coverage.py --long           the intervals by blocks of lists of 100,000 rows (some minutes)
+    python benchmarks/coverage.py --folds          those of evaluate_cv (a minute; needs scikit-learn)
 
 Populations: the score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being
 positive; "ties" rounds the score to steps of 0.5 first, which leaves a dozen distinct probabilities. A sample draws its
@@ -375,6 +377,76 @@ def stored(path: str) -> list[Row]:
     ]
 
 
+def long_lists(sims: int) -> Iterator[str]:
+    """The measures that take the spread over blocks, on lists of 100,000 rows: one line for each."""
+    from cutline.evaluate import evaluate_sample
+
+    for prevalence in (0.2, 0.06):
+        cell, rng = Cell(100_000, prevalence, False), np.random.default_rng(round(100 * prevalence))
+        specs = cell.specs()
+        made: dict[Spec, list[tuple[float, float, float]]] = defaultdict(list)
+        for number in range(sims):
+            ev = evaluate_sample(
+                cell.draw(rng), name="", threshold=prevalence, quota=QUOTA, measures=specs, settings=AUTO
+            )
+            specs = [s for s in specs if ev.estimates[str(s)].method == "blocks"]
+            for spec in specs:
+                e = ev.estimates[str(spec)]
+                made[spec].append((e.value, e.low, e.high))
+            print(f"\r{prevalence:.0%}: {number + 1} of {sims}", end="", file=sys.stderr, flush=True)
+        print("\r" + " " * 30 + "\r", end="", file=sys.stderr)
+        truths = read(specs, cell.population())
+        for spec in specs:
+            value, low, high = np.array(made[spec]).T
+            true = float(value.mean()) if spec.measure.extensive else truths[spec]
+            share = float(((low <= true) & (true <= high)).mean())
+            yield f"| {spec.measure.name} | {prevalence:.0%} | {100 * share:.1f} |"
+
+
+def cross_validated(sims: int, rows: int = 100) -> Iterator[str]:
+    """evaluate_cv against the mean AUC of models trained on as many rows; naive Bayes on five normal features."""
+    from scipy.stats import t
+    from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
+    from sklearn.naive_bayes import GaussianNB
+
+    from cutline import roc_auc
+    from cutline.sklearn import evaluate_cv
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        y = rng.permutation(np.arange(n) % 2)
+        return rng.standard_normal((n, 5)) + 0.4 * y[:, None], y
+
+    def truth(trained_on: int) -> float:
+        rng = np.random.default_rng([trained_on, 1])
+        areas = []
+        for _ in range(400):
+            model = GaussianNB().fit(*draw(rng, trained_on))
+            x, y = draw(rng, 4000)
+            areas.append(roc_auc(y, model.predict_proba(x)[:, 1]))
+        return float(np.mean(areas))
+
+    splits = {
+        "5 folds": (5, StratifiedKFold(5, shuffle=True, random_state=0)),
+        "10 folds": (10, StratifiedKFold(10, shuffle=True, random_state=0)),
+        "5 folds, 3 times": (5, RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)),
+    }
+    for name, (k, cv) in splits.items():
+        true, rng = truth(rows - rows // k), np.random.default_rng(7)
+        held = np.zeros(3)
+        for _ in range(sims):
+            result = evaluate_cv(GaussianNB(), *draw(rng, rows), cv=cv, measures=["roc_auc"], n_resamples=400)
+            values = result.values("roc_auc")
+            half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
+            held += [
+                true in result["roc_auc"].interval,
+                abs(values.mean() - true) <= half,
+                result.pooled is not None and true in result.pooled["roc_auc"].interval,
+            ]
+        corrected, plain, together = held / sims
+        pooled_share = "–" if result.pooled is None else f"{together:.0%}"
+        yield f"| {name} | {corrected:.0%} | {plain:.0%} | {pooled_share} |"
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description="Counted coverage of the 95 % intervals.")
@@ -383,7 +455,19 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=800)
     parser.add_argument("--csv", help="write every count to this file")
     parser.add_argument("--read", help="print the tables of an earlier run from its --csv file")
+    parser.add_argument("--long", action="store_true", help="lists of 100,000 rows (200 samples; --sims for others)")
+    parser.add_argument("--folds", action="store_true", help="evaluate_cv (150 samples; --sims for others)")
     options = parser.parse_args()
+    if options.long:
+        print("| measure | prevalence | held |\n|---|---:|---:|")
+        for line in long_lists(options.sims or 200):
+            print(line, flush=True)
+        return
+    if options.folds:
+        print("| splits | corrected t | plain t | pooled |\n|---|---|---|---|")
+        for line in cross_validated(options.sims or 150):
+            print(line, flush=True)
+        return
     if options.read:
         print_tables(stored(options.read))
         return
