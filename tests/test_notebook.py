@@ -15,6 +15,7 @@ import pytest
 import cutline as cl
 from cutline.present.inline import BAR_WIDTH, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Picture, interval_bar
 from cutline.present.notebook import MOST_CLASSES, MOST_LINES, MOST_PAIRS
+from cutline.present.palette import colour
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</svg><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u2028\x00\x1b]]>"
@@ -208,6 +209,16 @@ def test_a_comparison_shows_every_difference_around_zero() -> None:
     assert interval[0][0] == pytest.approx(row["low"], abs=reach / 90)
     assert interval[-1][0] == pytest.approx(row["high"], abs=reach / 90)
     assert dots(forest, (-reach, reach), (0, 1))[0][0] == pytest.approx(row["difference"], abs=reach / 90)
+
+
+def test_a_clear_difference_has_the_colour_of_the_better_model() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    models = {"right": p, "wrong": 1 - p}
+    compared = cl.compare(rng.random(400) < p, models, measures=["brier_score", "roc_auc"], n_resamples=100)
+    for name in ("brier_score", "roc_auc"):  # lower is better, higher is better
+        (dot,) = pictures(compared)[f"Difference in {name}"].iter(f"{SVG}circle")
+        assert dot.attrib["fill"] == colour(0)
 
 
 def test_many_models_are_drawn_in_part_and_it_is_said() -> None:

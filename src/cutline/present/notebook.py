@@ -289,6 +289,7 @@ def _forests(comparison: Comparison) -> list[Picture]:
     made = []
     for key in chosen:
         every = [row for row in comparison.differences if row["measure"] == key]
+        higher = comparison.specs[key].measure.better == "higher"
         rows = [row for row in every if math.isfinite(row["difference"])][:MOST_PAIRS]
         if not rows:
             continue
@@ -300,8 +301,8 @@ def _forests(comparison: Comparison) -> list[Picture]:
         for k, row in enumerate(rows):
             height = len(rows) - k - 0.7
             clear = row["low"] > 0 or row["high"] < 0
-            ahead = row["a"] if row["difference"] > 0 else row["b"]
-            paint = colour(names.index(ahead)) if clear else "currentColor"
+            ahead = row["a"] if (row["difference"] > 0) == higher else row["b"]
+            paint = colour(names.index(ahead)) if clear else "currentColor"  # the better model's, where that is clear
             if row["low"] == row["low"]:
                 picture.line([row["low"], row["high"]], [height, height], paint)
             picture.point(row["difference"], height, paint)
