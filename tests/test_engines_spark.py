@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -326,3 +327,14 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
     small = evaluate_table(rows, **asked)
     for key in whole:
         assert small[key].value == pytest.approx(whole[key].value, nan_ok=True, **CLOSE), key
+
+
+def test_the_guide_shows_what_runs(spark: Any, tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[1] / "docs" / "files-and-clusters.md").read_text(encoding="utf-8")
+    (code,) = (block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "spark.read" in block)
+    rows, _ = two_models(spark, tmp_path)
+    rows.selectExpr("y", "p", "p AS p_new", "q AS p_old").write.parquet(str(tmp_path / "lake"))
+    names: dict[str, Any] = {"cl": cl, "spark": spark}
+    exec(code.replace("s3://lake/scores", str(tmp_path / "lake")), names)
+    assert names["ev"].quota == 30
+    assert names["both"].best("roc_auc") == "p_new"
