@@ -156,8 +156,10 @@ def _undefined(one: Measure) -> str:
         return said
     rule = " An undefined value is `nan`, with the reason as a warning (in an evaluation, as `reason`)."
     rows = [(name, _asked(one, y, s)) for name, (y, s) in ODD.items()]
-    quota = " with two places (one where there is one case)" if one.needs_quota else ""
-    return f"{said}{rule if one.undefined else ''} What comes out in odd cases{quota}:\n\n" + _table(
+    given = [f"{name} = {getattr(value, '__name__', value)}" for name, value in required(one).items()]
+    given += ["two places (one where there is one case)"] if one.needs_quota else []
+    with_these = f" with {' and '.join(given)}" if given else ""
+    return f"{said}{rule if one.undefined else ''} What comes out in odd cases{with_these}:\n\n" + _table(
         ("sample", "value"), rows
     )
 
