@@ -12,7 +12,8 @@ from ..errors import InputError
 from .backtest import BacktestRow, back_test, blend_of, weigh
 from .blend import Blend
 from .bootstrap import replicate_fits
-from .comparisons import LARGEST_KEPT, Metric
+from .caveats import caveats, classes_tested, no_scores
+from .comparisons import Metric
 from .evidence import Evidence, Source
 from .favorability import Favorability
 from .inputs import from_accuracies, from_embeddings, from_scores, from_wins
@@ -141,7 +142,7 @@ class AccuracyExtrapolator:
         if k is None:
             k = tuple(times * source.n_classes for times in _TIMES)
         whole = source.whole()
-        notes = _notes(source, whole, self.marginal)
+        notes = caveats(source, whole, self.marginal)
         chosen, rows, fits, weights = self._choose(source, whole, notes)
         replicates: list[Favorability] = []
         if self.interval:
@@ -164,7 +165,7 @@ class AccuracyExtrapolator:
             k=k,
             level=self.level,
             general_notes=tuple(notes),
-            n_tested=_tested(source),
+            n_tested=classes_tested(source),
         )
         return self
 
@@ -200,7 +201,7 @@ class AccuracyExtrapolator:
     def _settle(self, source: Source, method: Method, whole: Evidence) -> Method:
         """A named method with its best setting, by the back-test where there is something to choose."""
         if method.needs_scores and whole.scores is None:
-            raise InputError(_no_scores(source, method))
+            raise InputError(no_scores(source, method))
         options = method.variants()
         if len(options) == 1:
             return options[0]
@@ -331,12 +332,6 @@ def _mix(blend: Blend, fits: dict[str, Favorability]) -> Favorability:
     return mix([fits[member.name] for member in blend.members], blend.weights)
 
 
-def _tested(source: Source) -> int:
-    if isinstance(source, ScoreSource | WinsSource):
-        return int(np.unique(source.case_class).size)
-    return 0
-
-
 def _observed(source: Source, whole: Evidence, level: float, interval: bool) -> Observed:
     k, accuracy = whole.curve
     error, how = source.standard_error(k) if interval else (np.full(k.size, np.nan), "")
@@ -345,46 +340,4 @@ def _observed(source: Source, whole: Evidence, level: float, interval: bool) -> 
         beaten, tied = source.wins()
         lost_ties = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[source.ties]
         ranks = source.n_classes - beaten - tied + lost_ties * tied
-    return Observed(k, accuracy, error, how, level, _tested(source), ranks)
-
-
-def _no_scores(source: Source, method: Method) -> str:
-    size = source.n_classes * source.n_cases
-    if isinstance(source, ScoreSource) and size > LARGEST_KEPT:
-        return (
-            f"method: {method.name!r} keeps all scores in memory, and {size:,} are more than {LARGEST_KEPT:,}; "
-            "use a rank method such as 'probit_normal', or a random part of the classes"
-        )
-    if isinstance(source, ScoreSource):
-        return f"method: {method.name!r} needs finite scores; replace ±inf or use a rank method such as 'probit_normal'"
-    return (
-        f"method: {method.name!r} needs the scores themselves; use a rank method such as 'probit_normal' or give scores"
-    )
-
-
-def _notes(source: Source, whole: Evidence, marginal: bool) -> list[str]:
-    notes = []
-    if not marginal:
-        notes.append(
-            "The classifier is declared not marginal: scores of a class change with the other classes, so neither the "
-            "average accuracy of smaller tasks nor the extrapolation is exact; retrain at two sizes and compare."
-        )
-    if whole.histogram is not None:
-        wrong = (1.0 - whole.last_accuracy) * _tested(source)
-        if wrong < 1e-9:
-            notes.append(
-                f"No error was seen among {source.n_classes:,} classes: nothing shows where accuracy begins to fall, "
-                "and the lower limit is the only information."
-            )
-        elif wrong < 9.5:
-            notes.append(
-                f"Only about {wrong:.0f} of {_tested(source):,} classes were missed among {source.n_classes:,}: the "
-                "answer rests on those few."
-            )
-    if isinstance(source, WinsSource):
-        notes.append(
-            "Wins alone do not say which distractors won: the interval cannot see a competitor that beats many."
-        )
-    if isinstance(source, ScoreSource) and not source.has_scores:
-        notes.append("The methods on scores (kde, tail) took no part: scores are too many to keep, or not finite.")
-    return notes
+    return Observed(k, accuracy, error, how, level, classes_tested(source), ranks)

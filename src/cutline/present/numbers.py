@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from ..evaluate import Evaluation
 
 
+def models_of(result: Any) -> list[Evaluation]:
+    """The evaluations behind a result, in their order: of a comparison, of classes, or the one it is."""
+    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    if not found or any(not hasattr(ev, "ranking") for ev in found):
+        raise InputError(f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
+    return found
+
+
 def score_histogram(ev: Evaluation, bins: int = 24) -> Rows:
     """How the scores of each class are spread, over equal steps of the score; ±inf join the outer steps."""
     ranking = ev.ranking

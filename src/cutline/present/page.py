@@ -22,6 +22,7 @@ from . import charts, sections
 from .comparing import advice, chosen_measures, differences_of, dominance_of
 from .explorer import TOLERANCE, explorer_data, quota_stops
 from .files import written_whole
+from .numbers import models_of
 from .words import answer
 
 if TYPE_CHECKING:
@@ -122,9 +123,7 @@ _WEIGHTED = (
 
 def evaluations_of(result: Any) -> list[Evaluation]:
     """The evaluations behind a result; they must be about the same cases."""
-    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
-    if not found or any(not hasattr(ev, "ranking") for ev in found):
-        raise InputError(f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
+    found = models_of(result)
     if len({(ev.facts["rows"], ev.facts["positives"]) for ev in found}) > 1:
         raise InputError("a page shows models on the same cases, but these differ in rows or positives")
     return found

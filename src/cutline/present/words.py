@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..rows import count, counted, show
+from .numbers import models_of
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation
@@ -66,7 +67,7 @@ def ties_sentence(ev: Evaluation) -> str:
 
 def answer(result: Any, quota: int) -> list[str]:
     """The result in two sentences: what the quota gives by which model, and how sure that is."""
-    evaluations = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    evaluations = models_of(result)
     first = evaluations[0]
     if first.facts["weighted"] or _one_class(first):
         said = headline(first)

@@ -9,7 +9,8 @@ import numpy as np
 from ...errors import InputError
 from ...rows import counted
 from .. import numbers
-from .frames import models_of, points_of, rates_of
+from ..numbers import models_of
+from .frames import points_of, rates_of
 from .style import (
     GREY,
     LIGHT,

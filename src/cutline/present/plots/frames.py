@@ -13,6 +13,7 @@ from ...errors import InputError
 from ...rows import Rows
 from .. import numbers
 from ..explorer import at_stops, quota_stops
+from ..numbers import models_of
 
 if TYPE_CHECKING:
     from ...evaluate import Evaluation
@@ -22,14 +23,6 @@ MANY_POINTS = 5_000
 TOLERANCE = 0.0002
 QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
 FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
-
-
-def models_of(result: Any) -> list[Evaluation]:
-    """The evaluations behind a result, in their order."""
-    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
-    if not found or any(not hasattr(ev, "ranking") for ev in found):
-        raise InputError(f"this plot needs an Evaluation or a Comparison, not {type(result).__name__}")
-    return found
 
 
 @dataclass(frozen=True)

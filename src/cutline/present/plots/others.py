@@ -9,9 +9,10 @@ import numpy as np
 
 from ...errors import InputError
 from .. import numbers
+from ..numbers import models_of
 from ..palette import colour
 from ..sections import leading
-from .frames import dominance_frame, extrapolation_frame, forest_frame, models_of
+from .frames import dominance_frame, extrapolation_frame, forest_frame
 from .style import GREY, LIGHT, count_axis, line_style, percent_axis, quiet, reference, say_beside
 
 
