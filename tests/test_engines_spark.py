@@ -130,7 +130,7 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
         ({"missing": "drop"}, "holds the labels 1, 2"),
         ({"score": "q"}, "did you mean 'p'|no column 'q'"),
         ({"score": "c"}, "holds string, not numbers"),
-        ({"label": "c"}, "say which value is positive"),
+        ({"label": "c", "missing": "drop"}, "holds the labels 'a'; say which one is positive"),
         ({"missing": "drop", "positive": 7}, "positive=7 is no value"),
         ({"missing": "drop", "positive": 1, "memory_limit": "1GB"}, "memory_limit goes with DuckDB"),
         ({"missing": "drop", "positive": 1, "stream": False}, "toPandas"),
@@ -338,3 +338,30 @@ def test_the_guide_shows_what_runs(spark: Any, tmp_path: Path) -> None:
     exec(code.replace("s3://lake/scores", str(tmp_path / "lake")), names)
     assert names["ev"].quota == 30
     assert names["both"].best("roc_auc") == "p_new"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "positive"),
+    [
+        ("BOOLEAN", ("true", "false"), None),
+        ("BOOLEAN", ("false", "true"), False),
+        ("INTEGER", ("1", "-1"), None),
+        ("DOUBLE", ("1.0", "0.0"), None),
+        ("DECIMAL(4,1)", ("1.0", "0.0"), None),
+        ("BIGINT", ("7", "3"), 7),
+        ("VARCHAR", ("'True'", "'false'"), None),
+        ("VARCHAR", ("'yes it''s'", "'no'"), "yes it's"),
+        ("DATE", ("DATE '2024-01-31'", "DATE '2024-02-01'"), "2024-01-31"),
+    ],
+)
+def test_every_type_of_label_on_spark(
+    kind: str, words: tuple[str, str], positive: Any, spark: Any, tmp_path: Path
+) -> None:
+    label, score = [True, False, True, False, False], [0.9, 0.8, 0.7, 0.2, 0.1]
+    rows = ", ".join(f"({words[0] if y else words[1]}, {p})" for y, p in zip(label, score, strict=True))
+    path = str(tmp_path / "t.parquet")
+    duckdb.sql(f"SELECT y::{kind} AS y, p::DOUBLE AS p FROM (VALUES {rows}) t(y, p)").write_parquet(path)
+    asked: dict[str, Any] = {"positive": positive, "interval": None, "measures": ["roc_auc", "f1"]}
+    found = evaluate_table(spark.read.parquet(path), label="y", score="p", **asked)
+    assert found["roc_auc"].value == pytest.approx(cl.roc_auc(label, score))
+    assert found["f1"].value == pytest.approx(cl.f1(label, score))

@@ -61,6 +61,9 @@ def check(
     if positive is None and _is_number(types[label]):
         for pair in ((0, 1), (-1, 1)):
             terms[f"not_{pair}"] = _number_of(~f.col("lacking") & ~f.col("label").isin(*pair))
+    if positive is None and types[label] == "string":
+        words = ~f.lower(f.col("label")).isin("true", "false")
+        terms["other_words"] = _number_of(~f.col("lacking") & words)
     if weight is not None:
         terms["bad_weight"] = _number_of(~f.col("lacking") & _bad_weight(f.col("weight")))
         terms["pos"] = f.sum(f.when(counts & f.col("positive"), f.col("weight")).otherwise(0.0))
@@ -137,6 +140,8 @@ def _positive(label: str, kind: str, positive: Any) -> Any:
     if positive is None:
         if kind == "boolean":
             return column
+        if kind == "string":  # the words true and false say it themselves; others are refused when they are counted
+            return f.lower(column) == "true"
         if not _is_number(kind):
             raise InputError(f"the table's column {label!r} holds {kind}; say which value is positive with positive=…")
         return column == 1
@@ -163,7 +168,7 @@ def _refuse(found: dict[str, Any], roles: dict[str, str], frame: Any, own: Any, 
         )
     if found["every"] == found["lacking"]:
         raise InputError("every row of the table lacks a label, a score or a weight")
-    if min(found.get("not_(0, 1)", 0), found.get("not_(-1, 1)", 0)):
+    if min(found.get("not_(0, 1)", 0), found.get("not_(-1, 1)", 0)) or found.get("other_words"):
         values = sorted(row[0] for row in own.where(~own["lacking"]).select("label").distinct().limit(7).collect())
         raise InputError(
             f"the table's column {roles['label']!r} holds the labels {listed(values, 6)}; say which one is positive "
