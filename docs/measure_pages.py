@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import cutline as cl
-from cutline.measures.catalogue import FAMILIES, REQUIRED, Measure, make_spec
+from cutline.measures.catalogue import FAMILIES, OPTIONS, REQUIRED, Measure, make_spec
 from cutline.present.tables import ARROWS, FAMILY_TITLES, determined_by
 from cutline.recommendation import GOALS
 
@@ -96,7 +96,8 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         if name == one.name:
             yield f'`recommend("{goal}")`', f"takes it: {why}"
     for name, default in one.params.items():
-        yield f"option `{name}`", "must be given" if default is REQUIRED else f"default `{default!r}`"
+        given = "must be given" if default is REQUIRED else f"default `{default!r}`"
+        yield f"option `{name}`", f"{OPTIONS[name]}; {given}"
     if one.family != "other":
         yield "ties", _ties(one)
         yield "weights", "`sample_weight=`" if one.weights else "takes none: it counts places in a list"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..measures.catalogue import REQUIRED, Measure, measure
+from ..measures.catalogue import OPTIONS, REQUIRED, Measure, measure
 from ..measures.catalogue import measures as catalogue
 from ..rows import plain
 from . import options
@@ -63,7 +63,9 @@ def facts_of(one: Measure) -> dict[str, Any]:
         "undefined": one.undefined,
         "same_as": one.same_as,
         "aliases": ", ".join(one.aliases),
-        "options": ", ".join(f"{key}" if value is REQUIRED else f"{key}={value}" for key, value in one.params.items()),
+        "options": "; ".join(
+            f"{key if value is REQUIRED else f'{key}={value}'} ({OPTIONS[key]})" for key, value in one.params.items()
+        ),
         "reference": one.reference,
     }
 

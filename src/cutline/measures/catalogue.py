@@ -26,6 +26,21 @@ Family = Literal["threshold", "probability", "ranking", "quota", "other"]
 REQUIRED: Any = inspect.Parameter.empty
 FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", "other")
 
+# what the options of measures mean: one name, one meaning
+OPTIONS = {
+    "beta": "recall counts β times as much as precision",
+    "prior": "share of positives to compare with; None takes the sample's own",
+    "base": "base of the logarithm",
+    "eps": "probabilities closer to 0 or 1 than this are moved there, so that one case cannot make the loss infinite",
+    "alpha": "weight of positives, that of negatives being 1 − alpha; None is as the meaning above says",
+    "gamma": "how much easy cases are played down; 0 not at all",
+    "zero_recall_precision": "precision at recall 0: 0 as printed in the paper, or 1",
+    "g": "worth of a place (worst = 1): a non-decreasing function of an array of places",
+    "classes": "class of each column, in order; None takes the sorted labels, or a frame's column names",
+    "margin": "how much farther than the positive the negative must be",
+    "normalize": "whether to scale embeddings to length 1; without it they must have it",
+}
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -352,6 +367,7 @@ def _docstring(one: Measure) -> str:
         f"Undefined (nan): {one.undefined}" if one.undefined else "",
         f"Same as: {one.same_as}" if one.same_as else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
+        *(f"{name}: {OPTIONS[name]}." for name in one.params),
         "Takes no sample_weight: it counts places in a list." if not one.weights and one.family != "other" else "",
         f"Reference: {one.reference}",
     ]
