@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,10 @@ def run_uci(report: Report, args: Any) -> None:
             sets.append(data)
     sets.sort(key=len, reverse=True)  # the longest first, so that both cores end together
     given = [(data, splits, args.seed) for data in sets]
-    judged = in_parallel(arbel_uci.judge, given, "sets done", processes=args.full)
+    with warnings.catch_warnings():
+        # Threads share one list of filters and restore it in any order: what all of them ignore is said around them.
+        warnings.simplefilter("ignore")
+        judged = in_parallel(arbel_uci.judge, given, "sets done", processes=args.full)
     found = [one for some in judged for one in some]
     rows = arbel_uci.rows(found)
     report.keep(found, "tables-8-9-by-split")
