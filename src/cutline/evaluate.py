@@ -254,8 +254,8 @@ def evaluate(
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
     name, or None. ``groups`` marks rows that belong together (patients, customers) and are resampled as one.
     ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
-    the like). ``progress`` reports long runs on standard error; None does so on a terminal. Arrays are kept, not copied:
-    change them only when you no longer need the result.
+    the like). ``progress`` reports long runs on standard error; None does so on a terminal. Arrays are kept, not
+    copied: change them only when you no longer need the result.
 
     >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
     >>> ev["pem"].value
