@@ -16,10 +16,6 @@ SOURCE = ROOT / "src"
 
 # A result shows itself: these methods, and nothing else below it, load the room that draws.
 SHOWING = ("plot", "to_html", "_repr_html_")
-# And these few, each with its reason: (module, function) -> why.
-EXCEPTIONS = {
-    ("cutline.passes", "stream_passes"): "one switch between compiled and plain passes, of rankings and of streams",
-}
 
 
 class Import(NamedTuple):
@@ -104,13 +100,7 @@ def test_imports_run_one_way(module: str) -> None:
         if found.importer != module or layer_of(found.imported) <= layer_of(module):
             continue
         shows = found.function in SHOWING and found.imported.startswith("cutline.present")
-        allowed = shows or (module, found.function) in EXCEPTIONS
-        assert allowed, f"{module} imports {found.imported}, which stands above it (in {found.function or 'its head'})"
-
-
-def test_every_exception_is_still_needed() -> None:
-    upward = {(i.importer, i.function) for i in IMPORTS if layer_of(i.imported) > layer_of(i.importer)}
-    assert set(EXCEPTIONS) <= upward
+        assert shows, f"{module} imports {found.imported}, which stands above it (in {found.function or 'its head'})"
 
 
 def test_there_is_no_circle_at_the_heads_of_modules() -> None:

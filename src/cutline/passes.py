@@ -26,14 +26,3 @@ def passes() -> Any:
     from . import numpy_kernels
 
     return numpy_kernels
-
-
-def stream_passes() -> Any:
-    """The module of the steps of a stream."""
-    if compiled():
-        from .engines import stream_kernels
-
-        return stream_kernels
-    from .engines import numpy_stream_kernels
-
-    return numpy_stream_kernels

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.duckdb_source import listed, quoted
 from ..errors import InputError
 from .output import note
-from .reading import Source, listed, quoted
+from .reading import Source
 
 _MOST_CLASSES = 20  # a column with more values is rather an identifier or a score
 _TEXT_LABELS = ({"0", "1"}, {"-1", "1"})  # numbers that a file keeps as text

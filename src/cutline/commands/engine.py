@@ -12,10 +12,11 @@ from typing import Any
 
 import click
 
+from ..engines.duckdb_source import listed
 from ..errors import InputError
 from .columns import Columns, choose_columns
 from .output import check_extra, note
-from .reading import listed, opened
+from .reading import opened
 from .speech import spoken
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
@@ -51,7 +52,7 @@ def choose_engine(file: str, asked: dict[str, Any]) -> Engine:
 def _fitting(file: str, master: str | None, streamed: bool) -> str:
     if master is not None:
         return "spark"
-    if streamed or (not os.path.exists(file) and glob.has_magic(file)):
+    if streamed or file.lower().endswith(".zst") or (not os.path.exists(file) and glob.has_magic(file)):
         return "duckdb"
     if os.path.isfile(file):
         size = os.path.getsize(file)

@@ -195,10 +195,10 @@ def _each_class(
     import numpy as np
 
     from .. import __version__
+    from ..engines.duckdb_source import listed, quoted
     from ..evaluate import one_vs_rest
     from ..present.tables import class_rows
     from .columns import class_names, label_values
-    from .reading import listed, quoted
 
     if html is not None:
         raise InputError("--html shows one positive class; name its score column with --score and it with --positive")

@@ -161,7 +161,7 @@ def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
 
 def _check_classes(source: Source, labels: list[str], column: str, names: list[str]) -> None:
     """Refuse a true class that no score column stands for."""
-    from .reading import listed
+    from ..engines.duckdb_source import listed
 
     known = set(names)
     for row, value in enumerate(labels, 1):
@@ -174,7 +174,7 @@ def _check_classes(source: Source, labels: list[str], column: str, names: list[s
 
 def _labels(source: Source, column: str) -> list[str]:
     """Labels as text, because columns are named by text."""
-    from .reading import quoted
+    from ..engines.duckdb_source import quoted
 
     source.check(column, "label")
     values = source.query(f"{quoted(column)}::VARCHAR AS v").fetchnumpy()["v"]

@@ -17,24 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.duckdb_source import KINDS, TYPES, listed, quoted
 from ..errors import InputError
 from ..rows import counted
 from . import trouble
 from .output import note
 
-KINDS = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-}
-# DuckDB would read yes/no as booleans, and so decide what is positive; that is the user's to say.
-_TYPES = "auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
 _READERS = {
     "csv": "read_csv(?, {types}{compression})",
     "tsv": "read_csv(?, delim = '\t', {types}{compression})",
@@ -203,17 +191,6 @@ class Source:
         return found
 
 
-def quoted(column: str) -> str:
-    """A column name as SQL takes it, whatever it contains."""
-    return '"' + column.replace('"', '""') + '"'
-
-
-def listed(values: Sequence[Any], most: int = 8) -> str:
-    """Values in a sentence, cut where they are many."""
-    shown = ", ".join(repr(value) for value in values[:most])
-    return f"{shown}, … ({len(values)} in all)" if len(values) > most else shown
-
-
 @contextmanager
 def opened(file: str) -> Iterator[Source]:
     """Open a file by its name; ``-`` is standard input, kept in a temporary file while it is read."""
@@ -279,7 +256,7 @@ def _kind(path: str, *, is_input: bool) -> tuple[str, bool]:
 
 def _relation(path: str, kind: str, compressed: bool, as_text: bool) -> tuple[str, list[str]]:
     reader = _READERS[kind].format(
-        compression=", compression = 'gzip'" if compressed else "", types="all_varchar = true" if as_text else _TYPES
+        compression=", compression = 'gzip'" if compressed else "", types="all_varchar = true" if as_text else TYPES
     )
     # DuckDB reads *, ? and [ in a path as a pattern; a file may really be called that.
     return reader, [re.sub(r"([*?\[])", r"[\1]", path)]

@@ -68,7 +68,8 @@ def select(file: str, score: str | None, quota: int | float, ties: Any, seed: in
 
 def _write(source: Source, rows: list[int], output: str | None) -> None:
     """Copy the chosen rows out of the file, in their order; text formats keep every cell as it stands."""
-    from .reading import executed, quoted
+    from ..engines.duckdb_source import quoted
+    from .reading import executed
 
     name = "place"
     while name in source.columns:
@@ -110,7 +111,8 @@ def _write(source: Source, rows: list[int], output: str | None) -> None:
 
 def _kept_as_numbers(source: Source) -> list[str]:
     """Columns of a text file that are numbers throughout. Identifiers such as 007 are none: they would lose zeros."""
-    from .reading import executed, quoted
+    from ..engines.duckdb_source import quoted
+    from .reading import executed
 
     found = [c for c in source.columns if source.is_number(c)] if source.kind in ("csv", "tsv") else []
     if not found:
@@ -127,7 +129,7 @@ def _kept_as_numbers(source: Source) -> list[str]:
 
 def output_kind(output: str | None) -> str:
     """The format that the ending of a file's name stands for."""
-    from .reading import KINDS
+    from ..engines.duckdb_source import KINDS
 
     if output is None:
         return "csv"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..passes import stream_passes
+from .stream_steps import stream_steps
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class Draws:
         self._blocks = self._blocks[:0]
         weights = np.empty(0) if weight is None else weight
         width = self._counts.shape[2]
-        draw = partial(stream_passes().draw_rows, row, positive, weights, rows, place, self.seed, self._table)
+        draw = partial(stream_steps().draw_rows, row, positive, weights, rows, place, self.seed, self._table)
         if not self.in_threads:
             draw(0, width, self._counts)
             return

@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import InputError
 from .arrow_stream import StreamError
 
-_KINDS = {
+KINDS = {
     ".csv": "csv",
     ".txt": "csv",
     ".tsv": "tsv",
@@ -28,7 +28,7 @@ _KINDS = {
     ".ndjson": "json",
 }
 # DuckDB would read yes/no as booleans, and so decide what is positive; that is the user's to say.
-_TYPES = "auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
+TYPES = "auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 
@@ -162,7 +162,7 @@ def _from_text(connection: Any, text: str, query: str | None) -> Source:
     if query is not None:
         raise InputError("query goes with a DuckDB connection or a database; a file is read as it is")
     kind, packed = _kind(text)
-    table = _reader(text, kind, packed, _TYPES)
+    table = _reader(text, kind, packed, TYPES)
     name = os.path.basename(text.rstrip("/")) or text
     as_text = _reader(text, kind, packed, "all_varchar = true") if kind in ("csv", "tsv") else None
     return _described(name, table, connection.sql, connection.interrupt, as_text)
@@ -198,12 +198,12 @@ def _kind(path: str) -> tuple[str, str]:
     packed = _PACKED.get(ending, "")
     if packed:
         ending = os.path.splitext(stem)[1]
-    if ending not in _KINDS:
+    if ending not in KINDS:
         raise InputError(
-            f"{os.path.basename(first)}: what kind of file is it? Its name should end in {', '.join(_KINDS)}, with .gz "
+            f"{os.path.basename(first)}: what kind of file is it? Its name should end in {', '.join(KINDS)}, with .gz "
             "or .zst behind it where it is compressed"
         )
-    return _KINDS[ending], packed
+    return KINDS[ending], packed
 
 
 def _reader(path: str, kind: str, packed: str, types: str) -> str:
@@ -264,7 +264,7 @@ def _is_full(message: str) -> bool:
 
 def _full(name: str, message: str) -> str:
     return (
-        f"{name} could not be sorted: {sentence(message)}. The sort needs about 20 bytes for each row in memory or in "
+        f"{name} could not be sorted: {sentence(message)}. The sort needs about 30 bytes for each row in memory or in "
         "temp_directory; temporary files are removed"
     )
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measures.reading import Reading
-from ..passes import passes, stream_passes
+from ..passes import passes
 from ..ranking import Ranking
 from ..sweep import CUT, FIELDS, Piece, Start, merge, scale_of, sweep_piece
 from .draws import Draws
+from .stream_steps import stream_steps
 
 Floats = NDArray[np.float64]
 TOLERANCE = 2.0**-11
@@ -165,7 +166,7 @@ class Stream:
         """Take the next rows."""
         if len(score) == 0:
             return
-        kernels = stream_passes()
+        kernels = stream_steps()
         out, rows = self._room(len(score)), np.zeros(len(score) + 1, np.int64)
         is_open = self._open is not None
         if weight is None:
@@ -180,7 +181,7 @@ class Stream:
         """Take the next rows, grouped by score."""
         if len(score) == 0:
             return
-        kernels = stream_passes()
+        kernels = stream_steps()
         out = self._room(len(score))
         kinds = (pos.astype(self._dtype), neg.astype(self._dtype))
         self._take(kernels.group_groups(score, *kinds, self._open is not None, *out), out, score)
@@ -222,7 +223,7 @@ class Stream:
         """Sum a piece whose groups are complete."""
         if len(score) == 0:
             return
-        kernels = stream_passes()
+        kernels = stream_steps()
         totals = self.totals
         if isinstance(totals.sums[0], float) and not totals.weighted:
             pos, neg = pos.astype(np.float64), neg.astype(np.float64)
