@@ -251,3 +251,69 @@ def test_nothing_is_left_in_the_temporary_directory(tmp_path: Path) -> None:
     with pytest.raises(cl.InputError):
         evaluate_table(path, temp_directory=folder, **PLAIN)
     assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_nan_is_found_in_files_whose_statistics_leave_it_out(kind: type, stream: bool, tmp_path: Path) -> None:
+    """Other writers than DuckDB leave NaN out of a column's smallest and largest value."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    p = rng.random(300).astype(kind)
+    y, w = (rng.random(300) < p).astype(np.float64), rng.random(300) + 0.1
+    gone = {"p": [7, 200], "y": [3], "w": [200, 250]}
+    columns = {"p": p, "y": y, "w": w}
+    for name, rows in gone.items():
+        columns[name] = columns[name].copy()
+        columns[name][rows] = np.nan
+    path = str(tmp_path / "t.parquet")
+    pq.write_table(pa.table(columns), path)
+    asked: dict[str, Any] = {"label": "y", "score": "p", "weight": "w", "interval": None, "stream": stream}
+    with pytest.raises(cl.InputError, match=r"column 'y' has no label in row 3 \(4 rows in all"):
+        evaluate_table(path, **asked)
+    found = evaluate_table(path, missing="drop", **asked)
+    assert found.facts["dropped"] == 4
+    kept = np.setdiff1d(np.arange(300), np.concatenate(list(gone.values())))
+    expected = cl.evaluate(y[kept], p[kept].astype(np.float64), sample_weight=w[kept], interval=None)
+    for key in expected:
+        assert found[key].value == pytest.approx(expected[key].value, rel=1e-12, nan_ok=True), key
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_scores_that_change_between_passes_are_noticed(stream: bool) -> None:
+    """As many rows of each class as before, but other scores."""
+    relation = duckdb.connect().sql("SELECT (i % 3 = 0)::INT AS y, random() AS p FROM range(20000) t(i)")
+    with pytest.raises(RuntimeError, match="changed while it was read: its scores added up to"):
+        evaluate_table(relation, label="y", score="p", interval=None, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_quota_does_not_go_with_weights(stream: bool, tmp_path: Path) -> None:
+    path = str(tmp_path / "t.parquet")
+    duckdb.sql("SELECT i % 2 AS y, i / 10 AS p, 1 + i AS w FROM range(10) t(i)").write_parquet(path)
+    for ask in (
+        lambda: evaluate_table(path, label="y", score="p", weight="w", quota=3, stream=stream),
+        lambda: compare_table(path, label="y", scores=["p", "w"], weight="w", quota=3, stream=stream),
+    ):
+        with pytest.raises(cl.InputError, match="quota counts rows and weight makes rows count unequally"):
+            ask()
+
+
+@pytest.mark.parametrize("weight", [1e-200, 1e200, -1.0])
+def test_weights_that_cannot_be_multiplied_are_refused(weight: float, tmp_path: Path) -> None:
+    path = str(tmp_path / "t.parquet")
+    rows = ", ".join(f"({i % 2}, {i / 10}, {weight if i == 4 else 1.0}::DOUBLE)" for i in range(10))
+    duckdb.sql(f"SELECT * FROM (VALUES {rows}) t(y, p, w)").write_parquet(path)
+    words = rf"{weight:g} in row 4; a weight must be finite and not negative, and between"
+    with pytest.raises(cl.InputError, match=words.replace("+", r"\+")):
+        evaluate_table(path, label="y", score="p", weight="w")
+    with pytest.raises(cl.InputError, match="sample_weight: row 1 is"):
+        cl.roc_auc([1, 0, 1], [0.9, 0.5, 0.4], sample_weight=[1.0, weight, 1.0])
+
+
+def test_decimals_beyond_what_floats_tell_apart_are_refused() -> None:
+    relation = duckdb.connect().sql(
+        "SELECT (i % 2)::INT AS y, (i + 9007199254740993)::DECIMAL(38, 0) AS p FROM range(20) t(i)"
+    )
+    with pytest.raises(cl.InputError, match=r"beyond 2\^53"):
+        evaluate_table(relation, label="y", score="p", interval=None)

@@ -122,7 +122,7 @@ def _after(ranking: Ranking, groups: int, level: float) -> OperatingPoint:
     """The cut after a number of whole groups."""
     tp = float(ranking.pos[:groups].sum(dtype=np.float64))
     fp = float(ranking.neg[:groups].sum(dtype=np.float64))
-    cut = Counts(tp, fp, ranking.n_pos - tp, ranking.n_neg - fp)
+    cut = Counts(tp, fp, max(0.0, ranking.n_pos - tp), max(0.0, ranking.n_neg - fp))  # sums of weights may round
     if not ranking.weighted and 0 < tp + fp:
         return at_rows(ranking, round(tp + fp), level)
     return _point(ranking, cut, groups, 0.0, level)

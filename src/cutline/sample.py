@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from .errors import InputError
 
 _EXACT_INTEGERS = 2**53
+WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
+WEIGHTS_MUST = "a weight must be finite and not negative, and between 1e-100 and 1e100 where it is not 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,15 +256,17 @@ def _refuse_unknown(distinct: list[Any], pos_label: Any) -> None:
 
 
 def _weights(values: Any, n: int) -> NDArray[np.float64]:
-    column, low, high = as_numbers(values, "sample_weight")
+    column, _, high = as_numbers(values, "sample_weight")
     if len(column) != n:
         raise InputError(f"sample_weight has {len(column)} rows but y_score has {n}: pass one weight for each case")
-    if low < 0 or high == np.inf:
-        row = int(np.argmax((column < 0) | (column == np.inf)))
-        raise InputError(f"sample_weight: row {row} is {column[row]:g}; a weight must be finite and not negative")
+    column = column.astype(np.float64)
+    bad = (column != 0) & ((column < WEIGHTS[0]) | (column > WEIGHTS[1]))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"sample_weight: row {row} is {column[row]:g}; {WEIGHTS_MUST}")
     if high == 0:
         raise InputError("sample_weight: every weight is zero, so no case is left; give at least one a positive weight")
-    return column.astype(np.float64)
+    return column
 
 
 def resolve_quota(quota: Any, n: int) -> int:

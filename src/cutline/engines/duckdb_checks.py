@@ -8,16 +8,18 @@ from typing import Any
 
 from ..errors import InputError
 from ..rows import counted
+from ..sample import WEIGHTS, WEIGHTS_MUST
 from .duckdb_source import Source, listed, literal, quoted
 from .stream import Totals
 
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_WHOLE = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _EXACT_INTEGERS = 2**53
 
 
 def is_number(kind: str) -> bool:
     """Whether a DuckDB type is one of numbers."""
-    return kind in (*_WHOLE, "UHUGEINT", "DOUBLE", "FLOAT") or kind.startswith("DECIMAL")
+    return kind in (*_WHOLE, "DOUBLE", "FLOAT") or kind.startswith("DECIMAL")
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,13 @@ class _Check:
             "low": f"min({self.value}) FILTER ({counted})",
             "high": f"max({self.value}) FILTER ({counted})",
             "distinct": f"approx_count_distinct({self.value})",
+            "sum": f"sum({self.value}{f' * {self.burden}' if self.burden else ''}) FILTER ({counted})",
             **self._label_terms(keep),
         }
         if self.burden is not None:
             terms["pos"] = f"fsum({self.burden}) FILTER (({counted}) AND {self.says})"
             terms["neg"] = f"fsum({self.burden}) FILTER (({counted}) AND NOT ({self.says}))"
-            terms["bad_weight"] = f"count(*) FILTER (({keep}) AND ({self.burden} < 0 OR isinf({self.burden})))"
+            terms["bad_weight"] = f"count(*) FILTER (({keep}) AND ({self._bad_weight()}))"
         sql = "SELECT " + ", ".join(terms.values()) + f" FROM {self.source.table}"
         found = dict(zip(terms, self._aggregate(sql), strict=True))
         self._refuse(found, lacks)
@@ -166,6 +169,7 @@ class _Check:
             weighted,
             int(found["lacking"]),
             int(found["distinct"]),
+            float(found["sum"]),
         )
         return Columns(f"({self.says})", self.value, self.burden, " AND ".join(where)), totals
 
@@ -199,10 +203,14 @@ class _Check:
             if column is None:
                 continue
             name, kind = quoted(column), self.source.types[column]
-            lacks.append(
-                (f"{name} IS NULL" + (f" OR isnan({name})" if kind in ("DOUBLE", "FLOAT") else ""), column, role)
-            )
+            # not isnan(): DuckDB decides it from a file's statistics, which leave NaN out
+            is_nan = f" OR hash({name}) = hash('nan'::{kind})" if kind in ("DOUBLE", "FLOAT") else ""
+            lacks.append((f"{name} IS NULL{is_nan}", column, role))
         return lacks
+
+    def _bad_weight(self) -> str:
+        low, high = (f"{limit!r}::DOUBLE" for limit in WEIGHTS)
+        return f"{self.burden} <> 0 AND ({self.burden} < {low} OR {self.burden} > {high})"
 
     def _label_terms(self, keep: str) -> dict[str, str]:
         name = quoted(self.label)
@@ -237,18 +245,15 @@ class _Check:
         if self.given is None and min((found[k] for k in ("not_01", "not_11", "not_words") if k in found), default=0):
             self._refuse_labels(found)
         if found.get("bad_weight"):
-            burden = self.burden
-            bad = _first(source, f"{burden} < 0 OR isinf({burden})", str(burden))
+            bad = _first(source, self._bad_weight(), str(self.burden))
             at, value = bad if bad is not None else (0, 0.0)
-            raise InputError(
-                f"{source.name}: column {self.weight!r} is {value:g} in row {at}; a weight must be finite and not "
-                "negative"
-            )
+            raise InputError(f"{source.name}: column {self.weight!r} is {value:g} in row {at}; {WEIGHTS_MUST}")
         if found["rows"] == 0:
             raise InputError(f"{source.name}: every weight in column {self.weight!r} is zero, so no case is left")
         if found["positives"] == 0 and self.given is not None and len(self._values()) > 1:
             self._refuse_unknown()
-        whole = source.types[self.score] in _WHOLE
+        kind = source.types[self.score]
+        whole = kind in _WHOLE or (kind.startswith("DECIMAL") and kind.endswith(",0)"))
         if whole and max(abs(found["low"]), abs(found["high"])) > _EXACT_INTEGERS:
             raise InputError(
                 f"{source.name}: column {self.score!r} holds integers beyond 2^53, where floats confuse them; rescale"

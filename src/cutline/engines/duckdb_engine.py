@@ -20,7 +20,7 @@ from .draws import Draws
 from .duckdb_checks import Columns, check
 from .duckdb_source import Source, quoted, told
 from .pairs import Gaps
-from .result import finish, needs_rows
+from .result import check_same, finish, needs_rows
 from .stream import Stream, Totals
 from .wishes import Job, Wishes
 
@@ -43,6 +43,7 @@ def evaluate(
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> Evaluation:
     """Evaluate one score column; a table of up to a million rows is loaded, a longer one streamed."""
+    wishes.check(weighted=weight is not None)
     columns, totals = check(source, label, score, weight, positive, missing, others)
     if wishes.stream is False or (wishes.stream is None and totals.rows <= IN_MEMORY):
         ev = evaluate_sample(
@@ -76,7 +77,7 @@ def evaluate(
                 stream.feed(batch["score"], batch["positive"], batch.get("weight"), batch.get("row"))
                 progress.advance(len(batch["score"]))
     part = stream.finish()
-    _same_as_counted(part.blocks, totals, source)
+    check_same(source.name, totals, *part.blocks[:, [2, 3, 1]].sum(axis=0))
     return finish(
         part,
         totals,
@@ -151,16 +152,6 @@ def _discordant(source: Source, columns: Columns, scores: Mapping[str, str], thr
     return {key: (int(counts[2 * k]), int(counts[2 * k + 1])) for k, key in enumerate(terms)}
 
 
-def _same_as_counted(blocks: NDArray[np.float64], totals: Totals, source: Source) -> None:
-    """The sums rest on the totals: a source that changed between the two passes must not go unnoticed."""
-    found = blocks[:, 2].sum(), blocks[:, 3].sum()
-    if not np.allclose(found, (totals.pos, totals.neg), rtol=1e-9 if totals.weighted else 0.0, atol=0.0):
-        raise RuntimeError(
-            f"{source.name} changed while it was read: {totals.pos:g} positives and {totals.neg:g} negatives were "
-            f"counted first, {found[0]:g} and {found[1]:g} came"
-        )
-
-
 def _sorted(columns: Columns, source: Source, *, numbered: bool) -> str:
     what = f"{columns.score} AS score, {columns.positive}::UTINYINT AS positive"
     if columns.weight is not None:
@@ -201,4 +192,7 @@ def _loaded(source: Source, columns: Columns, totals: Totals) -> Sample:
     parts = list(_batches(source, columns.select(what, source.table), None))
     score, positive = (np.concatenate([part[name] for part in parts]) for name in ("score", "positive"))
     weight = np.concatenate([part["weight"] for part in parts]) if columns.weight is not None else None
+    each = np.ones(1) if weight is None else weight
+    pos, neg = (float((each * (positive == side)).sum()) for side in (1, 0))
+    check_same(source.name, totals, pos, neg, float((score * each).sum()))
     return Sample(positive.astype(np.bool_), score, weight, totals.low, totals.high)

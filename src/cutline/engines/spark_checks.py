@@ -9,6 +9,7 @@ from operator import or_
 from typing import Any
 
 from ..errors import InputError
+from ..sample import WEIGHTS, WEIGHTS_MUST
 from .duckdb_source import listed
 from .stream import Totals
 
@@ -58,6 +59,7 @@ def check(
     for k in range(len(scores)):
         score = f.when(counts, f.col(f"score_{k}"))
         terms |= {f"low_{k}": f.min(score), f"high_{k}": f.max(score), f"distinct_{k}": f.approx_count_distinct(score)}
+        terms[f"sum_{k}"] = f.sum(score * f.col("weight") if weight is not None else score)
     if positive is None and _is_number(types[label]):
         for pair in ((0, 1), (-1, 1)):
             terms[f"not_{pair}"] = _number_of(~f.col("lacking") & ~f.col("label").isin(*pair))
@@ -82,6 +84,7 @@ def check(
             weight is not None,
             int(found["lacking"]),
             int(found[f"distinct_{k}"]),
+            float(found[f"sum_{k}"]),
         )
         for k in range(len(scores))
     ]
@@ -99,7 +102,7 @@ def _word(role: str) -> str:
 
 
 def _bad_weight(weight: Any) -> Any:
-    return (weight < 0) | (weight == float("inf"))
+    return (weight != 0) & ((weight < WEIGHTS[0]) | (weight > WEIGHTS[1]))
 
 
 def _named(column: str) -> Any:
@@ -177,8 +180,7 @@ def _refuse(found: dict[str, Any], roles: dict[str, str], frame: Any, own: Any, 
     if found.get("bad_weight"):
         raise InputError(
             f"the table's column {roles['weight']!r} is negative or infinite in {found['bad_weight']} rows, as in "
-            f"{_example(frame, _bad_weight(_named(roles['weight']).cast('double')))}; a weight must be finite and not "
-            "negative"
+            f"{_example(frame, _bad_weight(_named(roles['weight']).cast('double')))}; {WEIGHTS_MUST}"
         )
     if found["rows"] == 0:
         raise InputError(f"every weight in column {roles['weight']!r} is zero, so no case is left")

@@ -26,7 +26,7 @@ from ..progress import Progress
 from .comparing import Discordant, compared
 from .pairs import Gaps
 from .partition import Told, joined_parts
-from .result import finish, needs_rows
+from .result import check_same, finish, needs_rows
 from .spark_checks import check
 from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
 from .stream import Totals
@@ -70,6 +70,7 @@ class _Table:
     ) -> None:
         if wishes.stream is False:
             raise InputError("stream=False would move the rows to the driver; use toPandas() if that is what you want")
+        wishes.check(weighted=weight is not None)
         self.session, self.models, self.wishes = frame.sparkSession, list(scores), wishes
         self._progress = Progress(f"Spark: {', '.join(scores.values())}", 4, wishes.settings.progress)
         self.rows, self.totals = check(frame, label, list(scores.values()), weight, positive, missing)
@@ -99,8 +100,10 @@ class _Table:
 
     def _finished(self, k: int, told: Sequence[Told]) -> Evaluation:
         job, name = self.jobs[k], self.models[k]
+        part = joined_parts(told, job.readings)
+        check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].sum(axis=0))
         return finish(
-            joined_parts(told, job.readings),
+            part,
             self.totals[k],
             job.specs,
             job.readings,
@@ -249,7 +252,7 @@ def _ranges(keyed: Any, keys: Keys) -> dict[int, Range]:
 
 
 def _complete(found: Mapping[int, Told], ranges: Mapping[int, Range]) -> None:
-    """Every range answered, with the cases that were counted in it."""
+    """Every range answered, with the cases that were counted in it: what comes after it was summed from there."""
     for key, here in ranges.items():
         blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
         if not np.allclose((blocks[:, 2].sum(), blocks[:, 3].sum()), here.own, rtol=1e-9, atol=0.0):

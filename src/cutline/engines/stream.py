@@ -40,6 +40,7 @@ class Totals:
     weighted: bool = False
     dropped: int = 0
     distinct: int = 0
+    sum: float = 0.0  # of the scores, times weights: a table that changes between passes shows in it
 
     @property
     def scale(self) -> float:

@@ -31,6 +31,11 @@ class Wishes:
     resamples: int | None
     stream: bool | None
 
+    def check(self, *, weighted: bool) -> None:
+        """Refuse a quota where rows do not count alike."""
+        if weighted and self.quota is not None:
+            raise InputError("quota counts rows and weight makes rows count unequally: leave one of the two out")
+
 
 @dataclass(frozen=True)
 class Job:
@@ -46,6 +51,7 @@ class Job:
     @classmethod
     def of(cls, wishes: Wishes, totals: Totals) -> Job:
         """Plan a streamed evaluation."""
+        wishes.check(weighted=totals.weighted)
         specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=totals.weighted)
         sample = empty_sample(totals)
         obstacles = {spec: obstacle_of(spec.measure, sample, wishes.measures is None) for spec in specs}
