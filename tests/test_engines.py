@@ -436,7 +436,7 @@ def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
     assert running.stdout is not None
     running.stdout.readline()
     deadline = time.monotonic() + 60
-    while not any(folder.rglob("*.tmp")):  # it has begun to spill
+    while not any(file.is_file() for file in folder.rglob("*")):  # it has begun to spill
         assert running.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)

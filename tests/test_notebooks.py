@@ -22,6 +22,8 @@ STRICT = """
 import warnings
 from threadpoolctl import threadpool_limits
 warnings.simplefilter("error")
+# what old libraries say of each other's future is not ours to mend
+warnings.filterwarnings("default", category=DeprecationWarning, module="(?!cutline|__main__)")
 limits = threadpool_limits(1)  # two notebooks may run at once
 """
 
