@@ -77,7 +77,7 @@ def test_a_large_file_is_streamed_and_says_so(two: Path, monkeypatch: pytest.Mon
         (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark, not with duckdb"),
         (["--master", "local", "--temp-directory", "x"], "--temp-directory goes with --engine duckdb, not with spark"),
         (["--engine", "memory", "--missing", "drop"], "--missing goes with --engine duckdb or spark"),
-        (["--memory-limit", "plenty"], "DuckDB refuses --memory-limit"),
+        (["--memory-limit", "plenty"], "--memory-limit must be a size such as '2GB', got 'plenty'"),
         (["--engine", "duckdb", "--score", "[pq]"], "takes one score column, not 'p', 'q'"),
     ],
 )

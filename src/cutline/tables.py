@@ -71,9 +71,10 @@ def evaluate_table(
         return in_memory(source, score=score, name=title, **columns)
     from .engines.duckdb_engine import evaluate as through_duckdb
     from .engines.duckdb_source import opened
+    from .engines.duckdb_types import settled
 
     with opened(source, query, machine) as table:
-        return through_duckdb(table, score=score, name=title, **columns)
+        return through_duckdb(settled(table, label, [score], weight), score=score, name=title, **columns)
 
 
 def compare_table(
@@ -127,9 +128,11 @@ def compare_table(
         return in_memory(source, scores=named, margin=margin, **columns)
     from .engines.duckdb_engine import compare as through_duckdb
     from .engines.duckdb_source import opened
+    from .engines.duckdb_types import settled
 
     with opened(source, query, machine) as table:
-        return through_duckdb(table, scores=named, margin=margin, **columns)
+        own = settled(table, label, list(named.values()), weight)
+        return through_duckdb(own, scores=named, margin=margin, **columns)
 
 
 def _columns(scores: Any) -> list[str]:

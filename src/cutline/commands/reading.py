@@ -17,19 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.duckdb_source import KINDS, TYPES, listed, quoted
+from ..engines import trouble
+from ..engines.duckdb_files import Files, kind_of
+from ..engines.duckdb_source import listed, quoted
+from ..engines.duckdb_types import WHOLE, unlike_guessed
 from ..errors import InputError
 from ..rows import counted
-from . import trouble
 from .output import note
 
-_READERS = {
-    "csv": "read_csv(?, {types}{compression})",
-    "tsv": "read_csv(?, delim = '\t', {types}{compression})",
-    "json": "read_json(?, format = 'auto'{compression})",
-    "parquet": "read_parquet(?)",
-}
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_EXACT_INTEGERS = 2**53
 
 
 @dataclass(frozen=True)
@@ -43,15 +39,21 @@ class Source:
     connection: Any
     types: dict[str, str]
     loaded: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    retyped: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns, in file order."""
         return list(self.types)
 
+    @property
+    def _files(self) -> Files:
+        return Files(self.path, (self.path,), self.kind, "gzip" if self.compressed else "")
+
     def relation(self, *, as_text: bool = False) -> tuple[str, list[str]]:
         """SQL that reads the file, and its parameters. ``as_text`` keeps the cells of a text file as they stand."""
-        return _relation(self.path, self.kind, self.compressed, as_text)
+        given = self.types if self.retyped and self.kind == "json" else self.retyped  # JSON: all columns or none
+        return self._files.reader(given, all_text=as_text), []
 
     def told(self, error: Exception) -> str:
         """What DuckDB could not read, in one sentence."""
@@ -63,7 +65,7 @@ class Source:
 
     def is_whole(self, column: str) -> bool:
         """Whether a column holds whole numbers."""
-        return self.types[column] in _WHOLE
+        return self.types[column] in WHOLE
 
     def is_fraction(self, column: str) -> bool:
         """Whether a column holds numbers with a fraction."""
@@ -74,15 +76,38 @@ class Source:
         relation, path = self.relation()
         return executed(self.connection, f"SELECT {select} FROM {relation} {rest}", [*parameters, *path], self.told)
 
+    def settle(self, columns: Sequence[str]) -> None:
+        """Give columns types that hold for the whole file: those of text are guessed from its first rows."""
+        guessed = [c for c in dict.fromkeys(columns) if c in self.types and self.is_whole(c) and c not in self.loaded]
+        if self.kind == "parquet" or not guessed:
+            return
+        cells = self._files.reader(dict.fromkeys(self.types, "VARCHAR"), all_text=True)
+        sql = f"SELECT {', '.join(map(unlike_guessed, guessed))} FROM {cells}"
+        found = executed(self.connection, sql, [], self.told).fetchone()
+        self.retyped.update({column: kind for column, kind in zip(guessed, found, strict=True) if kind is not None})
+        self.types.update(self.retyped)
+
     def load(self, columns: Sequence[str]) -> None:
         """Read several columns of numbers in one pass over the file; ``numbers`` then finds them."""
+        self.settle(columns)
         wanted = [c for c in dict.fromkeys(columns) if c in self.types and self.is_number(c)]
         if wanted:
             read = self.query(", ".join(f"{self._as_float(c)} AS v{k}" for k, c in enumerate(wanted))).fetchnumpy()
-            self.loaded.update({c: read[f"v{k}"] for k, c in enumerate(wanted)})
+            self.loaded.update({c: self._exact(read[f"v{k}"], c) for k, c in enumerate(wanted)})
 
     def _as_float(self, column: str) -> str:
         return quoted(column) if self.types[column] == "FLOAT" else f"{quoted(column)}::DOUBLE"
+
+    def _exact(self, values: NDArray[Any], column: str) -> NDArray[Any]:
+        """The values, unless they are integers that floats confuse."""
+        if self.is_whole(column):
+            beyond = np.ma.filled(np.abs(values) >= _EXACT_INTEGERS, False)
+            if beyond.any():
+                raise InputError(
+                    f"{self.name}: column {column!r} holds an integer beyond 2^53 in data row "
+                    f"{int(np.argmax(beyond)) + 1}, where floats confuse them; rescale"
+                )
+        return values
 
     def numbers(self, column: str, role: str) -> NDArray[Any]:
         """A column as floats (float32 stays float32, so that ties stay ties); a missing value is refused."""
@@ -90,7 +115,9 @@ class Source:
         if not self.is_number(column) and self.types[column] != "BOOLEAN":
             self._check_text(column, role)
         if column not in self.loaded:
-            self.loaded[column] = self.query(f"{self._as_float(column)} AS v").fetchnumpy()["v"]
+            self.settle([column])
+            read = self.query(f"{self._as_float(column)} AS v").fetchnumpy()["v"]
+            self.loaded[column] = self._exact(read, column)
         return self.complete(self.loaded[column], column, role)
 
     def weights(self, column: str) -> NDArray[Any]:
@@ -234,12 +261,9 @@ def _check_shape(source: Source) -> None:
 
 def _kind(path: str, *, is_input: bool) -> tuple[str, bool]:
     """What kind of file it is: by its name, or by its first bytes where the name says nothing."""
-    stem, ending = os.path.splitext(path.lower())
-    compressed = ending == ".gz"
-    if compressed:
-        ending = os.path.splitext(stem)[1]
-    if ending in KINDS and not is_input:
-        return KINDS[ending], compressed
+    kind, packed = kind_of(path)
+    if kind is not None and packed != "zstd" and not is_input:
+        return kind, bool(packed)
     with open(path, "rb") as file:
         start = file.read(1 << 16)
     compressed = start.startswith(b"\x1f\x8b")
@@ -252,14 +276,6 @@ def _kind(path: str, *, is_input: bool) -> tuple[str, bool]:
     if start.lstrip()[:1] in (b"{", b"["):
         return "json", compressed
     return "csv", compressed
-
-
-def _relation(path: str, kind: str, compressed: bool, as_text: bool) -> tuple[str, list[str]]:
-    reader = _READERS[kind].format(
-        compression=", compression = 'gzip'" if compressed else "", types="all_varchar = true" if as_text else TYPES
-    )
-    # DuckDB reads *, ? and [ in a path as a pattern; a file may really be called that.
-    return reader, [re.sub(r"([*?\[])", r"[\1]", path)]
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,7 @@ def _kept_as_numbers(source: Source) -> list[str]:
     found = [c for c in source.columns if source.is_number(c)] if source.kind in ("csv", "tsv") else []
     if not found:
         return []
+    source.settle(found)
     tests = [
         f"coalesce(bool_and(TRY_CAST({quoted(c)} AS {source.types[c]}) IS NOT NULL "
         f"AND NOT regexp_matches({quoted(c)}, '^\\s*[+-]?0\\d')) FILTER ({quoted(c)} IS NOT NULL), false)"
@@ -129,7 +130,7 @@ def _kept_as_numbers(source: Source) -> list[str]:
 
 def output_kind(output: str | None) -> str:
     """The format that the ending of a file's name stands for."""
-    from ..engines.duckdb_source import KINDS
+    from ..engines.duckdb_files import KINDS
 
     if output is None:
         return "csv"

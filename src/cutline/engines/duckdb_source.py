@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import glob
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import InputError
-from .arrow_stream import StreamError
+import numpy as np
 
-KINDS = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-}
-# DuckDB would read yes/no as booleans, and so decide what is positive; that is the user's to say.
-TYPES = "auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
-_PACKED = {".gz": "gzip", ".zst": "zstd"}
+from ..errors import InputError
+from . import trouble
+from .arrow_stream import StreamError
+from .duckdb_files import Files
+from .duckdb_files import literal as literal  # its users think of it beside quoted
+from .trouble import sentence
+
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
+_MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
 
 
 @dataclass(frozen=True)
@@ -40,6 +32,15 @@ class Options:
     memory_limit: str | None = None
     threads: int | None = None
     temp_directory: str | None = None
+
+    def __post_init__(self) -> None:
+        threads, limit = self.threads, self.memory_limit
+        if threads is not None:
+            whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+            if not whole or not 1 <= threads <= _MOST_THREADS:
+                raise InputError(f"threads must be a whole number from 1 to {_MOST_THREADS}, got {threads!r}")
+        if limit is not None and not (isinstance(limit, str) and re.match(r"\s*\d", limit)):
+            raise InputError(f"memory_limit must be a size such as '2GB', got {limit!r}")
 
     @property
     def given(self) -> list[str]:
@@ -56,11 +57,14 @@ class Source:
     run: Callable[[str], Any]
     interrupt: Callable[[], None]
     types: dict[str, str]
-    as_text: str | None = None
+    as_text: str | None = None  # a text file with its cells as they stand
+    retyped: Callable[[dict[str, str]], str] | None = None  # a text file with other types than were guessed
+    header: Callable[[], list[str]] = list  # the names as they stand, before DuckDB makes them differ
+    in_words: Callable[[Exception], str] | None = None
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and give its rows."""
-        with told(self.name, self.as_text is not None):
+        with told(self.name, self.as_text is not None, self.in_words):
             found: list[tuple[Any, ...]] = self.run(sql).fetchall()
             return found
 
@@ -69,7 +73,14 @@ class Source:
         if not isinstance(column, str):
             raise InputError(f"{role} must be the name of a column, got {column!r}")
         if column in self.types:
+            renamed = any(re.fullmatch(re.escape(column) + r"_\d+", other) for other in self.types)
+            if renamed and self.header().count(column) > 1:
+                raise InputError(f"{self.name} has several columns called {column!r}; rename all but one")
             return
+        names = self.header()
+        if names.count(column) == 1 and len(names) == len(self.types):
+            own = list(self.types)[names.index(column)]
+            raise InputError(f"{self.name}: DuckDB calls the column {column!r} {own!r}; use this name for the {role}")
         near = difflib.get_close_matches(column, list(self.types), n=1, cutoff=0.5)
         folded = [name for name in self.types if name.casefold() == column.casefold()]
         hint = f"did you mean {(folded or near)[0]!r}?" if folded or near else f"it has {listed(list(self.types))}"
@@ -79,13 +90,6 @@ class Source:
 def quoted(column: str) -> str:
     """A name as SQL takes it, whatever it contains."""
     return '"' + column.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text as SQL takes it, whatever it contains."""
-    if "\0" in text:
-        raise InputError(f"{text!r} holds a zero byte, which no file name or label can")
-    return "'" + text.replace("'", "''") + "'"
 
 
 def listed(values: Sequence[Any], most: int = 8) -> str:
@@ -105,7 +109,7 @@ def opened(source: Any, query: str | None, options: Options) -> Iterator[Source]
         if query is None:
             raise InputError("a DuckDB connection needs a query: pass query='SELECT …' beside it")
         _refuse_options(options)
-        yield _described(f"the query {_short(query)}", f"({query})", source.sql, source.interrupt)
+        yield _queried(source, query)
         return
     if isinstance(source, duckdb.DuckDBPyRelation):
         _refuse_options(options)
@@ -113,7 +117,7 @@ def opened(source: Any, query: str | None, options: Options) -> Iterator[Source]
         if query is not None:
             raise InputError("a relation is a query already; leave query out")
         # a relation does not show its connection, so a running query of it cannot be interrupted: it is waited for
-        yield _described("the relation", table, run, lambda: None)
+        yield replace(_described("the relation", table, run, lambda: None), header=lambda: list(source.columns))
         return
     folder = _own_folder(options.temp_directory)
     try:
@@ -158,14 +162,37 @@ def _from_text(connection: Any, text: str, query: str | None) -> Source:
         _attach(connection, text, _DATABASES[scheme[1].lower()])
         if query is None:
             raise InputError("a database needs a query: pass query='SELECT …' beside it")
-        return _described(f"the query {_short(query)}", f"({query})", connection.sql, connection.interrupt)
+        return _queried(connection, query)
     if query is not None:
         raise InputError("query goes with a DuckDB connection or a database; a file is read as it is")
-    kind, packed = _kind(text)
-    table = _reader(text, kind, packed, TYPES)
-    name = os.path.basename(text.rstrip("/")) or text
-    as_text = _reader(text, kind, packed, "all_varchar = true") if kind in ("csv", "tsv") else None
-    return _described(name, table, connection.sql, connection.interrupt, as_text)
+    files = Files.of(text)
+    source = _described(files.name, files.reader(), connection.sql, connection.interrupt, files.in_words)
+    source = replace(source, header=lambda: files.header(connection))
+    if not files.is_text:
+        return source
+    if len(source.types) == 1 and files.kind != "json" and files.packed != "zstd":
+        found = trouble.ragged(files.files[0], files.name, bool(files.packed))
+        if found is not None:  # lines that differ so much that they were taken for a single column
+            raise InputError(found)
+    as_text = files.reader(dict.fromkeys(source.types, "VARCHAR") if files.kind == "json" else None, all_text=True)
+    return replace(source, as_text=as_text, retyped=lambda types: files.reader(_needed(files, source.types, types)))
+
+
+def _needed(files: Files, guessed: dict[str, str], types: dict[str, str]) -> dict[str, str]:
+    """JSON is read with the types of all columns or of none."""
+    return {**guessed, **types} if files.kind == "json" else types
+
+
+def _queried(connection: Any, query: str) -> Source:
+    """A query as a table: one statement, whatever stands behind it (a semicolon, a comment)."""
+    name = f"the query {_short(query)}"
+    with told(name, False):
+        statements = connection.extract_statements(query)
+    if len(statements) != 1:
+        raise InputError(f"query must be one SQL statement, got {len(statements)}")
+    text = re.sub(r"(;|\s|--[^\n'\"$]*$)+$", "", statements[0].query)
+    source = _described(name, f"({text}\n)", connection.sql, connection.interrupt)
+    return replace(source, header=lambda: list(connection.sql(text).columns))
 
 
 def _attach(connection: Any, text: str, kind: str) -> None:
@@ -183,53 +210,26 @@ def _attach(connection: Any, text: str, kind: str) -> None:
         ) from None
 
 
-def _kind(path: str) -> tuple[str, str]:
-    """Kind and packing of a file or of the files of a pattern."""
-    files = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-    if not files:
-        raise InputError(f"there is no file {path!r}")
-    first = files[0]
-    if os.path.isdir(first):
-        raise InputError(f"{first!r} is a folder; give a file, or a pattern such as {os.path.join(first, '*.parquet')}")
-    empty = [file for file in files if os.path.isfile(file) and os.path.getsize(file) == 0]
-    if empty:
-        raise InputError(f"{os.path.basename(empty[0])} is empty")
-    stem, ending = os.path.splitext(first.lower())
-    packed = _PACKED.get(ending, "")
-    if packed:
-        ending = os.path.splitext(stem)[1]
-    if ending not in KINDS:
-        raise InputError(
-            f"{os.path.basename(first)}: what kind of file is it? Its name should end in {', '.join(KINDS)}, with .gz "
-            "or .zst behind it where it is compressed"
-        )
-    return KINDS[ending], packed
-
-
-def _reader(path: str, kind: str, packed: str, types: str) -> str:
-    # DuckDB reads *, ? and [ in a path as a pattern; a file may really be called that
-    where = literal(re.sub(r"([*?\[])", r"[\1]", path) if os.path.exists(path) else path)
-    compression = f", compression = '{packed}'" if packed else ""
-    if kind == "parquet":
-        return f"read_parquet({where})"
-    if kind == "json":
-        return f"read_json({where}, format = 'auto'{compression})"
-    return f"read_csv({where}, {types}{compression}" + (", delim = '\t')" if kind == "tsv" else ")")
-
-
 def _described(
-    name: str, table: str, run: Callable[[str], Any], interrupt: Callable[[], None], as_text: str | None = None
+    name: str,
+    table: str,
+    run: Callable[[str], Any],
+    interrupt: Callable[[], None],
+    in_words: Callable[[Exception], str] | None = None,
 ) -> Source:
-    with told(name, False):
+    with told(name, False, in_words):
         described = run(f"SELECT * FROM {table} LIMIT 0")
         types = {column: str(kind) for column, kind in zip(described.columns, described.types, strict=True)}
-    return Source(name, table, run, interrupt, types, as_text)
+    return Source(name, table, run, interrupt, types, in_words=in_words)
 
 
 @contextmanager
-def told(name: str, conversion_is_known: bool) -> Iterator[None]:
+def told(name: str, conversion_is_known: bool, in_words: Callable[[Exception], str] | None = None) -> Iterator[None]:
     """DuckDB's errors in words: bad data as InputError; a full disk or memory as what it is."""
     import duckdb
+
+    def refused(error: Exception) -> InputError:
+        return InputError(f"{name} cannot be read: {sentence(str(error))}" if in_words is None else in_words(error))
 
     try:
         yield
@@ -238,15 +238,15 @@ def told(name: str, conversion_is_known: bool) -> Iterator[None]:
     except duckdb.ConversionException as error:
         if conversion_is_known:
             raise
-        raise InputError(f"{name} cannot be read: {sentence(str(error))}") from None
+        raise refused(error) from None
     except duckdb.IOException as error:
         if _is_full(str(error)):
             raise OSError(_full(name, str(error))) from None
-        raise InputError(f"{name} cannot be read: {sentence(str(error))}") from None
+        raise refused(error) from None
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
-        raise InputError(f"{name} cannot be read: {sentence(str(error))}") from None
+        raise refused(error) from None
     except StreamError as error:
         message = str(error)
         if "Interrupt" in message:
@@ -255,7 +255,7 @@ def told(name: str, conversion_is_known: bool) -> Iterator[None]:
             raise OSError(_full(name, message)) from None
         if "Out of Memory" in message or "could not allocate" in message:
             raise MemoryError(_full(name, message)) from None
-        raise InputError(f"{name} cannot be read: {sentence(message)}") from None
+        raise refused(error) from None
 
 
 def _is_full(message: str) -> bool:
@@ -267,18 +267,6 @@ def _full(name: str, message: str) -> str:
         f"{name} could not be sorted: {sentence(message)}. The sort needs about 30 bytes for each row in memory or in "
         "temp_directory; temporary files are removed"
     )
-
-
-def sentence(message: str) -> str:
-    """The telling lines of a DuckDB message: which line, which column, what was wrong."""
-    lines = [line.strip() for line in message.splitlines()]
-    first = re.sub(r"^([\w ]+ Error: )+", "", lines[0]) if lines else "unknown format"
-    told_lines = [
-        line
-        for line in lines[1:]
-        if re.match(r"(Error when converting|Could not convert|Expected Number|Candidate)", line)
-    ]
-    return "; ".join([first.rstrip(". "), *told_lines[:2]])
 
 
 def _short(query: str) -> str:

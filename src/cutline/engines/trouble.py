@@ -6,12 +6,17 @@ import codecs
 import csv
 import gzip
 import io
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
 _DELIMITERS = ",;\t|"
+_TELLING = re.compile(
+    r"(Error when converting|Could not convert|Expected Number|Candidate|Current file|Column with name)"
+)
+_MOST_BYTES = 2**31  # a larger file is not searched line by line for what DuckDB could not read
 
 
 def in_words(path: str, name: str, compressed: bool, kind: str, error: Exception) -> str:
@@ -22,8 +27,13 @@ def in_words(path: str, name: str, compressed: bool, kind: str, error: Exception
         or (_encoding(path, name, compressed) if text or kind == "json" else None)
         or (unclosed(path, name, compressed) if text else None)
         or (ragged(path, name, compressed) if text else None)
-        or f"{name} cannot be read{_as_kind(kind)}: {_sentence(str(error))}"
+        or f"{name} cannot be read{_as_kind(kind)}: {sentence(str(error))}"
     )
+
+
+def is_searchable(path: str) -> bool:
+    """Whether a file is small enough to be searched for its first bad line."""
+    return os.path.isfile(path) and os.path.getsize(path) <= _MOST_BYTES
 
 
 def ragged(path: str, name: str, compressed: bool) -> str | None:
@@ -130,11 +140,11 @@ def _as_kind(kind: str) -> str:
     return {"parquet": " as Parquet", "json": " as JSON"}.get(kind, "")
 
 
-def _sentence(message: str) -> str:
-    """The telling lines of a DuckDB message."""
+def sentence(message: str) -> str:
+    """The telling lines of a DuckDB message: which line, which column, what was wrong."""
     lines = [line.strip() for line in message.splitlines()]
-    first = re.sub(r"^[\w ]+ Error: ", "", lines[0]) if lines else "unknown format"
-    told = [line for line in lines[1:] if re.match(r"(Error when converting|Could not convert|Expected Number)", line)]
+    first = re.sub(r"^([\w ]+ Error: )+", "", lines[0]) if lines else "unknown format"
+    told = [line for line in lines[1:] if _TELLING.match(line)]
     return "; ".join([first.rstrip(". "), *told[:2]])
 
 
