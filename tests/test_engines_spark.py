@@ -150,6 +150,25 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
         evaluate_table(negative, weight="w", **plain)
 
 
+def test_columns_that_spark_cannot_take_are_refused_in_words(spark: Any) -> None:
+    plain: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
+    cases = [
+        ("SELECT id % 2 y, 9007199254740993 + id p FROM range(9)", {}, "'p' holds integers beyond 2\\^53"),
+        ("SELECT id % 2 y, CAST(9007199254740993 + id AS decimal(38,0)) p FROM range(9)", {}, "beyond 2\\^53"),
+        ("SELECT id % 2 y, 1.0 p, 9007199254740993 + id w FROM range(9)", {"weight": "w"}, "'w' holds integers beyond"),
+        ("SELECT id % 2 y, 0.5 p, 0.4 p FROM range(9)", {}, "several columns called 'p'"),
+        ("SELECT id % 2 y, 0.5 p, 0.4 P FROM range(9)", {}, "several columns called 'p' \\('p', 'P'\\)"),
+        ("SELECT make_interval(id % 2) y, id p FROM range(9)", {"positive": "x"}, "holds interval, which cannot be a"),
+        ("SELECT map('a', id % 2) y, id p FROM range(9)", {"positive": "x"}, "holds map<string,bigint>, which cannot"),
+        ("SELECT array(id % 2) y, id p FROM range(9)", {}, "holds array<bigint>, which cannot be a label"),
+    ]
+    for query, more, words in cases:
+        with pytest.raises(cl.InputError, match=words):
+            evaluate_table(spark.sql(query), **plain, **more)
+    unused = spark.sql("SELECT id % 2 y, CAST(id AS double) p, 1 z, 2 z, 3 Z FROM range(9)")
+    assert evaluate_table(unused, **plain).facts["rows"] == 9
+
+
 def test_a_table_that_changes_between_passes_fails_loudly(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ from .duckdb_source import listed
 from .stream import Totals
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
+_NO_LABELS = ("array", "map", "struct", "interval", "variant")  # Spark cannot compare or group some, nor turn into text
+_EXACT_INTEGERS = 2**53
 
 
 def check(
@@ -34,6 +36,7 @@ def check(
         roles["weight"] = weight
     for role, column in roles.items():
         _exists(column, _word(role), types)
+        _is_one(column, frame)
         if role != "label" and not _is_number(types[column]) and types[column] != "boolean":
             raise InputError(
                 f"the table's column {column!r} holds {types[column]}, not numbers; it cannot be a {_word(role)}"
@@ -41,11 +44,13 @@ def check(
     says = _positive(label, types[label], positive)
     lacks = {role: _lacks(column, types[column]) for role, column in roles.items()}
     numbers = [role for role in roles if role != "label"]
+    wide = [role for role in numbers if _is_wide(types[roles[role]])]
     own = frame.select(
         *(_named(roles[role]).cast("double").alias(role) for role in numbers),
         says.alias("positive"),
         reduce(or_, lacks.values()).alias("lacking"),
         *(lacks[role].alias(f"lacks_{role}") for role in roles),
+        *(_beyond(roles[role]).alias(f"beyond_{role}") for role in wide),
         _named(label).alias("label"),
     )
     counts = ~f.col("lacking") & (f.col("weight") != 0 if weight is not None else f.lit(True))
@@ -53,6 +58,7 @@ def check(
         "every": f.count(f.lit(1)),
         "lacking": _number_of(f.col("lacking")),
         **{f"lacks_{role}": _number_of(f.col(f"lacks_{role}")) for role in roles},
+        **{f"beyond_{role}": _number_of(counts & f.col(f"beyond_{role}")) for role in wide},
         "rows": _number_of(counts),
         "positives": _number_of(counts & f.col("positive")),
     }
@@ -115,6 +121,17 @@ def _is_number(kind: str) -> bool:
     return kind in _NUMBERS or kind.startswith("decimal")
 
 
+def _is_wide(kind: str) -> bool:
+    """Whether a type holds integers that floats confuse."""
+    return kind == "bigint" or (kind.startswith("decimal") and kind.endswith(",0)"))
+
+
+def _beyond(column: str) -> Any:
+    from pyspark.sql import functions as f
+
+    return (_named(column) > f.lit(_EXACT_INTEGERS)) | (_named(column) < f.lit(-_EXACT_INTEGERS))
+
+
 def _number_of(condition: Any) -> Any:
     from pyspark.sql import functions as f
 
@@ -136,10 +153,21 @@ def _exists(column: str, role: str, types: dict[str, str]) -> None:
     raise InputError(f"the table has no column {column!r} for the {role}; {hint}")
 
 
+def _is_one(column: str, frame: Any) -> None:
+    """Refuse a name that means several columns: Spark takes P for p unless it is told otherwise."""
+    same = [name for name in frame.columns if name.casefold() == column.casefold()]
+    if len(same) > 1 and (
+        same.count(column) > 1 or frame.sparkSession.conf.get("spark.sql.caseSensitive", "false") != "true"
+    ):
+        raise InputError(f"the table has several columns called {column!r} ({listed(same)}); rename all but one")
+
+
 def _positive(label: str, kind: str, positive: Any) -> Any:
     from pyspark.sql import functions as f
 
     column = _named(label)
+    if kind.startswith(_NO_LABELS):
+        raise InputError(f"the table's column {label!r} holds {kind}, which cannot be a label; choose or make another")
     if positive is None:
         if kind == "boolean":
             return column
@@ -182,6 +210,11 @@ def _refuse(found: dict[str, Any], roles: dict[str, str], frame: Any, own: Any, 
             f"the table's column {roles['weight']!r} is negative or infinite in {found['bad_weight']} rows, as in "
             f"{_example(frame, _bad_weight(_named(roles['weight']).cast('double')))}; {WEIGHTS_MUST}"
         )
+    for role in roles:
+        if found.get(f"beyond_{role}"):
+            raise InputError(
+                f"the table's column {roles[role]!r} holds integers beyond 2^53, where floats confuse them; rescale"
+            )
     if found["rows"] == 0:
         raise InputError(f"every weight in column {roles['weight']!r} is zero, so no case is left")
     if found["positives"] == 0 and positive is not None:
