@@ -56,14 +56,18 @@ def evaluate_table(
     from .engines.wishes import Wishes
 
     wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
-    columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}
-    title = score if name is None else name
+    columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
+    for role, column in (("label", label), ("score", score)):
+        if column is None:
+            raise InputError(f"{role} must be the name of a column, got None")
+    title = str(score) if name is None else name
     machine = _options(memory_limit, threads, temp_directory)
     if _is_from(source, "pyspark"):
         from .engines.spark_engine import evaluate as on_spark
 
         _only_for_duckdb(machine.given, query, "Spark")
         return on_spark(source, score=score, name=title, **columns)
+    source = _loaded(source)
     if _is_frame(source):
         from .engines.frames import evaluate as in_memory
 
@@ -105,22 +109,23 @@ def compare_table(
 
     ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
     """
-    named = dict(scores) if isinstance(scores, Mapping) else {column: column for column in _columns(scores)}
-    if not named:
-        raise InputError("scores must name at least one column")
+    named = _named(scores)
+    if label is None:
+        raise InputError("label must be the name of a column, got None")
     settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
     if margin is not None:
         number(margin, "margin", 0.0)
     from .engines.wishes import Wishes
 
     wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
-    columns = {"label": label, "weight": weight, "positive": positive, "missing": missing, "wishes": wishes}
+    columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
     machine = _options(memory_limit, threads, temp_directory)
     if _is_from(source, "pyspark"):
         from .engines.spark_engine import compare as on_spark
 
         _only_for_duckdb(machine.given, query, "Spark")
         return on_spark(source, scores=named, margin=margin, **columns)
+    source = _loaded(source)
     if _is_frame(source):
         from .engines.frames import compare as in_memory
 
@@ -135,10 +140,27 @@ def compare_table(
         return through_duckdb(own, scores=named, margin=margin, **columns)
 
 
-def _columns(scores: Any) -> list[str]:
-    if isinstance(scores, str) or not isinstance(scores, Sequence):
+def _named(scores: Any) -> dict[str, Any]:
+    """Model -> column; the name of a model is text, as in a comparison of arrays."""
+    if isinstance(scores, Mapping):
+        pairs = [(str(model), column) for model, column in scores.items()]
+    elif isinstance(scores, str) or not isinstance(scores, Sequence):
         raise InputError(f"scores must be a list of column names or a mapping from model to column, got {scores!r}")
-    return list(scores)
+    else:
+        pairs = [(str(column), column) for column in scores]
+    if not pairs:
+        raise InputError("scores must name at least one column")
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        models = [model for model, _ in pairs]
+        twice = next(model for model in models if models.count(model) > 1)
+        raise InputError(f"scores names {twice!r} twice; name each model once")
+    return named
+
+
+def _as_text(positive: Any) -> Any:
+    """A label of bytes as the text that every source can compare."""
+    return positive.decode("utf-8", "backslashreplace") if isinstance(positive, bytes) else positive
 
 
 def _options(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Any:
@@ -149,6 +171,26 @@ def _options(memory_limit: str | None, threads: int | None, temp_directory: Any)
 
 def _is_from(source: Any, library: str) -> bool:
     return any(kind.__module__.partition(".")[0] == library for kind in type(source).__mro__)
+
+
+def _loaded(source: Any) -> Any:
+    """What is only a promise of a table, as the table; a single column is none."""
+    kind = type(source).__name__
+    if _is_from(source, "polars") and kind == "LazyFrame":
+        return source.collect()
+    if _is_from(source, "pyarrow") and kind == "RecordBatchReader":
+        return source.read_all()
+    if _is_from(source, "pyarrow") and hasattr(source, "to_table"):  # a dataset
+        return source.to_table()
+    if _is_from(source, "pyarrow") and kind == "RecordBatch":
+        import pyarrow
+
+        return pyarrow.Table.from_batches([source])
+    if any(_is_from(source, library) for library in ("pandas", "polars", "pyarrow")) and (
+        not hasattr(source, "columns") or kind == "Index"
+    ):
+        _refuse(source)
+    return source
 
 
 def _is_frame(source: Any) -> bool:

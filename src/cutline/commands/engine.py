@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from ..errors import InputError
 from .columns import Columns, choose_columns
 from .output import check_extra, note
 from .reading import opened
-from .speech import spoken
+from .speech import in_options, spoken
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}  # bytes from which a file is streamed
@@ -83,12 +84,21 @@ def table(
         "missing": engine.missing,
         **engine.machine,
     }
-    with spoken():  # the engines name the file themselves
+    with spoken(), _told():  # the engines name the file themselves
         if engine.name == "spark":
             with _spark(file, engine.master or "local[*]") as frame:
                 yield frame, columns, options
         else:
             yield file, columns, options
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Too little memory is told in one line, as everything is that a user can change."""
+    try:
+        yield
+    except MemoryError as error:
+        raise click.ClickException(in_options(str(error) or "the memory does not suffice")) from None
 
 
 def _columns(
@@ -110,6 +120,8 @@ def _columns(
 @contextmanager
 def _spark(file: str, master: str) -> Iterator[Any]:
     """The file as a DataFrame of a session that ends with the command."""
+    if not re.match(r"(local|yarn|local-cluster)($|\[)|[\w+.-]+://", master):
+        raise InputError(f"--master {master} is no Spark master; give local[4], yarn, spark://host:7077 or sc://host")
     check_extra("spark", "pyspark", "pyarrow")
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession

@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..evaluate import Evaluation
 from ..evaluate import evaluate as evaluate_columns
 from .duckdb_source import listed
+from .frame_labels import read_labels
 
 
 def evaluate(
@@ -24,8 +25,9 @@ def evaluate(
     """Evaluate one score column of a frame."""
     columns, dropped = _columns(frame, {"label": label, "score": score, "weight": weight}, missing)
     with _named(label, {"y_score": score}, weight):
+        labels, positive = read_labels(columns["label"], positive)
         ev = evaluate_columns(
-            columns["label"],
+            labels,
             columns["score"],
             name=name,
             pos_label=positive,
@@ -51,8 +53,9 @@ def compare(
     roles = {"label": label, "weight": weight, **{f"score {model}": column for model, column in scores.items()}}
     columns, dropped = _columns(frame, roles, missing)
     with _named(label, {}, weight):
+        labels, positive = read_labels(columns["label"], positive)
         result = compare_columns(
-            columns["label"],
+            labels,
             {model: columns[f"score {model}"] for model in scores},
             pos_label=positive,
             sample_weight=columns.get("weight"),
@@ -91,9 +94,18 @@ def _columns(frame: Any, roles: Mapping[str, str | None], missing: str) -> tuple
     else:
         import narwhals.stable.v1 as nw
 
-        table = nw.from_native(frame, eager_only=True)
+        names = list(getattr(frame, "column_names", frame.columns))
         for role, column in named.items():
-            _check(column, role, table.columns)
+            _check(column, role, names)
+            if names.count(column) > 1:
+                raise InputError(f"the table has several columns called {column!r}; rename all but one")
+        if len(set(names)) < len(names):  # others that occur twice do not matter
+            frame = (
+                frame[[*dict.fromkeys(named.values())]]
+                if hasattr(frame, "loc")
+                else frame.select([*dict.fromkeys(named.values())])
+            )
+        table = nw.from_native(frame, eager_only=True)
         found = {role: table[column].to_native() for role, column in named.items()}
     if missing == "error":
         return found, 0
