@@ -16,7 +16,7 @@ import pytest
 
 import cutline as cl
 from cutline.tables import compare_table, evaluate_table
-from test_cli import refused
+from test_cli import refused, shell
 from test_cli_input import write
 
 Y = [1, 0, 1, 1, 0]
@@ -106,3 +106,8 @@ def test_what_the_machine_cannot_give_is_one_line(tmp_path: Path) -> None:
     path, columns = write(tmp_path / "t.csv"), ("--label", "y", "--score", "p")
     assert "no Spark master" in refused("evaluate", path, *columns, "--master", "nonsense")
     assert "--threads must be" in refused("evaluate", path, *columns, "--threads", "0")
+    assert "reads files, not standard input" in refused("evaluate", "-", *columns, "--engine", "duckdb", input="x")
+    assert "--score p is given twice" in refused("compare", path, *columns, "--score", "p")
+    done = shell("evaluate", path, *columns, "--memory-limit", "1KB")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert "could not be sorted" in done.stderr

@@ -42,6 +42,9 @@ def choose_columns(
         note(f"note: {source.name} has no header; its columns are called {listed(source.columns)}")
     if weight is not None:
         source.check(weight, "weight")
+    twice = next((name for name in scores if list(scores).count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--score {twice} is given twice; name each model once")
     named = [column for pattern in scores for column in source.matching(pattern)]
     for column in named:
         source.check(column, "score")

@@ -68,6 +68,8 @@ def table(
     file: str, engine: Engine, label: str | None, scores: Sequence[str], asked: dict[str, Any], *, several: bool
 ) -> Iterator[tuple[Any, Columns, dict[str, Any]]]:
     """The source for ``evaluate_table`` or ``compare_table``, its columns, and the options of the call."""
+    if file == "-":
+        raise InputError(f"--engine {engine.name} reads files, not standard input; save it to a file, or leave it out")
     columns = _columns(file, engine, label, scores, asked["weight"], several)
     given = click.get_current_context().get_parameter_source("resamples")
     options = {
