@@ -153,3 +153,15 @@ def test_weighted_samples_have_no_places() -> None:
     point = ev.at(threshold=0.7)
     assert point.taken == 6
     assert np.isnan(point.next_hits.low)
+
+
+def test_a_specificity_is_kept_as_a_false_positive_rate_is() -> None:
+    y, s = [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], np.linspace(1, 0, 12)
+    ev = cl.evaluate(y, s, interval=None)
+    for share in (0.0, 0.1, 0.3, 0.7, 0.9, 1.0):
+        assert ev.at(specificity=share).taken == ev.at(fpr=1 - share).taken
+        assert 1 - ev.at(specificity=share).fpr >= share - 1e-12
+        assert cl.threshold_for(y, s, specificity=share) == cl.threshold_for(y, s, fpr=1 - share)
+    assert ev.at(specificity=0.9).fp == 1
+    with pytest.raises(cl.InputError, match="specificity is undefined: the sample has no negative cases"):
+        cl.evaluate([1, 1], [0.2, 0.3], interval=None).at(specificity=0.5)

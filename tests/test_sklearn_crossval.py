@@ -201,3 +201,14 @@ def test_frames_groups_and_fit_weights() -> None:
     np.testing.assert_allclose(result.values("roc_auc"), expected)
     unweighted = cross_val_score(MODEL, X, Y, scoring="roc_auc", cv=GroupKFold(4), groups=groups)
     assert not np.allclose(expected, unweighted)
+
+
+def test_where_every_place_is_a_hit_the_interval_still_has_a_width() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] > 0.3
+    found = evaluate_cv(LogisticRegression(C=1e6), X, y, cv=5, quota=0.1, measures=["hit_rate"])
+    pooled = found.pooled["hit_rate@10%"]
+    assert pooled.value == 1.0
+    assert pooled.method == "wilson"
+    assert 0.85 < pooled.low < pooled.high == 1.0

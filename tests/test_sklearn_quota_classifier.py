@@ -104,3 +104,11 @@ def test_a_quota_that_cannot_be_is_refused() -> None:
     for quota in (0, 401, 1.5, "5%"):
         with pytest.raises(cl.InputError, match="quota"):
             QuotaClassifier(LogisticRegression(), quota=quota).fit(X, Y)  # type: ignore[arg-type]
+
+
+def test_a_batch_may_have_places_of_its_own() -> None:
+    X, y = make_classification(n_samples=400, random_state=0)
+    model = QuotaClassifier(LogisticRegression(), quota=0.1).fit(X[:300], y[:300])
+    assert len(model.select(X[300:], quota=7)) == 7
+    assert len(model.select(X[300:], quota=0.2)) == 20
+    assert len(model.select(X[300:303], quota=7)) == 3

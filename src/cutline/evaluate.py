@@ -91,8 +91,9 @@ class Evaluation(Tabled):
         recall: float | None = None,
         precision: float | None = None,
         fpr: float | None = None,
+        specificity: float | None = None,
     ) -> OperatingPoint:
-        """The cut at a quota or threshold, or the best one that keeps a recall, precision or false positive rate."""
+        """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr."""
         return operating_point(
             self.ranking,
             quota=quota,
@@ -100,6 +101,7 @@ class Evaluation(Tabled):
             recall=recall,
             precision=precision,
             fpr=fpr,
+            specificity=specificity,
             level=self.settings.level,
         )
 

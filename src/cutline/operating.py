@@ -81,14 +81,16 @@ def operating_point(
     recall: float | None = None,
     precision: float | None = None,
     fpr: float | None = None,
+    specificity: float | None = None,
     level: float = 0.95,
 ) -> OperatingPoint:
     """The cut at a quota or threshold, or the best one that keeps a promise.
 
-    ``recall``: the fewest cases that reach it; ``precision``: the most cases that keep it; ``fpr``: the most cases
-    that stay within it.
+    ``recall``: the fewest cases that reach it; ``precision`` and ``specificity``: the most cases that keep it;
+    ``fpr``: the most cases that stay within it.
     """
     named = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision, "fpr": fpr}
+    named["specificity"] = specificity
     given = [name for name, value in named.items() if value is not None]
     if len(given) != 1:
         raise InputError(f"at() takes exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
@@ -106,11 +108,13 @@ def operating_point(
             raise InputError("recall is undefined: the sample has no positive cases")
         wanted = number(recall, "recall", 0.0, 1.0) * ranking.n_pos
         return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level)
-    if fpr is not None:
+    if fpr is not None or specificity is not None:
         if ranking.n_neg == 0:
-            raise InputError("fpr is undefined: the sample has no negative cases")
-        allowed = number(fpr, "fpr", 0.0, 1.0) * ranking.n_neg
-        return _after(ranking, int(np.searchsorted(misses, allowed * (1 + 1e-12), side="right")), level)
+            raise InputError(f"{given[0]} is undefined: the sample has no negative cases")
+        share = number(named[given[0]], given[0], 0.0, 1.0) * ranking.n_neg
+        allowed = share if specificity is None else ranking.n_neg - share
+        room = 1e-12 * ranking.n_neg  # rounding must not cost a case
+        return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level)
     rates = hits / (hits + misses)
     kept = np.flatnonzero(rates >= number(precision, "precision", 0.0, 1.0) * (1 - 1e-12))
     if len(kept) == 0:

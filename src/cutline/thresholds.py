@@ -17,15 +17,16 @@ def threshold_for(
     recall: float | None = None,
     precision: float | None = None,
     fpr: float | None = None,
+    specificity: float | None = None,
     quota: int | float | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
     """The threshold t under exactly one constraint, so that ``score > t`` keeps it on this sample.
 
-    ``recall=0.9``: at least 0.9, with as few cases taken as possible. ``precision=0.5``: at least 0.5, with as many
-    taken as possible. ``fpr=0.1`` and ``quota=200`` (rows, or a share): at most that, with as many taken as possible;
-    a tie across the quota stays out whole, since a threshold cannot part it.
+    ``recall=0.9``: at least 0.9, with as few cases taken as possible. ``precision=0.5`` and ``specificity=0.9``: at
+    least that, with as many taken as possible. ``fpr=0.1`` and ``quota=200`` (rows, or a share): at most that, with as
+    many taken as possible; a tie across the quota stays out whole, since a threshold cannot part it.
 
     The threshold is the highest score that is not taken; where all are taken it is −inf. It keeps its promise on the
     sample that it was chosen on, and on others only about: choose it on data that the model was not fitted to, and
@@ -35,9 +36,11 @@ def threshold_for(
     >>> threshold_for(y, s, recall=0.9), threshold_for(y, s, precision=0.7), threshold_for(y, s, quota=2)
     (0.4, 0.4, 0.7)
     """
-    promises = {"recall": recall, "precision": precision, "fpr": fpr, "quota": quota}
+    promises = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
     given = [name for name, value in promises.items() if value is not None]
     if len(given) != 1:
         raise InputError(f"pass exactly one of {', '.join(promises)}; got {', '.join(given) or 'none'}")
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return operating_point(rank(sample), recall=recall, precision=precision, fpr=fpr, quota=quota).threshold
+    return operating_point(
+        rank(sample), **{name: value for name, value in promises.items() if value is not None}
+    ).threshold

@@ -15,11 +15,11 @@ from sklearn.utils import _safe_indexing
 from ..errors import InputError
 from ..estimate import Estimate
 from ..evaluate import Evaluation, choose_specs, evaluate, obstacle_of
-from ..inference.intervals import Settings, bootstrapped, is_stratified
+from ..inference.intervals import Settings, bootstrapped, closed_form, is_stratified
 from ..inference.resampling import Resampler, Units
 from ..measures.catalogue import Spec, number
 from ..measures.reading import read, why_undefined
-from ..ranking import rank, row_order
+from ..ranking import Ranking, rank, row_order
 from ..rows import Rows, Tabled, show, text_table
 from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
 from .response import BOUNDARY, find_response, positive_class, scores_of
@@ -317,7 +317,7 @@ def pooled_evaluation(
             resampler = Resampler(sample, ranking, stratified=stratified, seed=settings.seed)
             resampler.units = units_within(sample, fold_of, stratified)
             made = bootstrapped(chosen, set(chosen), values, resampler, settings)
-            estimates.update({s: replace(e, method=f"{e.method}_within_folds") for s, e in made.items()})
+            estimates.update({s: _within_folds(s, e, ranking, settings) for s, e in made.items()})
     return Evaluation(
         name,
         sample,
@@ -328,6 +328,16 @@ def pooled_evaluation(
         threshold,
         None if quota is None else resolve_quota(quota, ranking.rows),
     )
+
+
+def _within_folds(spec: Spec, made: Estimate, ranking: Ranking, settings: Settings) -> Estimate:
+    """Where no replicate differs (every place a hit), the interval of the proportion says more than one of no width."""
+    if made.low == made.high and not ranking.weighted:
+        closed = closed_form(spec, made.value, ranking, replace(settings, interval="auto"))
+        if closed is not None:
+            (low, high), method = closed
+            return replace(made, low=low, high=high, method=method)
+    return replace(made, method=f"{made.method}_within_folds")
 
 
 def units_within(sample: Sample, fold_of: NDArray[np.intp], stratified: bool) -> Units:

@@ -33,7 +33,8 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     ``quota``: a share of the rows, or a number of rows: for ``predict`` so many of as many rows as ``fit`` was given,
     for ``select`` so many of the batch. ``cv="prefit"`` takes the estimator as it is fitted, and the rows given to
-    ``fit`` for the threshold alone. ``pos_label``: by default the second class.
+    ``fit`` for the threshold alone. ``pos_label``: by default the second class in
+    order, as scikit-learn has it; name it where labels are words.
 
     ``decision_function`` is the estimator's score less the threshold: positive means taken. There is no
     ``predict_proba``: probabilities that contradict the decisions are to be had from ``estimator_``.
@@ -140,14 +141,16 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         chosen: NDArray[Any] = self.classes_[np.where(taken, at, 1 - at)]
         return chosen
 
-    def select(self, X: Any, *, ties: Any = "random", seed: int = 0) -> Selection:
+    def select(self, X: Any, *, quota: int | float | None = None, ties: Any = "random", seed: int = 0) -> Selection:
         """Rows of this batch that fill the quota, best first; ties across the last place as in :func:`cutline.select`.
 
-        A batch with no more rows than places is taken whole.
+        ``quota``: places for this batch, where they are not those of the classifier. A batch with no more rows than
+        places is taken whole.
         """
         check_is_fitted(self)
         score = self._scores(X)
-        places = self.quota if isinstance(self.quota, float) else min(self.quota, len(score))
+        places = self.quota if quota is None else quota
+        places = places if isinstance(places, float) else min(places, len(score))
         return select(score, places, ties=ties, seed=seed)
 
     def get_metadata_routing(self) -> Any:
