@@ -160,6 +160,7 @@ def test_columns_that_spark_cannot_take_are_refused_in_words(spark: Any) -> None
         ("SELECT id % 2 y, 0.5 p, 0.4 P FROM range(9)", {}, "several columns called 'p' \\('p', 'P'\\)"),
         ("SELECT make_interval(id % 2) y, id p FROM range(9)", {"positive": "x"}, "holds interval, which cannot be a"),
         ("SELECT map('a', id % 2) y, id p FROM range(9)", {"positive": "x"}, "holds map<string,bigint>, which cannot"),
+        ("SELECT id > 4 y, id p FROM range(9)", {"positive": "x"}, "positive='x' is no value of column 'y'"),
         ("SELECT array(id % 2) y, id p FROM range(9)", {}, "holds array<bigint>, which cannot be a label"),
     ]
     for query, more, words in cases:

@@ -182,6 +182,8 @@ def _positive(label: str, kind: str, positive: Any) -> Any:
         except (TypeError, ValueError):
             raise InputError(f"positive={positive!r} is no value of column {label!r}, which holds numbers") from None
     if kind == "boolean":
+        if str(positive).lower() not in ("true", "false", "1", "0"):
+            raise InputError(f"positive={positive!r} is no value of column {label!r}, which holds true and false")
         return column if str(positive).lower() in ("true", "1") else ~column
     return column.cast("string") == f.lit(str(positive))
 
