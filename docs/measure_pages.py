@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import cutline as cl
-from cutline.measures.catalogue import FAMILIES, OPTIONS, REQUIRED, Measure, make_spec
+from cutline.measures.catalogue import FAMILIES, OPTIONS, REQUIRED, TIE_RULES, Measure, make_spec
 from cutline.present.tables import ARROWS, FAMILY_TITLES, determined_by
 from cutline.recommendation import GOALS
 
@@ -113,7 +113,7 @@ def _with_errata(text: str) -> str:
 
 def _ties(one: Measure) -> str:
     if one.ties:
-        return 'equal scores count by expectation; `ties="best"` and `ties="worst"` give what their order could do'
+        return f'{TIE_RULES[one.tie_rule]}; `ties="best"` and `ties="worst"` give what their order could do'
     if one.needs_threshold:
         return "equal scores fall on the same side of the cut"
     return "the order of the cases does not enter"
@@ -152,11 +152,14 @@ ODD = {
 
 
 def _undefined(one: Measure) -> str:
-    said = f"It is undefined if: {one.undefined}." if one.undefined else "It is defined for every sample."
+    said = f"It is undefined if {one.undefined}." if one.undefined else "It is defined for every sample."
     if one.family == "other":
         return said
-    rule = " An undefined value is `nan`, with the reason as a warning (in an evaluation, as `reason`)."
     rows = [(name, _asked(one, y, s)) for name, (y, s) in ODD.items()]
+    if any(answer.startswith("refused") for _, answer in rows):
+        rule = " The function refuses such a sample; in an evaluation the value is `nan`, with the reason as `reason`."
+    else:
+        rule = " An undefined value is `nan`, with the reason as a warning (in an evaluation, as `reason`)."
     given = [f"{name} = {getattr(value, '__name__', value)}" for name, value in required(one).items()]
     given += ["two places (one where there is one case)"] if one.needs_quota else []
     with_these = f" with {' and '.join(given)}" if given else ""
@@ -172,7 +175,9 @@ def _asked(one: Measure, y: list[int], s: list[float]) -> str:
         try:
             value = getattr(cl, one.name)(y, s, **options)
         except cl.InputError as error:
-            return f"refused: {error}"
+            evaluated = cl.evaluate(y, s, measures=[make_spec(one, options)], interval=None)
+            (estimate,) = evaluated.estimates.values()
+            return f"refused: {error} (in an evaluation `{estimate.value:g}`: {estimate.reason})"
     if value != value:
         return f"`nan`: {str(caught[0].message).partition(': ')[2]}"
     return f"{value:.4g}".replace("-", "−").replace("inf", "∞")

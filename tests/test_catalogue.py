@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.measures.catalogue import make_spec
+from cutline.measures.catalogue import TIE_RULES, make_spec
 from cutline.measures.reading import plan
 from cutline.ranking import rank
 from cutline.sample import make_sample
@@ -267,6 +267,49 @@ def test_a_measure_is_undefined_where_it_says_so_and_only_there(m: Any) -> None:
         except cl.InputError:
             undefined.append(True)
     assert any(undefined) is bool(m.undefined.strip())
+
+
+# --- what a declaration says of ties ---------------------------------------------------------------------------
+
+TIED = [random_case(seed, 7, 3) for seed in range(100, 112)]
+
+
+def mean_over_orders(m: Any, y: np.ndarray, s: np.ndarray) -> float:
+    """Mean over all orders of the tied cases, which are moved apart by next to nothing."""
+    _, group = np.unique(s, return_inverse=True)
+    labels = [list(itertools.permutations(np.flatnonzero(group == g))) for g in range(group.max() + 1)]
+    orders = [np.array(list(itertools.chain(*chosen))) for chosen in itertools.product(*labels)]
+    apart = s[orders[0]] + 1e-9 * np.arange(len(y))
+    seen: dict[bytes, float] = {}
+    for order in orders:
+        seen.setdefault(y[order].tobytes(), value(m, y[order], apart))
+    return float(np.mean([seen[y[order].tobytes()] for order in orders]))
+
+
+@by_scored
+def test_tie_rule(m: Any) -> None:
+    """By expectation is the mean over all orders of the tied cases; what counts ties otherwise differs somewhere."""
+    assert bool(m.tie_rule) is m.ties
+    if not m.ties:
+        return
+    assert TIE_RULES[m.tie_rule] in " ".join((getattr(cl, m.name).__doc__ or "").split())
+    pairs = [(value(m, y, s), mean_over_orders(m, y, s)) for y, s, _ in TIED]
+    defined = [same(*pair, 1e-7) for pair in pairs if not any(map(math.isnan, pair))]
+    assert len(defined) > 3
+    assert all(defined) is (m.tie_rule == "expectation")
+
+
+@by_scored
+def test_docstring_says_what_an_undefined_value_becomes(m: Any) -> None:
+    refused = False
+    for y, s in DEGENERATE:
+        try:
+            value(m, y, s, n=len(y) - 1)
+        except cl.InputError:
+            refused = True
+    assert m.when_undefined.startswith("refused") is refused
+    if m.undefined:
+        assert f"Undefined ({m.when_undefined}) if {m.undefined}" in " ".join(getattr(cl, m.name).__doc__.split())
 
 
 # --- measure strings -------------------------------------------------------------------------------------------

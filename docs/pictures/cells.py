@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from cutline.measures.catalogue import Measure
 from cutline.sweep import Counts
 
-from .example import BLUE, GREY, ORANGE, THRESHOLD, P, Y, options_of, short, value_of
+from .example import BLUE, GREY, ORANGE, THRESHOLD, P, Y, options_of, said_options, short, value_of
 
 PLACE = {"TP": (0, 1), "FN": (1, 1), "FP": (0, 0), "TN": (1, 0)}  # column, row
 
@@ -45,7 +45,7 @@ def _fraction(figure: Figure, one: Measure, above: set[str], below: set[str]) ->
     both, only = ", ".join(c for c in PLACE if c in above), ", ".join(c for c in PLACE if c in below - above)
     return (
         f"Ten cases cut at {THRESHOLD:g}. Dark: above the fraction line ({both}); light: below it only "
-        f"({only or 'none'}). Here it is {short(value_of(one))}."
+        f"({only or 'none'}). Here it is {short(value_of(one))}{said_options(one)}."
     )
 
 
@@ -66,8 +66,8 @@ def _one_more(figure: Figure, one: Measure) -> str:
     }
     _draw_cells(table, faces, dict.fromkeys(PLACE, "black"), words)
     return (
-        f"Ten cases cut at {THRESHOLD:g}; here it is {short(value_of(one))}. In each cell: what one more case there "
-        "would change. Green makes the model look better, orange worse."
+        f"Ten cases cut at {THRESHOLD:g}; here it is {short(value_of(one))}{said_options(one)}. In each cell: what one "
+        "more case there would change. Green makes the model look better, orange worse."
     )
 
 

@@ -29,6 +29,17 @@ def options_of(one: Measure) -> dict[str, Any]:
     return needed
 
 
+SIGN = {"alpha": "α", "beta": "β", "gamma": "γ", "eps": "ε"}
+
+
+def said_options(one: Measure, **more: Any) -> str:
+    """The numbers that its formula was drawn with, for a caption: those that are required, given or not None."""
+    values = {name: value for name, value in one.params.items() if value is not None}
+    values.update({k: v for k, v in {**options_of(one), **more}.items() if k in one.params})
+    named = [f"{SIGN.get(k, k)} = {getattr(v, '__name__', v)}" for k, v in values.items()]
+    return f" ({', '.join(named)})" if named else ""
+
+
 def value_of(one: Measure, y: Any = Y, p: Any = P, **options: Any) -> float:
     """The measure on the ten cases, or on others."""
     return float(getattr(cl, one.name)(y, p, **{**options_of(one), **options}))

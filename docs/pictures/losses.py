@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from cutline.measures.catalogue import Measure
 
-from .example import BLUE, GREY, ORANGE, P, Y, short, value_of
+from .example import BLUE, GREY, ORANGE, P, Y, said_options, short, value_of
 
 
 def by_probability(figure: Figure, one: Measure) -> str:
@@ -32,11 +32,11 @@ def by_probability(figure: Figure, one: Measure) -> str:
     better = "loss" if one.better == "lower" else "reward"
     ax.set(xlabel=axis, ylabel=f"{better} of one case")
     ax.legend(frameon=False, fontsize=9)
-    set_to = f" ({one.one_class_needs} = 0.5)" if needed else ""
+    own = f", with {one.one_class_needs} taken from the ten" if needed else ""
     scale = "" if one.scores == "probability" else " (their scores as distances, 4·(p − 0.5))"
     return (
-        f"The {better} of one case{set_to}, by what was stated; the dots are the ten cases{scale}. "
-        f"Over all ten it is {short(value_of(one, Y, given))}."
+        f"The {better} of one case{said_options(one, **needed)}, by what was stated; the dots are the ten "
+        f"cases{scale}. Over all ten it is {short(value_of(one, Y, given))}{own}."
     )
 
 

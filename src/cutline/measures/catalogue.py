@@ -28,7 +28,7 @@ FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", 
 
 # what the options of measures mean: one name, one meaning
 OPTIONS = {
-    "beta": "recall counts β times as much as precision",
+    "beta": "recall weighs β² times as much as precision in the formula",
     "prior": "share of positives to compare with; None takes the sample's own",
     "base": "base of the logarithm",
     "eps": "probabilities closer to 0 or 1 than this are moved there, so that one case cannot make the loss infinite",
@@ -41,6 +41,14 @@ OPTIONS = {
     "normalize": "whether to scale embeddings to length 1; without it they must have it",
 }
 
+# how a measure counts cases of equal score; the places that they share have no order
+TIE_RULES = {
+    "expectation": "equal scores count by expectation: the mean over all orders of the tied cases",
+    "together": "tied cases enter together, at one threshold",
+    "shared": "outcomes are averaged within the tie: every place of it holds its share of positives "
+    "(Arbel & Rokach Eq. 5)",
+}
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -48,7 +56,8 @@ class Measure:
 
     ``compute`` is the pure function behind it; ``part`` names what it reads (``cut``, ``ranking``, ``columns``, or a
     part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``). ``perfect`` is the
-    value of a perfect model, ``one_class_needs`` the option without which both classes must be there.
+    value of a perfect model, ``one_class_needs`` the option without which both classes must be there. ``tie_rule`` says
+    how equal scores count (``TIE_RULES``); it is empty where their order cannot matter.
     """
 
     name: str
@@ -66,7 +75,7 @@ class Measure:
     part: str = "cut"
     scores: Literal["any", "finite", "probability"] = "any"
     weights: bool = True
-    ties: bool = False
+    tie_rule: Literal["", "expectation", "together", "shared"] = ""
     rank_based: bool = False
     extensive: bool = False
     perfect: float | None = None
@@ -77,6 +86,18 @@ class Measure:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def ties(self) -> bool:
+        """Whether the order of equal scores could matter, so that there is an option ``ties``."""
+        return bool(self.tie_rule)
+
+    @property
+    def when_undefined(self) -> str:
+        """What becomes of an undefined value."""
+        if self.family == "other":
+            return "refused"
+        return "refused; nan, with the reason, in an evaluation" if self.one_class_needs else "nan"
 
     @property
     def needs_quota(self) -> bool:
@@ -364,10 +385,13 @@ def _docstring(one: Measure) -> str:
     facts = [
         f"Better: {one.better}. Range: {low:g} to {high:g}.",
         f"Formula: {one.formula}",
-        f"Undefined (nan): {one.undefined}" if one.undefined else "",
+        f"Undefined ({one.when_undefined}) if {one.undefined}" if one.undefined else "",
         f"Same as: {one.same_as}" if one.same_as else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
         *(f"{name}: {OPTIONS[name]}." for name in one.params),
+        f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give what their order could do."
+        if one.ties
+        else "",
         "Takes no sample_weight: it counts places in a list." if not one.weights and one.family != "other" else "",
         f"Reference: {one.reference}",
     ]

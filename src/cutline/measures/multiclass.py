@@ -67,7 +67,7 @@ def labelled_matrix(
     formula="mean of average_precision over the classes, each in turn the positive one",
     latex=r"\frac1K\sum_{k=1}^K \mathrm{AP}_k",
     reference="Berrar Def. 32 and after Def. 33 (macro mean over classes: erratum B31)",
-    undefined="a class without cases (it has no average precision)",
+    undefined="a class has no cases, hence no average precision",
     rank_based=True,
 )
 def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None) -> float:

@@ -11,8 +11,6 @@ from ..sweep import Counts, Sums
 from .catalogue import declare, ratio
 from .ranks import gini_of
 
-_AT_QUOTA: dict[str, Any] = {"weights": False, "ties": True}
-
 
 @declare(
     "Hit rate",
@@ -22,7 +20,8 @@ _AT_QUOTA: dict[str, Any] = {"weights": False, "ties": True}
     reference="Arbel & Rokach Eq. 4–5",
     undefined="",
     rank_based=True,
-    **_AT_QUOTA,
+    tie_rule="expectation",
+    weights=False,
 )
 def hit_rate(c: Counts) -> Any:
     """Share of positives among the best ``quota`` cases; a tie across the cut counts pro rata.
@@ -39,9 +38,10 @@ def hit_rate(c: Counts) -> Any:
     formula="positives in the quota / n⁺",
     latex=r"\frac1{n^+}\sum_{k=1}^j t^{[k]}",
     reference="Arbel & Rokach Eq. 6–7",
-    undefined="no positive cases",
+    undefined="there are no positive cases",
     rank_based=True,
-    **_AT_QUOTA,
+    tie_rule="expectation",
+    weights=False,
 )
 def qrecall(c: Counts) -> Any:
     """Share of all positives that the best ``quota`` cases hold; at one quota it ranks models as the hit rate does.
@@ -59,12 +59,13 @@ def qrecall(c: Counts) -> Any:
     formula="hit rate / share of positives",
     latex=r"\frac{\mathrm{HitRate}(j)}{n^+ / n}",
     reference="Berrar Def. 16 at the cut of the quota (Arbel & Rokach section 2.2.5 lifts portions: see lift_table)",
-    undefined="no positive cases",
+    undefined="there are no positive cases",
     rank_based=True,
-    **_AT_QUOTA,
+    tie_rule="expectation",
+    weights=False,
 )
 def quota_lift(c: Counts) -> Any:
-    """How many times more positives the quota holds than a random choice of the same size.
+    """How many times as many positives the quota holds as a random choice of the same size.
 
     >>> quota_lift([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], quota=1)
     2.0
@@ -81,7 +82,8 @@ def quota_lift(c: Counts) -> Any:
     reference="Arbel & Rokach Eq. 8–11 (outcomes averaged over ties: erratum A12)",
     undefined="score or outcome is constant within the quota",
     scores="finite",
-    **_AT_QUOTA,
+    tie_rule="shared",
+    weights=False,
 )
 def quota_pearson(c: Counts) -> Any:
     """Whether higher scores within the quota go with more positives.
@@ -99,11 +101,11 @@ def quota_pearson(c: Counts) -> Any:
     formula="Σⱼ t[j]·HitRate(j) / n⁺",
     latex=r"\frac{1}{n^+}\sum_{j=1}^n t^{[j]}\,\mathrm{HitRate}(j)",
     reference="Arbel & Rokach Eq. 12 (with ties neither the step nor the expected average precision: erratum A11)",
-    undefined="no positive cases",
+    undefined="there are no positive cases",
     same_as="average_precision, where no scores tie",
     part="places",
     weights=False,
-    ties=True,
+    tie_rule="shared",
     rank_based=True,
     perfect=1.0,
 )
@@ -124,10 +126,10 @@ def average_hit_rate(s: Sums) -> Any:
     formula="mean of Qrecall(j) over j = n⁺ … n",
     latex=r"\frac{1}{n - n^+ + 1}\sum_{j=n^+}^n \mathrm{Qrecall}(j)",
     reference="Arbel & Rokach Eq. 13 (their Tables 8–9 average from n⁺+1 on: erratum A5)",
-    undefined="no positive cases",
+    undefined="there are no positive cases",
     part="places",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
 )
@@ -151,7 +153,7 @@ def average_qrecall(s: Sums) -> Any:
     same_as="gini = 2·roc_auc − 1",
     part="pairs",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
 )

@@ -1,4 +1,4 @@
-"""Measures of a whole ranking. Ties count with their expected place unless ``ties`` says otherwise."""
+"""Measures of a whole ranking. Each says how it counts ties (``tie_rule``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..sweep import Sums
 from .catalogue import check_prior, declare, ratio
 
 _CLASS = "a class is missing"
-_POSITIVES = "no positive cases"
+_POSITIVES = "there are no positive cases"
 
 
 def _pairs(s: Sums) -> Any:
@@ -35,7 +35,7 @@ def gini_of(s: Sums) -> Any:
     undefined=_CLASS,
     aliases=("auc",),
     part="pairs",
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
 )
@@ -58,7 +58,7 @@ def roc_auc(s: Sums) -> Any:
     undefined=_CLASS,
     same_as="2·roc_auc − 1",
     part="pairs",
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
 )
@@ -76,11 +76,11 @@ def gini(s: Sums) -> Any:
     "ranking",
     range=(0.5, 1.0),
     formula="area under the upper convex hull of the ROC points",
-    latex=r"\sum_{i=1}^{k-1} \tfrac12 (y_i + y_{i+1})(x_{i+1} - x_i)",
+    latex=r"\sum_{i=1}^{k-1} \tfrac12 (\mathrm{TPR}_i + \mathrm{TPR}_{i+1})(\mathrm{FPR}_{i+1} - \mathrm{FPR}_i)",
     reference="Berrar Def. 29, Eq. 34",
     undefined=_CLASS,
     part="hull",
-    ties=True,
+    tie_rule="together",
     rank_based=True,
     perfect=1.0,
 )
@@ -101,7 +101,7 @@ def auch(s: Sums) -> Any:
     reference="Berrar Def. 30, Eq. 35 (the example's 0.2 should read 0.6: erratum B2)",
     undefined=_CLASS,
     part="gaps",
-    ties=True,
+    tie_rule="together",
     rank_based=True,
     perfect=1.0,
 )
@@ -123,7 +123,7 @@ def ks_statistic(s: Sums) -> Any:
     undefined=_CLASS,
     same_as="ks_statistic, where the largest gap has TPR > FPR",
     part="gaps",
-    ties=True,
+    tie_rule="together",
     rank_based=True,
     perfect=1.0,
 )
@@ -147,7 +147,7 @@ def max_youden_index(s: Sums) -> Any:
     same_as="(2·roc_auc − 1)·n / (2(n − 1))",
     part="pairs",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
 )
 def taks(s: Sums) -> Any:
@@ -167,7 +167,7 @@ def taks(s: Sums) -> Any:
     reference="Berrar Def. 32, Eq. 38 (a step sum: erratum B4)",
     undefined=_POSITIVES,
     part="precision",
-    ties=True,
+    tie_rule="together",
     rank_based=True,
     perfect=1.0,
 )
@@ -188,7 +188,7 @@ def _check_zero(zero_recall_precision: Any = 0) -> None:
 _PR: dict[str, Any] = {
     "undefined": _POSITIVES,
     "part": "precision",
-    "ties": True,
+    "tie_rule": "together",
     "rank_based": True,
     "checks": _check_zero,
 }
@@ -256,7 +256,7 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     same_as="(2·roc_auc − 1)·n⁺n⁻ / (2n), with the sample's own prior",
     part="pairs",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     extensive=True,
     checks=check_prior,
@@ -283,7 +283,7 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     undefined=_POSITIVES,
     part="places",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     checks=check_prior,
 )
@@ -308,7 +308,7 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     same_as="n⁺n⁻·roc_auc + n⁺(n⁺+1)/2",
     part="pairs",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     extensive=True,
 )
@@ -331,7 +331,7 @@ def linear_ranking(s: Sums) -> Any:
     undefined="",
     part="places",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     extensive=True,
 )
@@ -349,12 +349,12 @@ def quadratic_ranking(s: Sums) -> Any:
     "ranking",
     range=(0.0, inf),
     formula="positives among the n⁺ best places = n⁺ − e/2, e: errors when exactly n⁺ cases are called positive",
-    latex=r"\sum_{i=1}^n I\{i > n_0\}\, I\{y_{h(i)} = 1\}",
+    latex=r"\sum_{i=1}^n I\{i > n^-\}\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.1 (e is not the least number of errors over thresholds: erratum R1)",
     undefined="",
     part="places",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     extensive=True,
 )
@@ -382,7 +382,7 @@ def _check_g(g: Any) -> None:
     undefined="",
     part="ranking",
     weights=False,
-    ties=True,
+    tie_rule="expectation",
     rank_based=True,
     extensive=True,
     checks=_check_g,

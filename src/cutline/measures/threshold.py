@@ -77,7 +77,7 @@ def zero_one_loss(c: Counts) -> Any:
     formula="TP / (TP + FN)",
     latex=r"\frac{TP}{TP + FN}",
     reference="Berrar Def. 3, Eq. 3; Arbel & Rokach Eq. 3",
-    undefined="no positive cases",
+    undefined="there are no positive cases",
     aliases=("sensitivity", "true_positive_rate"),
     perfect=1.0,
 )
@@ -96,7 +96,7 @@ def recall(c: Counts) -> Any:
     formula="TN / (FP + TN)",
     latex=r"\frac{TN}{FP + TN}",
     reference="Berrar Def. 4, Eq. 4",
-    undefined="no negative cases",
+    undefined="there are no negative cases",
     aliases=("true_negative_rate",),
     perfect=1.0,
 )
@@ -173,7 +173,7 @@ def false_discovery_rate(c: Counts) -> Any:
     formula="FP / (FP + TN)",
     latex=r"\frac{FP}{FP + TN}",
     reference="Berrar Def. 27 (abscissa of the ROC curve)",
-    undefined="no negative cases",
+    undefined="there are no negative cases",
     same_as="1 − specificity",
     perfect=0.0,
 )
@@ -193,7 +193,7 @@ def false_positive_rate(c: Counts) -> Any:
     formula="FN / (TP + FN)",
     latex=r"\frac{FN}{TP + FN}",
     reference="Berrar Fig. 3 (type II errors as a rate)",
-    undefined="no positive cases",
+    undefined="there are no positive cases",
     same_as="1 − recall",
     perfect=0.0,
 )
@@ -236,7 +236,7 @@ def youden_index(c: Counts) -> Any:
     perfect=inf,
 )
 def positive_likelihood_ratio(c: Counts) -> Any:
-    """How much more often a positive is predicted positive than a negative is.
+    """How many times as often a positive is predicted positive as a negative is.
 
     >>> positive_likelihood_ratio([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.6, 0.1, 0.2, 0.3])
     2.0
@@ -256,7 +256,7 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     perfect=0.0,
 )
 def negative_likelihood_ratio(c: Counts) -> Any:
-    """How much more often a positive is predicted negative than a negative is.
+    """How many times as often a positive is predicted negative as a negative is.
 
     >>> negative_likelihood_ratio([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1])
     0.5
@@ -295,7 +295,7 @@ def _f(c: Counts, beta: float) -> Any:
     formula="2·TP / (2·TP + FN + FP)",
     latex=r"\frac{2\,TP}{2\,TP + FN + FP}",
     reference="Berrar Def. 12, Eq. 12",
-    undefined="no positive cases and nothing predicted positive",
+    undefined="there are no positive cases and nothing is predicted positive",
     aliases=("f_measure", "f1_score"),
     perfect=1.0,
 )
@@ -318,7 +318,7 @@ def _check_beta(beta: Any = 1.0) -> None:
     formula="(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)",
     latex=r"\frac{(1+\beta^2)\,TP}{(1+\beta^2)\,TP + \beta^2 FN + FP}",
     reference="Berrar Def. 13, Eq. 13",
-    undefined="no positive cases and nothing predicted positive",
+    undefined="there are no positive cases and nothing is predicted positive",
     checks=_check_beta,
     perfect=1.0,
 )
@@ -337,7 +337,7 @@ def f_beta(c: Counts, beta: float) -> Any:
     formula="√(precision · recall)",
     latex=r"\sqrt{\frac{TP}{TP + FP}\cdot\frac{TP}{TP + FN}}",
     reference="Berrar Def. 14, Eq. 14",
-    undefined="no positive cases, or nothing predicted positive",
+    undefined="there are no positive cases, or nothing is predicted positive",
     perfect=1.0,
 )
 def g_measure(c: Counts) -> Any:
@@ -401,11 +401,11 @@ def cohen_kappa(c: Counts) -> Any:
     formula="precision / prior",
     latex=r"\frac{TP / (TP + FP)}{P(y = 1)}",
     reference="Berrar Def. 16, Eq. 16 (cumulative lift; Arbel & Rokach's lift by portions is lift_table: erratum A14)",
-    undefined="no positive cases, or nothing predicted positive",
+    undefined="there are no positive cases, or nothing is predicted positive",
     checks=check_prior,
 )
 def lift(c: Counts, prior: float | None = None) -> Any:
-    """How many times more positives the predicted positives hold than a random choice; prior None: sample share.
+    """How many times as many positives the predicted positives hold as a random choice; prior None: sample share.
 
     >>> lift([1, 1, 0, 0], [0.9, 0.6, 0.2, 0.1])
     2.0
