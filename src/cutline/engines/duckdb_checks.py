@@ -254,7 +254,8 @@ class _Check:
             self._refuse_unknown()
         kind = source.types[self.score]
         whole = kind in _WHOLE or (kind.startswith("DECIMAL") and kind.endswith(",0)"))
-        if whole and max(abs(found["low"]), abs(found["high"])) > _EXACT_INTEGERS:
+        # the extremes are floats already: 2^53 may have been 2^53 + 1
+        if whole and max(abs(found["low"]), abs(found["high"])) >= _EXACT_INTEGERS:
             raise InputError(
                 f"{source.name}: column {self.score!r} holds integers beyond 2^53, where floats confuse them; rescale"
             )
