@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import cutline as cl
-from cutline.measures.catalogue import FAMILIES, OPTIONS, REQUIRED, TIE_RULES, Measure, make_spec
+from cutline.measures.catalogue import FAMILIES, OPTIONS, REQUIRED, SIGNS, TIE_RULES, Measure, make_spec
 from cutline.present.tables import ARROWS, FAMILY_TITLES, determined_by
 from cutline.recommendation import GOALS
 
@@ -57,7 +57,7 @@ def page(one: Measure, words: str) -> str:
         f"# {one.title}",
         _with_errata(meaning.strip()),
         f"```{{math}}\n{_upright(one.latex)}\n```",
-        f"In plain signs: `{one.formula}`",
+        f"In plain signs: `{one.formula}` ([what the signs mean](index.md#signs))",
         f"```{{figure}} pictures/{one.name}.svg\n:alt: {words}\n\n{words}\n```",
         _table(("what", "here"), _facts(one)),
         "## When it is undefined",
@@ -83,8 +83,12 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
     yield "family", FAMILY_TITLES[one.family]
     yield "better", one.better
     yield "range", f"{low} to {high}"
+    optional = any(default is not REQUIRED for default in one.params.values())
     if one.perfect is not None:
-        yield "of a perfect model", f"{one.perfect:g}".replace("inf", "∞")
+        yield "of a perfect model", _value(one.perfect) + (" (options as by default)" if optional else "")
+    if one.chance is not None:
+        how = "as many predicted positive, at random" if one.needs_threshold else "mean over random orders"
+        yield "by chance", f"{_value(one.chance)} ({how}{'; options as by default' if optional else ''})"
     if one.aliases:
         yield "also called", ", ".join(f"`{alias}`" for alias in one.aliases)
     if one.same_as:
@@ -105,6 +109,11 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
     if one.extensive:
         yield "size", "grows with the number of cases: compare it on the same cases only"
     yield "reference", _with_errata(one.reference)
+
+
+def _value(fact: float | str) -> str:
+    """A number, or a formula in the signs of the index."""
+    return f"`{fact}`" if isinstance(fact, str) else f"{fact:g}".replace("inf", "∞")
 
 
 def _with_errata(text: str) -> str:
@@ -213,7 +222,8 @@ def _calls(one: Measure) -> str:
     if one.ties:
         strings.append(str(string_of(one, ties="worst")))
     listed = " or ".join(f"`{s}`" for s in strings)
-    command = f"cutline evaluate scores.csv --label y --score p --measure {shlex.quote(text)}"
+    column = "distance" if one.scores == "finite" and one.family == "probability" else "p"
+    command = f"cutline evaluate scores.csv --label y --score {column} --measure {shlex.quote(text)}"
     return "\n\n".join(
         [*lines, f"As a measure string, in `measures=[…]` and after `--measure`: {listed}.", f"```sh\n{command}\n```"]
     )
@@ -268,12 +278,20 @@ def _index() -> str:
         blocks += [f"## {FAMILY_TITLES[family]}", _table(("measure", "name", "better", "meaning"), rows)]
     rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if determined_by(m)]
     blocks += [
+        "## Signs",
+        "What the signs in the formulas of the pages mean.",
+        _table(("sign", "meaning"), [(", ".join(_maths(sign)), meaning) for sign, meaning in SIGNS.items()]),
         "## One number under several names",
         "Comparing models by two of these is comparing them by one.",
         _table(("measure", "is"), rows),
         "```{toctree}\n:hidden:\n\n" + "\n".join(NAMES) + "\n```",
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _maths(signs: str) -> list[str]:
+    """Signs that stand in one line of the table, each as a formula."""
+    return [f"{{math}}`{_upright(sign)}`" for sign in signs.split(", ")]
 
 
 def _meaning(one: Measure) -> str:

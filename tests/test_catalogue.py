@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.measures.catalogue import TIE_RULES, make_spec
+from cutline.measures.catalogue import SIGNS, TIE_RULES, make_spec
 from cutline.measures.reading import plan
 from cutline.ranking import rank
 from cutline.sample import make_sample
@@ -516,6 +516,78 @@ def test_perfect_scores_are_the_best_scores(m: Any) -> None:
     for _ in range(30):
         other = value(m, y, rng.integers(0, 5, len(y)) / 4)
         assert math.isnan(other) or sign * perfect >= sign * other - 1e-12
+
+
+# --- what a perfect model and chance give ----------------------------------------------------------------------
+
+
+def declared(fact: float | str, n_pos: int, n_neg: int, quota: int) -> float:
+    """A declared number, or the value of a declared formula."""
+    if not isinstance(fact, str):
+        return fact
+    names = {"n⁺": "n_pos", "n⁻": "n_neg", "−": "-", "·": "*", "log₂": "log2"}
+    known = {
+        "n": n_pos + n_neg,
+        "n_pos": n_pos,
+        "n_neg": n_neg,
+        "j": quota,
+        "H": lambda k: sum(1 / i for i in range(1, k + 1)),
+        "log2": math.log2,
+        "min": min,
+    }
+    for sign, name in names.items():
+        fact = fact.replace(sign, name)
+    return float(eval(fact, {"__builtins__": {}}, known))
+
+
+SIZES = [(1, 4), (3, 4), (4, 2), (2, 5)]
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), SIZES)
+@by_scored
+def test_perfect_is_what_perfect_scores_give(m: Any, n_pos: int, n_neg: int) -> None:
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    s = 4.0 * y - 2.0 if m.name == "hinge_loss" else perfect_scores(m, y)
+    for quota in (1, 3, 5) if m.needs_quota else (0,):
+        if m.perfect is not None:
+            got = value(m, y, s, **({"quota": quota} if quota else {}))
+            assert same(got, declared(m.perfect, n_pos, n_neg, quota))
+
+
+OTHERS_AT_THEIR_BEST: dict[str, Any] = {
+    "mean_average_precision": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
+    "ranked_probability_score": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
+    "triplet_loss": lambda f: f([[1.0, 0.0]], [[1.0, 0.0]], [[-1.0, 0.0]], margin=2.0),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS_AT_THEIR_BEST)
+def test_perfect_of_measures_of_other_shapes(name: str) -> None:
+    assert OTHERS_AT_THEIR_BEST[name](getattr(cl, name)) == cl.measure(name).perfect
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), SIZES)
+@by_scored
+def test_chance_is_the_mean_over_all_orders(m: Any, n_pos: int, n_neg: int) -> None:
+    if m.chance is None:
+        return
+    for quota in (1, 3, 5) if m.needs_quota else (0,):
+        more = {"quota": quota} if quota else {}
+        values = [value(m, list(y), scores_for(m, n_pos + n_neg), **more) for y in rankings(n_pos, n_neg)]
+        assert same(float(np.mean(values)), declared(m.chance, n_pos, n_neg, quota))
+
+
+def signs(latex: str) -> set[str]:
+    """The letters and names in a formula, without what only sets it."""
+    bare = re.sub(
+        r"\\(frac|tfrac|sum|sqrt|max|min|mathrm|left|right|cdot|quad|begin\{cases\}|end\{cases\})", " ", latex
+    )
+    return set(re.findall(r"\\?[A-Za-z]+", bare)) - {r"\le", r"\ge", r"\ldots"}
+
+
+@by_name
+def test_the_signs_of_every_formula_are_explained(m: Any) -> None:
+    assert signs(m.latex) <= {sign for said in SIGNS for sign in signs(said)}
 
 
 @by_scored

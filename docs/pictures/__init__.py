@@ -24,7 +24,7 @@ OWN: dict[str, Painter] = {
     "balanced_accuracy": curves.one_corner,
     "positive_likelihood_ratio": curves.slope_to_cut,
     "negative_likelihood_ratio": curves.slope_from_cut,
-    "lift": curves.gain_at_cut,
+    "lift": curves.lift_at_cut,
     "gain": curves.gain_at_cut,
     "roc_auc": curves.under_roc,
     "gini": curves.roc_over_diagonal,
@@ -60,9 +60,10 @@ BY_FAMILY: dict[str, Painter] = {
     "ranking": lists.climbing,
     "quota": lists.climbing,
 }
+WIDE = (5.0, 3.2)  # inches: small, so that letters can be read where a telephone shrinks it
 STYLE = {
-    "font.size": 10,
-    "axes.titlesize": 11,
+    "font.size": 11,
+    "axes.titlesize": 12,
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "svg.hashsalt": "cutline",  # the same picture is the same file
@@ -75,7 +76,7 @@ def draw(one: Measure, goal: Path) -> str:
     if paint is None:
         raise LookupError(f"{one.name} reads neither a cut nor a list: draw it in docs/pictures and name it there")
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.6, 3.3), layout="constrained")
+        figure = Figure(figsize=WIDE, layout="constrained")
         words = paint(figure, one)
         figure.savefig(goal, metadata={"Date": None} if goal.suffix == ".svg" else None, dpi=100)
     return words

@@ -15,6 +15,7 @@ from cutline.sweep import Counts
 from .example import BLUE, GREY, ORANGE, THRESHOLD, P, Y, options_of, said_options, short, value_of
 
 PLACE = {"TP": (0, 1), "FN": (1, 1), "FP": (0, 0), "TN": (1, 0)}  # column, row
+NOT_COUNTED = "not\ncounted"
 
 
 def counts() -> dict[str, int]:
@@ -41,7 +42,7 @@ def _fraction(figure: Figure, one: Measure, above: set[str], below: set[str]) ->
     table = _frame(figure)
     faces = {cell: BLUE if cell in above else "#bcd9f0" if cell in below else "white" for cell in PLACE}
     inks = {cell: "white" if cell in above else "black" for cell in PLACE}
-    _draw_cells(table, faces, inks, {cell: "" if cell in below else "not counted" for cell in PLACE})
+    _draw_cells(table, faces, inks, {cell: "" if cell in below else NOT_COUNTED for cell in PLACE})
     both, only = ", ".join(c for c in PLACE if c in above), ", ".join(c for c in PLACE if c in below - above)
     return (
         f"Ten cases cut at {THRESHOLD:g}. Dark: above the fraction line ({both}); light: below it only "
@@ -89,8 +90,8 @@ def _draw_strip(ax: Any) -> None:
         ax.plot(
             ours, [height] * len(ours), "o", color=paint, markersize=10, markerfacecolor=paint if label else "white"
         )
-    ax.annotate("predicted positive", ((THRESHOLD + 1.03) / 2, 1.62), ha="center", fontsize=9, color=GREY)
-    ax.annotate("negative", (THRESHOLD / 2, 1.62), ha="center", fontsize=9, color=GREY)
+    ax.annotate("predicted\npositive", ((THRESHOLD + 1.03) / 2, 1.45), ha="center", fontsize=10, color=GREY)
+    ax.annotate("predicted\nnegative", (THRESHOLD / 2, 1.45), ha="center", fontsize=10, color=GREY)
     ax.set(xlim=(0, 1.03), ylim=(-0.7, 1.9), yticks=[0, 1], xlabel="score")
     ax.set_yticklabels(["negatives", "positives"])
     ax.tick_params(left=False)
@@ -106,11 +107,11 @@ def _draw_cells(ax: Any, faces: Mapping[str, str], inks: Mapping[str, str], word
             column + 0.5, row + 0.63, f"{cell} = {now[cell]}", ha="center", va="center", fontsize=13, color=inks[cell]
         )
         if words[cell]:
-            quiet = GREY if words[cell] == "not counted" else inks[cell]
-            ax.text(column + 0.5, row + 0.27, words[cell], ha="center", va="center", fontsize=8.5, color=quiet)
+            quiet = GREY if words[cell] == NOT_COUNTED else inks[cell]
+            ax.text(column + 0.5, row + 0.27, words[cell], ha="center", va="center", fontsize=10, color=quiet)
     for column, said in enumerate(("predicted\npositive", "predicted\nnegative")):
-        ax.text(column + 0.5, 2.08, said, ha="center", va="bottom", fontsize=9, color=GREY)
+        ax.text(column + 0.5, 2.08, said, ha="center", va="bottom", fontsize=10, color=GREY)
     for row, said in enumerate(("negative", "positive")):
-        ax.text(-0.06, row + 0.5, said, ha="right", va="center", fontsize=9, color=GREY, rotation=90)
+        ax.text(-0.06, row + 0.5, said, ha="right", va="center", fontsize=10, color=GREY, rotation=90)
     ax.set(xlim=(-0.2, 2.02), ylim=(-0.02, 2.5))
     ax.set_axis_off()

@@ -32,7 +32,7 @@ def _axes(figure: Figure, x: str, y: str, *, square: bool = False) -> Any:
 def _roc(figure: Figure, *, curve: bool = True) -> Any:
     ax = _axes(figure, "false positive rate", "true positive rate", square=True)
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
-    ax.annotate("chance", (0.62, 0.62), xytext=(6, -12), textcoords="offset points", color=GREY, fontsize=9)
+    ax.annotate("chance", (0.62, 0.62), xytext=(6, -12), textcoords="offset points", color=GREY, fontsize=10)
     if curve:
         ax.plot(FPR, TPR, color=BLUE, linewidth=2, marker="o", markersize=4)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04))
@@ -184,7 +184,7 @@ def precision_trapezoids(figure: Figure, one: Measure) -> str:
 def _gain(figure: Figure, y: str = "positives found", top: float = N_POS) -> Any:
     ax = _axes(figure, "places", y)
     ax.plot([0, N], [0, top], color=GREY, linewidth=1, linestyle=(0, (2, 2)))
-    ax.annotate("chance", (8, 8 * top / N), xytext=(4, -12), textcoords="offset points", color=GREY, fontsize=9)
+    ax.annotate("chance", (8, 8 * top / N), xytext=(4, -12), textcoords="offset points", color=GREY, fontsize=10)
     ax.set(xlim=(-0.1, N + 0.2), ylim=(0, top * 1.06), xticks=range(N + 1))
     return ax
 
@@ -197,10 +197,31 @@ def gain_at_cut(figure: Figure, one: Measure) -> str:
     ax.plot([QUOTA, QUOTA], [0, chance], color=GREY, linewidth=3)
     ax.plot([QUOTA, QUOTA], [chance, hits], color=ORANGE, linewidth=3)
     ax.annotate(f"  {short(hits)} found", (QUOTA, hits), va="center", xytext=(6, -8), textcoords="offset points")
-    ax.annotate(f"{short(chance)} by chance  ", (QUOTA, chance / 2), va="center", ha="right", color=GREY)
-    how = f"{short(hits)} / {short(chance)}" if one.name == "lift" else f"{short(hits)} − {short(chance)}"
+    ax.annotate(f"  {short(chance)} by chance", (QUOTA, chance / 2), va="center", color=GREY)
+    how = f"{short(hits)} − {short(chance)}"
     said = f"The cut takes {QUOTA} cases, {short(hits)} of them positive, where chance gives {short(chance)}"
     return f"{said}: {how} = {short(value_of(one))}."
+
+
+def lift_at_cut(figure: Figure, one: Measure) -> str:
+    """Hits as a multiple of those of a random choice, over the places, and at the cut."""
+    ax = _axes(figure, "places", "times as many as by chance")
+    ratios = HITS / (PLACES * N_POS / N)
+    ax.axhline(1, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
+    ax.annotate("chance", (1, 1), xytext=(0, -14), textcoords="offset points", color=GREY)
+    ax.plot(PLACES, ratios, color=BLUE, linewidth=2, marker="o", markersize=4)
+    ax.plot([QUOTA, QUOTA], [0, ratios[QUOTA - 1]], color=ORANGE, linewidth=3)
+    ax.annotate(
+        f"{short(value_of(one))} at the cut", (QUOTA, 0.5), xytext=(8, 0), textcoords="offset points",
+        color=ORANGE, fontweight="bold",
+    )  # fmt: skip
+    ax.set(xlim=(0.6, N + 0.2), ylim=(0, float(ratios.max()) * 1.08), xticks=PLACES)
+    hits, chance = float(HITS[QUOTA - 1]), QUOTA * N_POS / N
+    return (
+        f"Positives found, as a multiple of what chance gives, by places taken. The cut takes {QUOTA} cases, "
+        f"{short(hits)} of them positive, where chance gives {short(chance)}: {short(hits)} / {short(chance)} = "
+        f"{short(value_of(one))}."
+    )
 
 
 def gain_over_chance(figure: Figure, one: Measure) -> str:
@@ -221,5 +242,5 @@ def extracted_potential(figure: Figure, one: Measure) -> str:
     ax.fill_between(x, chance, ours, color=BLUE, alpha=0.45, linewidth=0)
     ax.plot(x, best, color=GREY, linewidth=1.2, linestyle=(0, (5, 3)))
     ax.plot(x, ours, color=BLUE, linewidth=2, marker="o", markersize=4)
-    ax.annotate("perfect list", (N_POS, 1), xytext=(6, -11), textcoords="offset points", color=GREY, fontsize=9)
+    ax.annotate("perfect list", (N_POS, 1), xytext=(6, -11), textcoords="offset points", color=GREY, fontsize=10)
     return f"The blue area above chance, as a share of all the area up to a perfect list: {short(value_of(one))}."

@@ -21,7 +21,7 @@ def _quiet(ax: Any, x: str, y: str) -> None:
 
 def boxed(figure: Figure, one: Measure) -> str:
     """The list as dots, the quota boxed, the hits filled."""
-    figure.set_size_inches(6.6, 2.4)
+    figure.set_size_inches(5.0, 2.2)
     ax = figure.subplots()
     ax.add_patch(
         FancyBboxPatch((0.55, -0.42), QUOTA - 0.1, 0.84, boxstyle="round,pad=0.05", facecolor="#f0f6fc", edgecolor=BLUE)
@@ -33,9 +33,9 @@ def boxed(figure: Figure, one: Measure) -> str:
     for place, label, score in zip(PLACES, Y, P, strict=True):
         inside = label == 1 and place <= QUOTA
         ax.text(place, -0.01, "+" if label else "−", ha="center", va="center", color="white" if inside else GREY)
-        ax.text(place, -0.68, f"{score:g}", ha="center", va="center", fontsize=8.5, color=GREY)
+        ax.text(place, -0.68, f"{score:g}", ha="center", va="center", fontsize=10, color=GREY)
     ax.text(0.5, 0.62, f"the best {QUOTA}", color=BLUE, ha="left")
-    ax.text(0.5, -0.95, "score", color=GREY, fontsize=8.5)
+    ax.text(0.5, -0.95, "score", color=GREY, fontsize=10)
     hits = int(HITS[QUOTA - 1])
     how = {
         "hit_rate": f"{hits} hits / {QUOTA} places",

@@ -31,7 +31,7 @@ def by_probability(figure: Figure, one: Measure) -> str:
     ax.grid(True, color="#ececec", linewidth=0.8)
     better = "loss" if one.better == "lower" else "reward"
     ax.set(xlabel=axis, ylabel=f"{better} of one case")
-    ax.legend(frameon=False, fontsize=9)
+    ax.legend(frameon=False, fontsize=10)
     own = f", with {one.one_class_needs} taken from the ten" if needed else ""
     scale = "" if one.scores == "probability" else " (their scores as distances, 4·(p − 0.5))"
     return (
@@ -56,7 +56,7 @@ def distances(figure: Figure, one: Measure) -> str:
             said,
             color=paint,
             va=where,
-            fontsize=9,
+            fontsize=10,
             bbox={"facecolor": "white", "alpha": 0.8, "pad": 1, "linewidth": 0},
         )
     for side in ("top", "right"):

@@ -45,7 +45,7 @@ def cumulative_gaps(figure: Figure, one: Measure) -> str:
         ax.spines[side].set_visible(False)
     ax.set(xticks=range(3), ylabel="share up to this class", ylim=(0, 1.08))
     ax.set_xticklabels([f"{c} ({p:.0%})" for c, p in zip(classes, chances, strict=True)])
-    ax.legend(frameon=False, fontsize=9, loc="upper left")
+    ax.legend(frameon=False, fontsize=10, loc="lower right")
     return f"One match that ended in a draw: the mean of the squared orange gaps is {short(value)}."
 
 

@@ -69,6 +69,7 @@ def labelled_matrix(
     reference="Berrar Def. 32 and after Def. 33 (macro mean over classes: erratum B31)",
     undefined="a class has no cases, hence no average precision",
     rank_based=True,
+    perfect=1.0,
 )
 def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None) -> float:
     """Arithmetic mean of the average precisions of all classes.
@@ -97,6 +98,7 @@ def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[
     latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\left(\sum_{l\le k} p_{il} - I\{y_i \le k\}\right)^2",
     reference="Berrar Def. 18 (named there for ordered classes)",
     undefined="",
+    perfect=0.0,
 )
 def ranked_probability_score(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None) -> float:
     """Squared distance between cumulative distributions over ordered classes; ``classes`` gives their order.
@@ -122,9 +124,10 @@ def ranked_probability_score(y_true: Any, score_matrix: Any, *, classes: Sequenc
     better="lower",
     range=(0.0, inf),
     formula="Σ max(0, ‖a − p‖² − ‖a − n‖² + margin) over the triplets",
-    latex=r"\sum_{i=1}^N \max\{0, \|f(x_i^a) - f(x_i^p)\|^2 - \|f(x_i^a) - f(x_i^n)\|^2 + \alpha\}",
+    latex=r"\sum_{i=1}^N \max\{0, \|f(x_i^a) - f(x_i^p)\|^2 - \|f(x_i^a) - f(x_i^n)\|^2 + \mathrm{margin}\}",
     reference="Berrar Def. 34, Eq. 42 (N counts triplets: erratum B19)",
     undefined="",
+    perfect=0.0,
 )
 def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, normalize: bool = False) -> float:
     """Sum over triplets of embeddings by how much the negative is not farther than the positive plus a margin.

@@ -204,6 +204,7 @@ def _entropy(s: Sums, prior: float | None) -> Any:
     part="losses",
     scores="probability",
     checks=_check_prior,
+    perfect="(n⁺·log₂(n/n⁺) + n⁻·log₂(n/n⁻)) / n",
 )
 def information_score(s: Sums, prior: float | None = None) -> Any:
     """Mean information, in bits, that the predictions add to the prior; prior None: the sample's share of positives.
@@ -227,6 +228,7 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
     part="losses",
     scores="probability",
     checks=_check_prior,
+    perfect=1.0,
 )
 def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     """Information score as a share of the entropy of the prior.
@@ -248,6 +250,7 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     undefined="",
     part="losses",
     scores="finite",
+    perfect=0.0,
 )
 def hinge_loss(s: Sums) -> Any:
     """Mean distance by which cases fall short of a margin of 1; scores are signed distances, not probabilities.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..sweep import Counts, Sums
 from .catalogue import declare, ratio
-from .ranks import gini_of
+from .ranks import CHANCE_OF_PRECISION, gini_of
 
 
 @declare(
@@ -22,6 +22,8 @@ from .ranks import gini_of
     rank_based=True,
     tie_rule="expectation",
     weights=False,
+    perfect="min(1, n⁺/j)",
+    chance="n⁺/n",
 )
 def hit_rate(c: Counts) -> Any:
     """Share of positives among the best ``quota`` cases; a tie across the cut counts pro rata.
@@ -42,6 +44,8 @@ def hit_rate(c: Counts) -> Any:
     rank_based=True,
     tie_rule="expectation",
     weights=False,
+    perfect="min(1, j/n⁺)",
+    chance="j/n",
 )
 def qrecall(c: Counts) -> Any:
     """Share of all positives that the best ``quota`` cases hold; at one quota it ranks models as the hit rate does.
@@ -63,6 +67,8 @@ def qrecall(c: Counts) -> Any:
     rank_based=True,
     tie_rule="expectation",
     weights=False,
+    perfect="min(n/n⁺, n/j)",
+    chance=1.0,
 )
 def quota_lift(c: Counts) -> Any:
     """How many times as many positives the quota holds as a random choice of the same size.
@@ -108,6 +114,7 @@ def quota_pearson(c: Counts) -> Any:
     tie_rule="shared",
     rank_based=True,
     perfect=1.0,
+    chance=CHANCE_OF_PRECISION,
 )
 def average_hit_rate(s: Sums) -> Any:
     """Mean hit rate over the places of the positives: for a quota not known in advance, when places must not be wasted.
@@ -132,6 +139,7 @@ def average_hit_rate(s: Sums) -> Any:
     tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
+    chance="(n + n⁺) / (2·n)",
 )
 def average_qrecall(s: Sums) -> Any:
     """Mean Qrecall over the quotas that could hold all positives: for when positives must not be missed.
@@ -156,6 +164,7 @@ def average_qrecall(s: Sums) -> Any:
     tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
+    chance=0.0,
 )
 def pem(s: Sums) -> Any:
     """Share of the potential between a random and a perfect list that the model extracts, over all quotas.

@@ -15,6 +15,7 @@ from .catalogue import check_prior, declare, ratio
 
 _CLASS = "a class is missing"
 _POSITIVES = "there are no positive cases"
+CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
 
 def _pairs(s: Sums) -> Any:
@@ -38,6 +39,7 @@ def gini_of(s: Sums) -> Any:
     tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
+    chance=0.5,
 )
 def roc_auc(s: Sums) -> Any:
     """Probability that a positive is ranked before a negative.
@@ -61,6 +63,7 @@ def roc_auc(s: Sums) -> Any:
     tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
+    chance=0.0,
 )
 def gini(s: Sums) -> Any:
     """Area between ROC curve and diagonal, as a share of the area above the diagonal.
@@ -149,6 +152,8 @@ def max_youden_index(s: Sums) -> Any:
     weights=False,
     tie_rule="expectation",
     rank_based=True,
+    perfect="n / (2·(n − 1))",
+    chance=0.0,
 )
 def taks(s: Sums) -> Any:
     """Mean distance between the curves of TPR and FPR, without their end points.
@@ -170,6 +175,7 @@ def taks(s: Sums) -> Any:
     tie_rule="together",
     rank_based=True,
     perfect=1.0,
+    chance=CHANCE_OF_PRECISION,
 )
 def average_precision(s: Sums) -> Any:
     """Step area under the precision–recall curve; tied cases enter together.
@@ -200,6 +206,7 @@ _PR: dict[str, Any] = {
     formula="Σ ½·(p_min(r) + p_min(r′))·Δr over distinct recalls",
     latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\min}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 39 (precision at zero recall is 0 as printed: erratum B13)",
+    perfect="1 − 1/n⁺ + 1/(2·n)",
     **_PR,
 )
 def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
@@ -217,6 +224,7 @@ def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
     formula="Σ ½·(p_min(r) + p_max(r′))·Δr over distinct recalls",
     latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 40 (precision at zero recall is 0 as printed: erratum B13)",
+    perfect="1 − 1/(2·n⁺)",
     **_PR,
 )
 def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
@@ -234,6 +242,7 @@ def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
     formula="Σ ½·(p_max(r) + p_max(r′))·Δr over distinct recalls",
     latex=r"\sum_i \tfrac12 [p_{\max}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 41 (precision at zero recall is 0 as printed: erratum B13)",
+    perfect="1 − 1/(2·n⁺)",
     **_PR,
 )
 def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
@@ -260,6 +269,8 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     rank_based=True,
     extensive=True,
     checks=check_prior,
+    perfect="n⁺·n⁻ / (2·n)",
+    chance=0.0,
 )
 def average_gain(s: Sums, prior: float | None = None) -> Any:
     """Mean number of positives found beyond chance, over all cuts; prior None: the sample's share of positives.
@@ -286,6 +297,8 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     tie_rule="expectation",
     rank_based=True,
     checks=check_prior,
+    perfect="1 + H(n) − H(n⁺)",
+    chance=1.0,
 )
 def average_lift(s: Sums, prior: float | None = None) -> Any:
     """Mean cumulative lift over all cuts; prior None: the sample's share of positives.
@@ -311,6 +324,8 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
+    perfect="n⁺·n⁻ + n⁺·(n⁺ + 1)/2",
+    chance="n⁺·(n + 1)/2",
 )
 def linear_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = i.
@@ -334,6 +349,8 @@ def linear_ranking(s: Sums) -> Any:
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
+    perfect="n·(n + 1)·(2·n + 1)/6 − n⁻·(n⁻ + 1)·(2·n⁻ + 1)/6",
+    chance="n⁺·(n + 1)·(2·n + 1)/6",
 )
 def quadratic_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = i²: order at the top of the list counts most.
@@ -357,6 +374,8 @@ def quadratic_ranking(s: Sums) -> Any:
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
+    perfect="n⁺",
+    chance="n⁺·n⁺/n",
 )
 def misclassification_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = 1 for the n⁺ best places, 0 elsewhere.

@@ -118,6 +118,7 @@ def specificity(c: Counts) -> Any:
     undefined="nothing is predicted positive",
     aliases=("positive_predictive_value",),
     perfect=1.0,
+    chance="n⁺/n",
 )
 def precision(c: Counts) -> Any:
     """Share of the predicted positives that are positive.
@@ -136,6 +137,7 @@ def precision(c: Counts) -> Any:
     reference="Berrar Def. 6, Eq. 6",
     undefined="nothing is predicted negative",
     perfect=1.0,
+    chance="n⁻/n",
 )
 def negative_predictive_value(c: Counts) -> Any:
     """Share of the predicted negatives that are negative.
@@ -156,6 +158,7 @@ def negative_predictive_value(c: Counts) -> Any:
     undefined="nothing is predicted positive",
     same_as="1 − precision",
     perfect=0.0,
+    chance="n⁻/n",
 )
 def false_discovery_rate(c: Counts) -> Any:
     """Share of the predicted positives that are negative.
@@ -215,6 +218,7 @@ def false_negative_rate(c: Counts) -> Any:
     reference="Berrar Def. 8, Eq. 8",
     undefined="a class is missing",
     perfect=1.0,
+    chance=0.0,
 )
 def youden_index(c: Counts) -> Any:
     """How far the point of this threshold lies above the diagonal of the ROC plot.
@@ -273,6 +277,7 @@ def negative_likelihood_ratio(c: Counts) -> Any:
     undefined="a class is missing",
     same_as="(youden_index + 1) / 2",
     perfect=1.0,
+    chance=0.5,
 )
 def balanced_accuracy(c: Counts) -> Any:
     """Mean of recall and specificity: accuracy as if both classes were equally frequent.
@@ -359,6 +364,7 @@ def g_measure(c: Counts) -> Any:
     reference="Berrar Def. 15, Eq. 15 (any empty margin gives 0/0: erratum B8)",
     undefined="a class is missing, or all predictions are the same",
     perfect=1.0,
+    chance=0.0,
 )
 def matthews_correlation(c: Counts) -> Any:
     """Correlation between predicted and real classes.
@@ -383,6 +389,7 @@ def matthews_correlation(c: Counts) -> Any:
     reference="Berrar Def. 24, Eq. 26–27 (the example prints Pₑ for κ: erratum B1)",
     undefined="all cases and all predictions are of one and the same class",
     perfect=1.0,
+    chance=0.0,
 )
 def cohen_kappa(c: Counts) -> Any:
     """Agreement of predicted and real classes beyond chance.
@@ -403,6 +410,8 @@ def cohen_kappa(c: Counts) -> Any:
     reference="Berrar Def. 16, Eq. 16 (cumulative lift; Arbel & Rokach's lift by portions is lift_table: erratum A14)",
     undefined="there are no positive cases, or nothing is predicted positive",
     checks=check_prior,
+    perfect="n/n⁺",
+    chance=1.0,
 )
 def lift(c: Counts, prior: float | None = None) -> Any:
     """How many times as many positives the predicted positives hold as a random choice; prior None: sample share.
@@ -424,6 +433,8 @@ def lift(c: Counts, prior: float | None = None) -> Any:
     undefined="",
     extensive=True,
     checks=check_prior,
+    perfect="n⁺·n⁻/n",
+    chance=0.0,
 )
 def gain(c: Counts, prior: float | None = None) -> Any:
     """Correct positives beyond those expected by chance; prior None: the sample's share of positives.
