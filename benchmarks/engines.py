@@ -104,6 +104,23 @@ def spark_intervals(path: str, options: dict[str, Any]) -> None:
     evaluate_table(spark_session().read.parquet(path), quota=0.01, **COLUMNS)
 
 
+def spark_compare(path: str, options: dict[str, Any]) -> None:
+    """Two models on Spark, compared with paired replicates that each row draws."""
+    from cutline.tables import compare_table
+
+    frame = spark_session().read.parquet(path).selectExpr("y", "p", "p * p AS q")
+    compare_table(frame, quota=0.01, label="y", scores=["p", "q"])
+
+
+def spark_numpy(path: str, options: dict[str, Any]) -> None:
+    """The whole catalogue on executors whose Python cannot import numba."""
+    folder = Path(tempfile.gettempdir()) / "cutline-without-numba"
+    folder.mkdir(exist_ok=True)
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
+    os.environ["PYTHONPATH"] = str(folder)
+    spark_values(path, options)
+
+
 def spark_evaluator(path: str, options: dict[str, Any]) -> None:
     """One measure, from a binned curve: Spark's own evaluator."""
     from pyspark.ml.evaluation import BinaryClassificationEvaluator
@@ -115,7 +132,10 @@ def spark_evaluator(path: str, options: dict[str, Any]) -> None:
 
 WORK: dict[str, Callable[[str, dict[str, Any]], None]] = {
     f.__name__: f
-    for f in (bare_sort, values, intervals, loaded_sklearn, spark_values, spark_intervals, spark_evaluator)
+    for f in (
+        *(bare_sort, values, intervals, loaded_sklearn),
+        *(spark_evaluator, spark_values, spark_intervals, spark_compare, spark_numpy),
+    )
 }
 
 
@@ -196,7 +216,7 @@ def main() -> None:
             path = make(folder / f"cutline-engines-{rows}.parquet", rows)
             print(f"{rows:,} rows, Spark local[2]; the peak is the driver's Python process")
             own = measured("spark_evaluator", path, small, chosen.memory_limit, folder)
-            for work in ("spark_values", "spark_intervals"):
+            for work in ("spark_values", "spark_intervals", "spark_compare", "spark_numpy"):
                 found = measured(work, path, small, chosen.memory_limit, folder)
                 print(f"{'':16} {found['seconds'] / own['seconds']:8.2f} times Spark's evaluator")
 

@@ -194,7 +194,7 @@ class GainDisplay(CurveDisplay):
 
 
 class LiftDisplay(CurveDisplay):
-    """How many times more positives than by chance, at each quota."""
+    """How many times as many positives as by chance, at each quota."""
 
     kind = "lift"
 

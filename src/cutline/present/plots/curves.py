@@ -181,7 +181,7 @@ def hit_rate(ax: Any, result: Any, *, band: bool | None = None, level: float | N
 
 
 def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
-    """How many times more positives the best hold than a random choice of the same size."""
+    """How many times as many positives the best hold as a random choice of the same size."""
     lines = _draw(ax, result, "lift", band=band, level=level)
     n, n_pos = _quota_axes(ax, result)
     reference(ax, [0, n], [1, 1])
