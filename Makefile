@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test docs lint format bench clean help
+.PHONY: demo test docs lint format bench packages clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
 	@echo "make test    set up, run linters, type checker and tests"
+	@echo "make packages   build the packages, try them in empty environments and with the lowest versions"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
 	@echo "make bench   timings against the alternatives, as ratios"
 	@echo "make clean   remove what the other commands made"
@@ -54,6 +55,9 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	for script in core inference compare; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+packages: $(VENV)/.dev
+	$(BIN)/python tests/packages/check.py
 
 clean:
 	rm -rf $(VENV) build dist site docs/measures .pytest_cache .mypy_cache .ruff_cache .hypothesis
