@@ -264,3 +264,14 @@ def test_refusals(options: dict[str, Any], said: str) -> None:
 def test_average_over_quotas_refuses_other_measures() -> None:
     with pytest.raises(cl.InputError, match="choose hit_rate, qrecall or quota_lift"):
         cl.average_over_quotas(Y, S, (1, 3), measure="roc_auc")
+
+
+def test_a_limit_binds_though_the_best_cut_lies_just_before_it() -> None:
+    """Every second case of the list is a hit: places pay to the end, but the tenth itself holds none."""
+    y = [1, 0] * 50
+    made = cl.plan(y, np.linspace(1, 0, 100), cost=1, value=4, quota=10, n_resamples=50)
+    assert made.quota == 9
+    assert made.one_more == pytest.approx(4 * 49 / 98 - 1, abs=0.1)  # about half of the next places are hits
+    free = cl.plan([1] * 10 + [0] * 90, np.linspace(1, 0, 100), cost=1, value=4, quota=50, n_resamples=50)
+    assert free.quota == 10
+    assert free.one_more == -1.0

@@ -184,14 +184,19 @@ def _least_concave(ranking: Ranking) -> tuple[Floats, Floats]:
 def _one_more(places: Floats, found: Floats, best: int, limit: int, prices: dict[str, float]) -> float:
     """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
 
-    Where the plan stops short of its limit there is nothing to gain by lifting it.
+    A limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before it
+    because the last of them happen to be no hits. Otherwise there is nothing to gain by lifting it.
     """
     if best >= places[-1]:
         return float("nan")
-    k = int(np.searchsorted(places, best, side="right"))
-    slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
-    worth = float(prices["value"] * slope - prices["cost"])
-    return worth if best == limit else min(worth, 0.0)
+
+    def after(place: int) -> float:
+        k = int(np.searchsorted(places, place, side="right"))
+        slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
+        return float(prices["value"] * slope - prices["cost"])
+
+    beyond = after(limit) if limit < places[-1] else 0.0
+    return beyond if best == limit or beyond > 0 else min(after(best), 0.0)
 
 
 def _forecast(
