@@ -268,6 +268,6 @@ def _say_if_slow(found: Mapping[int, Told]) -> None:
     if slow:
         warnings.warn(
             f"{slow} of {len(found)} partitions were summed without numba, which their executors lack: the results are "
-            "the same, the time is not; see 'What executors need' in the guide to files and clusters",
+            "the same, the sums take longer; see 'What executors need' in the guide to files and clusters",
             stacklevel=5,
         )
