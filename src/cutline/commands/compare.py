@@ -12,7 +12,7 @@ import click
 from ..errors import InputError
 from ..rows import plain
 from . import options
-from .evaluate import check_page, check_quota, facts_of, inference, warm_up
+from .evaluate import check_page, check_quota, facts_of, warm_up, wishes
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 from .speech import spoken
 
@@ -88,11 +88,8 @@ def compare(
             labels,
             read,
             sample_weight=weight,
-            threshold=asked["threshold"],
-            quota=asked["quota"],
-            measures=list(asked["measures"]) or None,
             margin=asked["margin"],
-            **inference(asked),
+            **wishes(asked),
         )
     facts = facts_of(source.name, columns, ", ".join(columns.scores), asked)
     _finish(comparison, html, form, facts, cost, value, asked["measures"])

@@ -16,6 +16,7 @@ import click
 from ..engines.duckdb_source import listed
 from ..errors import InputError
 from .columns import Columns, choose_columns
+from .evaluate import wishes
 from .output import check_extra, note
 from .reading import opened
 from .speech import in_options, spoken
@@ -76,16 +77,12 @@ def table(
         "label": columns.label,
         "weight": columns.weight,
         "positive": asked["positive"],
-        "threshold": asked["threshold"],
-        "quota": asked["quota"],
-        "measures": list(asked["measures"]) or None,
-        "interval": None if asked["no_intervals"] else "auto",
-        "level": asked["level"],
-        "n_resamples": None if given is click.core.ParameterSource.DEFAULT else asked["resamples"],
-        "seed": asked["seed"],
         "missing": engine.missing,
+        **wishes(asked),
         **engine.machine,
     }
+    if given is click.core.ParameterSource.DEFAULT:
+        options["n_resamples"] = None  # a stream has a default of its own
     with spoken(), _told():  # the engines name the file themselves
         if engine.name == "spark":
             with _spark(file, engine.master or "local[*]") as frame:

@@ -135,16 +135,16 @@ def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[st
             values,
             name=score,
             sample_weight=weight,
-            threshold=asked["threshold"],
-            quota=asked["quota"],
-            measures=list(asked["measures"]) or None,
-            **inference(asked),
+            **wishes(asked),
         )
 
 
-def inference(asked: dict[str, Any]) -> dict[str, Any]:
-    """The options of the intervals as the library takes them."""
+def wishes(asked: dict[str, Any]) -> dict[str, Any]:
+    """What to evaluate and how to make intervals, as the library takes it."""
     return {
+        "threshold": asked["threshold"],
+        "quota": asked["quota"],
+        "measures": list(asked["measures"]) or None,
         "interval": None if asked["no_intervals"] else "auto",
         "level": asked["level"],
         "n_resamples": asked["resamples"],
@@ -221,11 +221,8 @@ def _each_class(
             labels,
             matrix,
             classes=classes,
-            threshold=asked["threshold"],
-            quota=asked["quota"],
-            measures=list(asked["measures"]) or None,
             sample_weight=weight,
-            **inference(asked),
+            **wishes(asked),
         )
     first = next(iter(ovr.evaluations.values()))
     facts = facts_of(source.name, columns, pattern, asked)
