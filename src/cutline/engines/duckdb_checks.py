@@ -10,10 +10,10 @@ from ..errors import InputError
 from ..rows import counted
 from ..sample import WEIGHTS, WEIGHTS_MUST
 from .duckdb_source import Source, listed, literal, quoted
+from .duckdb_types import WHOLE
 from .stream import Totals
 
-_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_WHOLE = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+_WHOLE = (*WHOLE, "UHUGEINT")
 _EXACT_INTEGERS = 2**53
 
 
@@ -67,7 +67,7 @@ def _need_numbers(source: Source, column: str, role: str) -> None:
         return
     if kind == "VARCHAR":
         name = quoted(column)
-        found = _first(source, f"{name} IS NOT NULL AND TRY_CAST({name} AS DOUBLE) IS NULL", name)
+        found = source.first(f"{name} IS NOT NULL AND TRY_CAST({name} AS DOUBLE) IS NULL", name)
         if found is not None:
             raise _no_number(source, column, found, role)
     raise InputError(
@@ -80,16 +80,6 @@ def _no_number(source: Source, column: str, found: tuple[int, Any], role: str) -
     return InputError(
         f"{source.name}: column {column!r} has {value!r} in row {row}, which is no number; it cannot be a {role}"
     )
-
-
-def _first(source: Source, condition: str, shown: str, table: str | None = None) -> tuple[int, Any] | None:
-    """Number (from 0) and value of the first row that fulfils a condition."""
-    rows = source.rows(
-        f"SELECT cutline_row, cutline_value FROM (SELECT row_number() OVER () - 1 AS cutline_row, {shown} AS "
-        f"cutline_value, ({condition}) AS cutline_found FROM {table or source.table}) WHERE cutline_found "
-        "ORDER BY cutline_row LIMIT 1"
-    )
-    return (int(rows[0][0]), rows[0][1]) if rows else None
 
 
 class _Check:
@@ -185,7 +175,7 @@ class _Check:
                     continue
                 name = quoted(column)
                 condition = f"{name} IS NOT NULL AND TRY_CAST({name} AS DOUBLE) IS NULL"
-                found = _first(self.source, condition, name, self.source.as_text)
+                found = self.source.first(condition, name, self.source.as_text)
                 if found is not None:
                     raise _no_number(self.source, column, found, role) from None
             raise InputError(f"{self.source.name} cannot be read: {error}") from None
@@ -232,7 +222,7 @@ class _Check:
             firsts = [
                 (found_first[0], column, role)
                 for condition, column, role in lacks
-                if (found_first := _first(source, condition, quoted(column))) is not None
+                if (found_first := source.first(condition, quoted(column))) is not None
             ]
             row, column, role = min(firsts)
             lacking = counted(found["lacking"], "row")
@@ -245,7 +235,7 @@ class _Check:
         if self.given is None and min((found[k] for k in ("not_01", "not_11", "not_words") if k in found), default=0):
             self._refuse_labels(found)
         if found.get("bad_weight"):
-            bad = _first(source, self._bad_weight(), str(self.burden))
+            bad = source.first(self._bad_weight(), str(self.burden))
             at, value = bad if bad is not None else (0, 0.0)
             raise InputError(f"{source.name}: column {self.weight!r} is {value:g} in row {at}; {WEIGHTS_MUST}")
         if found["rows"] == 0:
@@ -283,7 +273,7 @@ class _Check:
         name, where = quoted(self.label), ""
         if is_number(self.kind):
             pair = "(0, 1)" if found["not_01"] <= found["not_11"] else "(-1, 1)"
-            third = _first(source, f"{name} NOT IN {pair}", name)
+            third = source.first(f"{name} NOT IN {pair}", name)
             where = f", first in row {third[0]}: {third[1]!r}" if third is not None else ""
         raise InputError(
             f"{source.name}: column {self.label!r} holds more than two labels ({listed(values, 5)}{where}); say which "

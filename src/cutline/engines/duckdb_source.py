@@ -68,6 +68,15 @@ class Source:
             found: list[tuple[Any, ...]] = self.run(sql).fetchall()
             return found
 
+    def first(self, condition: str, shown: str, table: str | None = None) -> tuple[int, Any] | None:
+        """Number (from 0) and value of the first row that fulfils a condition."""
+        rows = self.rows(
+            f"SELECT cutline_row, cutline_value FROM (SELECT row_number() OVER () - 1 AS cutline_row, {shown} AS "
+            f"cutline_value, ({condition}) AS cutline_found FROM {table or self.table}) WHERE cutline_found "
+            "ORDER BY cutline_row LIMIT 1"
+        )
+        return (int(rows[0][0]), rows[0][1]) if rows else None
+
     def check(self, column: str, role: str) -> None:
         """Refuse a column that is not there, and name the nearest one."""
         if not isinstance(column, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..errors import InputError
 from .duckdb_source import Source, quoted
@@ -68,20 +67,12 @@ def _kind_of_text(source: Source, column: str, role: str) -> str:
         return "DOUBLE"
     if not words:
         return "BOOLEAN"
-    row, value = _first_strange(source, column)
+    name = quoted(column)
+    row, value = source.first(f"NOT {_matches(name, _NUMBER)}", name) or (0, "")
     raise InputError(
         f"{source.name}: column {column!r} has {value!r} in row {row}, which is no number; it cannot be a {role}"
         + ("; write a decimal point" if value.strip("+- ").replace(",", "", 1).isdigit() and "," in value else "")
     )
-
-
-def _first_strange(source: Source, column: str) -> tuple[int, Any]:
-    name = quoted(column)
-    rows = source.rows(
-        f"SELECT cutline_row, cutline_value FROM (SELECT row_number() OVER () - 1 AS cutline_row, {name} AS "
-        f"cutline_value FROM {source.table}) WHERE NOT {_matches('cutline_value', _NUMBER)} ORDER BY 1 LIMIT 1"
-    )
-    return int(rows[0][0]), rows[0][1]
 
 
 def _count(column: str, pattern: str) -> str:
