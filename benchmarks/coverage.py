@@ -44,13 +44,13 @@ from typing import Any
 
 import numpy as np
 
-from cutline import compiled
+from cutline import jit
+from cutline.catalogue.compute import compute
+from cutline.catalogue.declare import Spec
 from cutline.estimate import Interval
-from cutline.evaluate import choose_specs
+from cutline.evaluation import choose_specs
 from cutline.inference import bootstrap, cells, intervals, proportions
 from cutline.inference.resampling import Resampler
-from cutline.measures.catalogue import Spec
-from cutline.measures.reading import read
 from cutline.ranking import Ranking, rank
 from cutline.sample import Sample, make_sample
 
@@ -193,7 +193,7 @@ def chunk(
         sample = cell.draw(rng)
         ranking = rank(sample)
         values["n_pos"][i] = ranking.n_pos
-        at = read(specs, ranking)
+        at = compute(specs, ranking)
         defined = [spec for spec in specs if math.isfinite(at[spec])]
         closed: set[Spec] = set()
         for spec in defined:
@@ -224,7 +224,7 @@ def chunk(
 
 def one_thread() -> None:
     """Processes share the cores already."""
-    compiled.cores = lambda: 1
+    jit.cores = lambda: 1
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class Row:
 
 def count(cell: Cell, values: dict[str, np.ndarray], found: Found) -> Iterator[Row]:
     """Count the intervals that hold the truth; widths are in units of 2·1.96 standard deviations of the estimate."""
-    truths = {spec.measure.name: v for spec, v in read(cell.specs(), cell.population()).items()}
+    truths = {spec.measure.name: v for spec, v in compute(cell.specs(), cell.population()).items()}
     grows = {spec.measure.name for spec in cell.specs() if spec.measure.extensive} | {"quota_pearson"}
     value_of_size = values["n_pos"]
     for (name, method), made in found.items():
@@ -289,7 +289,7 @@ def simulate(sims: int, n_resamples: int, chosen: list[Cell]) -> list[Row]:
     gathered: dict[Cell, list[tuple[dict[str, np.ndarray], Found]]] = defaultdict(list)
     taken: dict[str, Counter[str]] = defaultdict(Counter)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(compiled.cores(), mp_context=context, initializer=one_thread) as pool:
+    with ProcessPoolExecutor(jit.cores(), mp_context=context, initializer=one_thread) as pool:
         waiting = [pool.submit(chunk, cell, number, CHUNK, n_resamples) for cell, number in tasks]
         for done, future in enumerate(as_completed(waiting), 1):
             cell, values, found, methods = future.result()
@@ -379,7 +379,7 @@ def stored(path: str) -> list[Row]:
 
 def long_lists(sims: int) -> Iterator[str]:
     """The measures that take the spread over blocks, on lists of 100,000 rows: one line for each."""
-    from cutline.evaluate import evaluate_sample
+    from cutline.evaluation import evaluate_sample
 
     for prevalence in (0.2, 0.06):
         cell, rng = Cell(100_000, prevalence, False), np.random.default_rng(round(100 * prevalence))
@@ -395,7 +395,7 @@ def long_lists(sims: int) -> Iterator[str]:
                 made[spec].append((e.value, e.low, e.high))
             print(f"\r{prevalence:.0%}: {number + 1} of {sims}", end="", file=sys.stderr, flush=True)
         print("\r" + " " * 30 + "\r", end="", file=sys.stderr)
-        truths = read(specs, cell.population())
+        truths = compute(specs, cell.population())
         for spec in specs:
             value, low, high = np.array(made[spec]).T
             true = float(value.mean()) if spec.measure.extensive else truths[spec]

@@ -36,10 +36,10 @@ import sys
 import numpy as np
 import cutline as cl
 from core import sample as made
-from cutline.evaluate import choose_specs
+from cutline.evaluation import choose_specs
 from cutline.inference.bootstrap import replicate
 from cutline.inference.resampling import Resampler
-from cutline.measures.reading import read
+from cutline.catalogue.compute import read
 from cutline.ranking import Ranking, rank
 from cutline.sample import Sample, make_sample
 

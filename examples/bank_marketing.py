@@ -203,7 +203,7 @@ def credit(data: Scored, *, quota: int, n_resamples: int = 2000) -> cl.Compariso
     return cmp
 
 
-def _some(cmp: cl.Comparison) -> cl.Rows:
+def _some(cmp: cl.Comparison) -> cl.Table:
     names = ["hit_rate", "qrecall", "average_hit_rate", "average_qrecall", "pem", "brier_score", "accuracy"]
     keys = {cmp.key(name) for name in names}
     rows = []
@@ -212,21 +212,21 @@ def _some(cmp: cl.Comparison) -> cl.Rows:
             cells = {name: cmp[name][row["measure"]] for name in cmp.evaluations}
             texts = {name: f"{e.value:.4f} [{e.low:.4f}, {e.high:.4f}]" for name, e in cells.items()}
             rows.append({"measure": row["measure"], **texts})
-    return cl.Rows(rows)
+    return cl.Table(rows)
 
 
-def _differences(cmp: cl.Comparison, names: list[str]) -> cl.Rows:
+def _differences(cmp: cl.Comparison, names: list[str]) -> cl.Table:
     keys = {cmp.key(name) for name in names}
     shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
-    return cl.Rows([{key: row[key] for key in shown} for row in cmp.differences if row["measure"] in keys])
+    return cl.Table([{key: row[key] for key in shown} for row in cmp.differences if row["measure"] in keys])
 
 
-def _long(rows: cl.Rows, length: int) -> cl.Rows:
-    return cl.Rows([row for row in rows if row["to"] - row["from"] + 1 >= length])
+def _long(rows: cl.Table, length: int) -> cl.Table:
+    return cl.Table([row for row in rows if row["to"] - row["from"] + 1 >= length])
 
 
-def _leaders(rows: cl.Rows, quotas: list[int]) -> cl.Rows:
-    return cl.Rows([{"quota": q, **next(r for r in rows if r["from"] <= q <= r["to"])} for q in quotas])
+def _leaders(rows: cl.Table, quotas: list[int]) -> cl.Table:
+    return cl.Table([{"quota": q, **next(r for r in rows if r["from"] <= q <= r["to"])} for q in quotas])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline import compiled
+from cutline import jit
+from cutline.catalogue.compute import compute
+from cutline.catalogue.declare import Spec, make_spec
 from cutline.inference.bootstrap import Replicates, replicate
 from cutline.inference.resampling import Resampler
-from cutline.measures.catalogue import Spec, make_spec
-from cutline.measures.reading import read
 from cutline.ranking import rank
 from cutline.sample import Sample, make_sample
 from samples import Case, quietly, random_case
@@ -74,10 +74,10 @@ def test_a_replicate_is_the_rows_it_drew(design: str, levels: int) -> None:
     case = random_case(7, 36, levels, weighted=how.get("weighted", False))
     sample = make_sample(case.y, case.s, sample_weight=case.w)
     ranking = rank(sample)
-    groups = np.random.default_rng(1).integers(0, 9, len(case.y)) if how.get("groups") else None
-    resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), groups=groups, seed=5)
+    clusters = np.random.default_rng(1).integers(0, 9, len(case.y)) if how.get("groups") else None
+    resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), clusters=clusters, seed=5)
     specs = all_specs(36, weighted=sample.weight is not None)
-    found = replicate(specs, read(specs, ranking), resampler, 8, jackknife=False)
+    found = replicate(specs, compute(specs, ranking), resampler, 8, jackknife=False)
     for r, (counts, reweighted) in enumerate(resampler.each(8)):
         times = resampler.row_multiplicities(counts)
         y, s, w = drawn_rows(sample, times)
@@ -115,21 +115,21 @@ def test_every_row_is_drawn_alike_often() -> None:
 
 def test_rows_of_a_group_come_together() -> None:
     case = random_case(4, 60, 20)
-    groups = np.array([f"patient {k}" for k in np.random.default_rng(0).integers(0, 12, 60)])
+    clusters = np.array([f"patient {k}" for k in np.random.default_rng(0).integers(0, 12, 60)])
     sample = make_sample(case.y, case.s)
-    resampler = Resampler(sample, rank(sample), stratified=True, groups=groups, seed=1)
+    resampler = Resampler(sample, rank(sample), stratified=True, clusters=clusters, seed=1)
     for counts, _ in resampler.each(20):
-        assert counts.sum() == len(np.unique(groups))
+        assert counts.sum() == len(np.unique(clusters))
         times = resampler.row_multiplicities(counts)
-        assert all(len(set(times[groups == g])) == 1 for g in np.unique(groups))
+        assert all(len(set(times[clusters == g])) == 1 for g in np.unique(clusters))
 
 
 def test_groups_of_zero_weight_rows_keep_their_rows() -> None:
     """Rows of zero weight leave the sample; the others keep their own group."""
     y, s = np.array([1, 0, 1, 0, 1, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-    w, groups = np.array([0.0, 1, 1, 0, 2, 1]), np.array(["a", "b", "b", "a", "c", "c"])
+    w, clusters = np.array([0.0, 1, 1, 0, 2, 1]), np.array(["a", "b", "b", "a", "c", "c"])
     sample = make_sample(y, s, sample_weight=w)
-    resampler = Resampler(sample, rank(sample), stratified=False, groups=groups)
+    resampler = Resampler(sample, rank(sample), stratified=False, clusters=clusters)
     for counts, _ in resampler.each(20):
         b1, b2, c1, c2 = resampler.row_multiplicities(counts)
         assert (b1, c1) == (b2, c2)
@@ -138,8 +138,8 @@ def test_groups_of_zero_weight_rows_keep_their_rows() -> None:
 
 @pytest.mark.parametrize("groups", [np.zeros(10), np.arange(9)], ids=["one group", "wrong length"])
 def test_groups_that_cannot_be_used_are_refused(groups: np.ndarray) -> None:
-    with pytest.raises(cl.InputError, match="groups"):
-        cl.evaluate([1, 0] * 5, np.arange(10), measures=["roc_auc"], groups=groups)
+    with pytest.raises(cl.InputError, match="clusters"):
+        cl.evaluate([1, 0] * 5, np.arange(10), measures=["roc_auc"], clusters=groups)
 
 
 # --- standard errors against theory ----------------------------------------------------------------------------
@@ -149,8 +149,10 @@ def spread(case: Case, name: str, n: int = 6000, **how: Any) -> float:
     sample = make_sample(case.y, case.s)
     ranking = rank(sample)
     spec = cl.parse_measure(name)
-    resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), groups=how.get("groups"), seed=2)
-    drawn = replicate([spec], read([spec], ranking), resampler, n, jackknife=False)[spec]
+    resampler = Resampler(
+        sample, ranking, stratified=how.get("stratified", False), clusters=how.get("clusters"), seed=2
+    )
+    drawn = replicate([spec], compute([spec], ranking), resampler, n, jackknife=False)[spec]
     return float(np.nanstd(drawn.values))
 
 
@@ -178,7 +180,7 @@ def test_groups_widen_where_rows_repeat_each_other() -> None:
     """Each case copied four times: resampled by group, the standard error is that of the cases, not of the rows."""
     one = random_case(9, 60, 1000)
     four = Case(np.repeat(one.y, 4), np.repeat(one.s, 4))
-    by_group = spread(four, "accuracy", groups=np.repeat(np.arange(60), 4))
+    by_group = spread(four, "accuracy", clusters=np.repeat(np.arange(60), 4))
     assert by_group == pytest.approx(spread(one, "accuracy"), rel=0.05)
     assert spread(four, "accuracy") == pytest.approx(by_group / 2, rel=0.05)
 
@@ -195,7 +197,7 @@ def all_estimates(**how: Any) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     expected = all_estimates()
-    monkeypatch.setattr(compiled, "cores", lambda: threads)
+    monkeypatch.setattr(jit, "cores", lambda: threads)
     np.testing.assert_array_equal(all_estimates(), expected)
 
 
@@ -232,7 +234,7 @@ def test_an_interrupt_stops_the_replicates(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(self: Progress, steps: int = 1) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(compiled, "cores", lambda: 2)
+    monkeypatch.setattr(jit, "cores", lambda: 2)
     monkeypatch.setattr(kernels, "resample", counted)
     monkeypatch.setattr(Progress, "advance", interrupted)
     case = random_case(2, 20_000, 10_000)
@@ -292,7 +294,7 @@ def test_bca_takes_its_acceleration_from_leaving_each_row_out(name: str) -> None
     sample = make_sample(case.y, case.s)
     ranking = rank(sample)
     spec = cl.parse_measure(name)
-    values = read([spec], ranking)
+    values = compute([spec], ranking)
     plain = Resampler(sample, ranking, stratified=False, seed=4)
     made = replicate([spec], values, plain, 700, jackknife=True)[spec]
     left = np.array([without(case, name, i) for i in range(41)])
@@ -308,7 +310,7 @@ def test_stratified_acceleration_is_that_of_a_statistic_of_two_samples() -> None
     sample = make_sample(case.y, case.s)
     ranking = rank(sample)
     spec = cl.parse_measure("roc_auc")
-    made = replicate([spec], read([spec], ranking), Resampler(sample, ranking, stratified=True), 50, jackknife=True)
+    made = replicate([spec], compute([spec], ranking), Resampler(sample, ranking, stratified=True), 50, jackknife=True)
     influence = []
     for label in (0, 1):
         rows = np.flatnonzero(case.y == label)
@@ -330,7 +332,7 @@ def test_acceleration_of_many_rows_comes_from_blocks_close_to_the_exact_one() ->
     exact = float((gaps**3).mean() / (6 * math.sqrt(20_000) * (gaps**2).mean() ** 1.5))
     made = [
         replicate(
-            [spec], read([spec], ranking), Resampler(sample, ranking, stratified=False, seed=k), 2, jackknife=True
+            [spec], compute([spec], ranking), Resampler(sample, ranking, stratified=False, seed=k), 2, jackknife=True
         )
         for k in range(30)
     ]

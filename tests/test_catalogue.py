@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.measures.catalogue import SIGNS, TIE_RULES, make_spec
-from cutline.measures.reading import plan
+from cutline.catalogue.compute import plan_sweeps
+from cutline.catalogue.declare import SIGNS, TIE_RULES, make_spec
 from cutline.ranking import rank
 from cutline.sample import make_sample
 from cutline.sweep import sweep
@@ -625,7 +625,7 @@ def test_scalar_is_vectorised(m: Any) -> None:
     if m.part == "ranking":
         pytest.skip("reads the ranking itself")
     spec = make_spec(m, {"quota": 9} if m.needs_quota else options(m, 30))
-    (reading,) = plan([spec], 30)
+    (reading,) = plan_sweeps([spec], 30)
     drawn = [random_case(seed, 30, 5 + seed) for seed in range(8)]
     vectors = np.stack([sweep(rank(make_sample(y, s)), reading.request) for y, s, _ in drawn])
     (together,) = reading.values(vectors)

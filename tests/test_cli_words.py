@@ -136,7 +136,7 @@ def on_screen(columns: int, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str
 
 def test_narrow_terminals_lose_columns_and_break_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     import cutline as cl
-    from cutline.present.tables import reading_rows
+    from cutline.present.text_tables import reading_rows
 
     ev = cl.evaluate([0, 1] * 40, [k / 80 for k in range(80)], n_resamples=20)
     rows = reading_rows(ev)

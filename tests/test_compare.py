@@ -17,7 +17,7 @@ import cutline as cl
 from cutline.inference.intervals import AUC_FAMILY, is_stratified
 from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
-from cutline.rows import Rows
+from cutline.table import Table
 from test_bootstrap import from_scratch
 
 Models = dict[str, np.ndarray]
@@ -218,10 +218,10 @@ def test_seed_threads_and_company_do_not_change_a_replicate() -> None:
 
 def test_groups_are_drawn_whole_for_every_model() -> None:
     y, models = data(8, 60)
-    groups = np.arange(60) // 5
-    cmp = cl.compare(y, models, measures=["accuracy", "roc_auc"], n_resamples=50, groups=groups)
+    clusters = np.arange(60) // 5
+    cmp = cl.compare(y, models, measures=["accuracy", "roc_auc"], n_resamples=50, clusters=clusters)
     assert all(row["method"] == "paired bootstrap" for row in cmp.differences)
-    resampler = Resampler(cmp["m0"].sample, cmp["m0"].ranking, stratified=False, groups=groups, seed=0, paired=True)
+    resampler = Resampler(cmp["m0"].sample, cmp["m0"].ranking, stratified=False, clusters=clusters, seed=0, paired=True)
     for r, (counts, _) in enumerate(resampler.each(3)):
         drawn = np.repeat(np.arange(60), resampler.row_multiplicities(counts).astype(int))
         for name, s in models.items():
@@ -515,7 +515,7 @@ def test_evaluations_in_a_comparison_are_those_of_the_models_alone() -> None:
 def test_tables_and_files() -> None:
     y, models = data(16, 40, m=2)
     cmp = cl.compare(y, models, quota=10, measures=["pem", "hit_rate"], n_resamples=20, margin=0.1)
-    assert isinstance(cmp.differences, Rows)
+    assert isinstance(cmp.differences, Table)
     content = json.loads(cmp.to_json())
     assert [m["name"] for m in content["models"]] == ["m0", "m1"]
     assert content["margin"] == 0.1

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import cutline
-from cutline.recommendation import GOALS
+from cutline.decide.recommendation import GOALS
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(cutline.__path__, "cutline.")
-    if not module.name.startswith(("cutline.engines", "cutline.measures."))  # measures: test_catalogue
+    if not module.name.startswith(("cutline.engines", "cutline.catalogue."))  # measures: test_catalogue
 )
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 by_page = pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.engines import duckdb_engine, wishes
+from cutline.catalogue.declare import make_spec, parse_measure
+from cutline.engines import duckdb_engine, request
 from cutline.engines import stream as streams
 from cutline.engines.result import TableEvaluation
-from cutline.evaluate import choose_specs
-from cutline.measures.catalogue import make_spec, parse_measure
+from cutline.evaluation import choose_specs
 from cutline.tables import compare_table, evaluate_table
 
 HOSTILE = "p\"; DROP TABLE x; -- ' select"
@@ -86,7 +86,7 @@ def engine(options: dict, monkeypatch: pytest.MonkeyPatch) -> dict:
     options = dict(options)
     monkeypatch.setattr(duckdb_engine, "BATCH_ROWS", options.pop("batch", None))
     if options.pop("compact", False):
-        monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+        monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     if options.pop("giant", False):
         monkeypatch.setattr(streams, "_EXACT_PAIRS", 10)
     if "group" in options:
@@ -187,7 +187,7 @@ def test_a_sort_that_spills_gives_the_same(tmp_path: Path) -> None:
 
 
 def test_analytic_intervals_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     table = make_table("plain", 20_000)
     path = write(tmp_path / "t.parquet", table)
     measures = [
@@ -210,7 +210,7 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     path = write(tmp_path / "t.parquet", table)
     expected = cl.evaluate(table["label"], table["score"], quota=1234, threshold=0.61, interval=None)
     exact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
-    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     compact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
     assert exact.tolerance == 0
     assert compact.tolerance == streams.TOLERANCE
@@ -267,7 +267,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
 def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
     weight: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     table = make_table("plain", 20_000)
     path = write(tmp_path / "t.parquet", table)
     options = {
@@ -289,7 +289,7 @@ def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
 
 
 def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     table = make_table("plain", 20_000)
     rng = np.random.default_rng(5)
     other = np.clip(table["score"] + rng.normal(size=20_000) * 0.1, 0, 1)
@@ -332,7 +332,7 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     models = {"a": "score", "b": "weight"}
     truth = cl.compare(table["label"], {"a": first, "b": second}, measures=["roc_auc"], n_resamples=300)
     for compact in (False, True):
-        monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0 if compact else 2**16)
+        monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0 if compact else 2**16)
         options = {"label": "label", "scores": models, "measures": ["roc_auc"], "stream": True}
         found = compare_table(path, n_resamples=300, **options)
         for axis in ("quota", "fpr"):
@@ -389,7 +389,7 @@ def test_a_source_that_changes_between_the_passes_fails_loudly(tmp_path: Path, m
 
 
 def test_bca_and_whole_list_measures_are_refused_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     path = write(tmp_path / "t.parquet", make_table("plain", 100))
     with pytest.raises(cl.InputError, match="bca"):
         evaluate_table(path, label="label", score="score", interval="bca", stream=True)

@@ -23,9 +23,9 @@ pytestmark = [
 import duckdb  # noqa: E402
 
 import cutline as cl  # noqa: E402
-from cutline.engines import spark_engine, wishes  # noqa: E402
-from cutline.evaluate import choose_specs  # noqa: E402
-from cutline.measures.catalogue import parse_measure  # noqa: E402
+from cutline.catalogue.declare import parse_measure  # noqa: E402
+from cutline.engines import request, spark_engine  # noqa: E402
+from cutline.evaluation import choose_specs  # noqa: E402
 from cutline.tables import compare_table, evaluate_table  # noqa: E402
 
 CLOSE = {"rel": 1e-12, "abs": 1e-14}
@@ -87,7 +87,7 @@ def test_every_measure_is_the_same_on_spark(
 ) -> None:
     monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 500)
     if compact:
-        monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+        monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
         monkeypatch.setattr(spark_engine, "_TIED", 0.0)  # rows as they are, not added up first
     table = make_table(kind)
     names = ("the `label`", "p.q; DROP", "w'\"")
@@ -207,7 +207,7 @@ def without_numba(work_of: Callable[..., Any]) -> Callable[..., Any]:
         def hidden(batches: Any) -> Any:
             import sys
 
-            from cutline.passes import compiled
+            from cutline.backend import compiled
 
             kept = sys.modules.pop("numba", None)
             sys.modules["numba"] = None  # type: ignore[assignment]
@@ -230,7 +230,7 @@ def test_executors_without_numba_give_the_same(
     weight: str | None, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 500)
-    monkeypatch.setattr(wishes, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     rows = frame(spark, make_table("half the rows tie"), tmp_path)
     asked: dict[str, Any] = {"label": "y", "score": "p", "weight": weight, "n_resamples": 40}
     asked["quota"] = None if weight else 300

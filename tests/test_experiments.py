@@ -350,7 +350,7 @@ def test_experiments_use_the_public_api_only(name: str) -> None:
             if "cutline" in line and "import" in line:
                 assert line.strip() in (
                     "import cutline as cl",
-                    "from cutline.power import SelectionPower, selection_power",
+                    "from cutline.decide.power import SelectionPower, selection_power",
                 )
 
 

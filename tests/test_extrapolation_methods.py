@@ -298,9 +298,9 @@ def test_top_t_against_simulation() -> None:
     miss = np.choose(kind, [0.02, 0.2, 0.3 * rng.uniform(size=kind.size)])
     better = rng.binomial(39, miss)
     for t in (1, 2, 5):
-        assert fit.among_first(t, 40)[0] == pytest.approx((better < t).mean(), abs=0.005)
-    np.testing.assert_allclose(fit.among_first(1, [5, 40]), fit.accuracy([5, 40]), rtol=1e-10)
-    assert fit.among_first(40, 40)[0] == 1.0
+        assert fit.top_t_accuracy(t, 40)[0] == pytest.approx((better < t).mean(), abs=0.005)
+    np.testing.assert_allclose(fit.top_t_accuracy(1, [5, 40]), fit.accuracy([5, 40]), rtol=1e-10)
+    assert fit.top_t_accuracy(40, 40)[0] == 1.0
 
 
 def test_cdf_and_accuracy_are_one_distribution() -> None:

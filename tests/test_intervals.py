@@ -72,7 +72,7 @@ def test_options_get_an_interval_too() -> None:
 
 def test_rossets_family_takes_the_bootstrap() -> None:
     """ranking_score with g(i) = i is linear_ranking: the same replicates give the same interval."""
-    from cutline.measures.catalogue import make_spec
+    from cutline.catalogue.declare import make_spec
 
     case = random_case(1, 50, 20)
     own = make_spec(cl.measure("ranking_score"), {"g": lambda places: places})
@@ -332,8 +332,8 @@ def test_equal_weights_change_no_bootstrap() -> None:
 def test_grouped_rows_take_the_bootstrap_and_are_wider_where_rows_repeat() -> None:
     one = random_case(4, 300, 10_000)
     case = Case(np.repeat(one.y, 3), np.repeat(one.s, 3))
-    groups = np.repeat(np.arange(300), 3)
-    grouped = evaluated(case, groups=groups, n_resamples=1000)
+    clusters = np.repeat(np.arange(300), 3)
+    grouped = evaluated(case, clusters=clusters, n_resamples=1000)
     bare = evaluated(case, "percentile", n_resamples=1000)
     assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= FROM_REPLICATES
     for name in ("accuracy", "roc_auc", "log_loss"):
@@ -376,7 +376,7 @@ def coverage_benchmark() -> Any:
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """80 samples of 200 rows, a fifth positive: a 95 % interval misses more than 9 of 80 once in a hundred times."""
-    monkeypatch.setattr("cutline.compiled.cores", lambda: 1)  # short passes: threads would cost more than they save
+    monkeypatch.setattr("cutline.jit.cores", lambda: 1)  # short passes: threads would cost more than they save
     counted = coverage_benchmark()
     cell = counted.Cell(200, 0.2, False)
     _, values, found, _ = counted.chunk(cell, 0, 80, 300)

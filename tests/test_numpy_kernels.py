@@ -203,12 +203,12 @@ for name in ("numba", "scipy", "duckdb", "narwhals", "click", "rich", "pandas", 
 import numpy as np
 from cutline.engines import spark_work
 from cutline.engines.stream import Totals
-from cutline.measures.reading import plan
-from cutline.measures.catalogue import parse_measure
-from cutline.passes import compiled
+from cutline.catalogue.compute import plan_sweeps
+from cutline.catalogue.declare import parse_measure
+from cutline.backend import compiled
 assert not compiled()
 texts = ["roc_auc", "pem", "average_precision", "auch", "log_loss", "ks_statistic", "quota_pearson@2"]
-readings = plan([parse_measure(text) for text in texts], 4)
+readings = plan_sweeps([parse_measure(text) for text in texts], 4)
 task = spark_work.Task(Totals(4, 2, 2, 2, 0.1, 0.9), readings, 0.0, [1, 2, 3, 4], (8, 0))
 stream = spark_work._stream(task, spark_work.Range(0, (0, 0), (2, 2)))
 score, positive = np.array([0.9, 0.5, 0.5, 0.1]), np.array([1, 0, 1, 0], np.uint8)

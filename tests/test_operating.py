@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import cutline as cl
+from cutline.decide.operating import next_hits
 from cutline.inference.proportions import beta_binomial_quantile
-from cutline.operating import next_hits
 from samples import Case, cases
 
 Y = [1, 1, 0, 1, 0, 0, 1, 0]

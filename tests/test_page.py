@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import cutline as cl
+from cutline.decide.operating import next_hits
 from cutline.errors import InputError
 from cutline.present import page as page_module
-from cutline.present.comparing import merged
+from cutline.present.comparison_sections import merged
 from cutline.present.explorer import at_stops, next_hits, quota_stops
 from cutline.present.page import embedded, page, write_page
 
@@ -163,7 +164,7 @@ def test_long_lists_keep_round_quotas_exact() -> None:
     for k, i in enumerate(chosen):
         point = ev.at(quota=int(stops[i]))
         assert at.hits[i] == pytest.approx(point.tp, abs=1e-6)
-        expected = cl.operating.next_hits(point.tp, float(stops[i]), 0.9)
+        expected = next_hits(point.tp, float(stops[i]), 0.9)
         assert (low[k], high[k]) == tuple(expected)
 
 

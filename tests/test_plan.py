@@ -34,7 +34,7 @@ def test_profit_by_hand() -> None:
     assert p.profit.low <= 7 <= p.profit.high
     assert p.curve[4] == {"taken": 4, "hits": 3, "profit": 7}
     assert "take 4" in repr(p)
-    assert p.to_dict()["one_more_place"] == p.one_more
+    assert p.to_dict()["one_more_place"] == p.marginal_value
 
 
 def test_break_even_is_the_last_quota_without_a_loss() -> None:
@@ -83,10 +83,10 @@ def test_rounding_alone_makes_no_loss() -> None:
 
 def test_one_more_place_is_the_slope_of_the_concave_curve() -> None:
     """Upper hull of hits over places: (0,0), (2,2), (4,3), (6,3)."""
-    assert plan(quota=1).one_more == pytest.approx(5 * 1 - 2)  # between 0 and 2 each place holds a hit
-    assert plan(quota=2).one_more == pytest.approx(5 * 0.5 - 2)  # half a hit for each of the next two
-    assert plan().one_more == pytest.approx(-2)  # after 4 there is none
-    assert np.isnan(cl.plan([1, 1, 0, 1], [4, 3, 2, 1], cost=0.5, value=5, n_resamples=50).one_more)
+    assert plan(quota=1).marginal_value == pytest.approx(5 * 1 - 2)  # between 0 and 2 each place holds a hit
+    assert plan(quota=2).marginal_value == pytest.approx(5 * 0.5 - 2)  # half a hit for each of the next two
+    assert plan().marginal_value == pytest.approx(-2)  # after 4 there is none
+    assert np.isnan(cl.plan([1, 1, 0, 1], [4, 3, 2, 1], cost=0.5, value=5, n_resamples=50).marginal_value)
 
 
 def test_one_more_is_worth_something_only_where_a_limit_binds() -> None:
@@ -95,8 +95,8 @@ def test_one_more_is_worth_something_only_where_a_limit_binds() -> None:
     s = rng.normal(1.5 * y)
     free, bound = (cl.plan(y, s, cost=1, value=4, quota=q, n_resamples=50) for q in (None, 15))
     assert bound.quota == 15
-    assert bound.one_more > 0
-    assert free.one_more <= 1e-9
+    assert bound.marginal_value > 0
+    assert free.marginal_value <= 1e-9
 
 
 @given(cases(ANY, min_size=1), st.integers(0, 4), st.integers(0, 9), st.integers(0, 5), st.data())
@@ -271,7 +271,7 @@ def test_a_limit_binds_though_the_best_cut_lies_just_before_it() -> None:
     y = [1, 0] * 50
     made = cl.plan(y, np.linspace(1, 0, 100), cost=1, value=4, quota=10, n_resamples=50)
     assert made.quota == 9
-    assert made.one_more == pytest.approx(4 * 49 / 98 - 1, abs=0.1)  # about half of the next places are hits
+    assert made.marginal_value == pytest.approx(4 * 49 / 98 - 1, abs=0.1)  # about half of the next places are hits
     free = cl.plan([1] * 10 + [0] * 90, np.linspace(1, 0, 100), cost=1, value=4, quota=50, n_resamples=50)
     assert free.quota == 10
-    assert free.one_more == -1.0
+    assert free.marginal_value == -1.0

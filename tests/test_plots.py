@@ -103,7 +103,7 @@ def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
     stretches = [(1, 40, "network", 0.8), (41, 60, "tree = network", 0.4), (61, 400, "logistic", 0.95)]
     rows = [{"from": a, "to": b, "leader": who, "share": share} for a, b, who, share in stretches]
     monkeypatch.setattr(cl.Curve, "band", band)
-    monkeypatch.setattr(cl.Comparison, "dominance", lambda *_: cl.Rows(rows))
+    monkeypatch.setattr(cl.Comparison, "dominance", lambda *_: cl.Table(rows))
 
 
 @pytest.mark.usefixtures("_settled")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.measures.catalogue import parse_measure
-from cutline.power import SelectionPower, judge_sets, selection_power
+from cutline.catalogue.declare import parse_measure
+from cutline.decide.power import SelectionPower, judge_sets, selection_power
 
 
 def simulate(rng: np.random.Generator, n: int) -> tuple[Any, Any]:

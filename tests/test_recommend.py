@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtr
 
 import cutline as cl
-from cutline.recommendation import GOALS
+from cutline.decide.recommendation import GOALS
 from test_compare import data
 
 MEASURE = {

@@ -13,7 +13,7 @@ import pytest
 
 import cutline as cl
 from cutline.inference.permutation import PermutationTest
-from cutline.inference.permutation_kernels import deal
+from cutline.inference.permutation_kernels import permute_labels
 from cutline.inference.retraining import OutOfBag
 from samples import random_case
 
@@ -90,7 +90,7 @@ def test_every_way_to_deal_labels_is_equally_likely() -> None:
     ways = dict.fromkeys(itertools.combinations(range(7), 3), 0)
     pos, neg = np.empty(7, np.int32), np.empty(7, np.int32)
     for i in range(7000):
-        deal(size, 3, 7, 5, i, pos, neg)
+        permute_labels(size, 3, 7, 5, i, pos, neg)
         ways[tuple(np.flatnonzero(pos).tolist())] += 1
         assert (pos + neg == 1).all()
     chi2 = sum((count - 200) ** 2 / 200 for count in ways.values())
@@ -99,14 +99,14 @@ def test_every_way_to_deal_labels_is_equally_likely() -> None:
     pos, neg = np.empty(3, np.int32), np.empty(3, np.int32)
     drawn = np.zeros(3)
     for i in range(4000):
-        deal(size, 3, 7, 9, i, pos, neg)
+        permute_labels(size, 3, 7, 9, i, pos, neg)
         assert (pos + neg == size).all()
         drawn += pos
     assert drawn / 4000 == pytest.approx(3 * size / 7, abs=0.06)
 
 
 def test_against_all_permutations() -> None:
-    """Six rows with a tie: the p-value of every distinct deal, enumerated."""
+    """Six rows with a tie: the p-value of every distinct permute_labels, enumerated."""
     y, s = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.5, 0.3, 0.1]
     observed = cl.roc_auc(y, s)
     deals = [[int(i in way) for i in range(6)] for way in itertools.combinations(range(6), 3)]
@@ -186,7 +186,7 @@ def test_type_one_error_without_signal(measure: str) -> None:
 def test_labels_dealt_alike_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     case = random_case(1, 300, 50)
     expected = cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null
-    monkeypatch.setattr("cutline.compiled.cores", lambda: threads)
+    monkeypatch.setattr("cutline.jit.cores", lambda: threads)
     np.testing.assert_array_equal(cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null, expected)
     assert (cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=5).null != expected).any()
 

@@ -17,7 +17,7 @@ import pytest
 
 import cutline as cl
 import test_page_browser
-from cutline.recommendation import GOALS
+from cutline.decide.recommendation import GOALS
 
 pytestmark = pytest.mark.xdist_group("site")  # one build for all of them
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
-from cutline.thresholds import threshold_for
+from cutline.decide.thresholds import threshold_for
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.integers(1, 3)), min_size=2, max_size=25).filter(
     lambda rows: len({label for label, *_ in rows}) == 2

@@ -13,7 +13,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from cutline.measures.catalogue import Measure
+from cutline.catalogue.declare import Measure
 
 from . import cells, curves, lists, losses, others
 

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cutline.measures.catalogue import Measure
+from cutline.catalogue.declare import Measure
 from cutline.sweep import Counts
 
 from .example import BLUE, GREY, ORANGE, THRESHOLD, P, Y, options_of, said_options, short, value_of

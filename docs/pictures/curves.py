@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cutline as cl
-from cutline.measures.catalogue import Measure
+from cutline.catalogue.declare import Measure
 
 from .example import BLUE, GREY, HITS, N_POS, ORANGE, PALE, PLACES, QUOTA, N, P, Y, short, value_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import cutline as cl
-from cutline.measures.catalogue import REQUIRED, Measure
+from cutline.catalogue.declare import REQUIRED, Measure
 
 Y = np.array([1, 1, 0, 1, 1, 0, 0, 1, 0, 0])  # Berrar's example, best first
 P = np.array([0.95, 0.8, 0.75, 0.6, 0.5, 0.45, 0.3, 0.25, 0.2, 0.1])

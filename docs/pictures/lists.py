@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from cutline.measures.catalogue import Measure
+from cutline.catalogue.declare import Measure
 
 from .example import BLUE, GREY, HITS, N_POS, ORANGE, PALE, PLACES, QUOTA, N, P, Y, options_of, short, value_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from cutline.measures.catalogue import Measure
+from cutline.catalogue.declare import Measure
 
 from .example import BLUE, GREY, ORANGE, P, Y, said_options, short, value_of
 

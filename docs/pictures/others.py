@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import cutline as cl
-from cutline.measures.catalogue import Measure
+from cutline.catalogue.declare import Measure
 
 from .example import BLUE, GREY, ORANGE, short
 

@@ -5,9 +5,7 @@ The public names are listed, with their homes, in ``__init__.pyi``. They are loa
 """
 
 import re as _re
-import sys as _sys
 from importlib import import_module as _import_module
-from types import ModuleType as _ModuleType
 
 __version__ = "0.1.0"
 
@@ -25,23 +23,15 @@ _HOMES = _homes()
 __all__ = sorted(_HOMES)
 
 
-class _Package(_ModuleType):
-    """Loads public names on demand. Where a function and a module share a name (``evaluate``), it is the function."""
-
-    def __getattr__(self, name):  # type: ignore[no-untyped-def]
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        home, there = _HOMES[name]
-        value = getattr(_import_module(home, __name__), there)
-        self.__dict__[name] = value
-        return value
-
-    def __setattr__(self, name, value):  # type: ignore[no-untyped-def]
-        if not (name in _HOMES and isinstance(value, _ModuleType)):
-            super().__setattr__(name, value)
-
-    def __dir__(self):  # type: ignore[no-untyped-def]
-        return sorted({*self.__dict__, *_HOMES})
+def __getattr__(name):  # type: ignore[no-untyped-def]
+    """Load a public name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home, there = _HOMES[name]
+    value = getattr(_import_module(home, __name__), there)
+    globals()[name] = value
+    return value
 
 
-_sys.modules[__name__].__class__ = _Package
+def __dir__():  # type: ignore[no-untyped-def]
+    return sorted({*globals(), *_HOMES})

@@ -1,6 +1,6 @@
 """The public names and their homes: read by type checkers, and by cutline itself when a name is first used."""
 
-from .compare import (
+from .comparison import (
     compare as compare,
     Comparison as Comparison,
 )
@@ -8,7 +8,7 @@ from .curves import (
     Band as Band,
     Curve as Curve,
 )
-from .decomposition import (
+from .decide.decomposition import (
     linear_ranking_decomposition as linear_ranking_decomposition,
     misclassification_decomposition as misclassification_decomposition,
     selector_differences as selector_differences,
@@ -21,7 +21,7 @@ from .estimate import (
     Estimate as Estimate,
     Interval as Interval,
 )
-from .evaluate import (
+from .evaluation import (
     evaluate as evaluate,
     Evaluation as Evaluation,
     one_vs_rest as one_vs_rest,
@@ -51,17 +51,17 @@ from .inference.retraining import (
     OutOfBag as OutOfBag,
     permutation_test as permutation_test,
 )
-from .measures.catalogue import (
+from .catalogue.declare import (
     measure as measure,
     measures as measures,
     parse_measure as parse_measure,
 )
-from .measures.multiclass import (
+from .catalogue.multiclass import (
     mean_average_precision as mean_average_precision,
     ranked_probability_score as ranked_probability_score,
     triplet_loss as triplet_loss,
 )
-from .measures.probability import (
+from .catalogue.probability import (
     balanced_cross_entropy as balanced_cross_entropy,
     brier_score as brier_score,
     focal_loss as focal_loss,
@@ -72,7 +72,7 @@ from .measures.probability import (
     relative_information_score as relative_information_score,
     root_mean_squared_error as root_mean_squared_error,
 )
-from .measures.quota import (
+from .catalogue.quota import (
     average_hit_rate as average_hit_rate,
     average_qrecall as average_qrecall,
     hit_rate as hit_rate,
@@ -81,7 +81,7 @@ from .measures.quota import (
     quota_lift as quota_lift,
     quota_pearson as quota_pearson,
 )
-from .measures.ranks import (
+from .catalogue.ranks import (
     auch as auch,
     average_gain as average_gain,
     average_lift as average_lift,
@@ -99,7 +99,7 @@ from .measures.ranks import (
     roc_auc as roc_auc,
     taks as taks,
 )
-from .measures.threshold import (
+from .catalogue.threshold import (
     accuracy as accuracy,
     balanced_accuracy as balanced_accuracy,
     cohen_kappa as cohen_kappa,
@@ -122,30 +122,30 @@ from .measures.threshold import (
     youden_index as youden_index,
     zero_one_loss as zero_one_loss,
 )
-from .operating import (
+from .decide.operating import (
     OperatingPoint as OperatingPoint,
 )
-from .planning import (
+from .decide.planning import (
     Plan as Plan,
     plan as plan,
 )
-from .power import (
+from .decide.power import (
     SelectionPower as SelectionPower,
     selection_power as selection_power,
 )
-from .quota import (
+from .decide.selection import (
     average_over_quotas as average_over_quotas,
     lift_table as lift_table,
     select as select,
     Selection as Selection,
 )
-from .recommendation import (
+from .decide.recommendation import (
     Recommendation as Recommendation,
 )
-from .rows import (
-    Rows as Rows,
+from .table import (
+    Table as Table,
 )
-from .screening import (
+from .decide.screening import (
     screen as screen,
     Screening as Screening,
 )
@@ -157,10 +157,10 @@ from .tables import (
     compare_table as compare_table,
     evaluate_table as evaluate_table,
 )
-from .thresholds import (
+from .decide.thresholds import (
     threshold_for as threshold_for,
 )
-from .voting import (
+from .decide.voting import (
     selective_voting as selective_voting,
     SelectiveVoting as SelectiveVoting,
 )

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .catalogue.declare import check_number, ratio
 from .errors import InputError
-from .measures.catalogue import number, ratio
 from .ranking import Ranking
-from .rows import Rows
+from .table import Table
 
 Floats = NDArray[np.float64]
 _GRID = 512
@@ -55,7 +55,7 @@ class Curve:
         The pointwise band takes the quantiles of the replicates' curves at each abscissa. The simultaneous one widens
         it by one factor on either side until a share ``level`` of the replicates' curves lies inside everywhere.
         """
-        number(level, "level", 0.0, 1.0, open_ends=True)
+        check_number(level, "level", 0.0, 1.0, open_ends=True)
         if self.banded is None:
             raise InputError(f"the {self.name} curve was made without resampling, so it has no band")
         low, high = float(self.x.min()), float(self.x.max())
@@ -71,7 +71,7 @@ class Curve:
         Points are kept by the Douglas–Peucker rule on the scaled axes, vertically: between two kept points the straight
         line stays within the tolerance, so the area moves by no more than tolerance × width × height.
         """
-        number(tolerance, "tolerance", 0.0, 1.0, open_ends=True)
+        check_number(tolerance, "tolerance", 0.0, 1.0, open_ends=True)
         height = float(np.nanmax(self.y) - min(0.0, float(np.nanmin(self.y)))) or 1.0
         if self.y2 is None:
             kept = keep_points(self.x, self.y, tolerance * height)
@@ -88,12 +88,12 @@ class Curve:
         return float(np.trapezoid(self.y, self.x))
 
     @property
-    def table(self) -> Rows:
+    def table(self) -> Table:
         """The points as rows."""
         columns = {self.x_label: self.x, self.y_label: self.y, "threshold": self.thresholds}
         if self.y2 is not None:
             columns["FPR"] = self.y2
-        return Rows([dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)])
+        return Table([dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)])
 
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:

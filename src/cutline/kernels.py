@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import inlined, kernel, summing_kernel
+from .jit import inlined, kernel, summing_kernel
 from .sweep import CUT, FIELDS, GAPS, HULL, LOSSES, PAIRS, PLACES, PRECISION
 
 _SUM_ONE_BY_ONE = 64
@@ -350,7 +350,7 @@ def sum_losses(
 
 
 @inlined
-def _put(hx: Any, hy: Any, top: int, x: Any, y: Any) -> int:
+def push_hull_point(hx: Any, hy: Any, top: int, x: Any, y: Any) -> int:
     """Put a point on an upper hull that grows to the right: what lies under the new chord goes."""
     while top >= 2 and (hx[top - 1] - hx[top - 2]) * (y - hy[top - 1]) >= (hy[top - 1] - hy[top - 2]) * (
         x - hx[top - 1]
@@ -388,7 +388,7 @@ def hull_of_groups(pos: NDArray[Any], neg: NDArray[Any], a0: Any, b0: Any) -> tu
             b += neg[g]
         x[k + 1] = b
         y[k + 1] = a
-        coarse = _put(cx, cy, coarse, b, a)
+        coarse = push_hull_point(cx, cy, coarse, b, a)
     keep = np.zeros(blocks, np.uint8)
     kept = 0
     s = 0
@@ -411,8 +411,8 @@ def hull_of_groups(pos: NDArray[Any], neg: NDArray[Any], a0: Any, b0: Any) -> tu
                 a += pos[g]
                 b += neg[g]
                 if pos[g] > 0:
-                    top = _put(hx, hy, top, b, a)
-    top = _put(hx, hy, top, x[blocks], y[blocks])
+                    top = push_hull_point(hx, hy, top, b, a)
+    top = push_hull_point(hx, hy, top, x[blocks], y[blocks])
     return hx, hy, top
 
 
@@ -465,20 +465,20 @@ def cut_at_quotas(
             shrink = n / total * part
             spread_score = moments[2] + by_score * by_score * shrink
             spread_outcome = moments[3] + by_outcome * by_outcome * shrink
-            together = moments[4] + by_score * by_outcome * shrink
+            comoment = moments[4] + by_score * by_outcome * shrink
             if not ends:
                 break
             out[k, 0] = a + share * part
             out[k, 1] = total - out[k, 0]
             out[k, 2] = spread_score
             out[k, 3] = spread_outcome
-            out[k, 4] = together
+            out[k, 4] = comoment
             k += 1
         moments[0] += by_score * (part / total)
         moments[1] += by_outcome * (part / total)
         moments[2] = spread_score
         moments[3] = spread_outcome
-        moments[4] = together
+        moments[4] = comoment
         a += pos[g]
         n += m
 
@@ -539,7 +539,7 @@ def draw(counts: Any, start: int, size: int, seed: int, stream: int) -> None:
 
 
 @kernel
-def add_up(counts: Any, unit: Any, weight: Any, pos_rows: Any, neg_rows: Any, a: Any, b: Any) -> Any:
+def accumulate(counts: Any, unit: Any, weight: Any, pos_rows: Any, neg_rows: Any, a: Any, b: Any) -> Any:
     """Counts (times weights) of the rows of each tie group; gives the number of rows drawn."""
     times = counts
     if len(unit):
@@ -705,7 +705,7 @@ def resample(
         counts[:] = 0
         for s in range(len(strata)):
             draw(counts, strata[s, 0], strata[s, 1], seed, r * len(strata) + s)
-        rows = add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
+        rows = accumulate(counts, unit, weight, pos_rows, neg_rows, a, b)
         sum_replicate(a, b, zero, rows, score, log_p, log_q, harmonic, parts, losses, above, scale, quotas, out[r])
 
 
@@ -740,12 +740,12 @@ def leave_out(
             return
         for i in range(len(block)):
             counts[i] = block[i] != k
-        rows = add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
+        rows = accumulate(counts, unit, weight, pos_rows, neg_rows, a, b)
         sum_replicate(a, b, zero, rows, score, log_p, log_q, harmonic, parts, losses, above, scale, quotas, out[k])
 
 
 @kernel
-def _walk(a: Any, b: Any, n_pos: float, n_neg: float, axis: int, grid: Any, hits: Any, misses: Any) -> None:
+def cut_at_shares(a: Any, b: Any, n_pos: float, n_neg: float, axis: int, grid: Any, hits: Any, misses: Any) -> None:
     """Positives and negatives above the first cut that reaches each share on an axis; a tie is entered pro rata."""
     total = n_pos + n_neg if axis == 0 else n_neg if axis == 1 else n_pos
     tp = 0.0
@@ -797,7 +797,7 @@ def resample_curve(
         counts[:] = 0
         for s in range(len(strata)):
             draw(counts, strata[s, 0], strata[s, 1], seed, r * len(strata) + s)
-        add_up(counts, unit, weight, pos_rows, neg_rows, a, b)
+        accumulate(counts, unit, weight, pos_rows, neg_rows, a, b)
         n_pos = zero + 0.0
         n_neg = zero + 0.0
         for g in range(len(a)):
@@ -805,4 +805,4 @@ def resample_curve(
             n_neg += b[g]
         totals[r, 0] = n_pos
         totals[r, 1] = n_neg
-        _walk(a, b, n_pos, n_neg, axis, grid, hits[r], misses[r])
+        cut_at_shares(a, b, n_pos, n_neg, axis, grid, hits[r], misses[r])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .compiled import kernel
+from .jit import kernel
 from .kernels import sum_replicate
 
 

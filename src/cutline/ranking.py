@@ -78,7 +78,7 @@ def rank(sample: Sample) -> Ranking:
         pos.sort()
         neg.sort()
     else:
-        from .compiled import in_threads
+        from .jit import in_threads
 
         in_threads([pos.sort, neg.sort])
     score, positives, negatives = trimmed(kernels.merge_sorted(pos, neg))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import kernel
+from .jit import kernel
 
 
 @kernel

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .passes import passes
+from .backend import passes
 from .ranking import Ranking
 
 # Which pass fills which fields. The names are the attributes of Sums.
@@ -46,7 +46,7 @@ LOSSES = (
 TOTALS = ("n_pos", "n_neg", "rows")
 PARTS = {"pairs": PAIRS, "gaps": GAPS, "precision": PRECISION, "places": PLACES, "hull": HULL, "losses": LOSSES}
 FIELDS = TOTALS + PAIRS + GAPS + PRECISION + PLACES + HULL
-CUT = ("tp", "fp", "spread_score", "spread_outcome", "together")
+CUT = ("tp", "fp", "spread_score", "spread_outcome", "comoment")
 
 _AT = {name: i for i, name in enumerate(FIELDS)}
 _SLICE = {part: slice(_AT[names[0]], _AT[names[-1]] + 1) for part, names in PARTS.items() if part != "losses"}
@@ -118,7 +118,7 @@ class Counts:
     tn: Any
     spread_score: Any = float("nan")
     spread_outcome: Any = float("nan")
-    together: Any = float("nan")
+    comoment: Any = float("nan")
 
 
 def counts_at(values: NDArray[np.float64], at: int) -> Counts:
@@ -248,7 +248,7 @@ def sweep(ranking: Ranking, request: Request) -> NDArray[np.float64]:
     elif len(ranking) <= _SWEEP_IN_THREADS:
         vector = merge([sweep_piece(ranking, _first(ranking), totals, request)])
     else:
-        from .compiled import in_threads
+        from .jit import in_threads
 
         starts, slices = _starts(ranking)
 

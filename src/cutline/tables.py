@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .compare import Comparison
+from .catalogue.declare import check_number
+from .comparison import Comparison
 from .errors import InputError
-from .evaluate import Evaluation
+from .evaluation import Evaluation
 from .inference.intervals import Settings
-from .measures.catalogue import number
 
 
 def evaluate_table(
@@ -53,9 +53,9 @@ def evaluate_table(
     how many as ``ev.facts["dropped"]``.
     """
     settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
-    from .engines.wishes import Wishes
+    from .engines.request import EvaluationRequest
 
-    wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
+    wishes = EvaluationRequest(check_number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
     columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
     for role, column in (("label", label), ("score", score)):
         if column is None:
@@ -114,10 +114,10 @@ def compare_table(
         raise InputError("label must be the name of a column, got None")
     settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
     if margin is not None:
-        number(margin, "margin", 0.0)
-    from .engines.wishes import Wishes
+        check_number(margin, "margin", 0.0)
+    from .engines.request import EvaluationRequest
 
-    wishes = Wishes(number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
+    wishes = EvaluationRequest(check_number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
     columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
     machine = _options(memory_limit, threads, temp_directory)
     if _is_from(source, "pyspark"):

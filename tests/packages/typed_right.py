@@ -42,14 +42,14 @@ cmp = cl.compare(y, {"first": p, "second": rng.random(200)}, quota=20, n_resampl
 assert_type(cmp, cl.Comparison)
 assert_type(cmp.best("pem"), str)
 assert_type(cmp["first"], cl.Evaluation)
-assert_type(cmp.dominance("quota"), cl.Rows)
+assert_type(cmp.dominance("quota"), cl.Table)
 assert_type(cmp.recommend("known quota").sure, bool)
 
 chosen = cl.select(p, 20, ties="expand")
 assert_type(chosen, cl.Selection)
 assert_type(chosen.indices, NDArray[np.intp])
 assert_type(cl.plan(y, p, cost=2, value=5).profit, cl.Estimate)
-assert_type(cl.screen(y, [(p, 0.5), (p, 20)]).stages, cl.Rows)
+assert_type(cl.screen(y, [(p, 0.5), (p, 20)]).stages, cl.Table)
 assert_type(cl.evaluate_table("scores.csv", label="y", score="p"), cl.Evaluation)
 assert_type(cl.proportion_interval(8, 10), cl.Interval)
 

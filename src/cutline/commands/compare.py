@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..rows import plain
+from ..table import to_jsonable
 from . import options
 from .evaluate import check_page, check_quota, facts_of, warm_up, wishes
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 from .speech import spoken
 
 if TYPE_CHECKING:
-    from ..compare import Comparison
+    from ..comparison import Comparison
 
 EXAMPLES = """\b
 Examples:
@@ -58,7 +58,7 @@ def compare(
     FILE holds a row for each case, with its real outcome and a score column for each model. Without --score all
     columns of fractions are compared.
     """
-    from ..compare import compare as compare_arrays
+    from ..comparison import compare as compare_arrays
     from .columns import choose_columns, read_labels
     from .engine import choose_engine, table
     from .reading import opened
@@ -125,7 +125,7 @@ def settings_of(comparison: Comparison, facts: dict[str, Any], measures: Sequenc
 def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any], measures: Sequence[str] = ()) -> None:
     """Print a comparison in one of the formats."""
     from .. import __version__
-    from ..present.comparing import advice, chosen_measures, differences_of, dominance_of, side_by_side
+    from ..present.comparison_sections import advice, chosen_measures, differences_of, dominance_of, side_by_side
     from ..present.words import answer, headline
 
     if form == "json":
@@ -138,7 +138,7 @@ def show_comparison(comparison: Comparison, form: str, facts: dict[str, Any], me
                 {"goal": r.goal, "model": r.model, "sure": r.sure, "text": r.text} for r in advice(comparison)
             ],
         }
-        say(json.dumps(plain(content), indent=2, ensure_ascii=False))
+        say(json.dumps(to_jsonable(content), indent=2, ensure_ascii=False))
         return
     if form == "csv":
         differences = comparison.differences

@@ -38,7 +38,7 @@ def demo() -> None:
     Prints which model to use for 20 places and how sure that is, and writes the page cutline-demo.html into the
     current folder.
     """
-    from ..compare import compare
+    from ..comparison import compare
     from .compare import show_comparison
     from .reading import opened
 

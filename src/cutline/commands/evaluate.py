@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..rows import plain
+from ..table import to_jsonable
 from . import options
 from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
 from .speech import spoken
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
     from .columns import Columns
     from .reading import Source
 
@@ -123,7 +123,7 @@ def warm_up() -> None:
 
 def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> Evaluation:
     """Read one score column and evaluate it."""
-    from ..evaluate import evaluate as evaluate_arrays
+    from ..evaluation import evaluate as evaluate_arrays
     from .columns import read_labels
 
     labels = read_labels(source, columns.label, asked["positive"])
@@ -165,7 +165,7 @@ def settings_of(ev: Evaluation, facts: dict[str, Any], measures: Sequence[str] =
 def show_evaluation(ev: Evaluation, form: str, facts: dict[str, Any], measures: Sequence[str] = ()) -> None:
     """Print an evaluation in one of the formats."""
     from .. import __version__
-    from ..present.tables import reading_rows
+    from ..present.text_tables import reading_rows
     from ..present.words import headline, quota_sentence, ties_sentence
 
     if form == "json":
@@ -196,8 +196,8 @@ def _each_class(
 
     from .. import __version__
     from ..engines.duckdb_source import listed, quoted
-    from ..evaluate import one_vs_rest
-    from ..present.tables import class_rows
+    from ..evaluation import one_vs_rest
+    from ..present.text_tables import class_rows
     from .columns import class_names, label_values
 
     if html is not None:
@@ -229,7 +229,7 @@ def _each_class(
     rows = ovr.to_dicts()
     if form == "json":
         content = {"cutline": __version__, **facts, "rows": len(labels), **first.settings.to_dict(), "classes": rows}
-        say(json.dumps(plain(content), indent=2, ensure_ascii=False))
+        say(json.dumps(to_jsonable(content), indent=2, ensure_ascii=False))
     elif form == "csv":
         say(as_csv(rows, list(rows[0])).rstrip("\n"))
         note(settings_of(first, facts, asked["measures"]))

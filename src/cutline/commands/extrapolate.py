@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..rows import counted
+from ..table import pluralize
 from . import options
 from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
 from .speech import spoken
@@ -210,6 +210,6 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
         else:
             print_table(rows, shown, title=title)
         if reach is not None:
-            kept = counted(reach.value, "class", "classes")
+            kept = pluralize(reach.value, "class", "classes")
             say(f"accuracy {until:g} is kept up to {kept} ({reach.low:,.0f} to {reach.high:,.0f})")
         say(f"\n{settings_line(**facts)}")

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from ..measures.catalogue import OPTIONS, REQUIRED, Measure, measure
-from ..measures.catalogue import measures as catalogue
-from ..rows import plain
+from ..catalogue.declare import OPTIONS, REQUIRED, Measure, measure
+from ..catalogue.declare import measures as catalogue
+from ..table import to_jsonable
 from . import options
 from .output import as_csv, as_markdown, print_table, say
 
@@ -37,7 +37,7 @@ def measures(name: str | None, family: Any, form: str) -> None:
         return
     found = [facts_of(one) for one in catalogue(family)]
     if form == "json":
-        say(json.dumps(plain(found), indent=2, ensure_ascii=False))
+        say(json.dumps(to_jsonable(found), indent=2, ensure_ascii=False))
     elif form == "csv":
         say(as_csv(found, list(found[0])).rstrip("\n"))
     else:
@@ -72,7 +72,7 @@ def facts_of(one: Measure) -> dict[str, Any]:
 
 def _explain(facts: dict[str, Any], form: str) -> None:
     if form == "json":
-        say(json.dumps(plain(facts), indent=2, ensure_ascii=False))
+        say(json.dumps(to_jsonable(facts), indent=2, ensure_ascii=False))
     elif form == "csv":
         say(as_csv([facts], list(facts)).rstrip("\n"))
     elif form == "markdown":

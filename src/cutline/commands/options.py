@@ -13,8 +13,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
     """Read a quota: ``200`` rows or ``5%`` of them. Its size is checked where the rows are known."""
+    from ..catalogue.declare import parse_quota
     from ..errors import InputError
-    from ..measures.catalogue import parse_quota
 
     if value is None:
         return None
@@ -52,7 +52,7 @@ def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 def _measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from ..measures.catalogue import measures
+    from ..catalogue.declare import measures
 
     return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
 

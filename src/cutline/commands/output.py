@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ..errors import InputError, how_to_install
-from ..rows import plain, show, text_table
+from ..table import format_value, text_table, to_jsonable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -90,7 +90,7 @@ def _fitting(rows: Sequence[Row], columns: Sequence[str], width: int) -> tuple[l
     def needed(*, wrapped: bool) -> int:
         total = 0
         for column in shown:
-            cells = [column, *(show(row.get(column)) for row in rows)]
+            cells = [column, *(format_value(row.get(column)) for row in rows)]
             parts = [part for cell in cells for part in (cell.split() if wrapped and column in _PROSE else [cell])]
             total += max(map(len, parts), default=0) + 3  # a blank at each side and one between
         return total - 1
@@ -123,7 +123,7 @@ def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str
         here = row.get(section) if section else None
         if section and here != before and before is not None:
             table.add_section()
-        cells = [show(row.get(c)) if not (c == section and here == before) else "" for c in columns]
+        cells = [format_value(row.get(c)) if not (c == section and here == before) else "" for c in columns]
         styles = {"↑": "green", "↓": "yellow"}
         table.add_row(*(Text(cell, style=styles.get(cell, "")) for cell in cells))
         before = here
@@ -136,7 +136,7 @@ def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(["" if (v := plain(row.get(c))) is None else v for c in columns])
+        writer.writerow(["" if (v := to_jsonable(row.get(c))) is None else v for c in columns])
     return text.getvalue()
 
 
@@ -144,7 +144,7 @@ def as_markdown(rows: Sequence[Row], columns: Sequence[str], title: str = "") ->
     """Rows as a Markdown table."""
 
     def cell(value: Any) -> str:
-        return show(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+        return format_value(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
     lines = [f"**{cell(title)}**", ""] if title else []
     lines += ["| " + " | ".join(cell(c) for c in columns) + " |", "|" + "---|" * len(columns)]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..rows import counted, plain, show
+from ..table import format_value, pluralize, to_jsonable
 from . import options
 from .output import as_csv, as_markdown, note, print_table, say, settings_line
 from .speech import spoken
 
 if TYPE_CHECKING:
-    from ..planning import Plan
+    from ..decide.planning import Plan
 
 EXAMPLES = """\b
 Examples:
@@ -45,7 +45,7 @@ def plan(
     --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve.
     """
     from .. import __version__
-    from ..planning import plan as plan_arrays
+    from ..decide.planning import plan as plan_arrays
     from .columns import choose_columns, read_labels
     from .evaluate import facts_of
     from .reading import opened
@@ -72,7 +72,7 @@ def plan(
         content = {"cutline": __version__, **facts, "rows": len(labels), "n_resamples": resamples, **made.to_dict()}
         content |= _cut(made)
         content["curve"] = made.curve.to_dicts()
-        say(json.dumps(plain(content), indent=2, ensure_ascii=False))
+        say(json.dumps(to_jsonable(content), indent=2, ensure_ascii=False))
     elif form == "csv":
         say(as_csv(list(made.curve), made.curve.columns).rstrip("\n"))
         note(line)
@@ -101,15 +101,16 @@ def _sentence(made: Plan, asked: dict[str, Any]) -> str:
     if made.limit == 0:
         return f"Take nobody: the budget of {asked['budget']:g} does not pay for one case at cost {asked['cost']:g}."
     if made.quota == 0 and made.profits.max() > 0:
-        return (
-            f"Take nobody: among the {counted(made.limit, 'case')} allowed no cut makes a profit; a higher limit would."
-        )
+        allowed = pluralize(made.limit, "case")
+        return f"Take nobody: among the {allowed} allowed no cut makes a profit; a higher limit would."
     if made.quota == 0:
         return f"Take nobody: at cost {asked['cost']:g} and value {asked['value']:g} no cut makes a profit."
     p = made.profit
+    low, high = format_value(p.low), format_value(p.high)
     return (
-        f"Take the best {made.quota:,}: profit {show(p.value)} ({asked['level']:.0%} interval {show(p.low)} to "
-        f"{show(p.high)}); choosing the cut on the same data makes that look {show(made.optimism)} too good."
+        f"Take the best {made.quota:,}: profit {format_value(p.value)} "
+        f"({asked['level']:.0%} interval {low} to {high}); "
+        f"choosing the cut on the same data makes that look {format_value(made.optimism)} too good."
     )
 
 
@@ -118,15 +119,15 @@ def _rows(made: Plan) -> list[dict[str, str]]:
     if made.cut is not None:
         low, high = made.cut.next_hits
         lines += [
-            ("threshold", show(made.cut.threshold)),
-            ("expected hits", show(made.cut.tp)),
-            ("hits of the next batch", f"{show(low)} … {show(high)}"),
+            ("threshold", format_value(made.cut.threshold)),
+            ("expected hits", format_value(made.cut.tp)),
+            ("hits of the next batch", f"{format_value(low)} … {format_value(high)}"),
         ]
     lines += [
-        ("profit", show(made.profit.value)),
-        ("interval of the profit", f"{show(made.profit.low)} … {show(made.profit.high)}"),
-        ("optimism in it", show(made.optimism)),
+        ("profit", format_value(made.profit.value)),
+        ("interval of the profit", f"{format_value(made.profit.low)} … {format_value(made.profit.high)}"),
+        ("optimism in it", format_value(made.optimism)),
         ("break even at", f"{made.break_even:,}"),
-        ("one more place is worth", show(made.one_more)),
+        ("one more place is worth", format_value(made.marginal_value)),
     ]
     return [{"": name, "value": value} for name, value in lines]

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines import trouble
+from ..engines import file_errors
 from ..engines.duckdb_files import Files, kind_of
 from ..engines.duckdb_source import listed, quoted
 from ..engines.duckdb_types import WHOLE, unlike_guessed
 from ..errors import InputError
-from ..rows import counted
+from ..table import pluralize
 from .output import note
 
 _EXACT_INTEGERS = 2**53
@@ -57,7 +57,7 @@ class Source:
 
     def told(self, error: Exception) -> str:
         """What DuckDB could not read, in one sentence."""
-        return trouble.in_words(self.path, self.name, self.compressed, self.kind, error)
+        return file_errors.describe(self.path, self.name, self.compressed, self.kind, error)
 
     def is_number(self, column: str) -> bool:
         """Whether a column holds numbers."""
@@ -133,7 +133,7 @@ class Source:
         nothing = int(np.count_nonzero(values == 0))
         if nothing:
             have, do = ("has", "does") if nothing == 1 else ("have", "do")
-            note(f"note: {nothing:,} of {counted(len(values), 'row')} {have} weight 0 and {do} not count")
+            note(f"note: {nothing:,} of {pluralize(len(values), 'row')} {have} weight 0 and {do} not count")
         return values
 
     def _check_text(self, column: str, role: str) -> None:
@@ -166,7 +166,7 @@ class Source:
     def check_quotes(self, cells: Sequence[Any]) -> None:
         """Refuse a text file in which a quote is never closed: cells with a lone quote or a line break show it."""
         if self.kind in ("csv", "tsv") and any("\n" in str(cell) or str(cell).count('"') % 2 for cell in cells):
-            found = trouble.unclosed(self.path, self.name, self.compressed)
+            found = file_errors.unclosed(self.path, self.name, self.compressed)
             if found is not None:
                 raise InputError(found)
 
@@ -188,12 +188,12 @@ class Source:
     def has_header(self) -> bool:
         """Whether the columns got their names from the file."""
         made_up = self.kind in ("csv", "tsv") and all(re.fullmatch(r"column\d+", name) for name in self.types)
-        return not made_up or trouble.header(self.path, self.compressed) == self.columns
+        return not made_up or file_errors.header(self.path, self.compressed) == self.columns
 
     def check(self, column: str, role: str) -> None:
         """Refuse a column that is not there, and name the nearest one."""
         if column in self.types:
-            if f"{column}_1" in self.types and trouble.header(self.path, self.compressed).count(column) > 1:
+            if f"{column}_1" in self.types and file_errors.header(self.path, self.compressed).count(column) > 1:
                 raise InputError(f"{self.name} has several columns called {column!r}; rename all but one in its header")
             return
         near = difflib.get_close_matches(column, self.columns, n=1, cutoff=0.5)
@@ -254,7 +254,7 @@ def _check_shape(source: Source) -> None:
     if set(source.types.values()) == {"VARCHAR"} and source.query("1", rest="LIMIT 1").fetchone() is None:
         raise InputError(f"{source.name} has no rows below its header")
     if len(source.types) == 1 and source.kind in ("csv", "tsv"):
-        found = trouble.ragged(source.path, source.name, source.compressed)
+        found = file_errors.ragged(source.path, source.name, source.compressed)
         if found is not None:
             raise InputError(found)
 

@@ -44,7 +44,7 @@ def select(file: str, score: str | None, quota: int | float, ties: Any, seed: in
     All columns of FILE are kept as they stand; "place" is added before them. Without -o the rows go to standard
     output as CSV.
     """
-    from ..quota import select as select_rows
+    from ..decide.selection import select as select_rows
     from .columns import score_columns
     from .reading import opened
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compare import Comparison
-from ..dominance import dominance
+from ..catalogue.declare import Spec
+from ..comparison import Comparison
+from ..decide.dominance import dominance
 from ..errors import InputError
-from ..evaluate import Evaluation, choose_specs
+from ..evaluation import Evaluation, choose_specs
 from ..inference import paired as tests
 from ..inference.delong import placements
 from ..inference.intervals import AUC_FAMILY, auc_line
-from ..measures.catalogue import Spec
-from ..rows import Rows
 from ..sample import resolve_quota
+from ..table import Table
 from .pairs import Gaps, Pair
 from .poisson import AXES, SHARES
+from .request import EvaluationRequest
 from .result import TableEvaluation
-from .wishes import Wishes
 
 Floats = NDArray[np.float64]
 Discordant = dict[tuple[str, str, float], tuple[int, int]]
@@ -36,7 +36,7 @@ class TableComparison(Comparison):
     variances: Mapping[Pair, float] = field(default_factory=dict)
     discordant: Mapping[tuple[str, str, float], tuple[int, int]] = field(default_factory=dict)
 
-    def dominance(self, by: str = "quota") -> Rows:
+    def dominance(self, by: str = "quota") -> Table:
         """From which quota (or false positive rate) to which each model leads, read where blocks of the rankings end.
 
         ``share`` is nan where no replicates were drawn (``interval=None``).
@@ -92,7 +92,7 @@ def _mcnemar(first_only: int, second_only: int) -> float:
 def compared(
     evaluations: dict[str, Evaluation],
     drawn: dict[str, dict[str, Floats]],
-    wishes: Wishes,
+    wishes: EvaluationRequest,
     margin: float | None,
     *,
     add_rows: Callable[[Gaps], None],

@@ -55,7 +55,7 @@ class Draws:
         if not self.in_threads:
             draw(0, width, self._counts)
             return
-        from ..compiled import cores, in_threads
+        from ..jit import cores, in_threads
 
         step = -(-width // (4 * cores())) * 4
         spans = [(first, min(first + step, width)) for first in range(0, width, step)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..rows import counted
 from ..sample import WEIGHTS, WEIGHTS_MUST
+from ..table import pluralize
 from .duckdb_source import Source, listed, literal, quoted
 from .duckdb_types import WHOLE
 from .stream import Totals
@@ -97,9 +97,9 @@ class _Check:
         self.source, self.label, self.score, self.weight, self.drop = source, label, score, weight, drop
         self.kind = source.types[label]
         self.value = f"{quoted(score)}::DOUBLE"
-        self.burden = None if weight is None else f"{quoted(weight)}::DOUBLE"
+        self.weight_sql = None if weight is None else f"{quoted(weight)}::DOUBLE"
         self.given = positive
-        self.says = self._positive(positive)
+        self.positive_sql = self._positive(positive)
 
     def _positive(self, positive: Any) -> str:
         """SQL that is true for a positive row; without ``positive`` only for labels that say it themselves."""
@@ -126,29 +126,29 @@ class _Check:
         any_lacks = " OR ".join(f"({condition})" for condition, _, _ in lacks)
         keep = f"NOT ({any_lacks})"
         where = [keep] if self.drop else []
-        if self.burden is not None:
-            where.append(f"{self.burden} <> 0")  # a case of zero weight is a case that is not there
-        counted = " AND ".join([keep, *([f"{self.burden} <> 0"] if self.burden else [])])
+        if self.weight_sql is not None:
+            where.append(f"{self.weight_sql} <> 0")  # a case of zero weight is a case that is not there
+        counting = " AND ".join([keep, *([f"{self.weight_sql} <> 0"] if self.weight_sql else [])])
         terms = {
             "every": "count(*)",
             "lacking": f"count(*) FILTER ({any_lacks})",
-            "rows": f"count(*) FILTER ({counted})",
-            "positives": f"count(*) FILTER (({counted}) AND {self.says})",
-            "low": f"min({self.value}) FILTER ({counted})",
-            "high": f"max({self.value}) FILTER ({counted})",
+            "rows": f"count(*) FILTER ({counting})",
+            "positives": f"count(*) FILTER (({counting}) AND {self.positive_sql})",
+            "low": f"min({self.value}) FILTER ({counting})",
+            "high": f"max({self.value}) FILTER ({counting})",
             "distinct": f"approx_count_distinct({self.value})",
-            "sum": f"sum({self.value}{f' * {self.burden}' if self.burden else ''}) FILTER ({counted})",
+            "sum": f"sum({self.value}{f' * {self.weight_sql}' if self.weight_sql else ''}) FILTER ({counting})",
             **self._label_terms(keep),
         }
-        if self.burden is not None:
-            terms["pos"] = f"fsum({self.burden}) FILTER (({counted}) AND {self.says})"
-            terms["neg"] = f"fsum({self.burden}) FILTER (({counted}) AND NOT ({self.says}))"
+        if self.weight_sql is not None:
+            terms["pos"] = f"fsum({self.weight_sql}) FILTER (({counting}) AND {self.positive_sql})"
+            terms["neg"] = f"fsum({self.weight_sql}) FILTER (({counting}) AND NOT ({self.positive_sql}))"
             terms["bad_weight"] = f"count(*) FILTER (({keep}) AND ({self._bad_weight()}))"
         sql = "SELECT " + ", ".join(terms.values()) + f" FROM {self.source.table}"
         found = dict(zip(terms, self._aggregate(sql), strict=True))
         self._refuse(found, lacks)
         rows, positives = int(found["rows"]), int(found["positives"])
-        weighted = self.burden is not None
+        weighted = self.weight_sql is not None
         totals = Totals(
             rows,
             positives,
@@ -161,7 +161,7 @@ class _Check:
             int(found["distinct"]),
             float(found["sum"]),
         )
-        return Columns(f"({self.says})", self.value, self.burden, " AND ".join(where)), totals
+        return Columns(f"({self.positive_sql})", self.value, self.weight_sql, " AND ".join(where)), totals
 
     def _aggregate(self, sql: str) -> tuple[Any, ...]:
         import duckdb
@@ -200,7 +200,7 @@ class _Check:
 
     def _bad_weight(self) -> str:
         low, high = (f"{limit!r}::DOUBLE" for limit in WEIGHTS)
-        return f"{self.burden} <> 0 AND ({self.burden} < {low} OR {self.burden} > {high})"
+        return f"{self.weight_sql} <> 0 AND ({self.weight_sql} < {low} OR {self.weight_sql} > {high})"
 
     def _label_terms(self, keep: str) -> dict[str, str]:
         name = quoted(self.label)
@@ -225,7 +225,7 @@ class _Check:
                 if (found_first := source.first(condition, quoted(column))) is not None
             ]
             row, column, role = min(firsts)
-            lacking = counted(found["lacking"], "row")
+            lacking = pluralize(found["lacking"], "row")
             raise InputError(
                 f"{source.name}: column {column!r} has no {role} in row {row} ({lacking} in all lacking something);"
                 " fill it in, or leave such rows out with missing='drop'"
@@ -235,7 +235,7 @@ class _Check:
         if self.given is None and min((found[k] for k in ("not_01", "not_11", "not_words") if k in found), default=0):
             self._refuse_labels(found)
         if found.get("bad_weight"):
-            bad = source.first(self._bad_weight(), str(self.burden))
+            bad = source.first(self._bad_weight(), str(self.weight_sql))
             at, value = bad if bad is not None else (0, 0.0)
             raise InputError(f"{source.name}: column {self.weight!r} is {value:g} in row {at}; {WEIGHTS_MUST}")
         if found["rows"] == 0:

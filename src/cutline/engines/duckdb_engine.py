@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compare import Comparison
-from ..evaluate import Evaluation, evaluate_sample
+from ..comparison import Comparison
+from ..evaluation import Evaluation, evaluate_sample
 from ..progress import Progress
 from ..sample import Sample
 from .arrow_stream import Batch, batches
 from .comparing import Discordant, compared
 from .draws import Draws
 from .duckdb_checks import Columns, check
-from .duckdb_source import Source, quoted, told
+from .duckdb_source import Source, quoted, translate_errors
 from .pairs import Gaps
+from .request import EvaluationRequest, Job
 from .result import check_same, finish, needs_rows
 from .stream import Stream, Totals
-from .wishes import Job, Wishes
 
 IN_MEMORY = 1_000_000
 _GROUP_FIRST = 16  # rows for each distinct score from which grouping before sorting is cheaper
@@ -38,7 +38,7 @@ def evaluate(
     positive: Any,
     missing: str,
     name: str,
-    wishes: Wishes,
+    wishes: EvaluationRequest,
     others: Sequence[str] = (),
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> Evaluation:
@@ -102,7 +102,7 @@ def compare(
     positive: Any,
     missing: str,
     margin: float | None,
-    wishes: Wishes,
+    wishes: EvaluationRequest,
 ) -> Comparison:
     """Compare score columns of a table on the rows that have all of them: each is sorted once."""
     columns = {"label": label, "weight": weight, "positive": positive, "missing": missing}
@@ -176,7 +176,7 @@ def _grouped(columns: Columns, source: Source) -> str:
 
 
 def _batches(source: Source, sql: str, rows: int | None) -> Generator[Batch]:
-    with told(source.name, False), closing(batches(source.run(sql), source.interrupt)) as arriving:
+    with translate_errors(source.name, False), closing(batches(source.run(sql), source.interrupt)) as arriving:
         for batch in arriving:
             if rows is None:
                 yield batch

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from . import trouble
+from . import file_errors
 
 KINDS = {
     ".csv": "csv",
@@ -104,15 +104,15 @@ class Files:
             return _outermost(rows.fetchall())
         if self.kind == "json" or self.packed == "zstd":
             return []
-        return trouble.header(self.files[0], bool(self.packed))
+        return file_errors.header(self.files[0], bool(self.packed))
 
     def in_words(self, error: Exception) -> str:
         """What DuckDB could not read, in one sentence about the file that it names."""
         named = re.search(r"^\s*file = (.+?)\s*$", str(error), re.MULTILINE)
         file = named[1] if named and named[1] in self.files else self.files[0] if len(self.files) == 1 else None
-        if file is None or self.packed == "zstd" or not trouble.is_searchable(file):
-            return f"{self.name} cannot be read: {trouble.sentence(str(error))}"
-        return trouble.in_words(file, os.path.basename(file), bool(self.packed), self.kind, error)
+        if file is None or self.packed == "zstd" or not file_errors.is_searchable(file):
+            return f"{self.name} cannot be read: {file_errors.sentence(str(error))}"
+        return file_errors.describe(file, os.path.basename(file), bool(self.packed), self.kind, error)
 
 
 def literal(text: str) -> str:

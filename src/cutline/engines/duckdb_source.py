@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from . import trouble
+from . import file_errors
 from .arrow_stream import StreamError
 from .duckdb_files import Files
 from .duckdb_files import literal as literal  # its users think of it beside quoted
-from .trouble import sentence
+from .file_errors import sentence
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
@@ -64,7 +64,7 @@ class Source:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and give its rows."""
-        with told(self.name, self.as_text is not None, self.in_words):
+        with translate_errors(self.name, self.as_text is not None, self.in_words):
             found: list[tuple[Any, ...]] = self.run(sql).fetchall()
             return found
 
@@ -180,7 +180,7 @@ def _from_text(connection: Any, text: str, query: str | None) -> Source:
     if not files.is_text:
         return source
     if len(source.types) == 1 and files.kind != "json" and files.packed != "zstd":
-        found = trouble.ragged(files.files[0], files.name, bool(files.packed))
+        found = file_errors.ragged(files.files[0], files.name, bool(files.packed))
         if found is not None:  # lines that differ so much that they were taken for a single column
             raise InputError(found)
     as_text = files.reader(dict.fromkeys(source.types, "VARCHAR") if files.kind == "json" else None, all_text=True)
@@ -195,7 +195,7 @@ def _needed(files: Files, guessed: dict[str, str], types: dict[str, str]) -> dic
 def _queried(connection: Any, query: str) -> Source:
     """A query as a table: one statement, whatever stands behind it (a semicolon, a comment)."""
     name = f"the query {_short(query)}"
-    with told(name, False):
+    with translate_errors(name, False):
         statements = connection.extract_statements(query)
     if len(statements) != 1:
         raise InputError(f"query must be one SQL statement, got {len(statements)}")
@@ -226,14 +226,16 @@ def _described(
     interrupt: Callable[[], None],
     in_words: Callable[[Exception], str] | None = None,
 ) -> Source:
-    with told(name, False, in_words):
+    with translate_errors(name, False, in_words):
         described = run(f"SELECT * FROM {table} LIMIT 0")
         types = {column: str(kind) for column, kind in zip(described.columns, described.types, strict=True)}
     return Source(name, table, run, interrupt, types, in_words=in_words)
 
 
 @contextmanager
-def told(name: str, conversion_is_known: bool, in_words: Callable[[Exception], str] | None = None) -> Iterator[None]:
+def translate_errors(
+    name: str, conversion_is_known: bool, in_words: Callable[[Exception], str] | None = None
+) -> Iterator[None]:
     """DuckDB's errors in words: bad data as InputError; a full disk or memory as what it is."""
     import duckdb
 

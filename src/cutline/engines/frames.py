@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compare import Comparison
-from ..compare import compare as compare_columns
+from ..comparison import Comparison
+from ..comparison import compare as compare_columns
 from ..errors import InputError
-from ..evaluate import Evaluation
-from ..evaluate import evaluate as evaluate_columns
+from ..evaluation import Evaluation
+from ..evaluation import evaluate as evaluate_columns
 from .duckdb_source import listed
 from .frame_labels import read_labels
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.reading import Reading
-from ..passes import compiled, passes
+from ..backend import compiled, passes
+from ..catalogue.compute import SweepPlan
 from ..ranking import Ranking
 from ..sweep import CUT, FIELDS, Piece, Start, merged_moments
 from .stream import Part, Stream, joined
@@ -40,7 +40,7 @@ class Ends:
 
 
 @dataclass
-class Told:
+class PartialSums:
     """What a part tells: its sums, the ends of each reading, and whether compiled passes made them."""
 
     part: Part
@@ -59,15 +59,15 @@ class PartStream(Stream):
             if start.pos > 0:
                 self._starts[k] = Start(start.pos, start.neg, _UNKNOWN_END, 0.0)
 
-    def finished(self) -> Told:
+    def finished(self) -> PartialSums:
         """The sums and the ends."""
         part = self.finish()
         for ends, start in zip(self._ends, self._starts, strict=True):
             if ends.first > 0:
                 ends.end, ends.step = start.end, start.step
-        return Told(part, self._ends, compiled())
+        return PartialSums(part, self._ends, compiled())
 
-    def _piece(self, ranking: Ranking, k: int, reading: Reading) -> Piece:
+    def _piece(self, ranking: Ranking, k: int, reading: SweepPlan) -> Piece:
         ends, start = self._ends[k], self._starts[k]
         there = np.flatnonzero(ranking.pos > 0)
         if ends.first == 0 and len(there):
@@ -76,7 +76,7 @@ class PartStream(Stream):
             ends.cases_to_first = float(start.pos + start.neg + ranking.pos[:g].sum() + ranking.neg[:g].sum())
         return super()._piece(ranking, k, reading)
 
-    def _cut(self, ranking: Ranking, k: int, reading: Reading, piece: Piece) -> None:
+    def _cut(self, ranking: Ranking, k: int, reading: SweepPlan, piece: Piece) -> None:
         """Moments of this part's own cases: whole, and up to each quota that ends in this piece."""
         ends, quotas = self._ends[k], reading.request.quotas
         start = self._starts[k]
@@ -98,7 +98,7 @@ class PartStream(Stream):
         return moments
 
 
-def joined_parts(told: Sequence[Told], readings: Sequence[Reading]) -> Part:
+def joined_parts(told: Sequence[PartialSums], readings: Sequence[SweepPlan]) -> Part:
     """The whole from its parts, in order."""
     for k, reading in enumerate(readings):
         end, step = 0.0, 0.0

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dominance import GRID, hits_by
-from ..measures.catalogue import Spec
-from ..measures.reading import plan
+from ..catalogue.compute import plan_sweeps
+from ..catalogue.declare import Spec
+from ..decide.dominance import GRID, hits_by
 from ..ranking import Ranking
 from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
 
@@ -71,7 +71,7 @@ def replicate(
     drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
     relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
     whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
-    for reading in plan(specs, ranking.rows):
+    for reading in plan_sweeps(specs, ranking.rows):
         vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
         own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
         for k, spec in enumerate(reading.specs):
@@ -98,7 +98,7 @@ def _conditioned(values: Floats, covariates: Floats) -> Floats:
 def _vectors(request: Request, ranking: Ranking, middle: Floats, counts: NDArray[Any], ties: Any) -> Floats:
     """The vector of sums of the compact ranking itself, then those of its replicates."""
     from .. import kernels
-    from ..compiled import cores, in_threads
+    from ..jit import cores, in_threads
 
     n = counts.shape[2]
     weighted = ranking.weighted

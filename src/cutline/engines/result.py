@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import SweepPlan, why_undefined
+from ..catalogue.declare import Spec
 from ..curves import Curve, curve
+from ..decide.operating import OperatingPoint
 from ..errors import InputError
 from ..estimate import Estimate
-from ..evaluate import Evaluation
+from ..evaluation import Evaluation
 from ..inference import bootstrap
 from ..inference.intervals import Settings, bootstrap_method, closed_form, effective_wilson, is_stratified
-from ..measures.catalogue import Spec
-from ..measures.reading import Reading, why_undefined
-from ..operating import OperatingPoint
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import counts_at
@@ -84,7 +84,7 @@ def finish(
     part: Part,
     totals: Totals,
     specs: Sequence[Spec],
-    readings: Sequence[Reading],
+    readings: Sequence[SweepPlan],
     obstacles: Mapping[Spec, str],
     settings: Settings,
     *,
@@ -170,8 +170,8 @@ def empty_sample(totals: Totals) -> Sample:
     return Sample(np.empty(0, np.bool_), np.empty(0), weight, totals.low, totals.high)
 
 
-def _pearson(vector: Floats, reading: Reading, quota: int) -> float:
-    from ..measures.quota import quota_pearson
+def _pearson(vector: Floats, reading: SweepPlan, quota: int) -> float:
+    from ..catalogue.quota import quota_pearson
 
     cut = counts_at(vector, reading.request.quota_at(quota))
     return float(quota_pearson.measure.compute(cut))  # type: ignore[attr-defined]

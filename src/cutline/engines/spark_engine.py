@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compare import Comparison
+from ..catalogue.compute import SweepPlan
+from ..comparison import Comparison
 from ..errors import InputError
-from ..evaluate import Evaluation
-from ..measures.reading import Reading
+from ..evaluation import Evaluation
 from ..progress import Progress
 from .comparing import Discordant, compared
 from .pairs import Gaps
-from .partition import Told, joined_parts
+from .partition import PartialSums, joined_parts
+from .request import EvaluationRequest, Job
 from .result import check_same, finish, needs_rows
 from .spark_checks import check
 from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
 from .stream import Totals
-from .wishes import Job, Wishes
 
 Keys = list[list[int]]
 _ROWS_PER_PARTITION = 500_000
@@ -65,7 +65,7 @@ class _Table:
         weight: str | None,
         positive: Any,
         missing: str,
-        wishes: Wishes,
+        wishes: EvaluationRequest,
         paired: bool,
     ) -> None:
         if wishes.stream is False:
@@ -90,7 +90,7 @@ class _Table:
             progress.advance()
             ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions(_falling("score"))
             answers = ordered.mapInArrow(sums_of_ranges(self._tasks(), ranges), PARTS).collect()
-        found: dict[int, Told] = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
+        found: dict[int, PartialSums] = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
         _complete(found, ranges)
         _say_if_slow(found)
         return {
@@ -98,7 +98,7 @@ class _Table:
             for k, model in enumerate(self.models)
         }
 
-    def _finished(self, k: int, told: Sequence[Told]) -> Evaluation:
+    def _finished(self, k: int, told: Sequence[PartialSums]) -> Evaluation:
         job, name = self.jobs[k], self.models[k]
         part = joined_parts(told, job.readings)
         check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].sum(axis=0))
@@ -120,7 +120,7 @@ class _Table:
         tasks = []
         for job, totals in zip(self.jobs, self.totals, strict=True):
             # executors sum what was requested; the measures that are read from it stay on the driver
-            readings = [Reading((), reading.request, reading.rows, reading.ties) for reading in job.readings]
+            readings = [SweepPlan((), reading.request, reading.rows, reading.ties) for reading in job.readings]
             draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
             tasks.append(Task(totals, readings, job.tolerance, job.marks(totals.rows), draws))
         return tasks
@@ -251,7 +251,7 @@ def _ranges(keyed: Any, keys: Keys) -> dict[int, Range]:
     return ranges
 
 
-def _complete(found: Mapping[int, Told], ranges: Mapping[int, Range]) -> None:
+def _complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> None:
     """Every range answered, with the cases that were counted in it: what comes after it was summed from there."""
     for key, here in ranges.items():
         blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
@@ -263,7 +263,7 @@ def _complete(found: Mapping[int, Told], ranges: Mapping[int, Range]) -> None:
             )
 
 
-def _say_if_slow(found: Mapping[int, Told]) -> None:
+def _say_if_slow(found: Mapping[int, PartialSums]) -> None:
     slow = sum(not told.compiled for told in found.values())
     if slow:
         warnings.warn(

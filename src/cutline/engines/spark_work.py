@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.reading import Reading
+from ..catalogue.compute import SweepPlan
 from ..sweep import Start
 from .draws import Draws
 from .pairs import Gaps
@@ -27,7 +27,7 @@ class Task:
     """What an executor must know of a model to sum a range of its scores."""
 
     totals: Totals
-    readings: list[Reading]
+    readings: list[SweepPlan]
     tolerance: float
     marks: list[int]
     draws: tuple[int, int] | None  # replicates and seed, where rows are drawn one by one

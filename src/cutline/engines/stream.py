@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.reading import Reading
-from ..passes import passes
+from ..backend import passes
+from ..catalogue.compute import SweepPlan
 from ..ranking import Ranking
 from ..sweep import CUT, FIELDS, Piece, Start, merge, scale_of, sweep_piece
 from .draws import Draws
@@ -132,7 +132,7 @@ class Stream:
     def __init__(
         self,
         totals: Totals,
-        readings: Sequence[Reading],
+        readings: Sequence[SweepPlan],
         *,
         tolerance: float = TOLERANCE,
         marks: Sequence[int] = (),
@@ -262,7 +262,7 @@ class Stream:
         if done:
             self._blocks.append(out[:done].copy())
 
-    def _piece(self, ranking: Ranking, k: int, reading: Reading) -> Piece:
+    def _piece(self, ranking: Ranking, k: int, reading: SweepPlan) -> Piece:
         start, request = self._starts[k], reading.request
         piece = sweep_piece(ranking, start, self.totals.sums, request)
         for threshold in request.thresholds:
@@ -274,7 +274,7 @@ class Stream:
         self._starts[k] = start.after(ranking.pos, ranking.neg)
         return piece
 
-    def _cut(self, ranking: Ranking, k: int, reading: Reading, piece: Piece) -> None:
+    def _cut(self, ranking: Ranking, k: int, reading: SweepPlan, piece: Piece) -> None:
         """Cells and spreads at the quotas that end in this piece."""
         start, request = self._starts[k], reading.request
         cuts = piece.vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))

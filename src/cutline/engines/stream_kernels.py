@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import inlined, kernel
+from ..jit import inlined, kernel
 from .stream_steps import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
 
 

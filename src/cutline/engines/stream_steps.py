@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..passes import compiled
+from ..backend import compiled
 
 # of the block that is still open
 OPEN, TOP, SCORES, POS, NEG, GROUPS, FIRST = range(7)

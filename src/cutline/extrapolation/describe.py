@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..rows import counted
+from ..table import pluralize
 
 if TYPE_CHECKING:
     from .result import Extrapolation
@@ -27,7 +27,7 @@ def as_text(ex: Extrapolation) -> str:
 def seen(ex: Extrapolation) -> str:
     """What was tested, in a few words."""
     return f"accuracy {ex.observed.test_accuracy:.4f} among {ex.n_classes:,} classes" + (
-        f", {counted(ex.n_cases, 'test case')}" if ex.n_cases else ""
+        f", {pluralize(ex.n_cases, 'test case')}" if ex.n_cases else ""
     )
 
 

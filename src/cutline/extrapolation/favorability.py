@@ -83,7 +83,7 @@ class Favorability:
         """The same as :meth:`cdf`: ``ex.favorability(u)`` reads as the paper's D̄(u)."""
         return self.cdf(u)
 
-    def among_first(self, t: int, k: ArrayLike) -> Floats:
+    def top_t_accuracy(self, t: int, k: ArrayLike) -> Floats:
         """Top-t accuracy: the chance that fewer than ``t`` of ``k − 1`` competitors win.
 
         ``E[P(Binomial(k − 1, 1 − U) < t)]``; for a uniform piece the integral is
@@ -132,13 +132,13 @@ class Favorability:
         """The largest whole ``k`` whose accuracy is still at least ``accuracy``; inf where it never falls below."""
         if self.ceiling >= accuracy:
             return math.inf
-        return last_that_holds(lambda k: float(self.accuracy(k)[0]) >= accuracy)
+        return largest_k_where(lambda k: float(self.accuracy(k)[0]) >= accuracy)
 
 
-def last_that_holds(holds: Callable[[float], bool], *, far: float = 1e18, precision: float = 1e-15) -> float:
+def largest_k_where(holds: Callable[[float], bool], *, far: float = 1e18, precision: float = 1e-15) -> float:
     """The largest whole ``k`` for which something holds that holds for all smaller ones; inf where it does so far out.
 
-    >>> last_that_holds(lambda k: k * k < 1000)
+    >>> largest_k_where(lambda k: k * k < 1000)
     31
     """
     low, high = 1.0, 2.0

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..rows import Tabled
+from ..table import TabularResult
 from .backtest import BacktestRow
-from .favorability import Favorability, last_that_holds
+from .favorability import Favorability, largest_k_where
 from .interval import accuracy_interval
 from .moments import Floats
 from .observed import Observed
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Extrapolation(Tabled):
+class Extrapolation(TabularResult):
     """What the observed task says about larger ones.
 
     Attributes
@@ -94,7 +94,7 @@ class Extrapolation(Tabled):
     def _read(fit: Favorability, k: float, top: int) -> float:
         if k <= top:
             return 1.0
-        value = float(fit.accuracy(k)[0] if top == 1 else fit.among_first(top, k)[0])
+        value = float(fit.accuracy(k)[0] if top == 1 else fit.top_t_accuracy(top, k)[0])
         # Only the literal spline leaves [0, 1]; a note says so when it does.
         return min(max(value, 0.0), 1.0)
 
@@ -152,7 +152,7 @@ class Extrapolation(Tabled):
         if not 0.0 < accuracy <= 1.0:
             raise InputError(f"accuracy: {accuracy:g} is no share above 0; give a number in (0, 1]")
         name = f"classes_until({accuracy:g})"
-        value = last_that_holds(lambda k: float(self.predict(k)[0]) >= accuracy)
+        value = largest_k_where(lambda k: float(self.predict(k)[0]) >= accuracy)
         if not self.replicates:
             return Estimate(name, value)
         low, high = (self._crossing(accuracy, side) for side in (0, 1))
@@ -160,7 +160,7 @@ class Extrapolation(Tabled):
 
     def _crossing(self, accuracy: float, side: int) -> float:
         """Where the interval's lower (0) or upper (1) curve falls below an accuracy, to a thousandth."""
-        return last_that_holds(lambda k: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)
+        return largest_k_where(lambda k: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)
 
     @cached_property
     def estimates(self) -> dict[int, Estimate]:

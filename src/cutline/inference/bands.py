@@ -19,13 +19,13 @@ _AXIS = {"roc": 1, "precision_recall": 2}
 _STRATIFIED = ("roc", "precision_recall", "tpr_fpr")
 
 
-def band_maker(name: str, sample: Sample, ranking: Ranking, settings: Settings, groups: Any = None) -> Any:
+def band_maker(name: str, sample: Sample, ranking: Ranking, settings: Settings, clusters: Any = None) -> Any:
     """The function that a curve calls for its band: limits at given abscissas."""
 
     def banded(grid: Floats, level: float, simultaneous: bool) -> tuple[Floats, Floats]:
         stratified = settings.stratify if settings.stratify is not None else name in _STRATIFIED
         resampler = Resampler(
-            sample, ranking, stratified=stratified, groups=groups, seed=settings.seed, progress=settings.progress
+            sample, ranking, stratified=stratified, clusters=clusters, seed=settings.seed, progress=settings.progress
         )
         shares = grid if name in (*_AXIS, "tpr_fpr") else grid / ranking.rows
         hits, misses, n_pos, n_neg = resampler.curves(

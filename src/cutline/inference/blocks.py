@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import compute
+from ..catalogue.declare import Spec
 from ..estimate import Interval
-from ..measures.catalogue import Spec
-from ..measures.reading import read
 from ..ranking import Ranking, rank
 from ..sample import Sample
 
@@ -33,7 +33,7 @@ def are_enough(ranking: Ranking, sample: Sample) -> bool:
 
 def by_block(specs: Sequence[Spec], sample: Sample, seed: int) -> dict[Spec, NDArray[np.float64]]:
     """The measures on each of the blocks, rows dealt out at random; the same rows for the same seed."""
-    from ..compiled import in_threads
+    from ..jit import in_threads
 
     order = np.random.default_rng([seed & (2**63 - 1), 2]).permutation(len(sample))
 
@@ -41,7 +41,7 @@ def by_block(specs: Sequence[Spec], sample: Sample, seed: int) -> dict[Spec, NDA
         score = sample.score[rows]
         weight = None if sample.weight is None else sample.weight[rows]
         part = Sample(sample.positive[rows], score, weight, float(score.min()), float(score.max()))
-        values = read(specs, rank(part))
+        values = compute(specs, rank(part))
         return [values[spec] for spec in specs]
 
     table = np.array(in_threads([partial(values_of, rows) for rows in np.array_split(order, BLOCKS)]))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import plan_sweeps
+from ..catalogue.declare import Spec, check_number
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..measures.catalogue import Spec, number
-from ..measures.reading import plan
 from ..ranking import rank
 from ..sample import Sample, make_sample
 from .resampling import Resampler
@@ -88,7 +88,7 @@ def replicate(
     """Replicates of many measures from one pass for each tie rule among them."""
     _, shares, strata = resampler.blocks() if jackknife else (None, np.empty(0), np.empty(0, np.int64))
     found: dict[Spec, Replicates] = {}
-    for reading in plan(specs, resampler.ranking.rows):
+    for reading in plan_sweeps(specs, resampler.ranking.rows):
         if reading.specs:
             drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
             left = reading.values(resampler.left_out(reading.request, reading.ties)) if jackknife else None
@@ -112,7 +112,7 @@ def bootstrap(
     *,
     pos_label: Any = None,
     sample_weight: Any = None,
-    groups: Any = None,
+    clusters: Any = None,
     stratify: bool = False,
     method: str = "percentile",
     level: float = 0.95,
@@ -134,9 +134,9 @@ def bootstrap(
     """
     if method not in ("percentile", "basic"):
         raise InputError(f"method={method!r}: a function of your own takes 'percentile' or 'basic'")
-    number(level, "level", 0.0, 1.0, open_ends=True)
+    check_number(level, "level", 0.0, 1.0, open_ends=True)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    resampler = Resampler(sample, rank(sample), stratified=stratify, groups=groups, seed=seed, progress=progress)
+    resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=clusters, seed=seed, progress=progress)
     value = _apply(statistic, sample, np.ones(len(sample)))
     drawn = np.array(
         [_apply(statistic, sample, resampler.row_multiplicities(counts)) for counts, _ in resampler.each(n_resamples)]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..catalogue.declare import Measure
 from ..estimate import Interval
-from ..measures.catalogue import Measure
 from ..sweep import Counts
 from .proportions import METHODS, wilson, z_of
 

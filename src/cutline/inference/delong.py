@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import ratio
 from ..estimate import Interval
-from ..measures.catalogue import ratio
 from ..ranking import Ranking
 from .proportions import z_of
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import compute, plan_sweeps, why_undefined
+from ..catalogue.declare import Spec, check_number
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..measures.catalogue import Spec, number
-from ..measures.reading import plan, read, why_undefined
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import Counts, sweep
@@ -61,7 +61,7 @@ class Settings:
         """Settings from a user's arguments."""
         if interval is not None and interval not in NAMES:
             raise InputError(f"interval={interval!r} is unknown; choose None or one of {', '.join(NAMES)}")
-        number(level, "level", 0.0, 1.0, open_ends=True)
+        check_number(level, "level", 0.0, 1.0, open_ends=True)
         if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
             raise InputError(f"n_resamples must be a whole number of at least 2, got {n_resamples!r}")
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
@@ -81,7 +81,7 @@ def estimate_all(
     ranking: Ranking,
     obstacles: Mapping[Spec, str],
     settings: Settings,
-    groups: Any = None,
+    clusters: Any = None,
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> dict[Spec, Estimate]:
     """Values, and intervals where they are asked for, of all specs.
@@ -90,8 +90,8 @@ def estimate_all(
     that models on the same rows match.
     """
     possible = [spec for spec in specs if not obstacles[spec]]
-    values = read(possible, ranking)
-    by_delong = settings.interval in ("auto", "delong", "delong_logit") and groups is None and not ranking.weighted
+    values = compute(possible, ranking)
+    by_delong = settings.interval in ("auto", "delong", "delong_logit") and clusters is None and not ranking.weighted
     auc = _auc(ranking) if by_delong and any(spec.measure.name in AUC_FAMILY for spec in possible) else None
     estimates = {}
     resampled = []
@@ -103,7 +103,7 @@ def estimate_all(
             estimates[spec] = Estimate(str(spec), value, reason=reason)
             continue
         closed = None
-        if settings.interval is not None and not ranking.weighted and groups is None:
+        if settings.interval is not None and not ranking.weighted and clusters is None:
             closed = closed_form(spec, value, ranking, settings, auc)
         if closed is not None:
             (low, high), method = closed
@@ -112,7 +112,7 @@ def estimate_all(
             resampled.append(spec)
         else:
             estimates[spec] = Estimate(str(spec), value)
-    if settings.interval == "auto" and groups is None and blocks.are_enough(ranking, sample):
+    if settings.interval == "auto" and clusters is None and blocks.are_enough(ranking, sample):
         chosen = [s for s in (possible if keep is not None else resampled) if not s.measure.needs_quota]
         for spec, spread in blocks.by_block(chosen, sample, settings.seed).items():
             if keep is not None:
@@ -131,7 +131,7 @@ def estimate_all(
                 sample,
                 ranking,
                 stratified=stratified,
-                groups=groups,
+                clusters=clusters,
                 seed=settings.seed,
                 progress=settings.progress,
                 paired=keep is not None,
@@ -232,7 +232,7 @@ def closed_form(
 
 
 def _counts(spec: Spec, ranking: Ranking) -> Counts:
-    reading = plan([spec], ranking.rows)[0]
+    reading = plan_sweeps([spec], ranking.rows)[0]
     cut = reading.cut(spec, sweep(ranking, reading.request))
     return Counts(float(cut.tp), float(cut.fp), float(cut.fn), float(cut.tn))
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import compute, with_defaults
+from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..estimate import Interval
-from ..measures.catalogue import Spec, parse_measure
-from ..measures.reading import read, with_defaults
 from ..progress import Progress
 from ..ranking import Ranking, midranks, rank
 from ..sample import Sample, make_sample
@@ -178,4 +178,4 @@ def swap_test(
 
 
 def _read(spec: Spec, positive: NDArray[np.bool_], score: Floats) -> float:
-    return read([spec], rank(Sample(positive, score, None, float(score.min()), float(score.max()))))[spec]
+    return compute([spec], rank(Sample(positive, score, None, float(score.min()), float(score.max()))))[spec]

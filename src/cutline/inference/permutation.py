@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.compute import check_applicable, compute, compute_one, plan_sweeps, why_undefined
+from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
-from ..measures.catalogue import Spec, parse_measure
-from ..measures.reading import plan, read, read_one, refuse, why_undefined
 from ..progress import Progress
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample
@@ -120,7 +120,7 @@ def as_statistic(measure: Any, better: str | None) -> tuple[Statistic, str, Bett
 def apply(statistic: Statistic, positive: NDArray[np.bool_], score: NDArray[Any]) -> float:
     """The statistic of labels and scores; nan where it is undefined."""
     if isinstance(statistic, Spec):
-        return read_one(statistic, positive, score)[0]
+        return compute_one(statistic, positive, score)[0]
     return float(statistic(positive, score))
 
 
@@ -161,9 +161,9 @@ def label_permutation_test(
     m, seed = whole_number(n_permutations, "n_permutations", 1), checked_seed(seed)
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     if isinstance(statistic, Spec):
-        refuse(statistic.measure, sample)
+        check_applicable(statistic.measure, sample)
         ranking = rank(sample)
-        observed = read([statistic], ranking)[statistic]
+        observed = compute([statistic], ranking)[statistic]
         why = why_undefined(statistic.measure, ranking.n_pos, ranking.n_neg)
     else:
         observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
@@ -193,15 +193,15 @@ def _null_of_function(
 
 def _null_one_by_one(spec: Spec, ranking: Ranking, m: int, seed: int, progress: bool | None) -> NDArray[np.float64]:
     """For measures that are no algebra on sums, and for tie rules that take each permuted tie apart."""
-    from .permutation_kernels import deal
+    from .permutation_kernels import permute_labels
 
     size = ranking.pos + ranking.neg
     null = np.empty(m)
     with Progress("permutations", m, progress) as shown:
         for i in range(m):
             pos, neg = np.empty_like(size), np.empty_like(size)
-            deal(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
-            null[i] = read([spec], Ranking(ranking.score, pos, neg, ranking.rows))[spec]
+            permute_labels(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
+            null[i] = compute([spec], Ranking(ranking.score, pos, neg, ranking.rows))[spec]
             shown.advance()
     return null
 
@@ -211,9 +211,9 @@ def _null_of_sums(
 ) -> NDArray[np.float64]:
     """Labels dealt to the groups of one ranking, summed in one compiled pass each; nothing is sorted again."""
     from .. import kernels
-    from .permutation_kernels import deal
+    from .permutation_kernels import permute_labels
 
-    (reading,) = plan([spec], ranking.rows)
+    (reading,) = plan_sweeps([spec], ranking.rows)
     size, n_pos, rows = ranking.pos + ranking.neg, int(ranking.n_pos), ranking.rows
     out = np.zeros((m, reading.request.width))
 
@@ -224,7 +224,7 @@ def _null_of_sums(
         for r in range(first, last):
             if stop[0]:
                 return
-            deal(size, n_pos, rows, seed, r, a, b)
+            permute_labels(size, n_pos, rows, seed, r, a, b)
             kernels.sum_replicate(a=a, b=b, zero=zero, rows=rows, out=out[r], **sums)
 
     resampler._run(job, "expected", m, "permutations")

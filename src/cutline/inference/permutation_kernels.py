@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import kernel
+from ..jit import kernel
 
 
 @kernel
-def deal(size: Any, n_pos: int, rows: int, seed: int, stream: int, pos: Any, neg: Any) -> None:
+def permute_labels(size: Any, n_pos: int, rows: int, seed: int, stream: int, pos: Any, neg: Any) -> None:
     """Deal ``n_pos`` positive labels to ``rows`` rows in tie groups of the given sizes, all ways equally likely.
 
     Selection sampling (Knuth, The Art of Computer Programming 3.4.2, Algorithm S): a row is positive with probability

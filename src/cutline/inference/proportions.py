@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..catalogue.declare import check_number
 from ..errors import InputError
 from ..estimate import Interval
-from ..measures.catalogue import number
 
 
 class ApproximationWarning(UserWarning):
@@ -95,7 +95,7 @@ def proportion_interval(successes: int, n: int, level: float = 0.95, method: str
         raise InputError(f"successes={successes} must lie between 0 and n={n}, and n must be at least 1")
     if method not in METHODS:
         raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-    level = number(level, "level", 0.0, 1.0, open_ends=True)
+    level = check_number(level, "level", 0.0, 1.0, open_ends=True)
     if method == "wald":
         note = wald_note(successes, n)
         if note:

@@ -43,16 +43,16 @@ class Units:
     n_units: int
 
     @classmethod
-    def of(cls, sample: Sample, *, stratified: bool, groups: Any = None, paired: bool = False) -> Units:
-        """Units of a sample: its rows, or the groups that ``groups`` marks.
+    def of(cls, sample: Sample, *, stratified: bool, clusters: Any = None, paired: bool = False) -> Units:
+        """Units of a sample: its rows, or the groups that ``clusters`` marks.
 
         ``paired`` numbers the rows as the sample has them, not as the scores rank them: samples that differ in their
         scores alone then draw the same rows from the same seed.
         """
         n_pos = int(np.count_nonzero(sample.positive))
         n = len(sample)
-        if groups is not None:
-            unit, n_units = _group_codes(groups, sample)
+        if clusters is not None:
+            unit, n_units = _cluster_codes(clusters, sample)
             order = row_order(sample)
             weight = np.empty(0) if sample.weight is None else sample.weight[order]
             return cls(np.array([[0, n_units]]), unit[order], weight, n_units)
@@ -67,16 +67,16 @@ class Units:
         return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
 
 
-def _group_codes(groups: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
-    labels = as_column(groups, "groups")
+def _cluster_codes(clusters: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
+    labels = as_column(clusters, "clusters")
     expected = len(sample) if sample.source_rows is None else None
     if expected is not None and len(labels) != expected:
-        raise InputError(f"groups has {len(labels)} rows but y_score has {expected}: pass one group for each case")
+        raise InputError(f"clusters has {len(labels)} rows but y_score has {expected}: pass one group for each case")
     if sample.source_rows is not None:
         labels = labels[sample.source_rows]
     distinct, codes = np.unique(labels, return_inverse=True)
     if len(distinct) < 2:
-        raise InputError("groups holds a single group; resampling needs at least two")
+        raise InputError("clusters holds a single cluster; resampling needs at least two")
     return codes.astype(np.int32), len(distinct)
 
 
@@ -101,14 +101,14 @@ class Resampler:
         ranking: Ranking,
         *,
         stratified: bool,
-        groups: Any = None,
+        clusters: Any = None,
         seed: int = 0,
         progress: bool | None = None,
         paired: bool = False,
     ) -> None:
         self.sample, self.ranking = sample, ranking
-        self.stratified = stratified and groups is None
-        self.units = Units.of(sample, stratified=self.stratified, groups=groups, paired=paired)
+        self.stratified = stratified and clusters is None
+        self.units = Units.of(sample, stratified=self.stratified, clusters=clusters, paired=paired)
         self.seed, self.progress = seed, progress
 
     def vectors(self, request: Request, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
@@ -179,7 +179,7 @@ class Resampler:
                     kernels.draw(counts, start, size, seed, r * len(units.strata) + s)
                 a: NDArray[Any] = np.empty(len(ranking), dtype)
                 b: NDArray[Any] = np.empty(len(ranking), dtype)
-                rows = kernels.add_up(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
+                rows = kernels.accumulate(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
                 there = np.flatnonzero(a + b)
                 yield counts, Ranking(ranking.score[there], a[there], b[there], int(rows), ranking.weighted)
                 progress.advance()
@@ -218,16 +218,16 @@ class Resampler:
 
     def _run(self, job: Callable[..., None], ties: Ties, total: int, what: str) -> None:
         """Run a kernel over ``total`` replicates, in batches that threads take in turn."""
-        from ..compiled import cores
+        from ..jit import cores
 
         counted = row_counts(self.sample, self.ranking).resolved(ties)
-        weighted, groups = self.ranking.weighted, len(counted)
+        weighted, n_groups = self.ranking.weighted, len(counted)
         stop = np.zeros(1, np.uint8)
         rows = {"unit": self.units.unit, "weight": self.units.weight, "pos_rows": counted.pos, "neg_rows": counted.neg}
         dtype = np.float64 if weighted else np.int32
 
         def batch(first: int, last: int) -> int:
-            work = {"a": np.empty(groups, dtype), "b": np.empty(groups, dtype), "zero": 0.0 if weighted else 0}
+            work = {"a": np.empty(n_groups, dtype), "b": np.empty(n_groups, dtype), "zero": 0.0 if weighted else 0}
             job(first=first, last=last, **rows, **work, stop=stop)
             return last - first
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import Spec, check_number
 from ..errors import InputError, UndefinedWarning
 from ..estimate import Estimate, Interval
-from ..measures.catalogue import Spec, number
 from ..progress import Progress
 from ..sample import as_column, make_sample
 from .permutation import (
@@ -130,9 +130,9 @@ class _Learner:
             statistic = replace(statistic, threshold=boundary)
         return apply(statistic, positive, score)
 
-    def generator(self, number: int) -> np.random.Generator:
+    def generator(self, check_number: int) -> np.random.Generator:
         """The generator of one replicate; number 0 is the model on the labels as they are."""
-        return np.random.default_rng([self.seed, number])
+        return np.random.default_rng([self.seed, check_number])
 
 
 def _unfitted(estimator: Any) -> Any:
@@ -204,7 +204,7 @@ def _check_estimator(estimator: Any) -> None:
 
 
 def _jobs(n_jobs: Any) -> int:
-    from ..compiled import cores
+    from ..jit import cores
 
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise InputError(f"n_jobs must be a whole number other than 0 (−1: all cores), got {n_jobs!r}")
@@ -386,7 +386,7 @@ def bootstrap_oob(
     """
     statistic, name, _ = as_statistic(measure, None)
     b, seed, jobs = whole_number(n_resamples, "n_resamples", 2), checked_seed(seed), _jobs(n_jobs)
-    level = number(level, "level", 0.0, 1.0, open_ends=True)
+    level = check_number(level, "level", 0.0, 1.0, open_ends=True)
     _check_estimator(estimator)
     labels, positive = _labels(y, "y", pos_label)
     _same_length(X, labels, "X", "y")

@@ -13,7 +13,7 @@ import numpy as np
 from .palette import colour, dash
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
 
 HEIGHT = 230
 # What all charts share. Colours of text and grid are the style sheet's, so that they follow light and dark.

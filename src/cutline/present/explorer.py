@@ -13,7 +13,7 @@ from ..curves import keep_points
 from ..inference.proportions import z_of
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
     from ..ranking import Ranking
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ def next_hits(hits: Floats, quotas: Whole, level: float) -> tuple[Whole, Whole]:
     """
     from scipy.special import betaln, gammaln
 
-    from ..operating import next_hits as of_one
+    from ..decide.operating import next_hits as of_one
 
     tail = (1.0 - level) / 2.0
     low, high = np.zeros(len(quotas), np.int64), np.zeros(len(quotas), np.int64)

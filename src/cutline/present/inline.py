@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import Markup, escaped
+from ..table import Markup, escaped
 from .palette import colour
 
 WIDTH, HEIGHT = 190, 132

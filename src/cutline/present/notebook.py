@@ -10,24 +10,24 @@ import numpy as np
 
 from ..curves import Curve, keep_points
 from ..errors import InputError
-from ..rows import Markup, count, counted, escaped, html_table, show
-from .comparing import chosen_measures
+from ..table import Markup, count, escaped, format_value, html_table, pluralize
+from .comparison_sections import chosen_measures
 from .inline import Picture, clipped, interval_bar, side_by_side
 from .numbers import score_histogram
 from .palette import colour, dash
-from .tables import class_rows
+from .text_tables import class_rows
 
 if TYPE_CHECKING:
-    from ..compare import Comparison
+    from ..catalogue.declare import Measure
+    from ..comparison import Comparison
+    from ..decide.operating import OperatingPoint
+    from ..decide.planning import Plan
+    from ..decide.power import SelectionPower
+    from ..decide.screening import Screening
+    from ..decide.voting import SelectiveVoting
     from ..estimate import Estimate
-    from ..evaluate import Evaluation, OneVsRest
+    from ..evaluation import Evaluation, OneVsRest
     from ..extrapolation.result import Extrapolation
-    from ..measures.catalogue import Measure
-    from ..operating import OperatingPoint
-    from ..planning import Plan
-    from ..power import SelectionPower
-    from ..screening import Screening
-    from ..voting import SelectiveVoting
 
 MOST_LINES = 8  # models in one picture: as many as there are colours
 MOST_PAIRS = 10  # differences in one picture
@@ -60,7 +60,7 @@ def one_vs_rest_html(ovr: OneVsRest) -> str:
         {**row, "on its scale": _bar(ev, keys[0])} for row, ev in zip(classes[:MOST_CLASSES], models, strict=False)
     ]
     left = len(classes) - MOST_CLASSES
-    more = f"<p>and {counted(left, 'more class', 'more classes')}</p>" if left > 0 else ""
+    more = f"<p>and {pluralize(left, 'more class', 'more classes')}</p>" if left > 0 else ""
     shown = ["class", "rows", keys[0], "on its scale", *keys[1:]]
     pictures = side_by_side([_curves(models, "roc"), _curves(models, "precision_recall")])
     table = html_table([*bars, *means], shown)
@@ -173,7 +173,7 @@ def voting_html(voting: SelectiveVoting) -> str:
     for spec, best in zip(voting.specs, voting.optimum, strict=True):
         values = np.array(voting.marks.column(str(spec)), dtype=float)
         if np.isfinite(values).any():
-            words = f"best with {counted(best['models'], 'model')}: {show(best['value'])}"
+            words = f"best with {pluralize(best['models'], 'model')}: {format_value(best['value'])}"
             ends = (1.0, max(2.0, float(len(models))))
             picture = Picture(clipped(str(spec), 16), words, ends, _around(values), "models", heights=True)
             picture.line(models, values, colour(0))
@@ -254,9 +254,9 @@ def _cut(ev: Evaluation) -> OperatingPoint:
 def _spoken(ev: Evaluation, name: str, *, alone: bool) -> str:
     """A curve in words: its area, and where the cut lies on it."""
     area = _AREAS.get(name)
-    said = [f"{area} {show(ev[area].value)}"] if area is not None and area in ev else []
+    said = [f"{area} {format_value(ev[area].value)}"] if area is not None and area in ev else []
     point = _cut(ev)
-    where = f"at {counted(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
+    where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
     said.append(f"{where} {count(point.tp)} of {count(point.tp + point.fn)} positives, {count(point.fp)} negatives")
     return ("" if alone else f"{ev.name}: ") + ", ".join(said)
 
@@ -271,7 +271,7 @@ def _scores(ev: Evaluation) -> Picture | None:
     highest = max((share for side in shares.values() for share in side if share == share), default=1.0)
     edges = [*table.column("from"), table[-1]["to"]]
     threshold = _cut(ev).threshold
-    words = f"shares of the positives (coloured) and of the negatives by score; the cut is at {show(threshold)}"
+    words = f"shares of the positives (coloured) and of the negatives by score; the cut is at {format_value(threshold)}"
     picture = Picture("Scores by class", words, (edges[0], edges[-1]), (0.0, highest or 1.0), "score")
     for side, paint, opacity in (("negatives", "currentColor", 0.3), ("positives", colour(0), 0.55)):
         if all(share == share for share in shares[side]):
@@ -320,13 +320,14 @@ def _best_in_bold(row: Mapping[str, Any]) -> dict[str, Any]:
         return dict(row)
     best = max(known) if row["better"] == "higher" else min(known)
     return {
-        k: Markup(f"<strong>{show(v)}</strong>") if isinstance(v, float) and v == best else v for k, v in row.items()
+        k: Markup(f"<strong>{format_value(v)}</strong>") if isinstance(v, float) and v == best else v
+        for k, v in row.items()
     }
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    spread = f" ({show(row['low'])} to {show(row['high'])})" if row["low"] == row["low"] else ""
-    return f"{show(row['difference'])}{spread}"
+    spread = f" ({format_value(row['low'])} to {format_value(row['high'])})" if row["low"] == row["low"] else ""
+    return f"{format_value(row['difference'])}{spread}"
 
 
 def _more_classes(ex: Extrapolation) -> Picture:
@@ -335,8 +336,8 @@ def _more_classes(ex: Extrapolation) -> Picture:
     curve = ex.curve(k[k >= ex.n_classes])
     seen = ex.observed
     kept = np.flatnonzero(keep_points(np.log(seen.k), seen.accuracy, _FINEST))
-    words = f"{show(seen.test_accuracy)} seen among {ex.n_classes:,}" + "".join(
-        f"; {show(e.value)} expected among {classes:,}" for classes, e in ex.estimates.items()
+    words = f"{format_value(seen.test_accuracy)} seen among {ex.n_classes:,}" + "".join(
+        f"; {format_value(e.value)} expected among {classes:,}" for classes, e in ex.estimates.items()
     )
     picture = Picture("Accuracy by classes", words, (2.0, float(max(last, 3))), (0.0, 1.0), "classes (log)", log=True)
     picture.upright(float(ex.n_classes))
@@ -359,7 +360,7 @@ def _profit(plan: Plan) -> Picture:
         kept = np.flatnonzero(keep_points(plan.taken, plan.profits, tolerance))
     low, high = plan.profit.interval
     words = (
-        f"highest at {plan.quota:,}: {show(plan.profit.value)} ({show(low)} to {show(high)}); "
+        f"highest at {plan.quota:,}: {format_value(plan.profit.value)} ({format_value(low)} to {format_value(high)}); "
         f"break even at {plan.break_even:,}; at most {plan.limit:,} allowed"
     )
     picture = Picture("Profit by cases taken", words, (0.0, float(plan.taken[-1])), ends, "cases taken", heights=True)

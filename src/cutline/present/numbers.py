@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from ..rows import Rows
+from ..table import Table
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
 
 
 def models_of(result: Any) -> list[Evaluation]:
@@ -21,7 +21,7 @@ def models_of(result: Any) -> list[Evaluation]:
     return found
 
 
-def score_histogram(ev: Evaluation, bins: int = 24) -> Rows:
+def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     """How the scores of each class are spread, over equal steps of the score; ±inf join the outer steps."""
     ranking = ev.ranking
     score = ranking.score.astype(np.float64)
@@ -37,7 +37,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Rows:
     clipped = np.clip(score, low, high)
     pos = np.histogram(clipped, edges, weights=ranking.pos.astype(np.float64))[0]
     neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
-    return Rows(
+    return Table(
         [
             {
                 "from": float(edges[k]),
@@ -53,7 +53,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Rows:
     )
 
 
-def reliability(ev: Evaluation, bins: int = 10) -> Rows:
+def reliability(ev: Evaluation, bins: int = 10) -> Table:
     """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
     if not ev.sample.are_probabilities:
         raise InputError("a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
@@ -68,7 +68,7 @@ def reliability(ev: Evaluation, bins: int = 10) -> Rows:
     weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
     n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
     low, high = hits_intervals(hits, n, ev.settings.level)
-    return Rows(
+    return Table(
         [
             {
                 "mean_score": float(total[k] / n[k]),

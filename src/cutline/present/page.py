@@ -16,17 +16,17 @@ import numpy as np
 
 from ..errors import InputError, how_to_install
 from ..inference.proportions import z_of
-from ..rows import count, counted, plain, show
-from ..rows import escaped as text
+from ..table import count, format_value, pluralize, to_jsonable
+from ..table import escaped as text
 from . import charts, sections
-from .comparing import advice, chosen_measures, differences_of, dominance_of
+from .comparison_sections import advice, chosen_measures, differences_of, dominance_of
 from .explorer import TOLERANCE, explorer_data, quota_stops
 from .files import written_whole
 from .numbers import models_of
 from .words import answer
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
 
 
 def write_page(
@@ -131,7 +131,7 @@ def evaluations_of(result: Any) -> list[Evaluation]:
 
 def embedded(data: Any) -> str:
     """JSON that cannot end its script element or be read as markup, whatever the names in it are."""
-    encoded = json.dumps(plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    encoded = json.dumps(to_jsonable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         encoded = encoded.replace(sign, f"\\u{ord(sign):04x}")
     return encoded
@@ -182,7 +182,7 @@ def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int:
 def _subtitle(evaluations: Sequence[Evaluation]) -> str:
     facts = evaluations[0].facts
     names = ", ".join(ev.name for ev in evaluations[:6]) + (" …" if len(evaluations) > 6 else "")
-    cases = f"{counted(facts['rows'], 'case')}, {facts['positives']:,} of them positive"
+    cases = f"{pluralize(facts['rows'], 'case')}, {facts['positives']:,} of them positive"
     return text(f"{names} · {cases} ({facts['share_positive']:.1%})")
 
 
@@ -200,7 +200,9 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
     for kind in charts.QUOTA_CHARTS:
         each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
         alternative = (
-            f"At {counted(start, 'place')}: {each}." if kind != "profit" else "Value times hits less cost times places."
+            f"At {pluralize(start, 'place')}: {each}."
+            if kind != "profit"
+            else "Value times hits less cost times places."
         )
         identity = f"chart-{kind}"
         made_chart = charts.quota_chart(kind, len(evaluations), rows, positives, logarithmic=logarithmic)
@@ -222,10 +224,12 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
     made: list[tuple[str, str, dict[str, Any], str]] = []
     of_model = {f"histogram-{k}": ev.name for k, ev in enumerate(evaluations)} if len(evaluations) > 1 else {}
     if both:
-        areas = "; ".join(f"{ev.name} {show(ev['roc_auc'].value)}" for ev in evaluations if "roc_auc" in ev)
+        areas = "; ".join(f"{ev.name} {format_value(ev['roc_auc'].value)}" for ev in evaluations if "roc_auc" in ev)
         made.append(("roc", "roc", charts.roc_chart(evaluations), f"Area under the curve: {areas}." if areas else ""))
         areas = "; ".join(
-            f"{ev.name} {show(ev['average_precision'].value)}" for ev in evaluations if "average_precision" in ev
+            f"{ev.name} {format_value(ev['average_precision'].value)}"
+            for ev in evaluations
+            if "average_precision" in ev
         )
         spoken = f"Average precision: {areas}; chance {first.facts['share_positive']:.3f}."
         made.append(("precision-recall", "precision_recall", charts.precision_recall_chart(evaluations), spoken))
@@ -234,7 +238,9 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
             made.append(("deciles", "deciles", charts.deciles_chart(evaluations), f"Lift in the first tenth: {best}."))
     calibrated = [ev for ev in evaluations if ev.sample.are_probabilities]
     if both and calibrated:
-        scores = "; ".join(f"{ev.name} {show(ev['brier_score'].value)}" for ev in calibrated if "brier_score" in ev)
+        scores = "; ".join(
+            f"{ev.name} {format_value(ev['brier_score'].value)}" for ev in calibrated if "brier_score" in ev
+        )
         spoken = (
             f"On the diagonal the probabilities are right. Brier score: {scores}."
             if scores

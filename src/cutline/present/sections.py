@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..rows import count
-from ..rows import escaped as text
-from ..rows import show as show_plain
+from ..table import count
+from ..table import escaped as text
+from ..table import format_value as show_plain
 from .charts import TITLES
 from .palette import colour, dash
-from .tables import ARROWS, FAMILY_TITLES, determined_by
+from .text_tables import ARROWS, FAMILY_TITLES, determined_by
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
 
 
-def show(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A number as people read it, with a real minus."""
     return show_plain(value).replace("-", "−")
 
@@ -226,8 +226,8 @@ def _estimate(ev: Evaluation, key: str, *, with_method: bool) -> str:
     if e.value != e.value:
         return f'<td>–<small class="why">{text(e.reason)}</small></td>'
     method = f"<br>{text(e.method)}" if with_method else ""
-    spread = f"<small>{show(e.low)} to {show(e.high)}{method}</small>" if e.low == e.low else ""
-    return f"<td>{show(e.value)}{spread}</td>"
+    spread = f"<small>{format_value(e.low)} to {format_value(e.high)}{method}</small>" if e.low == e.low else ""
+    return f"<td>{format_value(e.value)}{spread}</td>"
 
 
 def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> str:
@@ -247,7 +247,7 @@ def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> 
         span = "–"
         if tied == tied and "roc_auc" in ev:
             auc = ev["roc_auc"].value
-            span = f"{show(auc - tied / 2)} to {show(auc + tied / 2)}" if tied else show(auc)
+            span = f"{format_value(auc - tied / 2)} to {format_value(auc + tied / 2)}" if tied else format_value(auc)
         cells = (f"{f['distinct_scores']:,}", count(f["largest_tie"]), "–" if tied != tied else f"{tied:.2%}", span)
         body += f'<tr><th scope="row" class="name">{text(ev.name)}</th>{"".join(f"<td>{c}</td>" for c in cells)}</tr>'
     head = "".join(f'<th scope="col"{" class=text" if k == 0 else ""}>{h}</th>' for k, h in enumerate(heads))

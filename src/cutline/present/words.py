@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..rows import count, counted, show
+from ..table import count, format_value, pluralize
 from .numbers import models_of
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation
+    from ..evaluation import Evaluation
 
 
 def headline(ev: Evaluation) -> str:
@@ -18,7 +18,7 @@ def headline(ev: Evaluation) -> str:
     absent = [kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0]
     warning = f"; there is no {absent[0]} case, so no ranking can be judged" if absent else ""
     return (
-        f"{ev.name}: {counted(facts['rows'], 'row')}, {facts['positives']:,} positive "
+        f"{ev.name}: {pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive "
         f"({facts['share_positive']:.1%}){weighted}{warning}"
     )
 
@@ -35,14 +35,14 @@ def quota_sentence(ev: Evaluation) -> str:
     low, high = point.expected_hits.interval
     text = (
         f"The best {ev.quota:,} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
-        f"{counted(ev.facts['positives'], 'positive')} "
-        f"({ev.settings.level:.0%} interval {count_range(low, high)}): hit rate {show(point.hit_rate)}, "
-        f"Qrecall {show(point.qrecall)}, {point.lift:.2f} times chance."
+        f"{pluralize(ev.facts['positives'], 'positive')} "
+        f"({ev.settings.level:.0%} interval {count_range(low, high)}): hit rate {format_value(point.hit_rate)}, "
+        f"Qrecall {format_value(point.qrecall)}, {point.lift:.2f} times chance."
     )
     if point.tied > 1 and point.from_tie < point.tied:
         text += (
             f" The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
-            f"{show(point.threshold)} get a place, which makes it {count(point.hits_worst)} to "
+            f"{format_value(point.threshold)} get a place, which makes it {count(point.hits_worst)} to "
             f"{count(point.hits_best)} positives depending on who."
         )
     return text
@@ -61,7 +61,7 @@ def ties_sentence(ev: Evaluation) -> str:
         return ""
     return (
         f"{tied:.1%} of the pairs of a positive and a negative have the same score "
-        f"({counted(ev.facts['distinct_scores'], 'distinct score')}): each counts half."
+        f"({pluralize(ev.facts['distinct_scores'], 'distinct score')}): each counts half."
     )
 
 
@@ -76,14 +76,15 @@ def answer(result: Any, quota: int) -> list[str]:
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
     low, high = point.expected_hits.interval
+    interval = f"{level:.0%} interval {count_range(low, high)}"
     what = (
-        f"expect {counted(point.tp, 'hit')} ({level:.0%} interval {count_range(low, high)}), {point.lift:.1f} times as "
-        f"many as by a random choice; {count(point.fn)} of the {counted(point.tp + point.fn, 'positive')} "
+        f"expect {pluralize(point.tp, 'hit')} ({interval}), {point.lift:.1f} times as many "
+        f"as by a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
         f"{'gets' if point.fn == 1 else 'get'} no place"
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]
-    return [f"With {counted(quota, 'place')}, choose by {best.name}: {what}.", _lead(result, ordered, quota)]
+    return [f"With {pluralize(quota, 'place')}, choose by {best.name}: {what}.", _lead(result, ordered, quota)]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
@@ -92,8 +93,8 @@ def _how_sure(ev: Evaluation, point: Any) -> str:
         return f"{rate}."
     auc = ev["roc_auc"]
     chance = "better than chance" if auc.low > 0.5 else "not shown to be better than chance"
-    spread = f"{show(auc.low)} to {show(auc.high)}"
-    return f"{rate}; over the whole list the ranking is {chance} (AUC {show(auc.value)}, {spread})."
+    spread = f"{format_value(auc.low)} to {format_value(auc.high)}"
+    return f"{rate}; over the whole list the ranking is {chance} (AUC {format_value(auc.value)}, {spread})."
 
 
 def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from sklearn.model_selection import cross_validate
 from sklearn.utils import _safe_indexing
 
+from ..catalogue.compute import compute, why_undefined
+from ..catalogue.declare import Spec, check_number
 from ..errors import InputError
 from ..estimate import Estimate
-from ..evaluate import Evaluation, choose_specs, evaluate, obstacle_of
+from ..evaluation import Evaluation, choose_specs, evaluate, obstacle_of
 from ..inference.intervals import Settings, bootstrapped, closed_form, is_stratified
 from ..inference.resampling import Resampler, Units
-from ..measures.catalogue import Spec, number
-from ..measures.reading import read, why_undefined
 from ..ranking import Ranking, rank, row_order
-from ..rows import Rows, Tabled, show, text_table
 from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
+from ..table import Table, TabularResult, format_value, text_table
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
 
@@ -55,7 +55,7 @@ def read_folds(cv_results: Mapping[str, Any], X: Any, y: Any, *, pos_label: Any,
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation(Tabled):
+class CrossValidation(TabularResult):
     """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
 
     ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
@@ -128,21 +128,21 @@ class CrossValidation(Tabled):
         return rows
 
     @property
-    def table(self) -> Rows:
+    def table(self) -> Table:
         """The measures as rows."""
-        return Rows(self.to_dicts(), self.name)
+        return Table(self.to_dicts(), self.name)
 
     def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
         def between(low: float, high: float) -> str:
-            return f"[{show(low)}, {show(high)}]" if low == low else ""
+            return f"[{format_value(low)}, {format_value(high)}]" if low == low else ""
 
         rows = [
             {
                 "measure": row["measure"],
-                "mean": show(row["value"]),
+                "mean": format_value(row["value"]),
                 "interval": between(row["low"], row["high"]),
-                "folds": f"{show(row['lowest_fold'])} … {show(row['highest_fold'])}",
-                "pooled": show(row["pooled"]),
+                "folds": f"{format_value(row['lowest_fold'])} … {format_value(row['highest_fold'])}",
+                "pooled": format_value(row["pooled"]),
                 "pooled interval": between(row["pooled_low"], row["pooled_high"]),
                 "note": row["reason"] or (f"undefined in {row['undefined_folds']}" if row["undefined_folds"] else ""),
             }
@@ -223,7 +223,7 @@ def evaluate_cv(
         error_score="raise",
     )
     folds = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
-    cut = folds[0].boundary if threshold is None else number(threshold, "threshold")
+    cut = folds[0].boundary if threshold is None else check_number(threshold, "threshold")
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != len(as_column(y, "y")):
         raise InputError(f"sample_weight has {len(weights)} rows but y has {len(as_column(y, 'y'))}")
@@ -303,7 +303,7 @@ def pooled_evaluation(
         fold_of = fold_of[sample.source_rows]
     ranking = rank(sample)
     obstacles = {spec: obstacle_of(spec.measure, sample, by_default) for spec in specs}
-    values = read([spec for spec in specs if not obstacles[spec]], ranking)
+    values = compute([spec for spec in specs if not obstacles[spec]], ranking)
     estimates = {
         spec: Estimate(
             str(spec), math.nan, reason=obstacles[spec] or why_undefined(spec.measure, ranking.n_pos, ranking.n_neg)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ..catalogue.declare import check_number
 from ..errors import InputError
-from ..measures.catalogue import number
 from .labels import Decisions, refuse_unless
 
 _ONE_LABEL = (
@@ -219,7 +219,7 @@ def fbeta_score(
     """
     options = {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division}
     tp, called, true = _binary_cells("fbeta_score", y_true, y_pred, options, sample_weight)
-    square = number(beta, "beta", 0.0) ** 2
+    square = check_number(beta, "beta", 0.0) ** 2
     # scikit-learn warns of the F-measure alone, so its limits at beta = 0 and infinity give 0 without a word
     quiet = 0.0 if isinstance(zero_division, str) else zero_division
     if np.isinf(square):

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..errors import InputError
-from ..evaluate import Evaluation, choose_specs, evaluate
+from ..evaluation import Evaluation, choose_specs, evaluate
 from ..inference.intervals import Settings
 from ..present.plots import plot as draw
 from ..present.plots.style import line_style

@@ -14,10 +14,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from ..decide.selection import Selection, select
+from ..decide.thresholds import threshold_for
 from ..errors import InputError
-from ..quota import Selection, select
 from ..sample import resolve_quota
-from ..thresholds import threshold_for
 from .response import find_response, scores_of
 
 

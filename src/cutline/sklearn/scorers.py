@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import make_scorer
 
+from ..catalogue.compute import compute_one
+from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError, UndefinedWarning
-from ..measures.catalogue import Spec, parse_measure
-from ..measures.reading import read_one
 from ..sample import as_column
 from .response import AUTO, response_names
 
@@ -48,7 +48,7 @@ class MeasureFunction:
             )
         else:
             score = said
-        value, why = read_one(spec, y_true, score, pos_label=pos_label, sample_weight=sample_weight)
+        value, why = compute_one(spec, y_true, score, pos_label=pos_label, sample_weight=sample_weight)
         if value != value:
             warnings.warn(f"{spec} is undefined here: {why}", UndefinedWarning, stacklevel=2)
         return value

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ..catalogue.compute import compute
+from ..catalogue.declare import check_number, parse_measure
 from ..errors import InputError
-from ..measures.catalogue import number, parse_measure
-from ..measures.reading import read
 from ..ranking import rank
 from ..sample import Sample, as_column
 from .labels import (
@@ -120,7 +120,7 @@ def roc_auc_score(
     refuse_unless("roc_auc_score", "average", average, _AVERAGES)  # of no effect with two labels
     refuse_unless("roc_auc_score", "multi_class", multi_class, ("raise",))
     refuse_unless("roc_auc_score", "labels", labels, (None,))
-    if max_fpr is not None and number(max_fpr, "max_fpr", 0.0, 1.0) == 0:
+    if max_fpr is not None and check_number(max_fpr, "max_fpr", 0.0, 1.0) == 0:
         raise InputError("max_fpr=0 leaves no area; it must lie in (0, 1]")
     positive, found = _of_larger_label(y_true)
     sample = scored(positive, y_score, sample_weight)
@@ -133,7 +133,7 @@ def roc_auc_score(
         return float("nan")
     if max_fpr is None or max_fpr == 1:
         spec = parse_measure("roc_auc")
-        return read([spec], rank(sample))[spec]
+        return compute([spec], rank(sample))[spec]
     fps, tps, _ = _totals(sample)
     fpr, tpr = np.append(0.0, fps / fps[-1]), np.append(0.0, tps / tps[-1])
     stop = int(np.searchsorted(fpr, max_fpr, side="right"))
@@ -162,7 +162,7 @@ def average_precision_score(
         _warn_no_positives()
         return 0.0
     spec = parse_measure("average_precision")
-    return read([spec], rank(sample))[spec]
+    return compute([spec], rank(sample))[spec]
 
 
 def _probabilities(values: Any, n: int) -> NDArray[Any]:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import InputError, how_to_install
-from ...rows import Rows
-from . import curves, frames, others
+from ...table import Table
+from . import axes_frames as frames
+from . import curve_plots as curves
+from . import others
 
 # kind -> (draws it on axes, gives its numbers)
-KINDS: dict[str, tuple[Callable[..., None], Callable[..., Rows]]] = {
+KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "roc": (curves.roc, frames.curve_frame("roc")),
     "precision_recall": (curves.precision_recall, frames.curve_frame("precision_recall")),
     "gain": (curves.gain, frames.curve_frame("gain")),
@@ -43,13 +45,13 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     return ax
 
 
-def plot_data(result: Any, kind: str, **options: Any) -> Rows:
+def plot_data(result: Any, kind: str, **options: Any) -> Table:
     """The numbers that ``plot`` draws, as rows that convert to a frame."""
     _, numbers = _found(kind)
     return numbers(result, **options)
 
 
-def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Rows]]:
+def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
     if kind not in KINDS:
         near = difflib.get_close_matches(str(kind), KINDS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(KINDS)}"

@@ -12,7 +12,7 @@ from .. import numbers
 from ..numbers import models_of
 from ..palette import colour
 from ..sections import leading
-from .frames import dominance_frame, extrapolation_frame, forest_frame
+from .axes_frames import dominance_frame, extrapolation_frame, forest_frame
 from .style import GREY, LIGHT, count_axis, line_style, percent_axis, quiet, reference, say_beside
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...rows import Rows
+from ...table import Table
 from .. import numbers
 from ..explorer import at_stops, quota_stops
 from ..numbers import models_of
 
 if TYPE_CHECKING:
-    from ...evaluate import Evaluation
+    from ...evaluation import Evaluation
 
 # A line of more points than this looks the same thinned; the tolerance is a fifth of a pixel on a printed page.
 MANY_POINTS = 5_000
@@ -55,10 +55,10 @@ def points_of(ev: Evaluation, name: str) -> Points:
     return Points(stops, at.hits * factor, at.threshold)
 
 
-def curve_frame(name: str) -> Callable[..., Rows]:
+def curve_frame(name: str) -> Callable[..., Table]:
     """A function that gives a curve of each model as rows."""
 
-    def frame(result: Any, **_: Any) -> Rows:
+    def frame(result: Any, **_: Any) -> Table:
         rows = []
         for ev in models_of(result):
             curve = points_of(ev, name)
@@ -66,12 +66,12 @@ def curve_frame(name: str) -> Callable[..., Rows]:
                 {"model": ev.name, "x": float(x), "y": float(y), "threshold": float(t)}
                 for x, y, t in zip(curve.x, curve.y, curve.thresholds, strict=True)
             ]
-        return Rows(rows, name)
+        return Table(rows, name)
 
     return frame
 
 
-def qrecall_frame(result: Any, **_: Any) -> Rows:
+def qrecall_frame(result: Any, **_: Any) -> Table:
     """Qrecall of each model beside that of a random and of a perfect list."""
     rows = []
     for ev in models_of(result):
@@ -82,10 +82,10 @@ def qrecall_frame(result: Any, **_: Any) -> Rows:
             rows.append(
                 {"model": ev.name, "quota": float(quota), "qrecall": float(value), "random": quota / n, "optimal": best}
             )
-    return Rows(rows, "qrecall")
+    return Table(rows, "qrecall")
 
 
-def tpr_fpr_frame(result: Any, **_: Any) -> Rows:
+def tpr_fpr_frame(result: Any, **_: Any) -> Table:
     """True and false positive rate over the list, and their distance."""
     rows = []
     for ev in models_of(result):
@@ -94,7 +94,7 @@ def tpr_fpr_frame(result: Any, **_: Any) -> Rows:
             {"model": ev.name, "share": float(s), "tpr": float(t), "fpr": float(f), "distance": float(t - f)}
             for s, t, f in zip(rates.share, rates.tpr, rates.fpr, strict=True)
         ]
-    return Rows(rows, "tpr_fpr")
+    return Table(rows, "tpr_fpr")
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def rates_of(ev: Evaluation) -> Rates:
 
 def profit_frame(
     result: Any, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
-) -> Rows:
+) -> Table:
     """Profit of each model at each quota with the interval of its hits."""
     rows = []
     for ev in models_of(result):
@@ -128,38 +128,38 @@ def profit_frame(
             {"model": ev.name, "quota": int(q), "profit": float(p), "low": float(low), "high": float(high)}
             for q, p, low, high in zip(*(curve[key] for key in ("quota", "profit", "low", "high")), strict=True)
         ]
-    return Rows(rows, "profit")
+    return Table(rows, "profit")
 
 
-def deciles_frame(result: Any, *, portions: int = 10, **_: Any) -> Rows:
+def deciles_frame(result: Any, *, portions: int = 10, **_: Any) -> Table:
     """The lift table of each model."""
-    return Rows(
+    return Table(
         [{"model": ev.name, **row} for ev in models_of(result) for row in ev.lift_table(portions)], "lift by portions"
     )
 
 
-def histogram_frame(result: Any, *, bins: int = 24, **_: Any) -> Rows:
+def histogram_frame(result: Any, *, bins: int = 24, **_: Any) -> Table:
     """Scores by class of each model."""
-    return Rows(
+    return Table(
         [{"model": ev.name, **row} for ev in models_of(result) for row in numbers.score_histogram(ev, bins)], "scores"
     )
 
 
-def reliability_frame(result: Any, *, bins: int = 10, **_: Any) -> Rows:
+def reliability_frame(result: Any, *, bins: int = 10, **_: Any) -> Table:
     """Given and observed probability of each model."""
-    return Rows(
+    return Table(
         [{"model": ev.name, **row} for ev in models_of(result) for row in numbers.reliability(ev, bins)], "reliability"
     )
 
 
-def dominance_frame(result: Any, *, over: str = "quota", **_: Any) -> Rows:
+def dominance_frame(result: Any, *, over: str = "quota", **_: Any) -> Table:
     """Which model leads from where to where."""
     if not hasattr(result, "dominance"):
         raise InputError("a dominance strip needs a Comparison of several models")
-    return Rows(list(result.dominance(over)), "dominance")
+    return Table(list(result.dominance(over)), "dominance")
 
 
-def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Rows:
+def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Table:
     """Estimates with intervals, measure by measure."""
     models = models_of(result)
     quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
@@ -169,10 +169,10 @@ def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any
         for ev in models:
             e = ev[name]
             rows.append({"measure": e.name, "model": ev.name, "value": e.value, "low": e.low, "high": e.high})
-    return Rows(rows, "estimates")
+    return Table(rows, "estimates")
 
 
-def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> Rows:
+def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> Table:
     """Accuracy at every number of classes: observed up to the classes there are, extrapolated from there on.
 
     Up to ``until``, the largest number asked for, or ten times what was seen where none was.
@@ -187,7 +187,7 @@ def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> R
     columns = result.curve(grid)
     both = zip(*(columns[key].tolist() for key in ("k", "accuracy", "low", "high")), strict=True)
     rows += [{"kind": "extrapolated", "classes": int(k), "accuracy": a, "low": b, "high": c} for k, a, b, c in both]
-    return Rows(rows, "accuracy by number of classes")
+    return Table(rows, "accuracy by number of classes")
 
 
 def _ends(estimate: Any) -> dict[str, float]:

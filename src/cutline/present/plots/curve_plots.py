@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...rows import counted
+from ...table import pluralize
 from .. import numbers
 from ..numbers import models_of
-from .frames import points_of, rates_of
+from .axes_frames import points_of, rates_of
 from .style import (
     GREY,
     LIGHT,
@@ -103,7 +103,7 @@ def _at(ax: Any, result: Any) -> None:
     quota = models_of(result)[0].quota
     if quota is not None:
         ax.axvline(quota, color=GREY, linewidth=0.9, zorder=1.4)
-        words = f" {counted(quota, 'place')}"
+        words = f" {pluralize(quota, 'place')}"
         ax.annotate(words, (quota, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
 
 

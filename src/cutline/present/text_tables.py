@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..measures.catalogue import Measure, measure, measures
-from ..rows import show
+from ..catalogue.declare import Measure, measure, measures
+from ..table import format_value
 
 if TYPE_CHECKING:
-    from ..evaluate import Evaluation, OneVsRest
+    from ..evaluation import Evaluation, OneVsRest
 
 ARROWS = {"higher": "↑", "lower": "↓"}
 FAMILY_TITLES = {
@@ -44,7 +44,7 @@ def reading_rows(ev: Evaluation) -> list[dict[str, Any]]:
         if home is None:
             shown.append(key)
         else:
-            disguises.setdefault(home, []).append(f"{spec.measure.name} {show(ev.estimates[key].value)}")
+            disguises.setdefault(home, []).append(f"{spec.measure.name} {format_value(ev.estimates[key].value)}")
     rows = []
     level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
     interval = "interval" if level is None else f"{level * 100:.4g} % interval"
@@ -54,10 +54,10 @@ def reading_rows(ev: Evaluation) -> list[dict[str, Any]]:
             "family": one.family,
             "measure": key,
             "": ARROWS[one.better],
-            "value": show(e.value),
+            "value": format_value(e.value),
         }
         if level is not None:
-            row[interval] = f"{show(e.low)} … {show(e.high)}" if e.low == e.low else ""
+            row[interval] = f"{format_value(e.low)} … {format_value(e.high)}" if e.low == e.low else ""
             row["method"] = e.method
         row["note"] = e.reason or ("same as " + ", ".join(disguises[key]) if key in disguises else "")
         rows.append(row)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..sweep import Counts
-from .catalogue import check_prior, declare, number, ratio
+from .declare import check_number, check_prior, declare, ratio
 
 
 @declare(
@@ -314,7 +314,7 @@ def f1(c: Counts) -> Any:
 
 
 def _check_beta(beta: Any = 1.0) -> None:
-    number(beta, "beta", 0.0, inf, open_ends=True)
+    check_number(beta, "beta", 0.0, inf, open_ends=True)
 
 
 @declare(

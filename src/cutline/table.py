@@ -22,7 +22,7 @@ def escaped(value: Any) -> str:
     return "".join(sign if sign >= " " or sign in "\t\n\r" else "�" for sign in text)
 
 
-class Rows(Sequence[Mapping[str, Any]]):
+class Table(Sequence[Mapping[str, Any]]):
     """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
@@ -61,7 +61,7 @@ class Rows(Sequence[Mapping[str, Any]]):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The rows as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
-        return json.dumps(plain(self._rows), indent=indent, ensure_ascii=False)
+        return json.dumps(to_jsonable(self._rows), indent=indent, ensure_ascii=False)
 
     def __repr__(self) -> str:
         return text_table(self._rows, self.columns, self.title)
@@ -70,7 +70,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         return html_table(self._rows, self.columns, self.title)
 
 
-class Tabled:
+class TabularResult:
     """A result that hands out its rows: ``to_dicts`` is its own, the frames follow."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -79,11 +79,11 @@ class Tabled:
 
     def to_pandas(self) -> Any:
         """The rows of :meth:`to_dicts` as a pandas DataFrame."""
-        return Rows(self.to_dicts()).to_pandas()
+        return Table(self.to_dicts()).to_pandas()
 
     def to_polars(self) -> Any:
         """The rows of :meth:`to_dicts` as a polars DataFrame."""
-        return Rows(self.to_dicts()).to_polars()
+        return Table(self.to_dicts()).to_polars()
 
 
 def _library(name: str) -> Any:
@@ -93,12 +93,12 @@ def _library(name: str) -> Any:
         raise ImportError(f"this needs {name}: {how_to_install('frames')}") from None
 
 
-def plain(value: Any) -> Any:
+def to_jsonable(value: Any) -> Any:
     """Values that JSON knows."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_jsonable(item) for item in value]
     if hasattr(value, "item") and not isinstance(value, str):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -106,7 +106,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def show(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A cell as people read it: four significant digits, whole numbers whole, nothing for nan."""
     if value is None or (isinstance(value, float) and value != value):
         return "–"
@@ -126,14 +126,14 @@ def show(value: Any) -> str:
 def count(value: float) -> str:
     """A number of cases: whole where it is whole, one digit where ties make it a share, nothing for nan."""
     if not math.isfinite(value):
-        return show(float(value))
+        return format_value(float(value))
     return f"{round(value):,}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
 
 
-def counted(value: float, one: str, many: str = "") -> str:
+def pluralize(value: float, one: str, many: str = "") -> str:
     """A number of things; ``many`` is the plural where it is not one more s.
 
-    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class", "classes")
+    >>> pluralize(1, "row"), pluralize(2000, "row"), pluralize(2, "class", "classes")
     ('1 row', '2,000 rows', '2 classes')
     """
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {many or one + 's'}"
@@ -141,7 +141,7 @@ def counted(value: float, one: str, many: str = "") -> str:
 
 def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
     """A plain table, numbers to the right."""
-    cells = [[show(row.get(column)) for column in columns] for row in rows]
+    cells = [[format_value(row.get(column)) for column in columns] for row in rows]
     right = [all(isinstance(row.get(c), int | float) or row.get(c) is None for row in rows) for c in columns]
     widths = [max([len(name), *(len(row[k]) for row in cells)]) for k, name in enumerate(columns)]
 
@@ -157,7 +157,7 @@ def html_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title:
     """The same table for a notebook; every text is escaped, unless it is Markup."""
 
     def cell(value: Any) -> str:
-        return value if isinstance(value, Markup) else escaped(show(value))
+        return value if isinstance(value, Markup) else escaped(format_value(value))
 
     head = "".join(f"<th>{escaped(column)}</th>" for column in columns)
     body = "".join(

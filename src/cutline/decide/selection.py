@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .measures.catalogue import measure as find_measure
-from .measures.catalogue import ratio
-from .ranking import Ranking, rank
-from .rows import Rows, counted
-from .sample import as_numbers, make_sample, resolve_quota
+from ..catalogue.declare import measure as find_measure
+from ..catalogue.declare import ratio
+from ..errors import InputError
+from ..ranking import Ranking, rank
+from ..sample import as_numbers, make_sample, resolve_quota
+from ..table import Table, pluralize
 
 TieRule = Literal["random", "expand", "shrink"]
 
@@ -55,7 +55,9 @@ class Selection:
             "expand": "all of them taken",
             "shrink": "none of them taken",
         }[self.ties]
-        return f"{len(self)} chosen for {counted(self.quota, 'place')}; {self.tied} tied at {self.threshold:g}: {done}"
+        return (
+            f"{len(self)} chosen for {pluralize(self.quota, 'place')}; {self.tied} tied at {self.threshold:g}: {done}"
+        )
 
     def __repr__(self) -> str:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
@@ -137,7 +139,7 @@ def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64
     return np.asarray(np.interp(places, ends, np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])))
 
 
-def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None) -> Rows:
+def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None) -> Table:
     """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns beside.
 
     Portion k of m holds the places ⌊n(k−1)/m⌋+1 … ⌊nk/m⌋: whole places, so that sizes differ by one at most where n is
@@ -153,7 +155,7 @@ def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any 
     return lift_rows(ranking, int(portions))
 
 
-def lift_rows(ranking: Ranking, portions: int) -> Rows:
+def lift_rows(ranking: Ranking, portions: int) -> Table:
     """The lift table of a ranking."""
     n, share = ranking.rows, ranking.n_pos / ranking.rows
     size = ranking.pos.astype(np.int64) + ranking.neg
@@ -179,4 +181,4 @@ def lift_rows(ranking: Ranking, portions: int) -> Rows:
                 "cumulative_lift": float(ratio(found[k + 1] / bounds[k + 1], share)),
             }
         )
-    return Rows(rows, "Lift by portions of the ranked list")
+    return Table(rows, "Lift by portions of the ranked list")

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from .catalogue.compute import why_inapplicable, with_defaults
+from .catalogue.declare import REQUIRED, Measure, Spec, check_number, make_spec, parse_measure
+from .catalogue.declare import measures as all_measures
+from .catalogue.multiclass import labelled_matrix
 from .curves import Curve, curve, hull_points
+from .decide.operating import OperatingPoint, operating_point
+from .decide.selection import lift_rows
 from .errors import InputError
 from .estimate import Estimate
 from .inference.intervals import Settings, estimate_all
-from .measures.catalogue import REQUIRED, Measure, Spec, make_spec, number, parse_measure
-from .measures.catalogue import measures as all_measures
-from .measures.multiclass import labelled_matrix
-from .measures.reading import obstacle, with_defaults
-from .operating import OperatingPoint, operating_point
-from .quota import lift_rows
 from .ranking import Ranking, rank
-from .rows import Rows, Tabled, counted, plain, show, text_table
 from .sample import Sample, make_sample, resolve_quota
+from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Tabled):
+class Evaluation(TabularResult):
     """What one model's scores are worth. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -37,7 +37,7 @@ class Evaluation(Tabled):
     settings: Settings
     threshold: float
     quota: int | None
-    groups: Any = None
+    clusters: Any = None
 
     def __getitem__(self, name: str) -> Estimate:
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
@@ -109,12 +109,12 @@ class Evaluation(Tabled):
         """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""
         from .inference.bands import band_maker
 
-        return curve(name, self.ranking, band_maker(name, self.sample, self.ranking, self.settings, self.groups))
+        return curve(name, self.ranking, band_maker(name, self.sample, self.ranking, self.settings, self.clusters))
 
-    def hull(self) -> Rows:
+    def hull(self) -> Table:
         """Vertices of the ROC convex hull: false and true positive rate, and the threshold to use there."""
         columns = zip(*(column.tolist() for column in hull_points(self.ranking)), strict=True)
-        return Rows([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
+        return Table([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
 
     def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib); gives the Axes.
@@ -132,7 +132,7 @@ class Evaluation(Tabled):
 
         return write_page(self, path, **options)
 
-    def lift_table(self, portions: int = 10) -> Rows:
+    def lift_table(self, portions: int = 10) -> Table:
         """Lift by portions of the ranked list."""
         if self.ranking.weighted:
             raise InputError("the lift table counts places, but this sample is weighted")
@@ -164,9 +164,9 @@ class Evaluation(Tabled):
         return rows
 
     @property
-    def table(self) -> Rows:
+    def table(self) -> Table:
         """The measures as rows."""
-        return Rows(self.to_dicts(), self.name)
+        return Table(self.to_dicts(), self.name)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Name, settings, facts about the data, and the measures; undefined values are null."""
@@ -178,7 +178,7 @@ class Evaluation(Tabled):
             "data": self.facts,
             "measures": self.to_dicts(),
         }
-        return json.dumps(plain(content), indent=indent, ensure_ascii=False)
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def _reading_rows(self) -> tuple[list[dict[str, str]], list[str]]:
         arrows = {"higher": "↑", "lower": "↓"}
@@ -190,10 +190,10 @@ class Evaluation(Tabled):
                 "family": spec.measure.family,
                 "measure": key,
                 "": arrows[spec.measure.better],
-                "value": show(e.value),
+                "value": format_value(e.value),
             }
             if with_interval:
-                row["interval"] = f"[{show(e.low)}, {show(e.high)}]" if e.low == e.low else ""
+                row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
                 row["method"] = e.method
             row["note"] = e.reason or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
             rows.append(row)
@@ -201,7 +201,7 @@ class Evaluation(Tabled):
 
     def _headline(self) -> str:
         facts = self.facts
-        rows = counted(facts["rows"], "row")
+        rows = pluralize(facts["rows"], "row")
         return f"{self.name}: {rows}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
 
     def __repr__(self) -> str:
@@ -248,13 +248,13 @@ def evaluate(
     n_resamples: int = 2000,
     seed: int = 0,
     stratify: bool | None = None,
-    groups: Any = None,
+    clusters: Any = None,
     progress: bool | None = None,
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
 
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
-    name, or None. ``groups`` marks rows that belong together (patients, customers) and are resampled as one.
+    name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
     ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
     the like). ``progress`` reports long runs on standard error; None does so on a terminal. Arrays are kept, not
     copied: change them only when you no longer need the result.
@@ -268,11 +268,11 @@ def evaluate(
     return evaluate_sample(
         sample,
         name=name,
-        threshold=number(threshold, "threshold"),
+        threshold=check_number(threshold, "threshold"),
         quota=quota,
         measures=measures,
         settings=settings,
-        groups=groups,
+        clusters=clusters,
     )
 
 
@@ -284,7 +284,7 @@ def evaluate_sample(
     quota: int | float | None,
     measures: Sequence[Any] | None,
     settings: Settings,
-    groups: Any = None,
+    clusters: Any = None,
     keep: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
@@ -294,7 +294,7 @@ def evaluate_sample(
     ranking = rank(sample)
     rows = None if quota is None else resolve_quota(quota, ranking.rows)
     obstacles = {spec: obstacle_of(spec.measure, sample, measures is None) for spec in specs}
-    estimates = estimate_all(specs, sample, ranking, obstacles, settings, groups, keep)
+    estimates = estimate_all(specs, sample, ranking, obstacles, settings, clusters, keep)
     return Evaluation(
         name,
         sample,
@@ -304,7 +304,7 @@ def evaluate_sample(
         settings,
         threshold,
         rows,
-        groups,
+        clusters,
     )
 
 
@@ -312,11 +312,11 @@ def obstacle_of(one: Measure, sample: Sample, by_default: bool) -> str:
     """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
     if by_default and one.name == "hinge_loss" and sample.are_probabilities:
         return "the scores look like probabilities; the hinge loss reads signed distances"
-    return obstacle(one, sample)
+    return why_inapplicable(one, sample)
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsRest(Tabled):
+class OneVsRest(TabularResult):
     """Each class in turn against the rest. Reads as a mapping from class to Evaluation."""
 
     evaluations: Mapping[Any, Evaluation]
@@ -367,7 +367,7 @@ class OneVsRest(Tabled):
     def __repr__(self) -> str:
         sizes = ", ".join(f"{label}: {size}" for label, size in self._sizes().items())
         return (
-            f"OneVsRest({counted(len(self), 'class', 'classes')}; positives {sizes}; "
+            f"OneVsRest({pluralize(len(self), 'class', 'classes')}; positives {sizes}; "
             f"smallest {self.smallest!r}, largest {self.largest!r})"
         )
 

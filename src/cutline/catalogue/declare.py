@@ -337,7 +337,7 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     if threshold is not None:
         if not one.needs_threshold:
             raise InputError(f"{one.name} takes no threshold; it reads the whole list")
-        threshold = number(threshold, "threshold")
+        threshold = check_number(threshold, "threshold")
     if ties not in ("expected", "best", "worst"):
         raise InputError(f"ties must be 'expected', 'best' or 'worst', got {ties!r}")
     if ties != "expected" and not one.ties:
@@ -361,7 +361,9 @@ def _same(value: Any, default: Any) -> bool:
     )
 
 
-def number(value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False) -> float:
+def check_number(
+    value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
+) -> float:
     """A number within bounds, or an error that says which."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
         raise InputError(f"{name} must be a number, got {value!r}")
@@ -374,7 +376,7 @@ def number(value: Any, name: str, low: float = -math.inf, high: float = math.inf
 
 def check_prior(prior: Any = None) -> None:
     """A given prior must be in (0, 1]: nothing is a multiple of no positives."""
-    if prior is not None and number(prior, "prior", 0.0, 1.0) == 0:
+    if prior is not None and check_number(prior, "prior", 0.0, 1.0) == 0:
         raise InputError("prior=0 leaves nothing to compare with; it must lie in (0, 1]")
 
 
@@ -391,10 +393,10 @@ def _public(one: Measure) -> Callable[..., float]:
     def function(
         y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, **options: Any
     ) -> float:
-        from .reading import read_one
+        from .compute import compute_one
 
         spec = make_spec(one, options)
-        value, why = read_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+        value, why = compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         if value != value:
             warnings.warn(f"{one.name} is undefined here: {why}", UndefinedWarning, stacklevel=2)
         return value

@@ -13,14 +13,14 @@ from ..errors import InputError
 from ..ranking import Ranking, Ties, rank
 from ..sample import Sample, make_sample, resolve_quota
 from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
-from .catalogue import Measure, Spec
+from .declare import Measure, Spec
 
 DEFAULT_THRESHOLD = 0.5
 _OF_SUMS = ("pairs", "gaps", "precision", "places", "hull", "losses")
 
 
 @dataclass(frozen=True)
-class Reading:
+class SweepPlan:
     """Specs that read one and the same vector of sums: those with the same tie rule."""
 
     specs: tuple[Spec, ...]
@@ -61,7 +61,7 @@ def _losses(spec: Spec) -> Losses:
     )
 
 
-def plan(specs: Sequence[Spec], rows: int) -> list[Reading]:
+def plan_sweeps(specs: Sequence[Spec], rows: int) -> list[SweepPlan]:
     """Group the specs by tie rule and say what each group needs from a pass over the ranking."""
     readings = []
     for ties in dict.fromkeys(spec.ties for spec in specs):
@@ -72,14 +72,14 @@ def plan(specs: Sequence[Spec], rows: int) -> list[Reading]:
             thresholds=tuple(sorted({_threshold(s) for s in group if s.measure.needs_threshold})),
             quotas=tuple(sorted({resolve_quota(s.quota, rows) for s in group if s.measure.needs_quota})),
         )
-        readings.append(Reading(group, request, rows, ties))
+        readings.append(SweepPlan(group, request, rows, ties))
     return readings
 
 
-def read(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, float]:
+def compute(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, float]:
     """The values of specs on one ranking, from one pass for each tie rule among them."""
     values: dict[Spec, float] = {}
-    for reading in plan(specs, ranking.rows):
+    for reading in plan_sweeps(specs, ranking.rows):
         ordered = ranking.resolved(reading.ties)
         if reading.specs:
             vector = sweep(ordered, reading.request)
@@ -90,7 +90,7 @@ def read(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, float]:
     return values
 
 
-def obstacle(one: Measure, sample: Sample) -> str:
+def why_inapplicable(one: Measure, sample: Sample) -> str:
     """Why a measure cannot be read from this sample at all; empty where it can."""
     if sample.weight is not None and not one.weights:
         return f"{one.name} counts places in a list, so it takes no sample_weight"
@@ -110,13 +110,13 @@ def why_undefined(one: Measure, n_pos: float, n_neg: float) -> str:
     return one.undefined or "0/0"
 
 
-def read_one(
+def compute_one(
     spec: Spec, y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> tuple[float, str]:
     """Value of one measure from columns, and the reason where it is nan."""
     one = spec.measure
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    refuse(one, sample)
+    check_applicable(one, sample)
     if one.needs_quota and spec.quota is None:
         raise InputError(f"{one.name} needs a quota: pass quota=… (a number of rows, or a share between 0 and 1)")
     n_pos = float(np.count_nonzero(sample.positive))
@@ -129,13 +129,13 @@ def read_one(
     if one.needs_threshold:  # one pass over the rows; no sort needed
         value = float(one.compute(_count(sample, _threshold(spec)), **spec.arguments))
     else:
-        value = read([spec], rank(sample))[spec]
+        value = compute([spec], rank(sample))[spec]
     return value, why_undefined(one, n_pos, n_neg) if value != value else ""
 
 
-def refuse(one: Measure, sample: Sample) -> None:
+def check_applicable(one: Measure, sample: Sample) -> None:
     """Raise where the sample cannot be read by this measure, naming the row."""
-    problem = obstacle(one, sample)
+    problem = why_inapplicable(one, sample)
     if not problem:
         return
     if sample.weight is not None and not one.weights:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..sweep import Sums
-from .catalogue import declare, number, ratio
+from .declare import check_number, declare, ratio
 
 
 def _n(s: Sums) -> Any:
@@ -82,8 +82,8 @@ def root_mean_squared_error(s: Sums) -> Any:
 
 
 def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
-    number(eps, "eps", 0.0, 0.5, open_ends=True)
-    if number(base, "base", 0.0, inf, open_ends=True) == 1.0:
+    check_number(eps, "eps", 0.0, 0.5, open_ends=True)
+    if check_number(base, "base", 0.0, inf, open_ends=True) == 1.0:
         raise InputError("base=1 gives no logarithm; use 2 for bits, or 2.718281828459045 for nats")
 
 
@@ -112,9 +112,9 @@ def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
 
 
 def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
-    number(eps, "eps", 0.0, 0.5, open_ends=True)
+    check_number(eps, "eps", 0.0, 0.5, open_ends=True)
     if alpha is not None:
-        number(alpha, "alpha", 0.0, 1.0)
+        check_number(alpha, "alpha", 0.0, 1.0)
 
 
 @declare(
@@ -148,7 +148,7 @@ def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-
 
 
 def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
-    number(gamma, "gamma", 0.0, inf)
+    check_number(gamma, "gamma", 0.0, inf)
     _check_balanced(alpha, eps)
 
 
@@ -178,7 +178,7 @@ def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float
 
 def _check_prior(prior: Any = None) -> None:
     if prior is not None:
-        number(prior, "prior", 0.0, 1.0, open_ends=True)
+        check_number(prior, "prior", 0.0, 1.0, open_ends=True)
 
 
 def _entropy(s: Sums, prior: float | None) -> Any:

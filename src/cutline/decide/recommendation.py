@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from .errors import InputError
-from .rows import show
+from ..errors import InputError
+from ..table import format_value
 
 # goal -> (measure, why this measure)
 GOALS: dict[str, tuple[str, str]] = {
@@ -74,9 +74,9 @@ def recommend(comparison: Any, goal: str) -> Recommendation:
     best = comparison.best(name)
     others = [other for other in comparison.evaluations if other != best]
     value = comparison.evaluations[best].estimates[key]
-    said = f"{best}: {key} {show(value.value)}"
+    said = f"{best}: {key} {format_value(value.value)}"
     if value.low == value.low:
-        said += f" ({value.level:.0%} interval {show(value.low)} to {show(value.high)})"
+        said += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
     if not others:
         return Recommendation(goal, key, best, True, None, math.nan, f"{said}. It is the only model. Why: {why}.")
     gaps = {other: comparison.difference(best, other, key) for other in others}

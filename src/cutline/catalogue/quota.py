@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..sweep import Counts, Sums
-from .catalogue import declare, ratio
+from .declare import declare, ratio
 from .ranks import CHANCE_OF_PRECISION, gini_of
 
 
@@ -98,7 +98,7 @@ def quota_pearson(c: Counts) -> Any:
     True
     """
     with np.errstate(invalid="ignore"):
-        return np.clip(ratio(c.together, np.sqrt(c.spread_score) * np.sqrt(c.spread_outcome)), -1.0, 1.0)
+        return np.clip(ratio(c.comoment, np.sqrt(c.spread_score) * np.sqrt(c.spread_outcome)), -1.0, 1.0)
 
 
 @declare(

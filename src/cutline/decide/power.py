@@ -10,16 +10,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .estimate import Estimate
-from .evaluate import choose_specs
-from .inference.proportions import proportion_interval
-from .measures.catalogue import Spec
-from .measures.reading import Reading, plan, with_defaults
-from .progress import Progress
-from .rows import Rows, counted
-from .sample import make_sample
-from .sweep import PARTS, loss_arguments, scale_of
+from ..catalogue.compute import SweepPlan, plan_sweeps, with_defaults
+from ..catalogue.declare import Spec
+from ..errors import InputError
+from ..estimate import Estimate
+from ..evaluation import choose_specs
+from ..inference.proportions import proportion_interval
+from ..progress import Progress
+from ..sample import make_sample
+from ..sweep import PARTS, loss_arguments, scale_of
+from ..table import Table, pluralize
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Any], Any]
@@ -110,7 +110,7 @@ class SelectionPower:
         return Estimate(f"{a} − {b}", float(gap.mean()), low, high, self.level, "t over rounds")
 
     @property
-    def table(self) -> Rows:
+    def table(self) -> Table:
         """One row for each measure, the best selector first."""
         rows = []
         for k in np.argsort(-self.picked.mean(axis=0), kind="stable"):
@@ -127,13 +127,13 @@ class SelectionPower:
                     "undecided": float(self.undecided[:, k].mean()),
                 }
             )
-        return Rows(rows, f"How often each measure picks {self.better} ({counted(len(self.picked), 'round')})")
+        return Table(rows, f"How often each measure picks {self.better} ({pluralize(len(self.picked), 'round')})")
 
     def __repr__(self) -> str:
         return repr(self.table)
 
     def _repr_html_(self) -> str:
-        from .present.notebook import power_html
+        from ..present.notebook import power_html
 
         return power_html(self)
 
@@ -190,7 +190,7 @@ def selection_power(
     every = list(dict.fromkeys([*specs, best_by])) if better is None else specs
     seeds = np.random.SeedSequence(seed).spawn(n_rounds)
     rounds: list[_Round] = []
-    from .compiled import cores
+    from ..jit import cores
 
     workers = min(n_rounds, cores() if n_jobs is None or n_jobs < 0 else max(1, n_jobs))
     with Progress("selection power", n_rounds, progress) as counter, ThreadPoolExecutor(workers) as pool:
@@ -277,12 +277,12 @@ class _Design:
 
 def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]) -> dict[Spec, Floats]:
     """The values of specs on many test sets of one size: a row of ``positive`` and ``score`` is a test set."""
-    from .kernels import harmonic_table
-    from .power_kernels import sum_sets
+    from ..kernels import harmonic_table
+    from ..power_kernels import sum_sets
 
     sets, size = score.shape
     values: dict[Spec, Floats] = {}
-    for reading in plan(specs, size):
+    for reading in plan_sweeps(specs, size):
         request = reading.request
         losses = [loss_arguments(options) for options in request.losses]
         out = np.zeros((sets, request.width))
@@ -302,14 +302,14 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
     return values
 
 
-def _broadcast(reading: Reading, vectors: Floats) -> list[Floats]:
+def _broadcast(reading: SweepPlan, vectors: Floats) -> list[Floats]:
     return [np.broadcast_to(np.asarray(v, dtype=np.float64), len(vectors)) for v in reading.values(vectors)]
 
 
 def _readable(spec: Spec, sample: Any, may_skip: bool, model: str) -> bool:
-    from .measures.reading import obstacle
+    from ..catalogue.compute import why_inapplicable
 
-    problem = obstacle(spec.measure, sample)
+    problem = why_inapplicable(spec.measure, sample)
     if problem and not may_skip:
         raise InputError(f"model {model!r}: {spec} cannot be read, because {problem}")
     return not problem

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import InputError
+from ..errors import InputError
+from ..ranking import rank
+from ..sample import make_sample
 from .operating import operating_point
-from .ranking import rank
-from .sample import make_sample
 
 
 def threshold_for(

@@ -19,7 +19,7 @@ _TELLING = re.compile(
 _MOST_BYTES = 2**31  # a larger file is not searched line by line for what DuckDB could not read
 
 
-def in_words(path: str, name: str, compressed: bool, kind: str, error: Exception) -> str:
+def describe(path: str, name: str, compressed: bool, kind: str, error: Exception) -> str:
     """A DuckDB error as one sentence about the file."""
     text = kind in ("csv", "tsv")
     return (
@@ -144,8 +144,8 @@ def sentence(message: str) -> str:
     """The telling lines of a DuckDB message: which line, which column, what was wrong."""
     lines = [line.strip() for line in message.splitlines()]
     first = re.sub(r"^([\w ]+ Error: )+", "", lines[0]) if lines else "unknown format"
-    told = [line for line in lines[1:] if _TELLING.match(line)]
-    return "; ".join([first.rstrip(". "), *told[:2]])
+    translate_errors = [line for line in lines[1:] if _TELLING.match(line)]
+    return "; ".join([first.rstrip(". "), *translate_errors[:2]])
 
 
 @contextmanager

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .estimate import Estimate
-from .inference.resampling import Resampler, enough_replicates
-from .measures.catalogue import number
+from ..catalogue.declare import check_number
+from ..errors import InputError
+from ..estimate import Estimate
+from ..inference.resampling import Resampler, enough_replicates
+from ..ranking import Ranking, rank
+from ..sample import make_sample, resolve_quota
+from ..table import Table, format_value, pluralize
 from .operating import OperatingPoint, at_rows
-from .quota import hits_at, quota_weights
-from .ranking import Ranking, rank
-from .rows import Rows, counted, show
-from .sample import make_sample, resolve_quota
+from .selection import hits_at, quota_weights
 
 Floats = NDArray[np.float64]
 _GRID = 400
@@ -27,17 +27,17 @@ class Plan:
     """Profit by number of cases taken, and the cut that makes most of it.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
-    choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast). ``one_more`` is
-    what one more place is worth where the limit binds, on average over the stretch of the list where it lies; at most 0
-    where it does not. ``break_even`` is the largest quota that does
-    not lose money, ``limit`` the most cases that budget and capacity allow.
+    choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast).
+    ``marginal_value`` is what one more place is worth where the limit binds, on average over the stretch of the list
+    where it lies; at most 0 where it does not. ``break_even`` is the largest quota that does not lose money, ``limit``
+    the most cases that budget and capacity allow.
     """
 
     quota: int
     profit: Estimate
     optimism: float
     break_even: int
-    one_more: float
+    marginal_value: float
     limit: int
     cut: OperatingPoint | None
     taken: Floats
@@ -47,10 +47,10 @@ class Plan:
     over_quotas: Estimate | None = None
 
     @property
-    def curve(self) -> Rows:
+    def curve(self) -> Table:
         """Cases taken, expected hits and profit, row by row."""
         columns = zip(self.taken.tolist(), self.hits.tolist(), self.profits.tolist(), strict=True)
-        return Rows([{"taken": j, "hits": h, "profit": p} for j, h, p in columns], "Profit by quota")
+        return Table([{"taken": j, "hits": h, "profit": p} for j, h, p in columns], "Profit by quota")
 
     def to_dict(self) -> dict[str, Any]:
         """The plan without its curve."""
@@ -62,7 +62,7 @@ class Plan:
             "profit_high": self.profit.high,
             "optimism": self.optimism,
             "break_even": self.break_even,
-            "one_more_place": self.one_more,
+            "one_more_place": self.marginal_value,
             "limit": self.limit,
             **forecast,
             **self.settings,
@@ -72,20 +72,23 @@ class Plan:
         p = self.profit
         lines = [
             f"take {self.quota} (at most {self.limit} allowed)",
-            f"profit {show(p.value)} [{show(p.low)}, {show(p.high)}], of which {show(self.optimism)} may be optimism",
-            f"break even at {self.break_even}; one more place is worth about {show(self.one_more)}",
+            f"profit {format_value(p.value)} [{format_value(p.low)}, {format_value(p.high)}], "
+            f"of which {format_value(self.optimism)} may be optimism",
+            f"break even at {self.break_even}; one more place is worth about {format_value(self.marginal_value)}",
         ]
         if self.cut is not None:
             low, high = self.cut.next_hits
-            hits = counted(self.cut.tp, "hit")
-            lines.insert(1, f"expect {hits}; the next batch should hold {show(low)} to {show(high)}")
+            hits = pluralize(self.cut.tp, "hit")
+            lines.insert(1, f"expect {hits}; the next batch should hold {format_value(low)} to {format_value(high)}")
         if self.over_quotas is not None:
             o = self.over_quotas
-            lines.append(f"over the given quotas: profit {show(o.value)} [{show(o.low)}, {show(o.high)}]")
+            lines.append(
+                f"over the given quotas: profit {format_value(o.value)} [{format_value(o.low)}, {format_value(o.high)}]"
+            )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from .present.notebook import plan_html
+        from ..present.notebook import plan_html
 
         return plan_html(self)
 
@@ -117,11 +120,11 @@ def plan(
     (4, 7.0, 6)
     """
     prices = {
-        "cost": number(cost, "cost", 0.0),
-        "value": number(value, "value", 0.0),
-        "fixed_cost": number(fixed_cost, "fixed_cost", 0.0),
+        "cost": check_number(cost, "cost", 0.0),
+        "value": check_number(value, "value", 0.0),
+        "fixed_cost": check_number(fixed_cost, "fixed_cost", 0.0),
     }
-    number(level, "level", 0.0, 1.0, open_ends=True)
+    check_number(level, "level", 0.0, 1.0, open_ends=True)
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     ranking = rank(sample)
     n = ranking.rows
@@ -143,7 +146,7 @@ def plan(
         estimate,
         optimism,
         int(afloat[-1]),
-        _one_more(*_least_concave(ranking), best, limit, prices),
+        _marginal_value(*_least_concave(ranking), best, limit, prices),
         limit,
         at_rows(ranking, best, level) if best else None,
         taken,
@@ -158,7 +161,7 @@ def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | 
     limit = n if quota is None else resolve_quota(quota, n)
     if budget is None:
         return limit
-    left = number(budget, "budget", 0.0) - prices["fixed_cost"]
+    left = check_number(budget, "budget", 0.0) - prices["fixed_cost"]
     if left < 0:
         raise InputError(
             f"budget={budget:g} does not cover fixed_cost={prices['fixed_cost']:g}; raise it or plan nothing"
@@ -175,13 +178,13 @@ def _least_concave(ranking: Ranking) -> tuple[Floats, Floats]:
 
     Its slope is the chance of a hit at the next place; the single next outcome would be 0 or 1.
     """
-    from .kernels import hull_of_groups
+    from ..kernels import hull_of_groups
 
     x, y, used = hull_of_groups(ranking.pos, ranking.neg, 0, 0)
     return (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
 
 
-def _one_more(places: Floats, found: Floats, best: int, limit: int, prices: dict[str, float]) -> float:
+def _marginal_value(places: Floats, found: Floats, best: int, limit: int, prices: dict[str, float]) -> float:
     """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
 
     A limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before it

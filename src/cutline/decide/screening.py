@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .measures.catalogue import number, ratio
-from .quota import TieRule, select
-from .rows import Rows
-from .sample import as_numbers, make_sample
+from ..catalogue.declare import check_number, ratio
+from ..errors import InputError
+from ..sample import as_numbers, make_sample
+from ..table import Table
+from .selection import TieRule, select
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Screening:
     """Who is left in the end, and what each stage kept, lost and cost."""
 
     chosen: NDArray[np.intp]
-    stages: Rows
+    stages: Table
 
     @property
     def lost(self) -> int:
@@ -37,7 +37,7 @@ class Screening:
         return repr(self.stages)
 
     def _repr_html_(self) -> str:
-        from .present.notebook import screening_html
+        from ..present.notebook import screening_html
 
         return screening_html(self)
 
@@ -63,7 +63,7 @@ def screen(
     """
     if not stages:
         raise InputError("stages is empty; pass at least one (score, keep)")
-    prices = [0.0] * len(stages) if costs is None else [number(c, "costs", 0.0) for c in costs]
+    prices = [0.0] * len(stages) if costs is None else [check_number(c, "costs", 0.0) for c in costs]
     if len(prices) != len(stages):
         raise InputError(f"costs has {len(prices)} entries but there are {len(stages)} stages; pass one for each")
     first = _stage(stages[0], 1)
@@ -94,7 +94,7 @@ def screen(
             }
         )
         left = kept
-    return Screening(np.sort(left), Rows(rows, "Progressive screening"))
+    return Screening(np.sort(left), Table(rows, "Progressive screening"))
 
 
 def _stage(stage: Any, k: int) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .ranking import midranks
-from .sample import as_numbers, make_sample
+from ..errors import InputError
+from ..ranking import midranks
+from ..sample import as_numbers, make_sample
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .inference.resampling import Resampler, enough_replicates
-from .quota import hits_at
-from .ranking import Ranking
-from .rows import Rows
+from ..inference.resampling import Resampler, enough_replicates
+from ..ranking import Ranking
+from ..table import Table
+from .selection import hits_at
 
 Floats = NDArray[np.float64]
 GRID = 257
@@ -53,7 +53,7 @@ def _hits_at_misses(ranking: Ranking, misses: Floats) -> Floats:
     return np.asarray(y[last] + part * (y[after] - y[last]))
 
 
-def dominance(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Rows:
+def dominance(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Table:
     """From where to where each model finds the most positives (Arbel & Rokach Fig. 4).
 
     ``share`` is the share of bootstrap replicates in which that model leads (alone or level), averaged over the
@@ -86,10 +86,10 @@ def dominance(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: 
                 "more_hits": margin,
             }
         )
-    return Rows(rows, f"Who leads, by {axis}")
+    return Table(rows, f"Who leads, by {axis}")
 
 
-def family_hull(rankings: Mapping[str, Ranking]) -> Rows:
+def family_hull(rankings: Mapping[str, Ranking]) -> Table:
     """The ROC convex hull of several models: which one, at which threshold, for which slopes.
 
     A vertex is optimal for slopes between ``slope_to`` and ``slope_from``, where slope = (cost of a false positive ·
@@ -113,7 +113,7 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Rows:
     if hull[0][1] > 0:  # the first vertex stands above the origin: nobody is taken at the origin
         hull.insert(0, (0.0, 0.0, hull[0][2], float(rankings[hull[0][2]].score[0])))
     slopes = [np.inf, *(_slope(a, b) for a, b in pairwise(hull)), 0.0]
-    return Rows(
+    return Table(
         [
             {
                 "fpr": p[0],

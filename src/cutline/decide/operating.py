@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InputError
-from .estimate import Estimate, Interval
-from .inference.proportions import beta_binomial_quantile, wilson
-from .measures.catalogue import number, ratio
-from .measures.quota import quota_pearson
-from .ranking import Ranking
-from .rows import text_table
-from .sample import resolve_quota
-from .sweep import Counts, Request, counts_at, sweep
+from ..catalogue.declare import check_number, ratio
+from ..catalogue.quota import quota_pearson
+from ..errors import InputError
+from ..estimate import Estimate, Interval
+from ..inference.proportions import beta_binomial_quantile, wilson
+from ..ranking import Ranking
+from ..sample import resolve_quota
+from ..sweep import Counts, Request, counts_at, sweep
+from ..table import text_table
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class OperatingPoint:
         return text_table(rows, ["at this cut", ""])
 
     def _repr_html_(self) -> str:
-        from .present.notebook import cut_html
+        from ..present.notebook import cut_html
 
         return cut_html(self)
 
@@ -99,24 +99,24 @@ def operating_point(
             raise InputError("quota counts rows, but this sample is weighted; use threshold, recall, precision or fpr")
         return at_rows(ranking, resolve_quota(quota, ranking.rows), level)
     if threshold is not None:
-        cut = _after(ranking, ranking.above(number(threshold, "threshold")), level)
+        cut = _after(ranking, ranking.above(check_number(threshold, "threshold")), level)
         return replace(cut, threshold=float(threshold))
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
     if recall is not None:
         if ranking.n_pos == 0:
             raise InputError("recall is undefined: the sample has no positive cases")
-        wanted = number(recall, "recall", 0.0, 1.0) * ranking.n_pos
+        wanted = check_number(recall, "recall", 0.0, 1.0) * ranking.n_pos
         return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level)
     if fpr is not None or specificity is not None:
         if ranking.n_neg == 0:
             raise InputError(f"{given[0]} is undefined: the sample has no negative cases")
-        share = number(named[given[0]], given[0], 0.0, 1.0) * ranking.n_neg
+        share = check_number(named[given[0]], given[0], 0.0, 1.0) * ranking.n_neg
         allowed = share if specificity is None else ranking.n_neg - share
         room = 1e-12 * ranking.n_neg  # rounding must not cost a case
         return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level)
     rates = hits / (hits + misses)
-    kept = np.flatnonzero(rates >= number(precision, "precision", 0.0, 1.0) * (1 - 1e-12))
+    kept = np.flatnonzero(rates >= check_number(precision, "precision", 0.0, 1.0) * (1 - 1e-12))
     if len(kept) == 0:
         raise InputError(f"no cut reaches a precision of {precision:g}; the highest is {rates.max():.4g}")
     return _after(ranking, int(kept[-1]) + 1, level)

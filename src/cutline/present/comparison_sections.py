@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..decide.recommendation import GOALS
 from ..errors import InputError
-from ..recommendation import GOALS
-from ..rows import show
-from .tables import ARROWS
+from ..table import format_value
+from .text_tables import ARROWS
 
 if TYPE_CHECKING:
-    from ..compare import Comparison
-    from ..recommendation import Recommendation
+    from ..comparison import Comparison
+    from ..decide.recommendation import Recommendation
 
 # The measures that the goals argue for, and the two that most readers ask for first.
 DECIDING = ("hit_rate", "roc_auc", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
@@ -35,7 +35,9 @@ def side_by_side(comparison: Comparison, measures: Sequence[str]) -> list[dict[s
         row: dict[str, Any] = {"measure": key, "": ARROWS[comparison.specs[key].measure.better]}
         for name, ev in comparison.evaluations.items():
             e = ev.estimates[key]
-            row[name] = show(e.value) + (f"  [{show(e.low)}, {show(e.high)}]" if e.low == e.low else "")
+            row[name] = format_value(e.value) + (
+                f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
+            )
         rows.append(row)
     return rows
 
@@ -47,12 +49,12 @@ def differences_of(comparison: Comparison, measures: Sequence[str]) -> list[dict
         comparison.differences, key=lambda r: measures.index(r["measure"]) if r["measure"] in measures else -1
     ):
         if row["measure"] in measures:
-            interval = f"{show(row['low'])} … {show(row['high'])}" if row["low"] == row["low"] else ""
+            interval = f"{format_value(row['low'])} … {format_value(row['high'])}" if row["low"] == row["low"] else ""
             rows.append(
                 {
                     "measure": row["measure"],
                     "models": f"{row['a']} − {row['b']}",
-                    "difference": show(row["difference"]),
+                    "difference": format_value(row["difference"]),
                     "interval": interval,
                     "p (Holm)": p_value(row["p_adjusted"]),
                     "reading": row["reading"],

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .evaluate import choose_specs
-from .measures.catalogue import Spec
-from .measures.reading import read
-from .ranking import rank
-from .rows import Rows
-from .sample import make_sample
+from ..catalogue.compute import compute
+from ..catalogue.declare import Spec
+from ..errors import InputError
+from ..evaluation import choose_specs
+from ..ranking import rank
+from ..sample import make_sample
+from ..table import Table
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 
@@ -28,11 +28,11 @@ class SelectiveVoting:
     """
 
     order: list[str]
-    marks: Rows
+    marks: Table
     specs: tuple[Spec, ...]
 
     @property
-    def optimum(self) -> Rows:
+    def optimum(self) -> Table:
         """For each mark the X with the best value (the smallest such X), and the value there."""
         rows = []
         for spec in self.specs:
@@ -42,23 +42,23 @@ class SelectiveVoting:
                 continue
             at = int(np.nanargmax(values if spec.measure.better == "higher" else -values))
             rows.append({"mark": str(spec), "models": at + 1, "value": float(values[at])})
-        return Rows(rows, "Best number of models")
+        return Table(rows, "Best number of models")
 
     @property
-    def correlation(self) -> Rows:
+    def correlation(self) -> Table:
         """Pearson correlation between marks over X; nan for a mark that does not vary."""
         names = [str(spec) for spec in self.specs]
         table: NDArray[np.float64] = np.array([self.marks.column(name) for name in names], dtype=np.float64)
         rows = []
         for i, name in enumerate(names):
             rows.append({"mark": name, **{other: _correlation(table[i], table[j]) for j, other in enumerate(names)}})
-        return Rows(rows, "Correlation of the marks")
+        return Table(rows, "Correlation of the marks")
 
     def __repr__(self) -> str:
         return f"{self.marks!r}\n\n{self.optimum!r}"
 
     def _repr_html_(self) -> str:
-        from .present.notebook import voting_html
+        from ..present.notebook import voting_html
 
         return voting_html(self)
 
@@ -119,7 +119,7 @@ def selective_voting(
     for x, scores in enumerate(mean, start=1):
         values = _read(specs, y_true, scores, pos_label)
         rows.append({"models": x, "added": names[order[x - 1]], **{str(s): values[s] for s in specs}})
-    return SelectiveVoting([names[k] for k in order], Rows(rows, "Selective voting"), specs)
+    return SelectiveVoting([names[k] for k in order], Table(rows, "Selective voting"), specs)
 
 
 def _table(y_true: Any, models: Mapping[str, Any], pos_label: Any) -> tuple[list[str], NDArray[np.float64]]:
@@ -137,4 +137,4 @@ def _table(y_true: Any, models: Mapping[str, Any], pos_label: Any) -> tuple[list
 
 
 def _read(specs: Sequence[Spec], y_true: Any, scores: Any, pos_label: Any) -> dict[Spec, float]:
-    return read(specs, rank(make_sample(y_true, scores, pos_label=pos_label)))
+    return compute(specs, rank(make_sample(y_true, scores, pos_label=pos_label)))

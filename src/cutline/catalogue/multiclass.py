@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..ranking import rank
 from ..sample import Sample, as_column
-from .catalogue import declare_other, parse_measure
-from .reading import read
+from .compute import compute
+from .declare import declare_other, parse_measure
 
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[np.float64]:
@@ -86,7 +86,7 @@ def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[
             raise InputError(f"no case is of class {name!r}, so it has no average precision; leave its column out")
         score = np.ascontiguousarray(matrix[:, column])
         sample = Sample(positive, score, None, float(score.min()), float(score.max()))
-        values.append(read([spec], rank(sample))[spec])
+        values.append(compute([spec], rank(sample))[spec])
     return float(np.mean(values))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..catalogue.compute import SweepPlan, plan_sweeps
+from ..catalogue.declare import Spec
 from ..errors import InputError
-from ..evaluate import choose_specs, obstacle_of
+from ..evaluation import choose_specs, obstacle_of
 from ..inference.intervals import Settings
-from ..measures.catalogue import Spec
-from ..measures.reading import Reading, plan
 from ..sample import resolve_quota
 from .result import empty_sample, refuse_settings
 from .stream import TOLERANCE, Totals
@@ -21,7 +21,7 @@ _PORTIONS = 100
 
 
 @dataclass(frozen=True)
-class Wishes:
+class EvaluationRequest:
     """What to evaluate, whatever the source."""
 
     threshold: float
@@ -42,14 +42,14 @@ class Job:
     """Measures, their readings and obstacles for a table whose totals are known."""
 
     specs: list[Spec]
-    readings: list[Reading]
+    readings: list[SweepPlan]
     obstacles: Mapping[Spec, str]
     tolerance: float
     rows_at_quota: int | None
     settings: Settings
 
     @classmethod
-    def of(cls, wishes: Wishes, totals: Totals) -> Job:
+    def of(cls, wishes: EvaluationRequest, totals: Totals) -> Job:
         """Plan a streamed evaluation."""
         wishes.check(weighted=totals.weighted)
         specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=totals.weighted)
@@ -62,7 +62,7 @@ class Job:
                 f"{whole[0]} needs every place of the list in memory, and this table has some {totals.distinct:,} "
                 "distinct scores; leave it out, or evaluate a sample of the rows"
             )
-        readings = plan([spec for spec in specs if not obstacles[spec]], totals.rows)
+        readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.rows)
         rows = None if wishes.quota is None else resolve_quota(wishes.quota, totals.rows)
         refuse_settings(wishes.settings)
         resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..ranking import Ranking
 from ..sweep import Sums
-from .catalogue import check_prior, declare, ratio
+from .declare import check_prior, declare, ratio
 
 _CLASS = "a class is missing"
 _POSITIVES = "there are no positive cases"

@@ -12,24 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .dominance import dominance, drawn_hits, every_place, family_hull
+from .catalogue.declare import Spec, check_number
+from .decide.dominance import dominance, drawn_hits, every_place, family_hull
+from .decide.recommendation import Recommendation, recommend
 from .errors import InputError
-from .evaluate import Evaluation, choose_specs, evaluate_sample
+from .evaluation import Evaluation, choose_specs, evaluate_sample
 from .inference import blocks
 from .inference import paired as tests
 from .inference.intervals import AUC_FAMILY, Settings, auc_line
 from .inference.resampling import Resampler
-from .measures.catalogue import Spec, number
-from .recommendation import Recommendation, recommend
-from .rows import Rows, Tabled, counted, plain, text_table
 from .sample import Sample, make_sample, resolve_quota
+from .table import Table, TabularResult, pluralize, text_table, to_jsonable
 
 Floats = NDArray[np.float64]
 _OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Tabled):
+class Comparison(TabularResult):
     """Several models on the same cases (or on cases of their own, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates; models on the same cases share the rows drawn.
@@ -42,7 +42,7 @@ class Comparison(Tabled):
     threshold: float
     paired: bool
     margin: float | None
-    groups: Any = field(default=None, repr=False)
+    clusters: Any = field(default=None, repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Evaluation:
@@ -66,16 +66,16 @@ class Comparison(Tabled):
         return max(known, key=known.__getitem__)
 
     @cached_property
-    def table(self) -> Rows:
+    def table(self) -> Table:
         """One row for each measure, one column for each model."""
         rows = []
         for key, spec in self.specs.items():
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
             rows.append({"measure": key, "better": spec.measure.better, **values})
-        return Rows(rows, "Models side by side")
+        return Table(rows, "Models side by side")
 
     @cached_property
-    def differences(self) -> Rows:
+    def differences(self) -> Table:
         """For each pair of models and each measure: difference (a − b), interval, p-values, and a reading.
 
         ``p_adjusted`` is Holm's over the pairs of one measure. ``reading``: the better model where the interval leaves
@@ -89,7 +89,7 @@ class Comparison(Tabled):
                 row["p_adjusted"] = adjusted
                 row["reading"] = self._reading(row, spec)
             rows += pairs
-        return Rows(rows, "Differences between models (a − b)")
+        return Table(rows, "Differences between models (a − b)")
 
     def difference(self, a: str, b: str, measure: str) -> dict[str, Any]:
         """The row of one pair and measure, as a − b."""
@@ -102,7 +102,7 @@ class Comparison(Tabled):
                 return {**row, **turned}
         raise InputError(f"there is no pair {a!r}, {b!r} among the models {', '.join(self.evaluations)}")
 
-    def dominance(self, by: str = "quota") -> Rows:
+    def dominance(self, by: str = "quota") -> Table:
         """From which quota (or false positive rate) to which each model leads, and in what share of replicates."""
         if by not in ("quota", "fpr"):
             raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
@@ -114,7 +114,7 @@ class Comparison(Tabled):
         places = every_place(next(iter(rankings.values())), by)
         return dominance(rankings, by, places, *drawn_hits(rankings, resamplers, by, places, self.settings.n_resamples))
 
-    def hull(self) -> Rows:
+    def hull(self) -> Table:
         """The ROC convex hull of all models: which one at which operating range."""
         for ev in self.evaluations.values():
             if 0 in (ev.ranking.n_pos, ev.ranking.n_neg):
@@ -147,7 +147,7 @@ class Comparison(Tabled):
             ev.sample,
             ev.ranking,
             stratified=stratified,
-            groups=self.groups,
+            clusters=self.clusters,
             seed=settings.seed,
             progress=settings.progress,
             paired=self.paired,
@@ -164,7 +164,7 @@ class Comparison(Tabled):
         nothing = {"low": np.nan, "high": np.nan, "standard_error": np.nan, "p_value": np.nan, "method": ""}
         if gap != gap or self.settings.interval is None:
             return {**row, **nothing}
-        plain_rows = not one.ranking.weighted and self.groups is None
+        plain_rows = not one.ranking.weighted and self.clusters is None
         same_scale = self.paired or spec.measure.name in ("roc_auc", "gini", "pem")
         if (
             spec.measure.name in AUC_FAMILY
@@ -193,7 +193,7 @@ class Comparison(Tabled):
     def by_blocks(self) -> bool:
         """Whether the lists are so long that measures are compared block by block instead of by replicates."""
         long = all(blocks.are_enough(ev.ranking, ev.sample) for ev in self.evaluations.values())
-        return long and self.settings.interval == "auto" and self.groups is None
+        return long and self.settings.interval == "auto" and self.clusters is None
 
     def _gaps(self, a: str, b: str, key: str) -> Floats | None:
         one, two = self.replicates[a], self.replicates[b]
@@ -246,7 +246,7 @@ class Comparison(Tabled):
             "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
         }
-        return json.dumps(plain(content), indent=indent, ensure_ascii=False)
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib) with all models in one Axes; gives the Axes."""
@@ -262,9 +262,9 @@ class Comparison(Tabled):
 
     def _headline(self) -> str:
         facts = next(iter(self.evaluations.values())).facts
-        rows = f"{counted(facts['rows'], 'row')}, {facts['positives']:,} positive"
+        rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
         on = rows if self.paired else "each on rows of its own"
-        return f"{counted(len(self.evaluations), 'model')}, {on}"
+        return f"{pluralize(len(self.evaluations), 'model')}, {on}"
 
     def __repr__(self) -> str:
         return text_table(self.table.to_dicts(), self.table.columns, self._headline())
@@ -301,7 +301,7 @@ def compare(
     n_resamples: int = 2000,
     seed: int = 0,
     stratify: bool | None = None,
-    groups: Any = None,
+    clusters: Any = None,
     paired: bool = True,
     margin: float | None = None,
     progress: bool | None = None,
@@ -325,11 +325,11 @@ def compare(
         raise InputError("scores must be a mapping from model name to scores, or a frame, with at least one model")
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     settings = Settings.checked(interval, level, n_resamples, seed, bool(stratify), progress)
-    threshold = number(threshold, "threshold")
+    threshold = check_number(threshold, "threshold")
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
     weighted = sample_weight is not None
     if margin is not None:
-        number(margin, "margin", 0.0)
+        check_number(margin, "margin", 0.0)
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):
@@ -343,13 +343,13 @@ def compare(
             quota=quota,
             measures=measures,
             settings=own,
-            groups=groups,
+            clusters=clusters,
             keep=drawn[str(name)],
         )
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota, weighted=weighted)}
     first = next(iter(evaluations.values()))
     rows = None if quota is None else resolve_quota(quota, first.ranking.rows)
-    return Comparison(evaluations, specs, settings, rows, threshold, paired, margin, groups, drawn)
+    return Comparison(evaluations, specs, settings, rows, threshold, paired, margin, clusters, drawn)
 
 
 def _samples(

@@ -1,0 +1,1 @@
+"""From measures to decisions: cuts, selections, plans, stages, votes, recommendations."""
