@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.operating import next_hits
+from cutline.decide.operating import next_hits as next_hits_at
 from cutline.errors import InputError
 from cutline.present import page as page_module
 from cutline.present.comparison_sections import merged
@@ -164,7 +164,7 @@ def test_long_lists_keep_round_quotas_exact() -> None:
     for k, i in enumerate(chosen):
         point = ev.at(quota=int(stops[i]))
         assert at.hits[i] == pytest.approx(point.tp, abs=1e-6)
-        expected = next_hits(point.tp, float(stops[i]), 0.9)
+        expected = next_hits_at(point.tp, float(stops[i]), 0.9)
         assert (low[k], high[k]) == tuple(expected)
 
 
