@@ -1,6 +1,22 @@
-"""What can go wrong with input, said in one sentence: what, where, and what to do."""
+"""What is wrong with input, as facts: the argument, the problem, the remedy, the row and the column.
+
+Each front end renders an ``InputError`` in its own terms: arguments in Python, options on the command line, columns
+where a table is read. Nothing is ever looked for in, or replaced in, a finished sentence.
+"""
 
 from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_LONGEST = 60
+# {{ and }} stand for braces; {name} and {name=value} for an option as the front end writes it
+_FIELD = re.compile(r"\{\{|\}\}|\{([a-z_]+)(?:=((?:[^{}]|\{\{|\}\})*))?\}")
+_BRACES = {"{{": "{", "}}": "}"}
 
 
 def how_to_install(extra: str) -> str:
@@ -12,8 +28,146 @@ def how_to_install(extra: str) -> str:
     return f"pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')"
 
 
+def show(value: Any) -> str:
+    """A value from the data as a message may carry it: short, on one line, with braces that are no fields.
+
+    >>> show("yes"), show("{pos_label}"), show("a" * 100)
+    ("'yes'", "'{{pos_label}}'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'")
+    """
+    import numpy as np
+
+    text = repr(value.item() if isinstance(value, np.generic) and hasattr(value, "item") else value)
+    text = " ".join("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text).split(" "))
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - 1] + "…" + (text[-1] if text[-1] in "'\"" else "")
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def listed(values: Any, most: int = 8) -> str:
+    """Values as a message may list them.
+
+    >>> listed(["a", "b"]), listed(range(9), 3)
+    ("'a', 'b'", '0, 1, 2, … (9 in all)')
+    """
+    values = list(values)
+    shown = ", ".join(map(show, values[:most]))
+    return f"{shown}, … ({len(values):,} in all)" if len(values) > most else shown
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a front end speaks: what it calls an argument, how an option is written there, where rows start.
+
+    >>> command_line = Terms({"pos_label": "--positive"}, assign="{name} {value}", blank="{name} …", first_row=1)
+    >>> print(InputError("y_true", "is 'maybe'", "give {pos_label='yes'}", row=4).render(command_line))
+    y_true: row 5 is 'maybe'; give --positive yes
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    assign: str = "{name}={value}"
+    blank: str = "{name}=…"
+    first_row: int = 0
+    row_word: str = "row"
+
+    def name(self, argument: str) -> str:
+        """The argument as the user of this front end knows it."""
+        return self.names.get(argument, argument)
+
+    def option(self, argument: str, value: str | None) -> str:
+        """The option as the user would type it; ``value`` is the ``repr`` of what to give it."""
+        name = self.name(argument)
+        if value is None:
+            return self.blank.replace("{name}", name)
+        if not self.assign.startswith("{name}="):
+            value = _shell_word(value)
+        return self.assign.replace("{name}", name).replace("{value}", value)
+
+    def row(self, row: int, *, in_file: bool) -> str:
+        """A row, counted from the top: from 0 in Python's arrays and frames, from 1 below the header of a file."""
+        return f"data row {row + 1:,}" if in_file else f"{self.row_word} {row + self.first_row}"
+
+    def fill(self, text: str) -> str:
+        """A problem or a remedy with its fields filled in."""
+        return _FIELD.sub(lambda m: _BRACES[m[0]] if m[0] in _BRACES else self.option(m[1], _plain(m[2])), text)
+
+
+def _plain(value: str | None) -> str | None:
+    return None if value is None else value.replace("{{", "{").replace("}}", "}")
+
+
+def _shell_word(value: str) -> str:
+    try:
+        return shlex.quote(str(ast.literal_eval(value)))
+    except (ValueError, SyntaxError):
+        return value
+
+
+PYTHON = Terms()
+
+
 class InputError(ValueError):
-    """Input that cannot be used. The message names the argument, the first offending row and the remedy."""
+    """Input that cannot be used: which argument, what is wrong with it, what to do, and where it stands.
+
+    ``problem`` is said of the argument, or of the row where one is given ("is NaN", "holds three labels"); neither it
+    nor ``remedy`` contains the argument's own name. Another option is written as a field, ``{pos_label}`` or
+    ``{pos_label='yes'}``, and values from the data pass through ``show``. ``argument`` is ``None`` where the sentence
+    is about no argument (a file that is not there); ``problem`` is then the whole sentence.
+
+    ``column`` is the name of a column of a table, said in place of the argument; ``where`` names the file or table.
+
+    >>> print(InputError("y_score", "is NaN", "drop the row or give it a number", row=3))
+    y_score: row 3 is NaN; drop the row or give it a number
+    >>> print(InputError("y_score", "is NaN", "drop the row", row=3, column="p", where="a.csv"))
+    a.csv: column 'p': data row 4 is NaN; drop the row
+    >>> print(InputError("y_true", "holds 'a' and 'b'", "say which is positive: {pos_label='b'}"))
+    y_true holds 'a' and 'b'; say which is positive: pos_label='b'
+    """
+
+    def __init__(
+        self,
+        argument: str | None,
+        problem: str | None = None,
+        remedy: str = "",
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        where: str | None = None,
+    ) -> None:
+        if problem is None:  # one plain sentence, until every place that raises says its facts
+            argument, problem = None, str(argument).replace("{", "{{").replace("}", "}}")
+        self.argument, self.problem, self.remedy = argument, problem, remedy
+        self.row, self.column, self.where = row, column, where
+        super().__init__(argument, problem, remedy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.argument, self.problem, self.remedy), self.__dict__.copy()
+
+    def __str__(self) -> str:
+        return self.render(PYTHON)
+
+    def render(self, terms: Terms) -> str:
+        """The error as one sentence in the terms of a front end."""
+        subject = "" if self.argument is None else terms.name(self.argument)
+        if self.column is not None:
+            subject = f"column {self.column!r}"
+        said = terms.fill(self.problem)
+        if self.row is not None:
+            place = terms.row(self.row, in_file=self.where is not None)
+            said = f"{subject}: {place} {said}" if subject else f"{place} {said}"
+        elif subject:
+            said = f"{subject} {said}"
+        if self.where is not None:
+            said = f"{self.where}: {said}"
+        return f"{said}; {terms.fill(self.remedy)}" if self.remedy else said
+
+    def located(self, columns: Mapping[str, str], where: str | None = None) -> InputError:
+        """The same error, said of the columns that the arguments came from, and of the file or table."""
+        column = self.column
+        if column is None and self.argument is not None:
+            column = columns.get(self.argument)
+        if where is None or (column is None and self.row is None):
+            where = self.where
+        return InputError(self.argument, self.problem, self.remedy, row=self.row, column=column, where=where)
 
 
 class UndefinedWarning(UserWarning):
