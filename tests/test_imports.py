@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +67,53 @@ def test_public_names_are_listed() -> None:
         assert getattr(cl, name) is not None
     with pytest.raises(AttributeError):
         cl.no_such_thing  # noqa: B018
+
+
+def test_every_module_is_reached_under_its_own_name() -> None:
+    """No public function hides a module: ``import cutline.x.y as m`` gives the module."""
+    code = (
+        "import importlib, pkgutil, cutline\n"
+        "[getattr(cutline, name) for name in cutline.__all__]\n"
+        "for found in pkgutil.walk_packages(cutline.__path__, 'cutline.'):\n"
+        "    importlib.import_module(found.name)\n"
+        "    here = {}\n"
+        "    exec(f'import {found.name} as m', here)\n"
+        "    assert here['m'].__name__ == found.name, found.name\n"
+        "import cutline.catalogue.declare as c\n"
+        "assert c.declare.__module__ == 'cutline.catalogue.declare'\n"
+        "print('all')"
+    )
+    assert run(code).strip() == "all"
+
+
+def test_without_scikit_learn_its_names_are_missing_with_a_hint() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['sklearn'] = None  # as if it were not installed\n"
+        "import cutline as cl\n"
+        "from cutline import *\n"
+        "assert not hasattr(cl, 'evaluate_cv') and 'evaluate_cv' not in dir(cl)\n"
+        "print(roc_auc([1, 0], [0.9, 0.1]))\n"
+        "try:\n"
+        "    cl.evaluate_cv\n"
+        "except AttributeError as error:\n"
+        "    print(error)"
+    )
+    value, hint = run(code).splitlines()
+    assert value == "1.0"
+    assert hint == "cutline.evaluate_cv needs sklearn: pip install 'cutline[sklearn]' (in a checkout: '.[sklearn]')"
+
+
+def test_a_function_of_main_that_uses_cutline_runs_in_other_processes(tmp_path: Path) -> None:
+    pytest.importorskip("joblib")
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import joblib\n"
+        "import cutline as cl\n"
+        "def area(score):\n"
+        "    return cl.roc_auc([1, 0, 1], score)\n"
+        "if __name__ == '__main__':\n"
+        "    print(joblib.Parallel(2)(joblib.delayed(area)(s) for s in ([3, 1, 2], [1, 2, 3])))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "[1.0, 0.5]"

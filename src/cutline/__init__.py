@@ -1,13 +1,18 @@
 """cutline: how good is a classifier, how sure are we, which is better, and where to cut the ranked list.
 
 The public names are listed, with their homes, in ``__init__.pyi``. They are loaded when first used, so that
-``import cutline`` and ``cutline --help`` cost next to nothing.
+``import cutline`` and ``cutline --help`` cost next to nothing. (``lazy-loader`` does the same from files on disk; it
+reads no stub from inside a zip, knows no synonyms, and a missing library is an ImportError even for ``hasattr``.)
 """
 
 import re as _re
 from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
 
 __version__ = "0.1.0"
+
+# Rooms that need a library which only an extra brings: room -> (library, extra).
+_OPTIONAL = {".sklearn": ("sklearn", "sklearn")}
 
 
 def _homes():  # type: ignore[no-untyped-def]
@@ -19,8 +24,14 @@ def _homes():  # type: ignore[no-untyped-def]
     return homes
 
 
+def _missing(home):  # type: ignore[no-untyped-def]
+    """The library and the extra that a module needs, where the library is not installed."""
+    needs = next((needs for room, needs in _OPTIONAL.items() if home.startswith(room)), None)
+    return None if needs is None or _find_spec(needs[0]) is not None else needs
+
+
 _HOMES = _homes()
-__all__ = sorted(_HOMES)
+__all__ = sorted(name for name, (home, _) in _HOMES.items() if not _missing(home))
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
@@ -28,10 +39,14 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home, there = _HOMES[name]
+    if needs := _missing(home):
+        from .errors import how_to_install
+
+        raise AttributeError(f"{__name__}.{name} needs {needs[0]}: {how_to_install(needs[1])}")
     value = getattr(_import_module(home, __name__), there)
     globals()[name] = value
     return value
 
 
 def __dir__():  # type: ignore[no-untyped-def]
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})

@@ -3,19 +3,6 @@
 from __future__ import annotations
 
 from .crossval import CrossValidation, evaluate_cv
-from .decisions import (
-    accuracy_score,
-    balanced_accuracy_score,
-    cohen_kappa_score,
-    confusion_matrix,
-    f1_score,
-    fbeta_score,
-    jaccard_score,
-    matthews_corrcoef,
-    precision_score,
-    recall_score,
-    zero_one_loss,
-)
 from .displays import (
     GainDisplay,
     HitRateDisplay,
@@ -30,9 +17,6 @@ from .quota_classifier import QuotaClassifier
 from .scorers import scorer
 from .scores import (
     average_precision_score,
-    brier_score_loss,
-    hinge_loss,
-    log_loss,
     precision_recall_curve,
     roc_auc_score,
     roc_curve,
@@ -49,24 +33,10 @@ __all__ = [
     "QuotaClassifier",
     "RocDisplay",
     "TprFprDisplay",
-    "accuracy_score",
     "average_precision_score",
-    "balanced_accuracy_score",
-    "brier_score_loss",
-    "cohen_kappa_score",
-    "confusion_matrix",
     "evaluate_cv",
-    "f1_score",
-    "fbeta_score",
-    "hinge_loss",
-    "jaccard_score",
-    "log_loss",
-    "matthews_corrcoef",
     "precision_recall_curve",
-    "precision_score",
-    "recall_score",
     "roc_auc_score",
     "roc_curve",
     "scorer",
-    "zero_one_loss",
 ]

@@ -1,4 +1,7 @@
-"""Drop-in functions that read scores: scikit-learn's names, arguments, values and warnings, for two labels."""
+"""Drop-in functions on cutline's ranking: scikit-learn's names, arguments, values and warnings, for two labels.
+
+These sort the scores, which cutline does faster. Functions of decisions and losses are left to scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +16,67 @@ from ..catalogue.compute import compute
 from ..catalogue.declare import check_number, parse_measure
 from ..errors import InputError
 from ..ranking import rank
-from ..sample import Sample, as_column
-from .labels import (
-    Floats,
-    by_pos_label,
-    check_lengths,
-    distinct_labels,
-    label_column,
-    positives,
-    refuse_unless,
-    scored,
-    weight_column,
-)
+from ..sample import Sample, as_column, make_sample
 
+Floats = NDArray[np.float64]
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 
 
-def _of_larger_label(y_true: Any) -> tuple[NDArray[np.bool_], int]:
-    """Positives where no ``pos_label`` says otherwise: the larger of two labels. Also how many labels occur."""
-    column = label_column(y_true, "y_true")
-    labels = distinct_labels(column)
-    return positives(column, labels[-1]), len(labels)
+def _refuse_unless(function: str, argument: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    """Raise for an argument that only scikit-learn's own function takes."""
+    if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
+        raise InputError(
+            f"{function}({argument}={value!r}) is not supported here, only {' or '.join(map(repr, allowed))}; "
+            f"use sklearn.metrics.{function}"
+        )
+
+
+def _labels(values: Any) -> tuple[NDArray[Any], list[Any]]:
+    """A column of labels and those that occur, in order: two at most, none missing, no numbers with decimals."""
+    column = as_column(values, "y_true")
+    if column.dtype.kind == "f":
+        broken = ~np.isfinite(column) | (column != np.floor(column))
+        if broken.any():
+            row = int(np.argmax(broken))
+            raise InputError(f"y_true: row {row} is {column[row]:g}, which is not a label; pass labels, not scores")
+    elif column.dtype.kind == "O":
+        for row, value in enumerate(column.tolist()):
+            if value is None or value != value:
+                raise InputError(f"y_true: row {row} is missing; drop the row or give it a label")
+    found = set(np.unique(column).tolist() if column.dtype.kind != "O" else column.tolist())
+    try:
+        labels = sorted(found)
+    except TypeError:
+        raise InputError(f"labels of different kinds do not compare: {sorted(map(repr, found))}") from None
+    if len(labels) > 2:
+        raise InputError(f"two labels at most, got {len(labels)} ({labels[:6]!r}…); for more use sklearn.metrics")
+    return column, labels
+
+
+def _positives(column: NDArray[Any], label: Any) -> NDArray[np.bool_]:
+    """Which rows carry a label; a label of another kind is on none of them."""
+    found = np.asarray(column == label)
+    return found.astype(np.bool_) if found.shape == column.shape else np.zeros(column.shape, np.bool_)
+
+
+def _scored(positive: NDArray[np.bool_], y_score: Any, sample_weight: Any) -> Sample:
+    """A sample of finite scores: scikit-learn takes no infinite ones."""
+    sample = make_sample(positive, y_score, sample_weight=sample_weight)
+    if not sample.are_finite:
+        row = sample.first_row(np.isinf(sample.score))
+        raise InputError(f"y_score: row {row} is infinite; pass finite scores")
+    return sample
+
+
+def _by_pos_label(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Positives by scikit-learn's rule: 1 of {0, 1} and {−1, 1} unless ``pos_label`` names another."""
+    column, labels = _labels(y_true)
+    if pos_label is None and (column.dtype.kind in "OUS" or not (set(labels) <= {0, 1} or set(labels) <= {-1, 1})):
+        raise InputError(
+            f"y_true takes value in {labels!r} and pos_label is not specified: either make y_true take value in "
+            "{0, 1} or {-1, 1} or pass pos_label explicitly."
+        )
+    return _positives(column, 1 if pos_label is None else pos_label)
 
 
 def _totals(sample: Sample) -> tuple[Floats, Floats, NDArray[Any]]:
@@ -57,7 +100,7 @@ def roc_curve(
     >>> fpr.tolist(), tpr.tolist(), thresholds.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.35, 0.1])
     """
-    fps, tps, thresholds = _totals(scored(by_pos_label(y_true, pos_label), y_score, sample_weight))
+    fps, tps, thresholds = _totals(_scored(_by_pos_label(y_true, pos_label), y_score, sample_weight))
     if drop_intermediate and len(fps) > 2:
         corner = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
         kept = np.flatnonzero(np.concatenate([[True], corner, [True]]))
@@ -82,7 +125,7 @@ def precision_recall_curve(
     >>> precision.round(2).tolist(), recall.tolist()
     ([0.5, 0.67, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.5, 0.0])
     """
-    fps, tps, thresholds = _totals(scored(by_pos_label(y_true, pos_label), y_score, sample_weight))
+    fps, tps, thresholds = _totals(_scored(_by_pos_label(y_true, pos_label), y_score, sample_weight))
     if drop_intermediate and len(fps) > 2:
         moves = (np.diff(tps[:-1]) != 0) | (np.diff(tps[1:]) != 0)
         kept = np.flatnonzero(np.concatenate([[True], moves, [True]]))
@@ -117,14 +160,14 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    refuse_unless("roc_auc_score", "average", average, _AVERAGES)  # of no effect with two labels
-    refuse_unless("roc_auc_score", "multi_class", multi_class, ("raise",))
-    refuse_unless("roc_auc_score", "labels", labels, (None,))
+    _refuse_unless("roc_auc_score", "average", average, _AVERAGES)  # of no effect with two labels
+    _refuse_unless("roc_auc_score", "multi_class", multi_class, ("raise",))
+    _refuse_unless("roc_auc_score", "labels", labels, (None,))
     if max_fpr is not None and check_number(max_fpr, "max_fpr", 0.0, 1.0) == 0:
         raise InputError("max_fpr=0 leaves no area; it must lie in (0, 1]")
-    positive, found = _of_larger_label(y_true)
-    sample = scored(positive, y_score, sample_weight)
-    if found < 2:
+    column, found = _labels(y_true)
+    sample = _scored(_positives(column, found[-1]), y_score, sample_weight)
+    if len(found) < 2:
         warnings.warn(
             "Only one class is present in y_true. ROC AUC score is not defined in that case.",
             UndefinedMetricWarning,
@@ -152,122 +195,13 @@ def average_precision_score(
     >>> round(average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8333
     """
-    refuse_unless("average_precision_score", "average", average, _AVERAGES)  # of no effect with two labels
-    column = label_column(y_true, "y_true")
-    labels = distinct_labels(column)
+    _refuse_unless("average_precision_score", "average", average, _AVERAGES)  # of no effect with two labels
+    column, labels = _labels(y_true)
     if len(labels) == 2 and pos_label not in labels:
         raise InputError(f"pos_label={pos_label!r} is not a valid label. It should be one of {labels!r}")
-    sample = scored(positives(column, pos_label), y_score, sample_weight)
+    sample = _scored(_positives(column, pos_label), y_score, sample_weight)
     if not sample.positive.any():
         _warn_no_positives()
         return 0.0
     spec = parse_measure("average_precision")
     return compute([spec], rank(sample))[spec]
-
-
-def _probabilities(values: Any, n: int) -> NDArray[Any]:
-    """Probabilities of both classes, from one column (of the positive class) or from two."""
-    column = np.asarray(values.detach() if hasattr(values, "detach") else values)  # of a tensor, the values alone
-    if column.ndim == 2 and column.shape[1] == 2:
-        both = column.astype(np.float64) if column.dtype.kind != "f" else column
-    else:
-        one = as_column(column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column, "y_proba")
-        if one.dtype.kind not in "biuf":
-            raise InputError(f"y_proba must hold numbers, got values of type {one.dtype}")
-        one = one.astype(np.float64) if one.dtype.kind != "f" else one
-        both = np.stack([1 - one, one], axis=1)
-    check_lengths(("y_true", np.empty(n)), ("y_proba", both))
-    if np.isnan(both).any():
-        raise InputError(f"y_proba: row {int(np.argmax(np.isnan(both).any(axis=1)))} is NaN; give it a number")
-    if both.max() > 1 or both.min() < 0:
-        row = int(np.argmax(((both > 1) | (both < 0)).any(axis=1)))
-        raise InputError(f"y_proba: row {row} lies outside [0, 1]; pass probabilities")
-    if not np.allclose(both.sum(axis=1), 1, rtol=float(np.sqrt(np.finfo(both.dtype).eps)), atol=0):
-        warnings.warn(
-            "The y_prob values do not sum to one. Make sure to pass probabilities.", UserWarning, stacklevel=3
-        )
-    return both
-
-
-def log_loss(
-    y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight: Any = None, labels: Any = None
-) -> float:
-    """Mean (``normalize=False``: sum) of −ln of the probability given to the true label; the larger is positive.
-
-    ``y_proba``: probabilities of the positive label, or of both as ``predict_proba`` gives them. ``labels`` names both
-    labels where only one occurs.
-
-    >>> round(log_loss([0, 1, 1], [0.2, 0.9, 0.6]), 4)
-    0.2798
-    """
-    column = label_column(y_true, "y_true")
-    known = distinct_labels(column if labels is None else label_column(labels, "labels"))
-    if len(known) != 2:
-        raise InputError("y_true contains only one label; name both with labels=[…]")
-    if not set(distinct_labels(column)) <= set(known):
-        raise InputError(f"y_true contains labels that are not among labels={known!r}")
-    positive = positives(column, known[1])
-    both = _probabilities(y_proba, len(column))
-    eps = np.finfo(both.dtype).eps
-    given = np.clip(np.where(positive, both[:, 1], both[:, 0]), eps, 1 - eps)
-    return _mean(-np.log(given), weight_column(sample_weight, len(column)), normalize)
-
-
-def brier_score_loss(
-    y_true: Any,
-    y_proba: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    labels: Any = None,
-    scale_by_half: bool | str = "auto",
-) -> float:
-    """Mean squared distance of probability and outcome (``scale_by_half=False``: over both classes, twice that).
-
-    >>> round(brier_score_loss([0, 1, 1], [0.2, 0.9, 0.6]), 4)
-    0.07
-    """
-    refuse_unless("brier_score_loss", "labels", labels, (None,))
-    refuse_unless("brier_score_loss", "scale_by_half", scale_by_half, ("auto", True, False))
-    column = label_column(y_true, "y_true")
-    known = distinct_labels(column)
-    positive = positives(column, _brier_label(column, known, pos_label, np.ndim(y_proba) == 2))
-    both = _probabilities(y_proba, len(column))
-    loss = ((positive - both[:, 1].astype(np.float64)) ** 2 + (~positive - both[:, 0].astype(np.float64)) ** 2) / 2
-    return _mean(loss * (1.0 if scale_by_half else 2.0), weight_column(sample_weight, len(column)), True)
-
-
-def _brier_label(column: NDArray[Any], known: list[Any], pos_label: Any, two_columns: bool) -> Any:
-    """The positive label: as given, else 1 of {0, 1} and {−1, 1}, else the larger of two numbers."""
-    if two_columns:
-        if pos_label is not None:
-            raise InputError("brier_score_loss(pos_label=…) goes with one column of probabilities, not with two")
-        if len(known) < 2:
-            raise InputError("y_true contains only one label; pass one column of probabilities and pos_label=…")
-        return known[1]
-    if pos_label is not None:
-        if pos_label not in known and len(known) > 1:
-            raise InputError(f"pos_label={pos_label!r} is not a valid label. It should be one of {known!r}")
-        return pos_label
-    if column.dtype.kind in "OUS":
-        raise InputError(f"y_true takes value in {known!r} and pos_label is not specified; add pos_label=…")
-    return 1 if set(known) <= {0, 1} or set(known) <= {-1, 1} else known[-1]
-
-
-def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
-    """Mean of max(0, 1 − margin) of signed distances; the larger label lies on the positive side.
-
-    >>> round(hinge_loss([-1, 1, 1], [-2.18, 2.36, 0.09]), 4)
-    0.3033
-    """
-    refuse_unless("hinge_loss", "labels", labels, (None,))
-    positive, found = _of_larger_label(y_true)
-    sample = scored(positive if found == 2 else np.zeros_like(positive), pred_decision, sample_weight)
-    margin = np.where(sample.positive, sample.score, -sample.score)
-    return _mean(np.maximum(0.0, 1.0 - margin), sample.weight, True)
-
-
-def _mean(losses: NDArray[Any], weight: Floats | None, normalize: bool) -> float:
-    if normalize:
-        return float(np.average(losses, weights=weight))
-    return float(losses.sum() if weight is None else losses @ weight)
