@@ -193,7 +193,7 @@ def chunk(
         sample = cell.draw(rng)
         ranking = rank(sample)
         values["n_pos"][i] = ranking.n_pos
-        at = compute(specs, ranking)
+        at = compute(specs, ranking).values
         defined = [spec for spec in specs if math.isfinite(at[spec])]
         closed: set[Spec] = set()
         for spec in defined:
@@ -395,7 +395,7 @@ def long_lists(sims: int) -> Iterator[str]:
                 made[spec].append((e.value, e.low, e.high))
             print(f"\r{prevalence:.0%}: {number + 1} of {sims}", end="", file=sys.stderr, flush=True)
         print("\r" + " " * 30 + "\r", end="", file=sys.stderr)
-        truths = compute(specs, cell.population())
+        truths = compute(specs, cell.population()).values
         for spec in specs:
             value, low, high = np.array(made[spec]).T
             true = float(value.mean()) if spec.measure.extensive else truths[spec]

@@ -77,7 +77,7 @@ def test_a_replicate_is_the_rows_it_drew(design: str, levels: int) -> None:
     clusters = np.random.default_rng(1).integers(0, 9, len(case.y)) if how.get("groups") else None
     resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), clusters=clusters, seed=5)
     specs = all_specs(36, weighted=sample.weight is not None)
-    found = replicate(specs, compute(specs, ranking), resampler, 8, jackknife=False)
+    found = replicate(specs, dict(compute(specs, ranking).values), resampler, 8, jackknife=False)
     for r, (counts, reweighted) in enumerate(resampler.each(8)):
         times = resampler.row_multiplicities(counts)
         y, s, w = drawn_rows(sample, times)
@@ -152,7 +152,7 @@ def spread(case: Case, name: str, n: int = 6000, **how: Any) -> float:
     resampler = Resampler(
         sample, ranking, stratified=how.get("stratified", False), clusters=how.get("clusters"), seed=2
     )
-    drawn = replicate([spec], compute([spec], ranking), resampler, n, jackknife=False)[spec]
+    drawn = replicate([spec], dict(compute([spec], ranking).values), resampler, n, jackknife=False)[spec]
     return float(np.nanstd(drawn.values))
 
 
@@ -294,7 +294,7 @@ def test_bca_takes_its_acceleration_from_leaving_each_row_out(name: str) -> None
     sample = make_sample(case.y, case.s)
     ranking = rank(sample)
     spec = cl.parse_measure(name)
-    values = compute([spec], ranking)
+    values = dict(compute([spec], ranking).values)
     plain = Resampler(sample, ranking, stratified=False, seed=4)
     made = replicate([spec], values, plain, 700, jackknife=True)[spec]
     left = np.array([without(case, name, i) for i in range(41)])
@@ -310,7 +310,9 @@ def test_stratified_acceleration_is_that_of_a_statistic_of_two_samples() -> None
     sample = make_sample(case.y, case.s)
     ranking = rank(sample)
     spec = cl.parse_measure("roc_auc")
-    made = replicate([spec], compute([spec], ranking), Resampler(sample, ranking, stratified=True), 50, jackknife=True)
+    made = replicate(
+        [spec], dict(compute([spec], ranking).values), Resampler(sample, ranking, stratified=True), 50, jackknife=True
+    )
     influence = []
     for label in (0, 1):
         rows = np.flatnonzero(case.y == label)
@@ -332,7 +334,11 @@ def test_acceleration_of_many_rows_comes_from_blocks_close_to_the_exact_one() ->
     exact = float((gaps**3).mean() / (6 * math.sqrt(20_000) * (gaps**2).mean() ** 1.5))
     made = [
         replicate(
-            [spec], compute([spec], ranking), Resampler(sample, ranking, stratified=False, seed=k), 2, jackknife=True
+            [spec],
+            dict(compute([spec], ranking).values),
+            Resampler(sample, ranking, stratified=False, seed=k),
+            2,
+            jackknife=True,
         )
         for k in range(30)
     ]

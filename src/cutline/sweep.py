@@ -120,6 +120,10 @@ class Counts:
     spread_outcome: Any = float("nan")
     comoment: Any = float("nan")
 
+    def plain(self) -> Counts:
+        """The cells of one sample as Python's own numbers."""
+        return Counts(*(float(getattr(self, name)) for name in self.__slots__))
+
 
 def counts_at(values: NDArray[np.float64], at: int) -> Counts:
     """The cut that starts at place ``at`` of the vectors."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,18 +76,35 @@ def plan_sweeps(specs: Sequence[Spec], rows: int) -> list[SweepPlan]:
     return readings
 
 
-def compute(specs: Sequence[Spec], ranking: Ranking) -> dict[Spec, float]:
+@dataclass(frozen=True)
+class Computed:
+    """The values of specs on one ranking, and the sums that they came from: nothing has to be swept again."""
+
+    values: Mapping[Spec, float]
+    sums: tuple[tuple[SweepPlan, NDArray[np.float64]], ...]
+
+    def cut(self, spec: Spec) -> Counts:
+        """The four cells at the threshold or quota of one of the specs, as plain numbers."""
+        for reading, vector in self.sums:
+            if reading.ties == spec.ties:
+                return reading.cut(spec, vector).plain()
+        raise KeyError(str(spec))
+
+
+def compute(specs: Sequence[Spec], ranking: Ranking) -> Computed:
     """The values of specs on one ranking, from one pass for each tie rule among them."""
     values: dict[Spec, float] = {}
+    sums = []
     for reading in plan_sweeps(specs, ranking.rows):
         ordered = ranking.resolved(reading.ties)
         if reading.specs:
             vector = sweep(ordered, reading.request)
+            sums.append((reading, vector))
             values.update(zip(reading.specs, map(float, reading.values(vector)), strict=True))
         for spec in specs:
             if spec.measure.part == "ranking" and spec.ties == reading.ties:
                 values[spec] = float(spec.measure.compute(ordered, **spec.arguments))
-    return values
+    return Computed(values, tuple(sums))
 
 
 def why_inapplicable(one: Measure, sample: Sample) -> str:
@@ -129,7 +146,7 @@ def compute_one(
     if one.needs_threshold:  # one pass over the rows; no sort needed
         value = float(one.compute(_count(sample, _threshold(spec)), **spec.arguments))
     else:
-        value = compute([spec], rank(sample))[spec]
+        value = compute([spec], rank(sample)).values[spec]
     return value, why_undefined(one, n_pos, n_neg) if value != value else ""
 
 

@@ -86,7 +86,7 @@ def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[
             raise InputError(f"no case is of class {name!r}, so it has no average precision; leave its column out")
         score = np.ascontiguousarray(matrix[:, column])
         sample = Sample(positive, score, None, float(score.min()), float(score.max()))
-        values.append(compute([spec], rank(sample))[spec])
+        values.append(compute([spec], rank(sample)).values[spec])
     return float(np.mean(values))
 
 

@@ -137,4 +137,4 @@ def _table(y_true: Any, models: Mapping[str, Any], pos_label: Any) -> tuple[list
 
 
 def _read(specs: Sequence[Spec], y_true: Any, scores: Any, pos_label: Any) -> dict[Spec, float]:
-    return compute(specs, rank(make_sample(y_true, scores, pos_label=pos_label)))
+    return dict(compute(specs, rank(make_sample(y_true, scores, pos_label=pos_label))).values)

@@ -41,7 +41,7 @@ def by_block(specs: Sequence[Spec], sample: Sample, seed: int) -> dict[Spec, NDA
         score = sample.score[rows]
         weight = None if sample.weight is None else sample.weight[rows]
         part = Sample(sample.positive[rows], score, weight, float(score.min()), float(score.max()))
-        values = compute(specs, rank(part))
+        values = compute(specs, rank(part)).values
         return [values[spec] for spec in specs]
 
     table = np.array(in_threads([partial(values_of, rows) for rows in np.array_split(order, BLOCKS)]))

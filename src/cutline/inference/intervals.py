@@ -90,7 +90,7 @@ def estimate_all(
     that models on the same rows match.
     """
     possible = [spec for spec in specs if not obstacles[spec]]
-    values = compute(possible, ranking)
+    values = dict(compute(possible, ranking).values)
     by_delong = settings.interval in ("auto", "delong", "delong_logit") and clusters is None and not ranking.weighted
     auc = _auc(ranking) if by_delong and any(spec.measure.name in AUC_FAMILY for spec in possible) else None
     estimates = {}

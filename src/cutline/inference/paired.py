@@ -178,4 +178,4 @@ def swap_test(
 
 
 def _read(spec: Spec, positive: NDArray[np.bool_], score: Floats) -> float:
-    return compute([spec], rank(Sample(positive, score, None, float(score.min()), float(score.max()))))[spec]
+    return compute([spec], rank(Sample(positive, score, None, float(score.min()), float(score.max())))).values[spec]

@@ -163,7 +163,7 @@ def label_permutation_test(
     if isinstance(statistic, Spec):
         check_applicable(statistic.measure, sample)
         ranking = rank(sample)
-        observed = compute([statistic], ranking)[statistic]
+        observed = compute([statistic], ranking).values[statistic]
         why = why_undefined(statistic.measure, ranking.n_pos, ranking.n_neg)
     else:
         observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
@@ -201,7 +201,7 @@ def _null_one_by_one(spec: Spec, ranking: Ranking, m: int, seed: int, progress: 
         for i in range(m):
             pos, neg = np.empty_like(size), np.empty_like(size)
             permute_labels(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
-            null[i] = compute([spec], Ranking(ranking.score, pos, neg, ranking.rows))[spec]
+            null[i] = compute([spec], Ranking(ranking.score, pos, neg, ranking.rows)).values[spec]
             shown.advance()
     return null
 

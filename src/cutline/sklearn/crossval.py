@@ -303,7 +303,7 @@ def pooled_evaluation(
         fold_of = fold_of[sample.source_rows]
     ranking = rank(sample)
     obstacles = {spec: obstacle_of(spec.measure, sample, by_default) for spec in specs}
-    values = compute([spec for spec in specs if not obstacles[spec]], ranking)
+    values = dict(compute([spec for spec in specs if not obstacles[spec]], ranking).values)
     estimates = {
         spec: Estimate(
             str(spec), math.nan, reason=obstacles[spec] or why_undefined(spec.measure, ranking.n_pos, ranking.n_neg)

@@ -176,7 +176,7 @@ def roc_auc_score(
         return float("nan")
     if max_fpr is None or max_fpr == 1:
         spec = parse_measure("roc_auc")
-        return compute([spec], rank(sample))[spec]
+        return compute([spec], rank(sample)).values[spec]
     fps, tps, _ = _totals(sample)
     fpr, tpr = np.append(0.0, fps / fps[-1]), np.append(0.0, tps / tps[-1])
     stop = int(np.searchsorted(fpr, max_fpr, side="right"))
@@ -204,4 +204,4 @@ def average_precision_score(
         _warn_no_positives()
         return 0.0
     spec = parse_measure("average_precision")
-    return compute([spec], rank(sample))[spec]
+    return compute([spec], rank(sample)).values[spec]
