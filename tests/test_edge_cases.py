@@ -91,7 +91,7 @@ CELLS = [(m, c, v) for m, row in TABLE.items() for c, v in zip(SAMPLES, row, str
 
 def call(text: str, y: Any, s: Any) -> float:
     name, _, quota = text.partition("@")
-    options = {} if not quota else {"quota": len(y) if quota == "all" else int(quota)}
+    options = {} if not quota else {"quota": max(1, len(y)) if quota == "all" else int(quota)}
     return getattr(cl, name)(y, s, **options)
 
 

@@ -148,7 +148,7 @@ def test_table_is_sorted_and_complete() -> None:
     ("change", "message"),
     [
         ({"wins": "most"}, "wins must be"),
-        ({"n_sets": 0}, "n_sets=0"),
+        ({"n_sets": 0}, "n_sets must be"),
         ({"better": "c"}, "not among the models"),
         ({"measures": ["ranking_score(g=1)"]}, "cannot be read from many test sets|g"),
         ({"models": {}}, "models is empty"),

@@ -144,8 +144,8 @@ def test_wald_is_silent_with_more_than_five_of_each() -> None:
     ("arguments", "says"),
     [
         ((1.5, 5), "successes"),
-        ((-1, 5), "successes=-1"),
-        ((6, 5), "successes=6"),
+        ((-1, 5), "successes"),
+        ((6, 5), "successes"),
         ((0, 0), "n"),
         ((True, 5), "successes"),
         ((1, 5, 0.0), "level"),

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue.declare import Spec, check_number
+from .catalogue.declare import Spec
 from .decide.dominance import dominance, drawn_hits, every_place, family_hull
 from .decide.recommendation import Recommendation, recommend
 from .errors import InputError
 from .evaluation import Evaluation, choose_specs, evaluate_sample
 from .inference import blocks
 from .inference import paired as tests
-from .inference.intervals import AUC_FAMILY, Settings, auc_line
+from .inference.intervals import AUC_FAMILY, INTERVAL, Settings, auc_line
 from .inference.resampling import Resampler
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .validate import checked
 
 Floats = NDArray[np.float64]
 _OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
@@ -287,6 +288,7 @@ def _by_blocks(spec: Spec, gap: float, value: float, gaps: Floats, of_first: Flo
     return {"low": low, "high": high, "standard_error": error, "p_value": p, "method": "paired blocks"}
 
 
+@checked(interval=INTERVAL)
 def compare(
     y_true: Any,
     scores: Any,
@@ -324,12 +326,9 @@ def compare(
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("scores must be a mapping from model name to scores, or a frame, with at least one model")
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
-    settings = Settings.checked(interval, level, n_resamples, seed, bool(stratify), progress)
-    threshold = check_number(threshold, "threshold")
+    settings = Settings(interval, level, n_resamples, seed, bool(stratify), progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
     weighted = sample_weight is not None
-    if margin is not None:
-        check_number(margin, "margin", 0.0)
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue.declare import check_number, ratio
+from .catalogue.declare import ratio
 from .errors import InputError
 from .ranking import Ranking
 from .table import Table
+from .validate import check_number, checked
 
 Floats = NDArray[np.float64]
 _GRID = 512
@@ -49,13 +50,13 @@ class Curve:
     def __len__(self) -> int:
         return len(self.x)
 
+    @checked
     def band(self, level: float = 0.95, simultaneous: bool = False) -> Band:
         """Bootstrap band: pointwise, or one that holds the whole curve at once.
 
         The pointwise band takes the quantiles of the replicates' curves at each abscissa. The simultaneous one widens
         it by one factor on either side until a share ``level`` of the replicates' curves lies inside everywhere.
         """
-        check_number(level, "level", 0.0, 1.0, open_ends=True)
         if self.banded is None:
             raise InputError(f"the {self.name} curve was made without resampling, so it has no band")
         low, high = float(self.x.min()), float(self.x.max())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .catalogue.compute import why_inapplicable, with_defaults
-from .catalogue.declare import REQUIRED, Measure, Spec, check_number, make_spec, parse_measure
+from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
 from .catalogue.multiclass import labelled_matrix
 from .curves import Curve, curve, hull_points
@@ -19,10 +19,11 @@ from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
 from .errors import InputError
 from .estimate import Estimate
-from .inference.intervals import Settings, estimate_all
+from .inference.intervals import INTERVAL, Settings, estimate_all
 from .ranking import Ranking, rank
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .validate import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,7 @@ class Evaluation(TabularResult):
             "weighted": self.ranking.weighted,
         }
 
+    @checked
     def at(
         self,
         *,
@@ -132,12 +134,11 @@ class Evaluation(TabularResult):
 
         return write_page(self, path, **options)
 
+    @checked
     def lift_table(self, portions: int = 10) -> Table:
         """Lift by portions of the ranked list."""
         if self.ranking.weighted:
             raise InputError("the lift table counts places, but this sample is weighted")
-        if not 1 <= portions <= self.ranking.rows:
-            raise InputError(f"portions={portions} must be from 1 to the number of rows, {self.ranking.rows}")
         return lift_rows(self.ranking, portions)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -233,6 +234,7 @@ def choose_specs(
     ]
 
 
+@checked(interval=INTERVAL)
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -263,12 +265,12 @@ def evaluate(
     >>> ev["pem"].value
     0.5
     """
-    settings = Settings.checked(interval, level, n_resamples, seed, stratify, progress)
+    settings = Settings(interval, level, n_resamples, seed, stratify, progress)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     return evaluate_sample(
         sample,
         name=name,
-        threshold=check_number(threshold, "threshold"),
+        threshold=threshold,
         quota=quota,
         measures=measures,
         settings=settings,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .validate import check_quota
 
 _EXACT_INTEGERS = 2**53
 WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
@@ -271,17 +272,12 @@ def _weights(values: Any, n: int) -> NDArray[np.float64]:
 
 def resolve_quota(quota: Any, n: int) -> int:
     """Rows that a quota means: an integer is a number of rows, a float in (0, 1) a share of them, rounded down."""
-    if isinstance(quota, bool | np.bool_) or not isinstance(quota, int | float | np.integer | np.floating):
-        raise InputError(f"quota must be a number of rows or a share between 0 and 1, got {quota!r}")
-    if isinstance(quota, float | np.floating):
-        if not 0.0 < quota < 1.0:
-            raise InputError(
-                f"quota={quota!r}: a float is a share strictly between 0 and 1; for a number of rows pass an int"
-            )
-        rows = int(np.floor(float(quota) * n + 1e-9))  # 0.29 · 100 is 28.999… in floats, and means 29
+    wanted = check_quota(quota)
+    if isinstance(wanted, float):
+        rows = int(np.floor(wanted * n + 1e-9))  # 0.29 · 100 is 28.999… in floats, and means 29
         if rows < 1:
             raise InputError(f"quota={quota!r} of {n} rows is less than one row; ask for at least {1 / n:.3g}")
         return rows
-    if not 1 <= quota <= n:
+    if wanted > n:
         raise InputError(f"quota={quota} must be from 1 to the number of rows, {n}")
-    return int(quota)
+    return wanted

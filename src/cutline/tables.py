@@ -6,13 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .catalogue.declare import check_number
 from .comparison import Comparison
 from .errors import InputError
 from .evaluation import Evaluation
-from .inference.intervals import Settings
+from .inference.intervals import INTERVAL, Settings
+from .validate import checked
 
 
+@checked(interval=INTERVAL)
 def evaluate_table(
     source: Any,
     *,
@@ -52,10 +53,10 @@ def evaluate_table(
     ``missing``: ``"error"`` refuses a row without label, score or weight; ``"drop"`` leaves such rows out and reports
     how many as ``ev.facts["dropped"]``.
     """
-    settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
+    settings = Settings(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
     from .engines.request import EvaluationRequest
 
-    wishes = EvaluationRequest(check_number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
+    wishes = EvaluationRequest(threshold, quota, measures, settings, n_resamples, stream)
     columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
     for role, column in (("label", label), ("score", score)):
         if column is None:
@@ -81,6 +82,7 @@ def evaluate_table(
         return through_duckdb(settled(table, label, [score], weight), score=score, name=title, **columns)
 
 
+@checked(interval=INTERVAL)
 def compare_table(
     source: Any,
     *,
@@ -112,12 +114,10 @@ def compare_table(
     named = _named(scores)
     if label is None:
         raise InputError("label must be the name of a column, got None")
-    settings = Settings.checked(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
-    if margin is not None:
-        check_number(margin, "margin", 0.0)
+    settings = Settings(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
     from .engines.request import EvaluationRequest
 
-    wishes = EvaluationRequest(check_number(threshold, "threshold"), quota, measures, settings, n_resamples, stream)
+    wishes = EvaluationRequest(threshold, quota, measures, settings, n_resamples, stream)
     columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
     machine = _options(memory_limit, threads, temp_directory)
     if _is_from(source, "pyspark"):

@@ -9,7 +9,6 @@ import ast
 import difflib
 import functools
 import inspect
-import math
 import re
 import textwrap
 import warnings
@@ -21,6 +20,7 @@ import numpy as np
 
 from ..errors import InputError, UndefinedWarning
 from ..ranking import Ties
+from ..validate import check_number, check_quota, one_of
 
 Family = Literal["threshold", "probability", "ranking", "quota", "other"]
 REQUIRED: Any = inspect.Parameter.empty
@@ -334,12 +334,13 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
         raise InputError(
             f"{one.name} takes no quota; measures at a quota are hit_rate, qrecall, quota_lift, quota_pearson"
         )
+    if quota is not None:
+        quota = check_quota(quota)
     if threshold is not None:
         if not one.needs_threshold:
             raise InputError(f"{one.name} takes no threshold; it reads the whole list")
         threshold = check_number(threshold, "threshold")
-    if ties not in ("expected", "best", "worst"):
-        raise InputError(f"ties must be 'expected', 'best' or 'worst', got {ties!r}")
+    one_of("expected", "best", "worst")(ties, "ties")
     if ties != "expected" and not one.ties:
         raise InputError(f"{one.name} does not depend on the order within ties, so it takes no ties={ties!r}")
     unknown = [key for key in left if key not in one.params]
@@ -359,19 +360,6 @@ def _same(value: Any, default: Any) -> bool:
     return value is default or (
         isinstance(value, int | float) and isinstance(default, int | float) and value == default
     )
-
-
-def check_number(
-    value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
-) -> float:
-    """A number within bounds, or an error that says which."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
-        raise InputError(f"{name} must be a number, got {value!r}")
-    inside = low < value < high if open_ends else low <= value <= high
-    if not inside:
-        left, right = ("(", ")") if open_ends else ("[", "]")
-        raise InputError(f"{name}={value:g} must lie in {left}{low:g}, {high:g}{right}")
-    return float(value)
 
 
 def check_prior(prior: Any = None) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..ranking import rank
 from ..sample import Sample, as_column
+from ..validate import checked
 from .compute import compute
 from .declare import declare_other, parse_measure
 
@@ -129,6 +130,7 @@ def ranked_probability_score(y_true: Any, score_matrix: Any, *, classes: Sequenc
     undefined="",
     perfect=0.0,
 )
+@checked
 def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, normalize: bool = False) -> float:
     """Sum over triplets of embeddings by how much the negative is not farther than the positive plus a margin.
 
@@ -141,8 +143,6 @@ def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, no
     a, p, n = (_embedding(values, name, normalize) for name, values in tables.items())
     if not a.shape == p.shape == n.shape:
         raise InputError(f"anchor, positive and negative must have one shape, got {a.shape}, {p.shape}, {n.shape}")
-    if not (isinstance(margin, int | float) and 0 <= margin < inf):
-        raise InputError(f"margin must be a number of at least 0, got {margin!r}")
     gap = ((a - p) ** 2).sum(axis=1) - ((a - n) ** 2).sum(axis=1) + margin
     return float(np.maximum(gap, 0.0).sum())
 

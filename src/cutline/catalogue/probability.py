@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..sweep import Sums
-from .declare import check_number, declare, ratio
+from ..validate import check_number
+from .declare import declare, ratio
 
 
 def _n(s: Sums) -> Any:

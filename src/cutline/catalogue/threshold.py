@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..sweep import Counts
-from .declare import check_number, check_prior, declare, ratio
+from ..validate import check_number
+from .declare import check_prior, declare, ratio
 
 
 @declare(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..ranking import midranks
 from ..sample import as_numbers, make_sample
+from ..validate import checked
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ def linear_ranking_decomposition(
     return Decomposition(score, oracle, oracle - score, switched, pairs)
 
 
+@checked
 def misclassification_decomposition(
     y_true: Any, y_score: Any, true_probability: Any, *, threshold: float = 0.5, pos_label: Any = None
 ) -> Decomposition:
@@ -91,6 +93,7 @@ class SelectorDifferences:
     linear_ranking: float
 
 
+@checked
 def selector_differences(
     y_true: Any, first_score: Any, second_score: Any, *, threshold: float = 0.5, pos_label: Any = None
 ) -> SelectorDifferences:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..catalogue.declare import check_number, ratio
+from ..catalogue.declare import ratio
 from ..catalogue.quota import quota_pearson
 from ..errors import InputError
 from ..estimate import Estimate, Interval
@@ -99,24 +99,23 @@ def operating_point(
             raise InputError("quota counts rows, but this sample is weighted; use threshold, recall, precision or fpr")
         return at_rows(ranking, resolve_quota(quota, ranking.rows), level)
     if threshold is not None:
-        cut = _after(ranking, ranking.above(check_number(threshold, "threshold")), level)
+        cut = _after(ranking, ranking.above(threshold), level)
         return replace(cut, threshold=float(threshold))
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
     if recall is not None:
         if ranking.n_pos == 0:
             raise InputError("recall is undefined: the sample has no positive cases")
-        wanted = check_number(recall, "recall", 0.0, 1.0) * ranking.n_pos
+        wanted = recall * ranking.n_pos
         return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level)
     if fpr is not None or specificity is not None:
         if ranking.n_neg == 0:
             raise InputError(f"{given[0]} is undefined: the sample has no negative cases")
-        share = check_number(named[given[0]], given[0], 0.0, 1.0) * ranking.n_neg
-        allowed = share if specificity is None else ranking.n_neg - share
+        allowed = (fpr if fpr is not None else 1.0 - (specificity or 0.0)) * ranking.n_neg
         room = 1e-12 * ranking.n_neg  # rounding must not cost a case
         return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level)
     rates = hits / (hits + misses)
-    kept = np.flatnonzero(rates >= check_number(precision, "precision", 0.0, 1.0) * (1 - 1e-12))
+    kept = np.flatnonzero(rates >= (precision or 0.0) * (1 - 1e-12))
     if len(kept) == 0:
         raise InputError(f"no cut reaches a precision of {precision:g}; the highest is {rates.max():.4g}")
     return _after(ranking, int(kept[-1]) + 1, level)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import check_number
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.resampling import Resampler, enough_replicates
 from ..ranking import Ranking, rank
 from ..sample import make_sample, resolve_quota
 from ..table import Table, format_value, pluralize
+from ..validate import checked
 from .operating import OperatingPoint, at_rows
 from .selection import hits_at, quota_weights
 
@@ -93,6 +93,7 @@ class Plan:
         return plan_html(self)
 
 
+@checked
 def plan(
     y_true: Any,
     y_score: Any,
@@ -119,12 +120,7 @@ def plan(
     >>> p.quota, p.profit.value, p.break_even
     (4, 7.0, 6)
     """
-    prices = {
-        "cost": check_number(cost, "cost", 0.0),
-        "value": check_number(value, "value", 0.0),
-        "fixed_cost": check_number(fixed_cost, "fixed_cost", 0.0),
-    }
-    check_number(level, "level", 0.0, 1.0, open_ends=True)
+    prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     ranking = rank(sample)
     n = ranking.rows
@@ -161,7 +157,7 @@ def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | 
     limit = n if quota is None else resolve_quota(quota, n)
     if budget is None:
         return limit
-    left = check_number(budget, "budget", 0.0) - prices["fixed_cost"]
+    left = budget - prices["fixed_cost"]
     if left < 0:
         raise InputError(
             f"budget={budget:g} does not cover fixed_cost={prices['fixed_cost']:g}; raise it or plan nothing"

@@ -20,6 +20,7 @@ from ..progress import Progress
 from ..sample import make_sample
 from ..sweep import PARTS, loss_arguments, scale_of
 from ..table import Table, pluralize
+from ..validate import checked
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Any], Any]
@@ -138,6 +139,7 @@ class SelectionPower:
         return power_html(self)
 
 
+@checked
 def selection_power(
     simulate: Callable[[np.random.Generator, int], tuple[Any, Any]],
     models: Mapping[str, Scorer] | Callable[[np.random.Generator], Mapping[str, Scorer]],
@@ -179,9 +181,6 @@ def selection_power(
     True
     """
     _wins(wins)
-    for name, count in (("n_rounds", n_rounds), ("n_sets", n_sets), ("set_size", set_size)):
-        if count < 1:
-            raise InputError(f"{name}={count} must be 1 or more")
     train, fixed = (models, None) if callable(models) else (None, dict(models))
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     best_by = with_defaults(choose_specs([goal], threshold=threshold, quota=quota)[0], threshold=threshold, quota=quota)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import check_number, ratio
+from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..sample import as_numbers, make_sample
 from ..table import Table
+from ..validate import check_number, checked
 from .selection import TieRule, select
 
 
@@ -42,6 +43,7 @@ class Screening:
         return screening_html(self)
 
 
+@checked
 def screen(
     y_true: Any,
     stages: Sequence[tuple[Any, int | float]],

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..ranking import Ranking, rank
 from ..sample import as_numbers, make_sample, resolve_quota
 from ..table import Table, pluralize
+from ..validate import check_whole, checked
 
 TieRule = Literal["random", "expand", "shrink"]
 
@@ -63,6 +64,7 @@ class Selection:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
 
 
+@checked
 def select(y_score: Any, quota: int | float, *, ties: TieRule = "random", seed: int = 0) -> Selection:
     """Choose the best ``quota`` rows by score.
 
@@ -72,8 +74,6 @@ def select(y_score: Any, quota: int | float, *, ties: TieRule = "random", seed: 
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]
     """
-    if ties not in ("random", "expand", "shrink"):
-        raise InputError(f"ties must be 'random', 'expand' or 'shrink', got {ties!r}")
     score, _, _ = as_numbers(y_score, "y_score")
     n = len(score)
     rows = resolve_quota(quota, n)
@@ -139,6 +139,7 @@ def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64
     return np.asarray(np.interp(places, ends, np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])))
 
 
+@checked
 def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None) -> Table:
     """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns beside.
 
@@ -150,14 +151,13 @@ def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any 
     [2.0, 1.0, 0.0]
     """
     ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
-    if isinstance(portions, bool) or not isinstance(portions, int | np.integer) or not 1 <= portions <= ranking.rows:
-        raise InputError(f"portions={portions!r} must be a whole number from 1 to the number of rows, {ranking.rows}")
-    return lift_rows(ranking, int(portions))
+    return lift_rows(ranking, portions)
 
 
 def lift_rows(ranking: Ranking, portions: int) -> Table:
     """The lift table of a ranking."""
     n, share = ranking.rows, ranking.n_pos / ranking.rows
+    check_whole(portions, "portions", 1, n)
     size = ranking.pos.astype(np.int64) + ranking.neg
     ends = np.concatenate([[0], np.cumsum(size)])
     bounds = [n * k // portions for k in range(portions + 1)]

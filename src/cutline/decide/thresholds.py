@@ -7,9 +7,11 @@ from typing import Any
 from ..errors import InputError
 from ..ranking import rank
 from ..sample import make_sample
+from ..validate import checked
 from .operating import operating_point
 
 
+@checked
 def threshold_for(
     y_true: Any,
     y_score: Any,

@@ -16,6 +16,7 @@ from ..evaluation import choose_specs
 from ..ranking import rank
 from ..sample import make_sample
 from ..table import Table
+from ..validate import checked
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 
@@ -71,6 +72,7 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
+@checked
 def selective_voting(
     y_true: Any,
     models: Mapping[str, Any],

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..validate import RULES, checked, one_of
 from .backtest import BacktestRow, back_test, blend_of, weigh
 from .blend import Blend
 from .bootstrap import replicate_fits
@@ -22,6 +23,7 @@ from .moments import Floats
 from .observed import Observed
 from .result import Extrapolation
 from .score_source import ScoreSource
+from .wins import TIE_RULES
 from .wins_source import WinsSource
 
 # Asked for nothing in particular: how many times the classes that were seen.
@@ -210,6 +212,7 @@ class AccuracyExtrapolator:
         return best.method if np.isfinite(best.risk) else options[0]
 
 
+@checked(ties=one_of(*TIE_RULES), interval=RULES["marginal"])
 def extrapolate(
     scores: Any = None,
     labels: Any = None,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import plan_sweeps
-from ..catalogue.declare import Spec, check_number
-from ..errors import InputError
+from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import rank
 from ..sample import Sample, make_sample
+from ..validate import checked, one_of
 from .resampling import Resampler
 
 METHODS = ("percentile", "basic", "bca")
@@ -105,6 +105,7 @@ def replicate(
     return found
 
 
+@checked(method=one_of("percentile", "basic"))
 def bootstrap(
     statistic: Callable[..., float],
     y_true: Any,
@@ -132,9 +133,6 @@ def bootstrap(
     >>> 0.1 <= e.low <= e.value <= e.high <= 0.9
     True
     """
-    if method not in ("percentile", "basic"):
-        raise InputError(f"method={method!r}: a function of your own takes 'percentile' or 'basic'")
-    check_number(level, "level", 0.0, 1.0, open_ends=True)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=clusters, seed=seed, progress=progress)
     value = _apply(statistic, sample, np.ones(len(sample)))

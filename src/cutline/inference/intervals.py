@@ -16,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import compute, plan_sweeps, why_undefined
-from ..catalogue.declare import Spec, check_number
-from ..errors import InputError
+from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import Ranking
 from ..sample import Sample, resolve_quota
 from ..sweep import Counts, sweep
+from ..validate import one_of
 from . import blocks, bootstrap, cells, delong, proportions
 from .resampling import Resampler, enough_replicates
 
 AUC_FAMILY = ("roc_auc", "gini", "pem", "taks", "average_gain", "linear_ranking")
 NAMES = ("auto", "bootstrap", *proportions.METHODS, "delong", "delong_logit", *bootstrap.METHODS)
+INTERVAL = one_of(None, *NAMES)
 DEFAULT_PROPORTION = "wilson"
 
 # What ``auto`` takes, by counted coverage (benchmarks/coverage.py; the table is in docs/how-sure-are-we.md).
@@ -47,26 +48,6 @@ class Settings:
     seed: int = 0
     stratify: bool | None = None
     progress: bool | None = None
-
-    @classmethod
-    def checked(
-        cls,
-        interval: str | None,
-        level: float,
-        n_resamples: int,
-        seed: int,
-        stratify: bool | None,
-        progress: bool | None,
-    ) -> Settings:
-        """Settings from a user's arguments."""
-        if interval is not None and interval not in NAMES:
-            raise InputError(f"interval={interval!r} is unknown; choose None or one of {', '.join(NAMES)}")
-        check_number(level, "level", 0.0, 1.0, open_ends=True)
-        if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
-            raise InputError(f"n_resamples must be a whole number of at least 2, got {n_resamples!r}")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise InputError(f"seed must be a whole number, got {seed!r}")
-        return cls(interval, float(level), int(n_resamples), int(seed), stratify, progress)
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader needs to make the same intervals again."""

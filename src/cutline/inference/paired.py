@@ -17,6 +17,7 @@ from ..estimate import Interval
 from ..progress import Progress
 from ..ranking import Ranking, midranks, rank
 from ..sample import Sample, make_sample
+from ..validate import checked
 from .delong import placements
 from .proportions import z_of
 
@@ -130,6 +131,7 @@ class SwapTest:
         return spread_html(self.null, self.observed, self.measure, repr(self))
 
 
+@checked
 def swap_test(
     y_true: Any,
     first: Any,
@@ -151,8 +153,6 @@ def swap_test(
     >>> swap_test([1, 0, 1, 0], [4, 3, 2, 1], [4, 3, 2, 1], n_permutations=50).p_value
     1.0
     """
-    if n_permutations < 1:
-        raise InputError(f"n_permutations must be at least 1, got {n_permutations}")
     spec = with_defaults(parse_measure(measure), threshold=0.5, quota=quota)
     one = make_sample(y_true, first, pos_label=pos_label)
     two = make_sample(y_true, second, pos_label=pos_label)

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..progress import Progress
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample
+from ..validate import checked
 from .resampling import Resampler
 
 Better = Literal["higher", "lower"]
@@ -87,20 +88,6 @@ class PermutationTest:
         return spread_html(self.null, self.observed, self.measure, repr(self))
 
 
-def whole_number(value: Any, name: str, least: int) -> int:
-    """A whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
-
-
-def checked_seed(seed: Any) -> int:
-    """A seed as the generators take it."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise InputError(f"seed must be a whole number, got {seed!r}")
-    return int(seed) & (2**63 - 1)
-
-
 def as_statistic(measure: Any, better: str | None) -> tuple[Statistic, str, Better]:
     """A measure string or a function of your own, its name, and which way is better."""
     if better not in (None, "higher", "lower"):
@@ -134,6 +121,7 @@ def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:
         )
 
 
+@checked
 def label_permutation_test(
     y_true: Any,
     y_score: Any,
@@ -158,7 +146,7 @@ def label_permutation_test(
     (1.0, True)
     """
     statistic, name, direction = as_statistic(measure, better)
-    m, seed = whole_number(n_permutations, "n_permutations", 1), checked_seed(seed)
+    m = n_permutations
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     if isinstance(statistic, Spec):
         check_applicable(statistic.measure, sample)

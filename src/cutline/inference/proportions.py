@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..catalogue.declare import check_number
-from ..errors import InputError
 from ..estimate import Interval
+from ..validate import check_whole, checked, one_of
 
 
 class ApproximationWarning(UserWarning):
@@ -78,6 +77,7 @@ METHODS: dict[str, Callable[[float, float, float], Interval]] = {
 }
 
 
+@checked(method=one_of(*METHODS))
 def proportion_interval(successes: int, n: int, level: float = 0.95, method: str = "clopper_pearson") -> Interval:
     """Confidence interval for a proportion of ``successes`` in ``n`` independent trials.
 
@@ -88,18 +88,12 @@ def proportion_interval(successes: int, n: int, level: float = 0.95, method: str
     >>> round(low, 4), round(high, 4)
     (0.1466, 0.9473)
     """
-    for name, value in (("successes", successes), ("n", n)):
-        if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != int(value):
-            raise InputError(f"{name} must be a whole number, got {value!r}")
-    if n < 1 or not 0 <= successes <= n:
-        raise InputError(f"successes={successes} must lie between 0 and n={n}, and n must be at least 1")
-    if method not in METHODS:
-        raise InputError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-    level = check_number(level, "level", 0.0, 1.0, open_ends=True)
+    n = check_whole(n, "n", 1)
+    successes = check_whole(successes, "successes", 0, n)
     if method == "wald":
         note = wald_note(successes, n)
         if note:
-            warnings.warn(f"{note}; clopper_pearson or wilson hold here", ApproximationWarning, stacklevel=2)
+            warnings.warn(f"{note}; clopper_pearson or wilson hold here", ApproximationWarning, stacklevel=3)
     return METHODS[method](float(successes), float(n), level)
 
 

@@ -18,20 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import Spec, check_number
+from ..catalogue.declare import Spec
 from ..errors import InputError, UndefinedWarning
 from ..estimate import Estimate, Interval
 from ..progress import Progress
 from ..sample import as_column, make_sample
+from ..validate import checked
 from .permutation import (
     PermutationTest,
     Statistic,
     apply,
     as_statistic,
-    checked_seed,
     label_permutation_test,
     refuse_undefined,
-    whole_number,
 )
 
 __all__ = ["OutOfBag", "PermutationTest", "bootstrap_oob", "label_permutation_test", "permutation_test"]
@@ -203,12 +202,10 @@ def _check_estimator(estimator: Any) -> None:
         raise InputError(f"estimator must have fit and one of {', '.join(answers)}; got {type(estimator).__name__}")
 
 
-def _jobs(n_jobs: Any) -> int:
+def _jobs(n_jobs: int) -> int:
     from ..jit import cores
 
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(f"n_jobs must be a whole number other than 0 (−1: all cores), got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
+    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
 
 
 def _batches(job: Callable[[int, int], list[Any]], total: int, n_jobs: int, seconds_each: float) -> Iterator[list[Any]]:
@@ -255,6 +252,7 @@ class _Permuting:
         return values
 
 
+@checked
 def permutation_test(
     estimator: Any,
     X_train: Any,
@@ -293,7 +291,7 @@ def permutation_test(
     (0.95, 0.005)
     """
     statistic, name, direction = as_statistic(measure, better)
-    m, seed, jobs = whole_number(n_permutations, "n_permutations", 1), checked_seed(seed), _jobs(n_jobs)
+    m, jobs = n_permutations, _jobs(n_jobs)
     _check_estimator(estimator)
     labels, is_positive = _labels(y_train, "y_train", pos_label)
     _, positive = _labels(y_test, "y_test", pos_label)
@@ -352,6 +350,7 @@ def _one_class(positive: NDArray[np.bool_]) -> bool:
     return not len(positive) or bool(positive.all()) or not positive.any()
 
 
+@checked
 def bootstrap_oob(
     estimator: Any,
     X: Any,
@@ -385,8 +384,7 @@ def bootstrap_oob(
     (1.0, 0)
     """
     statistic, name, _ = as_statistic(measure, None)
-    b, seed, jobs = whole_number(n_resamples, "n_resamples", 2), checked_seed(seed), _jobs(n_jobs)
-    level = check_number(level, "level", 0.0, 1.0, open_ends=True)
+    b, jobs = n_resamples, _jobs(n_jobs)
     _check_estimator(estimator)
     labels, positive = _labels(y, "y", pos_label)
     _same_length(X, labels, "X", "y")

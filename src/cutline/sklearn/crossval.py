@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import _safe_indexing
 
 from ..catalogue.compute import compute, why_undefined
-from ..catalogue.declare import Spec, check_number
+from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Estimate
 from ..evaluation import Evaluation, choose_specs, evaluate, obstacle_of
@@ -22,6 +22,7 @@ from ..inference.resampling import Resampler, Units
 from ..ranking import Ranking, rank, row_order
 from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
 from ..table import Table, TabularResult, format_value, text_table
+from ..validate import checked
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
 
@@ -164,6 +165,7 @@ def _nothing(estimator: Any, X: Any, y: Any) -> float:
     return 0.0
 
 
+@checked
 def evaluate_cv(
     estimator: Any,
     X: Any,
@@ -208,7 +210,7 @@ def evaluate_cv(
     >>> len(result.values("roc_auc")), result["roc_auc"].method
     (5, 'corrected_t')
     """
-    settings = Settings.checked("auto", level, n_resamples, seed, None, None)
+    settings = Settings("auto", level, n_resamples, seed, None, None)
     results = cross_validate(
         estimator,
         X,
@@ -223,7 +225,7 @@ def evaluate_cv(
         error_score="raise",
     )
     folds = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
-    cut = folds[0].boundary if threshold is None else check_number(threshold, "threshold")
+    cut = folds[0].boundary if threshold is None else threshold
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != len(as_column(y, "y")):
         raise InputError(f"sample_weight has {len(weights)} rows but y has {len(as_column(y, 'y'))}")

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ..catalogue.compute import compute
-from ..catalogue.declare import check_number, parse_measure
+from ..catalogue.declare import parse_measure
 from ..errors import InputError
 from ..ranking import rank
 from ..sample import Sample, as_column, make_sample
+from ..validate import check_number
 
 Floats = NDArray[np.float64]
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)

@@ -1,0 +1,155 @@
+"""One rule for each option: what a seed, a level or a quota may be, wherever one can be passed.
+
+``@checked`` applies the rules to a public function's arguments by their names, before anything else happens.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from .errors import InputError, show
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Rule = Callable[[Any, str], Any]
+
+
+def check_number(
+    value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
+) -> float:
+    """A number within bounds, or an error that says which."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number) or value != value:
+        raise InputError(name, f"must be a number, got {show(value)}")
+    if not (low < value < high if open_ends else low <= value <= high):
+        if high == math.inf:
+            bounds = f"{'more than' if open_ends else 'at least'} {low:g}"
+        else:
+            bounds = f"{'strictly between' if open_ends else 'between'} {low:g} and {high:g}"
+        raise InputError(name, f"must be {bounds}, got {value:g}")
+    return float(value)
+
+
+def check_whole(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least``, and of at most ``most`` where that is given."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(name, f"must be a whole number of at least {least}, got {show(value)}")
+    if most is not None and value > most:
+        raise InputError(name, f"must be a whole number from {least} to {most}, got {value}")
+    return int(value)
+
+
+def check_quota(quota: Any, name: str = "quota") -> int | float:
+    """A number of cases (an int of at least 1) or a share of them (a float strictly between 0 and 1)."""
+    if isinstance(quota, int | np.integer) and not isinstance(quota, bool):
+        return check_whole(quota, name, 1)
+    if not isinstance(quota, float | np.floating):
+        raise InputError(name, f"must be a number of cases or a share between 0 and 1, got {show(quota)}")
+    if not 0.0 < quota < 1.0:
+        remedy = "a share lies strictly between 0 and 1; write a number of cases without a decimal point"
+        raise InputError(name, f"is {quota:g}", remedy)
+    return float(quota)
+
+
+def one_of(*choices: str | None) -> Rule:
+    """The rule that a value is one of a few."""
+
+    def rule(value: Any, name: str) -> Any:
+        if (value is not None and not isinstance(value, str)) or value not in choices:
+            raise InputError(name, f"is unknown: {show(value)}", f"choose one of {', '.join(map(str, choices))}")
+        return value
+
+    return rule
+
+
+def _between(low: float, high: float, *, open_ends: bool = False) -> Rule:
+    return lambda value, name: check_number(value, name, low, high, open_ends=open_ends)
+
+
+def _at_least(least: int) -> Rule:
+    return lambda value, name: check_whole(value, name, least)
+
+
+def _amount(value: Any, name: str) -> float:
+    if check_number(value, name, 0.0) == math.inf:
+        raise InputError(name, "must be finite, got inf")
+    return float(value)
+
+
+def _flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(name, f"must be True or False, got {show(value)}")
+    return bool(value)
+
+
+def _jobs(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value == 0:
+        raise InputError(name, f"must be a whole number other than 0 (−1: all cores), got {show(value)}")
+    return int(value)
+
+
+# None is taken where it is the default, which means "as the function says"; all else follows the rule.
+RULES: dict[str, Rule] = {
+    "seed": lambda value, name: check_whole(value, name, 0, 2**63 - 1),
+    "level": _between(0.0, 1.0, open_ends=True),
+    "confidence": _between(0.0, 1.0, open_ends=True),
+    "n_resamples": _at_least(2),
+    **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions"), _at_least(1)),
+    "n_jobs": _jobs,
+    "threshold": check_number,
+    "quota": check_quota,
+    "ties": one_of("random", "expand", "shrink"),
+    **dict.fromkeys(("margin", "cost", "value", "fixed_cost", "budget"), _amount),
+    **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
+    **dict.fromkeys(("paired", "stratify", "progress", "normalize", "marginal"), _flag),
+}
+
+
+@overload
+def checked(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def checked(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+
+def checked(function: Callable[..., Any] | None = None, /, **rules: Rule) -> Any:
+    """Check the arguments of a function that have a rule, by their names, before it runs.
+
+    ``rules`` are rules of its own for options that mean something else here.
+
+    >>> @checked
+    ... def draw(n, *, seed=0):
+    ...     return n, seed
+    >>> draw(3, seed=-1)
+    Traceback (most recent call last):
+    cutline.errors.InputError: seed must be a whole number of at least 0, got -1
+    """
+    if function is None:
+        return functools.partial(_with_rules, rules=rules)
+    return _with_rules(function, rules)
+
+
+def _with_rules(function: Callable[P, R], rules: dict[str, Rule]) -> Callable[P, R]:
+    known = {**RULES, **rules}
+    signature = inspect.signature(function)
+    mine = {name: (known[name], p.default) for name, p in signature.parameters.items() if name in known}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    order = [name for name, p in signature.parameters.items() if p.kind is not keyword]
+
+    def settle(name: str, value: Any) -> Any:
+        if name not in mine:
+            return value
+        rule, default = mine[name]
+        return None if value is None and default is None else rule(value, name)
+
+    @functools.wraps(function)
+    def inner(*args: Any, **kwargs: Any) -> R:
+        placed = [settle(name, value) for name, value in zip(order, args, strict=False)]
+        named = {name: settle(name, value) for name, value in kwargs.items()}
+        return function(*placed, *args[len(placed) :], **named)
+
+    return inner
