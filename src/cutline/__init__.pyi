@@ -158,7 +158,10 @@ from .tables import (
     evaluate_table as evaluate_table,
 )
 from .decide.thresholds import (
+    Cut as Cut,
     threshold_for as threshold_for,
+    triage as triage,
+    Triage as Triage,
 )
 from .decide.voting import (
     selective_voting as selective_voting,

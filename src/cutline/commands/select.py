@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..files import is_stream, write_whole
 from . import options
 from .output import check_writable, note, settings_line
 from .speech import spoken
@@ -50,7 +49,7 @@ def select(file: str, score: str | None, quota: int | float, ties: Any, seed: in
     from .reading import opened
 
     output_kind(output)
-    check_writable(output, "-o", file)
+    check_writable(output, "-o")
     with opened(file) as source:
         if score is None:
             score = score_columns(source, set(), several=False, comparable=False)[0]
@@ -96,6 +95,8 @@ def _write(source: Source, rows: list[int], output: str | None) -> None:
         while batch := result.fetchmany(10_000):
             writer.writerows(batch)
         return
+    from ..present.files import written_whole
+
     how = {
         "csv": "FORMAT csv, HEADER",
         "tsv": "FORMAT csv, HEADER, DELIMITER '\t'",
@@ -103,7 +104,7 @@ def _write(source: Source, rows: list[int], output: str | None) -> None:
         "json": "FORMAT json",
     }[kind]
     executed(connection, f"CREATE TEMP TABLE result AS {query}", path, source.told)
-    with write_whole(output) as beside:
+    with written_whole(output) as beside:
         literal = str(beside).replace("'", "''")
         connection.execute(f"COPY (SELECT * FROM result ORDER BY {quoted(name)}) TO '{literal}' ({how})")
 
@@ -131,9 +132,9 @@ def output_kind(output: str | None) -> str:
     """The format that the ending of a file's name stands for."""
     from ..engines.duckdb_files import KINDS
 
-    ending = "" if output is None else Path(output).suffix.lower()
-    if output is None or (not ending and is_stream(output)):
+    if output is None:
         return "csv"
+    ending = Path(output).suffix.lower()
     if ending not in KINDS:
         raise InputError(
             f"-o {output}: {ending or 'no ending'!r} names no format; end it in .csv, .tsv, .parquet or .jsonl"

@@ -1,14 +1,148 @@
-"""The threshold that keeps a promise: a recall reached, a precision kept, a false positive rate or quota not passed."""
+"""The threshold for a goal: a recall, precision, specificity or false positive rate, a quota, or the least cost."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
-from ..ranking import rank
-from ..sample import make_sample
-from ..validate import checked
-from .operating import operating_point
+import numpy as np
+
+from ..errors import InputError, show
+from ..estimate import Estimate
+from ..inference.proportions import wilson
+from ..inference.resampling import Resampler, enough_replicates
+from ..ranking import Ranking, rank
+from ..sample import Sample, make_sample, resolve_quota
+from ..table import Table, format_value, pluralize, to_jsonable
+from ..validate import check_number, checked
+from .costs import Prices, cheapest
+from .operating import OperatingPoint, operating_point
+from .promises import PROMISES, chance_kept, promised_groups
+
+GOALS = (*PROMISES, "quota")
+_WORDS = {"recall": "recall of at least", "precision": "precision of at least"}
+_WORDS |= {"specificity": "specificity of at least", "fpr": "false positive rate of at most"}
+
+
+class Cut(float):
+    """A threshold that knows what it was chosen for: take the cases with ``score > cut``.
+
+    It is a float and can be used as one. ``goal`` holds what was asked for, ``point`` the counts and measures on the
+    sample, ``chance`` how often a cut made this way keeps its promise on new data (nan where that is not known),
+    ``cost`` the expected cost per case where costs were given, ``note`` all of it in a sentence. ``save`` writes a cut
+    file, ``Cut.load`` reads one; a loaded cut has no ``point``.
+    """
+
+    goal: dict[str, float]
+    point: OperatingPoint | None
+    chance: float
+    cost: Estimate | None
+    note: str
+    sample: dict[str, Any]
+
+    def __new__(
+        cls,
+        threshold: float,
+        *,
+        goal: Mapping[str, float],
+        note: str,
+        point: OperatingPoint | None = None,
+        chance: float = math.nan,
+        cost: Estimate | None = None,
+        sample: Mapping[str, Any] | None = None,
+    ) -> Cut:
+        """A cut from its threshold and what is known of it."""
+        cut = super().__new__(cls, threshold)
+        cut.goal, cut.note, cut.point = dict(goal), note, point
+        cut.chance, cut.cost, cut.sample = chance, cost, dict(sample or {})
+        return cut
+
+    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, Any]]:
+        return (float(self),), self.__dict__.copy()
+
+    @property
+    def threshold(self) -> float:
+        """The threshold as a plain float."""
+        return float(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a cut file holds."""
+        from .. import __version__
+
+        costs = {} if self.cost is None else {"expected_cost": _as_dict(self.cost)}
+        kept = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
+        return {
+            "cutline": __version__,
+            "threshold": float(self),
+            "direction": "score > threshold is taken",
+            "goal": self.goal,
+            **kept,
+            **costs,
+            "note": self.note,
+            "sample": self.sample,
+        }
+
+    def save(self, path: Any, **more: Any) -> None:
+        """Write the cut as a small JSON file; ``more`` is written beside it (the name of the score column, say)."""
+        text = json.dumps(to_jsonable({**self.to_dict(), **more}), indent=2, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Any) -> Cut:
+        """Read a cut file."""
+        content = read_cut_file(path)
+        return cls(
+            content["threshold"],
+            goal=content.get("goal", {}),
+            note=str(content.get("note", "")),
+            chance=float(content.get("chance_kept", math.nan)),
+            sample=content.get("sample", {}),
+        )
+
+    def __repr__(self) -> str:
+        return f"Cut({float(self)!r}: {self.note})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (float(self), self.__dict__.copy())
+
+
+def _rebuilt(threshold: float, known: dict[str, Any]) -> Cut:
+    return Cut(threshold, **known)
+
+
+def _as_dict(estimate: Estimate) -> dict[str, Any]:
+    return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "method")}
+
+
+def read_cut_file(path: Any) -> dict[str, Any]:
+    """The content of a cut file, its threshold as a number."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        threshold = content["threshold"]
+        content["threshold"] = float(threshold)  # infinities are written as text
+    except FileNotFoundError:
+        raise InputError(None, f"there is no cut file {str(path)!r}", "") from None
+    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError):
+        raise InputError(
+            None, f"{show(str(path))} is not a cut file", "write one with: cutline cut … -o cut.json"
+        ) from None
+    if isinstance(threshold, bool) or math.isnan(content["threshold"]):
+        raise InputError(
+            None, f"{show(str(path))} holds no threshold", "write it again with: cutline cut … -o cut.json"
+        )
+    return dict(content)
+
+
+def fingerprint(sample: Sample) -> dict[str, Any]:
+    """Rows, positives, and a SHA-256 of labels and scores (as 64-bit floats) in their order."""
+    digest = hashlib.sha256(np.ascontiguousarray(sample.positive).tobytes())
+    digest.update(np.ascontiguousarray(sample.score, dtype="<f8").tobytes())
+    return {"rows": len(sample), "positives": int(sample.positive.sum()), "sha256": digest.hexdigest()}
 
 
 @checked
@@ -21,28 +155,249 @@ def threshold_for(
     fpr: float | None = None,
     specificity: float | None = None,
     quota: int | float | None = None,
+    confidence: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    prevalence: float | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
-) -> float:
-    """The threshold t under exactly one constraint, so that ``score > t`` keeps it on this sample.
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Cut:
+    """The threshold t for exactly one goal, so that ``score > t`` keeps it.
 
     ``recall=0.9``: at least 0.9, with as few cases taken as possible. ``precision=0.5`` and ``specificity=0.9``: at
     least that, with as many taken as possible. ``fpr=0.1`` and ``quota=200`` (rows, or a share): at most that, with as
-    many taken as possible; a tie across the quota stays out whole, since a threshold cannot part it.
+    many taken as possible; a tie across the quota stays out whole, since a threshold cannot part it. ``cost_fp`` and
+    ``cost_fn``: the lowest expected cost, for the sample's share of positives or for ``prevalence``.
 
-    The threshold is the highest score that is not taken; where all are taken it is −inf. It keeps its promise on the
-    sample that it was chosen on, and on others only about: choose it on data that the model was not fitted to, and
-    report what it does on data that it was not chosen on.
+    With ``confidence=0.9`` the cut keeps the recall, precision, specificity or false positive rate on new data like
+    these with that confidence, that is in 90 of 100 samples; where the data are too few for it, that is refused and
+    the number of cases needed is told. Without it the cut keeps its promise on this sample, and on new data about half
+    the time. Choose a cut on data that the model was not fitted to.
+
+    The threshold is the highest score that is not taken; where all are taken it is −inf. It comes as a :class:`Cut`, a
+    float that also tells what it does on the sample (``.point``) and in words (``.note``).
 
     >>> y, s = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]
-    >>> threshold_for(y, s, recall=0.9), threshold_for(y, s, precision=0.7), threshold_for(y, s, quota=2)
-    (0.4, 0.4, 0.7)
+    >>> float(threshold_for(y, s, recall=0.9)), float(threshold_for(y, s, quota=2))
+    (0.4, 0.7)
+    >>> float(threshold_for(y * 10, s * 10, recall=0.6, confidence=0.9))
+    0.4
+    >>> float(threshold_for(y, s, cost_fp=1, cost_fn=3))
+    0.4
     """
-    promises = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
-    given = [name for name, value in promises.items() if value is not None]
-    if len(given) != 1:
-        raise InputError(f"pass exactly one of {', '.join(promises)}; got {', '.join(given) or 'none'}")
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return operating_point(
-        rank(sample), **{name: value for name, value in promises.items() if value is not None}
-    ).threshold
+    goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
+    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
+    ranking = rank(sample)
+    return find_cut(sample, ranking, goals, costs, confidence, level=level, n_resamples=n_resamples, seed=seed)
+
+
+def find_cut(
+    sample: Sample,
+    ranking: Ranking,
+    goals: Mapping[str, Any],
+    costs: Mapping[str, Any],
+    confidence: float | None,
+    *,
+    level: float,
+    n_resamples: int,
+    seed: int,
+) -> Cut:
+    """The cut of a checked sample for the one goal that is not None."""
+    asked = {name: value for name, value in goals.items() if value is not None}
+    priced = {name: value for name, value in costs.items() if value is not None}
+    if len(asked) + ("cost_fp" in priced or "cost_fn" in priced) != 1:
+        named = ", ".join([*asked, *priced]) or "none"
+        raise InputError(
+            None, f"pass exactly one of {', '.join(GOALS)}, or {{cost_fp}} with {{cost_fn}}; got {named}", ""
+        )
+    if confidence is not None:
+        check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
+        if not asked or "quota" in asked:
+            raise InputError("confidence", "goes with a recall, precision, specificity or fpr", "leave it out here")
+    if not asked:
+        return _cheapest_cut(sample, ranking, priced, level, n_resamples, seed)
+    if "prevalence" in priced:
+        raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
+    name, target = next(iter(asked.items()))
+    if confidence is None:
+        point = operating_point(ranking, **{name: target}, level=level)
+    else:
+        target = check_number(target, name, 0.0, 1.0)
+        groups = promised_groups(ranking, name, target, confidence)
+        point = _after_groups(ranking, groups, level)
+    if name == "quota":
+        taken = pluralize(point.taken, "case")
+        return Cut(point.threshold, goal=asked, note=f"takes {taken}", point=point, sample=fingerprint(sample))
+    chance = chance_kept(ranking, name, target, ranking.above(point.threshold))
+    note = _promise_note(name, target, confidence, chance, point)
+    goal = asked if confidence is None else {**asked, "confidence": confidence}
+    return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, sample=fingerprint(sample))
+
+
+def _after_groups(ranking: Ranking, groups: int, level: float) -> OperatingPoint:
+    """The cut after whole groups: at the score of the next one, or under all of them."""
+    threshold = float(ranking.score[groups]) if groups < len(ranking) else -math.inf
+    return operating_point(ranking, threshold=threshold, level=level)
+
+
+def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
+    here = {"recall": point.recall, "precision": point.precision, "fpr": point.fpr, "specificity": 1.0 - point.fpr}
+    words = f"{_WORDS[name]} {target:g}"
+    taken = f"{pluralize(point.taken, 'case')} taken, {here[name]:.3g} on this sample"
+    if confidence is not None:
+        return f"{words} on new data with {confidence:.0%} confidence; {taken}"
+    kept = "about half the time" if math.isnan(chance) else f"with a chance of about {chance:.0%}"
+    return f"{words} on this sample, kept on new data {kept}; {taken}"
+
+
+def _cheapest_cut(
+    sample: Sample, ranking: Ranking, priced: Mapping[str, Any], level: float, n_resamples: int, seed: int
+) -> Cut:
+    for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
+        if name not in priced:
+            raise InputError(name, f"is missing beside {{{other}}}", "price both errors")
+    prices = Prices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
+    found = cheapest({"": sample}, {"": ranking}, prices, level=level, n_resamples=n_resamples, seed=seed)
+    point = operating_point(ranking, threshold=found.threshold, level=level)
+    c = found.cost
+    note = (
+        f"expected cost {format_value(c.value)} per case ({c.level:.0%} interval {format_value(c.low)} to "
+        f"{format_value(c.high)}); the cheapest cut while a false negative costs {format_value(found.ratios[0])} to "
+        f"{format_value(found.ratios[1])} times a false positive"
+    )
+    return Cut(found.threshold, goal=priced, note=note, point=point, cost=c, sample=fingerprint(sample))
+
+
+# -------------------------------------------------------------------------------------------------- with a reviewer
+
+
+@dataclass(frozen=True, eq=False)
+class Triage:
+    """Three zones of a list: decided automatically, sent to a reviewer, left.
+
+    ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does. ``recall`` and ``precision`` are
+    those of the whole procedure, after the reviewer's errors; ``zones`` shows what each zone holds.
+    """
+
+    cut: Cut
+    review_cut: float
+    capacity: int
+    reviewer_error: float
+    recall: Estimate
+    precision: Estimate
+    zones: Table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return {
+            "threshold": float(self.cut),
+            "review_threshold": self.review_cut,
+            "capacity": self.capacity,
+            "reviewer_error": self.reviewer_error,
+            "goal": self.cut.goal,
+            "recall": _as_dict(self.recall),
+            "precision": _as_dict(self.precision),
+            "zones": self.zones.to_dicts(),
+        }
+
+    def __repr__(self) -> str:
+        r, p = self.recall, self.precision
+        return (
+            f"{self.zones!r}\n"
+            f"found {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%}); "
+            f"of the cases called positive {p.value:.1%} are ({p.low:.1%} to {p.high:.1%})"
+        )
+
+
+@checked
+def triage(
+    y_true: Any,
+    y_score: Any,
+    *,
+    capacity: int | float,
+    reviewer_error: float = 0.0,
+    precision: float | None = None,
+    fpr: float | None = None,
+    specificity: float | None = None,
+    confidence: float | None = None,
+    pos_label: Any = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Triage:
+    """Decide automatically above a cut, send the next ``capacity`` cases to a reviewer, and leave the rest.
+
+    The cut keeps a precision, specificity or false positive rate, with ``confidence`` on new data. ``capacity`` is a
+    number of cases of a list as long as this one, or a share of it. The reviewer calls a case wrongly with the chance
+    ``reviewer_error``.
+
+    >>> t = triage([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], precision=1.0, capacity=2, reviewer_error=0.1)
+    >>> [row["cases"] for row in t.zones], round(t.recall.value, 4)
+    ([2, 2, 2], 0.9667)
+    """
+    error = check_number(reviewer_error, "reviewer_error", 0.0, 1.0)
+    sample = make_sample(y_true, y_score, pos_label=pos_label)
+    ranking = rank(sample)
+    goals = {"precision": precision, "fpr": fpr, "specificity": specificity}
+    if sum(value is not None for value in goals.values()) != 1:
+        raise InputError(
+            None, "pass exactly one of precision, fpr, specificity for the cases decided automatically", ""
+        )
+    cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=n_resamples, seed=seed)
+    n, first = ranking.rows, round(cut.point.taken) if cut.point is not None else 0
+    reviewed = min(resolve_quota(capacity, n), n - first)
+    last = first + reviewed
+    resampler = Resampler(sample, ranking, stratified=False, seed=seed)
+    shares = np.array([first, last]) / n
+    hits, misses, n_pos, _ = resampler.curves(0, shares, enough_replicates(n_resamples, n))
+    whole = [operating_point(ranking, quota=rows, level=level) if rows else None for rows in (first, last)]
+    counts = np.array([[0.0, 0.0] if p is None else [p.tp, p.fp] for p in whole])
+    recall, kept = _after_review(hits, misses, n_pos[:, 0], error)
+    at = _after_review(counts[None, :, 0], counts[None, :, 1], np.array([float(ranking.n_pos)]), error)
+    zones = _zones(counts, (first, last, n), float(ranking.n_pos), error, level)
+    review_cut = -math.inf if whole[1] is None or last == n else whole[1].threshold
+    of_recall, of_precision = (
+        _percentile(name, float(value[0]), drawn, level)
+        for name, value, drawn in zip(("recall", "precision"), at, (recall, kept), strict=True)
+    )
+    return Triage(cut, review_cut, reviewed, error, of_recall, of_precision, zones)
+
+
+def _after_review(hits: Any, misses: Any, n_pos: Any, error: float) -> tuple[Any, Any]:
+    found = hits[:, 0] + (1.0 - error) * (hits[:, 1] - hits[:, 0])
+    false = misses[:, 0] + error * (misses[:, 1] - misses[:, 0])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return found / n_pos, found / (found + false)
+
+
+def _percentile(name: str, value: float, drawn: Any, level: float) -> Estimate:
+    tail = (1.0 - level) / 2.0
+    low, high = np.nanquantile(drawn, [tail, 1.0 - tail]) if (drawn == drawn).any() else (math.nan, math.nan)
+    return Estimate(name, value, float(low), float(high), level, "percentile")
+
+
+def _zones(counts: Any, ends: tuple[int, int, int], n_pos: float, error: float, level: float) -> Table:
+    hits = np.diff([0.0, *counts[:, 0], n_pos])
+    sizes = np.diff([0, *ends])
+    called = ((1.0, 1.0), (1.0 - error, error), (0.0, 0.0))  # share of positives and of negatives called positive
+    rows = []
+    for zone, size, found, (right, wrong) in zip(("automatic", "review", "left"), sizes, hits, called, strict=True):
+        low, high = wilson(float(found), float(size), level) if size else (math.nan, math.nan)
+        rows.append(
+            {
+                "zone": zone,
+                "cases": int(size),
+                "positives": float(found),
+                "hit_rate": float(found / size) if size else math.nan,
+                "low": low,
+                "high": high,
+                "found": float(found * right),
+                "false_alarms": float((size - found) * wrong),
+                "missed": float(found * (1.0 - right)),
+            }
+        )
+    return Table(rows, "Automatic, review, left")

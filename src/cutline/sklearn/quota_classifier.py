@@ -116,7 +116,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             at = self._positive_at()
             score = answers[:, at] if answers.ndim == 2 else answers if at == 1 else -answers
         resolve_quota(self.quota, len(score))
-        return threshold_for(np.zeros(len(score), np.bool_), np.ascontiguousarray(score), quota=self.quota)
+        return float(threshold_for(np.zeros(len(score), np.bool_), np.ascontiguousarray(score), quota=self.quota))
 
     def _positive_at(self) -> int:
         classes = self.classes_.tolist()

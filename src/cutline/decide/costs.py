@@ -1,0 +1,596 @@
+"""Costs of errors: the cheapest cut and model, what it costs on new data, and net benefit by threshold probability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.declare import ratio
+from ..curves import hull_points
+from ..errors import InputError
+from ..estimate import Estimate
+from ..inference.proportions import z_of
+from ..progress import Progress
+from ..ranking import Ranking
+from ..sample import Sample, as_column
+from ..table import Table, format_value
+
+Floats = NDArray[np.float64]
+_GRID = 200  # thresholds tried in each replicate, beside the corners of the hull
+_REPLICATES = 200  # enough for a mean and a spread
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What errors cost: a false positive, a false negative, and the share of positives where the scores are used."""
+
+    fp: float
+    fn: float
+    prevalence: float | None = None
+
+    @classmethod
+    def checked(cls, cost_fp: Any, cost_fn: Any, prevalence: Any = None) -> Prices:
+        """Prices from a user's arguments."""
+        for name, value in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not number or not 0.0 <= value < math.inf:
+                raise InputError(name, f"must be a finite number of at least 0, got {value!r}", "")
+        if cost_fp == 0 and cost_fn == 0:
+            raise InputError("cost_fp", "and {cost_fn} are both 0, so every cut costs the same", "price one of them")
+        if prevalence is not None and (
+            isinstance(prevalence, bool)
+            or not isinstance(prevalence, int | float | np.integer | np.floating)
+            or not 0.0 < prevalence < 1.0
+        ):
+            raise InputError("prevalence", f"must be a share between 0 and 1, got {prevalence!r}", "")
+        return cls(float(cost_fp), float(cost_fn), None if prevalence is None else float(prevalence))
+
+    def share(self, n_pos: Any, n_neg: Any) -> Any:
+        """The share of positives: the given one, or the sample's."""
+        return n_pos / (n_pos + n_neg) if self.prevalence is None else self.prevalence
+
+    def expected(self, tp: Any, fp: Any, n_pos: Any, n_neg: Any) -> Any:
+        """Expected cost for each case at a cut."""
+        if self.prevalence is None:
+            return (self.fp * fp + self.fn * (n_pos - tp)) / (n_pos + n_neg)
+        return self.fp * (1.0 - self.prevalence) * ratio(fp, n_neg) + self.fn * self.prevalence * ratio(
+            n_pos - tp, n_pos
+        )
+
+    def spread(self, tp: float, fp: float, n_pos: float, n_neg: float) -> tuple[float, float]:
+        """Standard error of the expected cost at a fixed cut, and its third moment over its variance.
+
+        One error of each kind is added first, so that a cut without errors is not taken to be without doubt.
+        """
+        fn, n = n_pos - tp, n_pos + n_neg
+        if self.prevalence is None:
+            a, b = (fp + 1.0) / (n + 2.0), (fn + 1.0) / (n + 2.0)
+            m1, m2, m3 = (self.fp**k * a + self.fn**k * b for k in (1, 2, 3))
+            variance, third = (m2 - m1**2) / n, (m3 - 3.0 * m1 * m2 + 2.0 * m1**3) / n**2
+            return math.sqrt(variance), third / variance
+        variance = third = 0.0
+        for price, errors, size in (
+            (self.fp * (1.0 - self.prevalence), fp, n_neg),
+            (self.fn * self.prevalence, fn, n_pos),
+        ):
+            p = (errors + 1.0) / (size + 2.0)
+            variance += price**2 * p * (1.0 - p) / size
+            third += price**3 * p * (1.0 - p) * (1.0 - 2.0 * p) / size**2
+        return math.sqrt(variance), third / variance
+
+
+@dataclass(frozen=True, eq=False)
+class Cheapest:
+    """The model and cut with the lowest expected cost for each case.
+
+    ``cost`` is what it costs on new data, the optimism of having chosen it on this sample taken out (``optimism``,
+    a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest while
+    ``cost_fn / cost_fp`` lies in ``ratios``, the model (at some cut) while it lies in ``model_ratios``. ``treat_all``
+    and ``treat_none`` are the costs of taking everybody and nobody.
+    """
+
+    model: str
+    threshold: float
+    cost: Estimate
+    apparent: float
+    optimism: float
+    ratios: tuple[float, float]
+    model_ratios: tuple[float, float]
+    treat_all: float
+    treat_none: float
+    recall: float
+    fpr: float
+    prices: Prices
+    others: Table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return {
+            "model": self.model,
+            "threshold": self.threshold,
+            "cost": self.cost.value,
+            "low": self.cost.low,
+            "high": self.cost.high,
+            "level": self.cost.level,
+            "method": self.cost.method,
+            "apparent_cost": self.apparent,
+            "optimism": self.optimism,
+            "ratio_from": self.ratios[0],
+            "ratio_to": self.ratios[1],
+            "model_ratio_from": self.model_ratios[0],
+            "model_ratio_to": self.model_ratios[1],
+            "treat_all": self.treat_all,
+            "treat_none": self.treat_none,
+            "recall": self.recall,
+            "fpr": self.fpr,
+            "cost_fp": self.prices.fp,
+            "cost_fn": self.prices.fn,
+            "prevalence": self.prices.prevalence,
+            "others": self.others.to_dicts(),
+        }
+
+    def __repr__(self) -> str:
+        c = self.cost
+        low, high = (format_value(r) for r in self.model_ratios)
+        lines = [
+            f"{self.model}, score > {format_value(self.threshold)}: expected cost {format_value(c.value)} per case "
+            f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
+            f"{format_value(self.apparent)} on this sample, which flatters it by {format_value(self.optimism)} because "
+            "the cut was chosen on it",
+            f"taking everybody costs {format_value(self.treat_all)}, taking nobody {format_value(self.treat_none)}",
+            f"{self.model} is the cheapest model while a false negative costs {low} to {high} times a false positive",
+        ]
+        if len(self.others):
+            lines.append(repr(self.others))
+        return "\n".join(lines)
+
+
+def cheapest_point(ranking: Ranking, prices: Prices) -> tuple[float, float, float, float]:
+    """Threshold of the cheapest cut with its positives and negatives taken, and the expected cost.
+
+    Of several that cost the same, the one that takes the fewest cases.
+    """
+    fpr, tpr, threshold = hull_points(ranking)
+    tp, fp = tpr * ranking.n_pos, fpr * ranking.n_neg
+    cost = prices.expected(tp, fp, float(ranking.n_pos), float(ranking.n_neg))
+    at = int(np.argmax(cost <= cost.min() + _SAME * (prices.fp + prices.fn)))
+    return float(threshold[at]), float(tp[at]), float(fp[at]), float(cost[at])
+
+
+def cheapest(
+    samples: Mapping[str, Sample],
+    rankings: Mapping[str, Ranking],
+    prices: Prices,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    clusters: Any = None,
+    progress: bool | None = None,
+    paired: bool = True,
+) -> Cheapest:
+    """The cheapest model and cut of several models on the same rows."""
+    for ranking in rankings.values():
+        if 0 in (ranking.n_pos, ranking.n_neg):
+            raise InputError(
+                "y_true", "holds one class only, so costs of errors cannot be compared", "pass both classes"
+            )
+    best = {name: cheapest_point(ranking, prices) for name, ranking in rankings.items()}
+    model = min(best, key=lambda name: best[name][3])
+    threshold, tp, fp, apparent = best[model]
+    n_pos, n_neg = float(rankings[model].n_pos), float(rankings[model].n_neg)
+    tried = {name: _tried(rankings[name], best[name][0]) for name in rankings}
+    optimism, drawn = _resampled(samples, tried, best, prices, clusters, paired, n_resamples, seed, progress)
+    value, z = apparent + optimism, z_of(level)
+    error, skew = prices.spread(tp, fp, n_pos, n_neg)
+    if rankings[model].weighted or clusters is not None:
+        error, skew = float(np.nanstd(drawn[model], ddof=1)), 0.0
+    if apparent > 0:  # on new data there are more errors than on the sample, and so more spread
+        error *= math.sqrt(value / apparent)
+    middle = value + skew * (1.0 + 2.0 * z * z) / 6.0
+    low, high = max(0.0, middle - z * error), middle + z * error
+    estimate = Estimate("expected_cost", value, low, high, level, "normal with skewness, optimism removed")
+    ratios, of_model = _ratios(rankings, model, threshold, prices)
+    return Cheapest(
+        model,
+        threshold,
+        estimate,
+        apparent,
+        optimism,
+        ratios,
+        of_model,
+        float(prices.expected(n_pos, n_neg, n_pos, n_neg)),
+        float(prices.expected(0.0, 0.0, n_pos, n_neg)),
+        tp / n_pos,
+        fp / n_neg,
+        prices,
+        _others(model, best, drawn, level),
+    )
+
+
+def _tried(ranking: Ranking, threshold: float) -> Floats:
+    """Thresholds to try in each replicate, ascending: the corners of the hull and evenly spread places of the list."""
+    corners = hull_points(ranking)[2]
+    places = np.linspace(0, len(ranking) - 1, min(len(ranking), _GRID)).round().astype(np.int64)
+    return np.unique(np.concatenate([[threshold, -np.inf], corners, ranking.score[places].astype(np.float64)]))
+
+
+def _resampled(
+    samples: Mapping[str, Sample],
+    tried: Mapping[str, Floats],
+    best: Mapping[str, tuple[float, float, float, float]],
+    prices: Prices,
+    clusters: Any,
+    paired: bool,
+    n_resamples: int,
+    seed: int,
+    progress: bool | None,
+) -> tuple[float, dict[str, Floats]]:
+    """Optimism of the cheapest cut, and for each model the replicates of the cost at its own.
+
+    The cut that is cheapest in a replicate costs more on the sample, and still more on the rows left out of the
+    replicate. The first difference is smaller than the optimism and the second larger: their mean is taken.
+    """
+    # ascending thresholds, of which the first takes all
+    stretch = {name: np.searchsorted(tried[name], s.score, side="left") - 1 for name, s in samples.items()}
+
+    def above(name: str, times: Floats | None) -> tuple[Floats, Floats, float, float]:
+        return _above(samples[name], stretch[name], len(tried[name]), times)
+
+    whole = {name: above(name, None) for name in samples}
+    widths = np.cumsum([0, *(len(tried[name]) for name in samples)])
+    at_best = {name: int(np.searchsorted(tried[name], best[name][0])) for name in samples}
+    on_sample = np.concatenate([prices.expected(*whole[name]) for name in samples])
+    rows = max(len(sample) for sample in samples.values())
+    n_drawn = min(n_resamples, max(50, 20_000_000 // rows), _REPLICATES)
+    kept: dict[str, list[float]] = {name: [] for name in samples}
+    nearer, out_cost, out_rows = [], 0.0, 0.0
+    with Progress("costs", n_drawn, progress) as counter:
+        for times in _multiplicities(samples, clusters, paired, n_drawn, seed):
+            inside = {name: above(name, times[name]) for name in samples}
+            costs = {name: prices.expected(*inside[name]) for name in samples}
+            for name in samples:
+                kept[name].append(float(costs[name][at_best[name]]))
+            every = np.concatenate([costs[name] for name in samples])
+            counter.advance()
+            if np.isnan(every).any():
+                continue
+            at = int(np.argmin(every))
+            nearer.append(float(on_sample[at] - every[at]))
+            k = int(np.searchsorted(widths, at, side="right")) - 1
+            name = list(samples)[k]
+            tp, fp, n_pos, n_neg = above(name, (times[name] == 0).astype(np.float64))
+            size = n_pos + n_neg
+            cost = prices.expected(tp[at - widths[k]], fp[at - widths[k]], n_pos, n_neg) if size else math.nan
+            if cost == cost:
+                out_cost, out_rows = out_cost + float(cost) * float(size), out_rows + float(size)
+    replicates = {name: np.array(values) for name, values in kept.items()}
+    if not nearer or not out_rows:
+        return 0.0, replicates
+    apparent = min(cost for *_, cost in best.values())
+    return max(0.0, (float(np.mean(nearer)) + out_cost / out_rows - apparent) / 2.0), replicates
+
+
+def _multiplicities(
+    samples: Mapping[str, Sample], clusters: Any, paired: bool, n_drawn: int, seed: int
+) -> Iterator[dict[str, Floats]]:
+    """How often each row came, replicate by replicate; models on the same rows share their draws."""
+    rng = np.random.default_rng([seed, 3])
+    unit = None if clusters is None else np.unique(as_column(clusters, "clusters"), return_inverse=True)[1]
+
+    def draw(sample: Sample) -> Floats:
+        n = len(sample) if unit is None else int(unit.max()) + 1
+        times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+        if unit is None:
+            return times
+        return times[unit if sample.source_rows is None else unit[sample.source_rows]]
+
+    for _ in range(n_drawn):
+        if paired:
+            times = draw(next(iter(samples.values())))
+            yield dict.fromkeys(samples, times)
+        else:
+            yield {name: draw(sample) for name, sample in samples.items()}
+
+
+def _above(
+    sample: Sample, stretch: NDArray[np.int64], n_thresholds: int, times: Floats | None
+) -> tuple[Floats, Floats, float, float]:
+    """Positives and negatives above each threshold and in all, from the stretch between thresholds each row lies in."""
+    found = []
+    for side in (sample.positive, ~sample.positive):
+        weight = None if times is None else times[side]
+        if sample.weight is not None:
+            weight = sample.weight[side] if weight is None else weight * sample.weight[side]
+        counts = np.bincount(stretch[side], weight, n_thresholds)
+        found.append(np.cumsum(counts[::-1], dtype=np.float64)[::-1])
+    return found[0], found[1], float(found[0][0]), float(found[1][0])
+
+
+def _ratios(
+    rankings: Mapping[str, Ranking], model: str, threshold: float, prices: Prices
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Ratios cost_fn / cost_fp for which the cut, and for which the model, is the cheapest of all.
+
+    A corner of the family's hull is best for slopes = (cost_fp · negatives) / (cost_fn · positives) between those of
+    the lines that meet in it. Neighbouring corners of one model join.
+    """
+    from .dominance import family_hull
+
+    hull = family_hull(rankings)
+    ranking = rankings[model]
+    share = prices.share(float(ranking.n_pos), float(ranking.n_neg))
+    odds = (1.0 - share) / share
+    at = next((k for k, row in enumerate(hull) if row["model"] == model and row["threshold"] == threshold), None)
+    if at is None:  # level with another model's corner, which stands in its place
+        return (math.nan, math.nan), (math.nan, math.nan)
+    first, last = at, at
+    while first > 0 and hull[first - 1]["model"] == model:
+        first -= 1
+    while last + 1 < len(hull) and hull[last + 1]["model"] == model:
+        last += 1
+
+    def price_ratio(slope: float) -> float:
+        return math.inf if slope == 0 else odds / slope
+
+    def between(a: int, b: int) -> tuple[float, float]:
+        return price_ratio(hull[a]["slope_from"]), price_ratio(hull[b]["slope_to"])
+
+    return between(at, at), between(first, last)
+
+
+def _others(
+    model: str,
+    best: Mapping[str, tuple[float, float, float, float]],
+    drawn: Mapping[str, Floats],
+    level: float,
+) -> Table:
+    """Each other model at its own cheapest cut: how much more it costs, with the interval of the paired difference."""
+    tail = (1.0 - level) / 2.0
+
+    rows = []
+    for name, (threshold, *_, cost) in best.items():
+        if name == model:
+            continue
+        low, high = np.nanquantile(drawn[name] - drawn[model], [tail, 1.0 - tail])
+        row = {"model": name, "threshold": threshold, "cost": cost, "costs_more": cost - best[model][3]}
+        rows.append({**row, "low": float(low), "high": float(high), "level": level})
+    return Table(rows, f"What the other models cost more than {model}")
+
+
+# -------------------------------------------------------------------------------------------------- net benefit
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """Net benefit and expected cost by threshold probability, for one model.
+
+    At threshold probability ``x`` you act on a case whose chance is above ``x``: a false positive costs
+    x / (1 − x) times what a true positive brings. ``net_benefit`` is true positives less so many false positives, for
+    each case; ``expected_cost`` is the cost for each case where a false positive and a false negative cost 1 together,
+    x and 1 − x. ``treat_all`` is the net benefit of acting on everybody; acting on nobody has 0.
+    """
+
+    name: str
+    x: Floats
+    net_benefit: Floats
+    low: Floats
+    high: Floats
+    expected_cost: Floats
+    cost_low: Floats
+    cost_high: Floats
+    treat_all: Floats
+    treat_all_cost: Floats
+    treat_none_cost: Floats
+    level: float
+    simultaneous: bool
+
+    @property
+    def table(self) -> Table:
+        """The curve as rows."""
+        columns = {
+            "threshold_probability": self.x,
+            "net_benefit": self.net_benefit,
+            "low": self.low,
+            "high": self.high,
+            "treat_all": self.treat_all,
+            "treat_none": np.zeros_like(self.x),
+            "expected_cost": self.expected_cost,
+            "cost_low": self.cost_low,
+            "cost_high": self.cost_high,
+        }
+        rows = [dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Table(rows, f"Net benefit of {self.name}")
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+
+def check_probabilities(sample: Sample, what: str) -> None:
+    """Refuse scores that are not probabilities, naming the row."""
+    if sample.are_probabilities:
+        return
+    bad = (sample.score < 0) | (sample.score > 1)
+    raise InputError(
+        "y_score",
+        f"is {float(sample.score[np.argmax(bad)]):g}, and {what} compares scores with threshold probabilities",
+        "pass probabilities",
+        row=sample.first_row(bad),
+    )
+
+
+def check_grid(x: Any) -> Floats:
+    """Threshold probabilities: given ones, ascending, strictly between 0 and 1; without them 0.01 … 0.99."""
+    if x is None:
+        return np.arange(1, 100) / 100.0
+    try:
+        grid = np.unique(np.asarray(x, dtype=np.float64).ravel())
+    except (TypeError, ValueError):
+        grid = np.empty(0)
+    if len(grid) == 0 or not (grid > 0).all() or not (grid < 1).all():
+        raise InputError("x", "must hold threshold probabilities strictly between 0 and 1", "pass e.g. [0.1, 0.2]")
+    return grid
+
+
+def decision_curve(
+    sample: Sample,
+    *,
+    name: str = "model",
+    x: Any = None,
+    prevalence: float | None = None,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    clusters: NDArray[np.int64] | None = None,
+    seed: int = 0,
+) -> DecisionCurve:
+    """Net benefit and expected cost of acting on ``score > x``, with a band.
+
+    The band is normal, from the spread of what each case (or cluster of cases) adds; ``simultaneous`` widens it so that
+    it holds the whole curve.
+    """
+    check_probabilities(sample, "a decision curve")
+    grid = check_grid(x)
+    n_pos, n_neg, values = _values(sample, grid, prevalence, clusters)
+    share = n_pos / (n_pos + n_neg) if prevalence is None else prevalence
+    odds = grid / (1.0 - grid)
+    benefit, covariance = values
+    error = np.sqrt(np.diag(covariance))
+    z = _supremum(covariance, level, seed) if simultaneous else z_of(level)
+    low, high = benefit - z * error, benefit + z * error
+    none_cost = (1.0 - grid) * share
+
+    def as_cost(b: Floats) -> Floats:
+        return (1.0 - grid) * (share - b)
+
+    return DecisionCurve(
+        name,
+        grid,
+        benefit,
+        low,
+        high,
+        as_cost(benefit),
+        np.maximum(0.0, as_cost(high)),
+        as_cost(low),
+        share - (1.0 - share) * odds,
+        grid * (1.0 - share),
+        none_cost,
+        level,
+        simultaneous,
+    )
+
+
+def benefit_difference(
+    one: Sample,
+    two: Sample,
+    *,
+    names: Sequence[str] = ("a", "b"),
+    x: Any = None,
+    prevalence: float | None = None,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    clusters: NDArray[np.int64] | None = None,
+    seed: int = 0,
+) -> Table:
+    """Net benefit of one model less that of another on the same rows, with the paired interval, by threshold."""
+    for sample in (one, two):
+        check_probabilities(sample, "a decision curve")
+    grid = check_grid(x)
+    _, _, (difference, covariance) = _values(one, grid, prevalence, clusters, two)
+    error = np.sqrt(np.diag(covariance))
+    z = _supremum(covariance, level, seed) if simultaneous else z_of(level)
+    rows = [
+        {"threshold_probability": float(t), "difference": float(d), "low": float(d - z * e), "high": float(d + z * e)}
+        for t, d, e in zip(grid, difference, error, strict=True)
+    ]
+    return Table(rows, f"Net benefit of {names[0]} less that of {names[1]}")
+
+
+def _values(
+    one: Sample,
+    grid: Floats,
+    prevalence: float | None,
+    clusters: NDArray[np.int64] | None,
+    two: Sample | None = None,
+) -> tuple[float, float, tuple[Floats, Floats]]:
+    """Sizes of the classes, and the net benefit (or the difference of two) at each threshold with its covariance.
+
+    A row adds its own amount to the thresholds below its score: a true positive 1, a false positive −x / (1 − x). With
+    two models it adds to the thresholds between its two scores, with the sign of which is higher.
+    """
+    weight = np.ones(len(one)) if one.weight is None else one.weight
+    n_pos, n_neg = float(weight[one.positive].sum()), float(weight[~one.positive].sum())
+    if 0.0 in (n_pos, n_neg):
+        raise InputError("y_true", "holds one class only, so there is no net benefit to show", "pass both classes")
+    total = n_pos + n_neg
+    odds = grid / (1.0 - grid)
+    upper = np.searchsorted(grid, one.score.astype(np.float64), side="left")
+    lower = np.zeros_like(upper) if two is None else np.searchsorted(grid, two.score.astype(np.float64), side="left")
+    sign = np.sign(upper - lower).astype(np.float64)
+    first, last = np.minimum(lower, upper), np.maximum(lower, upper)
+    scale_pos, scale_neg = 1.0 / total, 1.0 / total
+    if prevalence is not None:
+        scale_pos, scale_neg = prevalence / n_pos, (1.0 - prevalence) / n_neg
+    t = len(grid)
+    mean = np.zeros(t)
+    second = np.zeros((t, t))
+    for side, amount, scale in ((one.positive, np.ones(t), scale_pos), (~one.positive, -odds, scale_neg)):
+        w, s, a, b = weight[side], sign[side], first[side], last[side]
+        sums = np.bincount(a, w * s, t + 1) - np.bincount(b, w * s, t + 1)
+        rate = np.cumsum(sums)[:t] * scale
+        mean += rate * amount
+        if clusters is None:
+            # E[v_i v_j]: rows with first ≤ i and j < last
+            table = np.zeros((t + 1, t + 1))
+            np.add.at(table, (a, b), w * w * np.abs(s))
+            both = np.cumsum(np.cumsum(table, axis=0)[:, ::-1], axis=1)[:, ::-1]  # first ≤ row, last ≥ column
+            i, j = np.minimum.outer(np.arange(t), np.arange(t)), np.maximum.outer(np.arange(t), np.arange(t))
+            second += both[i, j + 1] * scale**2 * np.outer(amount, amount)
+            if prevalence is not None:  # each class has its own fixed share
+                second -= np.outer(rate * amount, rate * amount) * (w @ w) / w.sum() ** 2
+    if clusters is None:
+        if prevalence is None:
+            second -= np.outer(mean, mean) * float(weight @ weight) / total**2
+        second += np.diag((1.0 + odds**2) / total**2)  # one more error of each kind: none seen is not none to come
+        return n_pos, n_neg, (mean, second)
+    return n_pos, n_neg, (mean, _by_clusters(one, grid, mean, clusters, (scale_pos, scale_neg), (sign, first, last)))
+
+
+def _by_clusters(
+    sample: Sample,
+    grid: Floats,
+    mean: Floats,
+    clusters: NDArray[np.int64],
+    scales: tuple[float, float],
+    spans: tuple[Floats, NDArray[np.int64], NDArray[np.int64]],
+) -> Floats:
+    """Covariance of the net benefit from the spread of what whole clusters add."""
+    sign, first, last = spans
+    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    n_clusters = int(clusters.max()) + 1
+    odds = grid / (1.0 - grid)
+    size = np.bincount(clusters, weight * np.where(sample.positive, scales[0], scales[1]), n_clusters)
+    added = np.empty((n_clusters, len(grid)))
+    for k in range(len(grid)):
+        inside = (first <= k) & (k < last)
+        amount = np.where(sample.positive, scales[0], -odds[k] * scales[1]) * weight * sign * inside
+        added[:, k] = np.bincount(clusters, amount, n_clusters) - mean[k] * size
+    return np.asarray(added.T @ added) * n_clusters / max(1, n_clusters - 1)
+
+
+def _supremum(covariance: Floats, level: float, seed: int) -> float:
+    """How many standard errors hold the whole curve: the quantile of the largest deviation of a Gaussian curve."""
+    error = np.sqrt(np.diag(covariance))
+    there = error > 0
+    if not there.any():
+        return z_of(level)
+    correlation = covariance[np.ix_(there, there)] / np.outer(error[there], error[there])
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    drawn = np.random.default_rng(seed).standard_normal((20_000, len(values))) @ root.T
+    return max(z_of(level), float(np.quantile(np.abs(drawn).max(axis=1), level)))

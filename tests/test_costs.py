@@ -1,0 +1,164 @@
+"""Costs: the cheapest cut by brute force, prevalence, ranges of cost ratios, optimism, net benefit by definition."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.decide.costs import Prices, benefit_difference, cheapest, decision_curve
+from cutline.ranking import rank
+from cutline.sample import make_sample
+
+
+def drawn(seed: int, n: int = 400, share: float = 0.2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    z = rng.normal(size=n) + 1.35 * y
+    return y, z.round(1), (0.8 * z + 0.6 * rng.normal(size=n)).round(1)
+
+
+def found(y: np.ndarray, scores: dict[str, np.ndarray], prices: Prices, **options: object) -> object:
+    samples = {name: make_sample(y, s) for name, s in scores.items()}
+    rankings = {name: rank(s) for name, s in samples.items()}
+    return cheapest(samples, rankings, prices, **{"n_resamples": 100, **options})
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.05])
+@pytest.mark.parametrize(("cost_fp", "cost_fn"), [(1, 1), (1, 9), (3, 1), (0, 1), (1, 0)])
+def test_the_cheapest_cut_by_brute_force(cost_fp: float, cost_fn: float, prevalence: float | None) -> None:
+    y, a, b = drawn(1)
+    share = y.mean() if prevalence is None else prevalence
+    costs = {}
+    for name, s in (("a", a), ("b", b)):
+        for t in [*np.unique(s), -np.inf]:
+            fpr, fnr = (s[~y] > t).mean(), (s[y] <= t).mean()
+            costs[name, t] = cost_fp * (1 - share) * fpr + cost_fn * share * fnr
+    best = found(y, {"a": a, "b": b}, Prices(cost_fp, cost_fn, prevalence))
+    assert best.apparent == pytest.approx(min(costs.values()))
+    assert costs[best.model, best.threshold] == pytest.approx(best.apparent)
+    assert best.treat_none == pytest.approx(cost_fn * share)
+    assert best.treat_all == pytest.approx(cost_fp * (1 - share))
+    cut = cl.threshold_for(y, a, cost_fp=cost_fp, cost_fn=cost_fn, prevalence=prevalence, n_resamples=50)
+    assert costs["a", float(cut)] == pytest.approx(min(c for (name, _), c in costs.items() if name == "a"))
+
+
+def test_the_range_of_ratios_is_where_the_cut_stays_the_cheapest() -> None:
+    y, a, b = drawn(2)
+    best = found(y, {"a": a, "b": b}, Prices(1, 6))
+    low, high = best.ratios
+    assert low <= 6 <= high
+    for ratio, same in ((low * 1.001, True), (high * 0.999, True), (low * 0.99, False), (high * 1.01, False)):
+        other = found(y, {"a": a, "b": b}, Prices(1, ratio), n_resamples=2)
+        assert ((other.model, other.threshold) == (best.model, best.threshold)) == same
+    low, high = best.model_ratios
+    assert low <= best.ratios[0]
+    assert high >= best.ratios[1]
+    inside = found(y, {"a": a, "b": b}, Prices(1, low * 1.001 if low > 0 else 0.5), n_resamples=2)
+    assert inside.model == best.model
+
+
+def test_optimism_is_taken_out_and_the_interval_holds_the_cost_on_new_data() -> None:
+    """A model that knows nothing looks cheaper than acting on nobody; on new data it is not."""
+    rng = np.random.default_rng(3)
+    looks, really = [], []
+    for seed in range(40):
+        y = rng.random(200) < 0.5
+        best = found(y, {"noise": rng.normal(size=200)}, Prices(1, 1), seed=seed)
+        looks.append(best.apparent)
+        really.append(best.cost.value)
+    assert np.mean(looks) < 0.47
+    assert np.mean(really) == pytest.approx(0.5, abs=0.02)
+
+
+def test_other_models_cost_more_with_a_paired_interval() -> None:
+    y, a, _ = drawn(4, n=2000)
+    noise = np.random.default_rng(0).normal(size=2000)
+    best = found(y, {"noise": noise, "a": a}, Prices(1, 5))
+    assert best.model == "a"
+    (row,) = best.others
+    assert row["model"] == "noise"
+    assert row["low"] > 0
+    assert row["costs_more"] == pytest.approx(row["cost"] - best.apparent)
+    assert best.to_dict()["others"][0]["model"] == "noise"
+    assert "cheapest model while" in repr(best)
+
+
+def test_clusters_that_repeat_rows_widen_the_interval() -> None:
+    y, a, _ = drawn(5)
+    narrow = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5))
+    wide = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5), clusters=np.tile(np.arange(400), 4))
+    assert wide.cost.interval.width > 1.5 * narrow.cost.interval.width
+
+
+def test_one_class_has_no_costs_to_weigh() -> None:
+    with pytest.raises(cl.InputError, match="one class only"):
+        cl.threshold_for([1, 1], [1.0, 2.0], cost_fp=1, cost_fn=1)
+
+
+def probabilities(seed: int, n: int = 500) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 4, n)
+    return rng.random(n) < p, p, np.clip(p + 0.1 * rng.normal(size=n), 0, 1)
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.4])
+def test_net_benefit_by_its_definition(prevalence: float | None) -> None:
+    y, p, _ = probabilities(1)
+    grid = [0.05, 0.2, 0.5]
+    made = decision_curve(make_sample(y, p), x=grid, prevalence=prevalence)
+    share = y.mean() if prevalence is None else prevalence
+    for k, t in enumerate(grid):
+        tpr, fpr = (p[y] > t).mean(), (p[~y] > t).mean()
+        benefit = share * tpr - (1 - share) * fpr * t / (1 - t)
+        assert made.net_benefit[k] == pytest.approx(benefit)
+        assert made.treat_all[k] == pytest.approx(share - (1 - share) * t / (1 - t))
+        cost = t * (1 - share) * fpr + (1 - t) * share * (1 - tpr)
+        assert made.expected_cost[k] == pytest.approx(cost)
+        assert made.treat_none_cost[k] == pytest.approx((1 - t) * share)
+        assert made.low[k] < benefit < made.high[k]
+    wide = decision_curve(make_sample(y, p), x=grid, prevalence=prevalence, simultaneous=True)
+    assert (wide.high - wide.low > made.high - made.low).all()
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.3])
+def test_the_spread_of_net_benefit_is_that_of_what_each_case_adds(prevalence: float | None) -> None:
+    """Against a plain bootstrap of rows (within classes, where the prevalence is given)."""
+    y, p, q = probabilities(2, 3000)
+    rng = np.random.default_rng(0)
+    t, odds = 0.2, 0.25
+    values = []
+    for _ in range(1500):
+        rows = rng.integers(0, len(y), len(y))
+        if prevalence is not None:
+            rows = np.concatenate([rng.choice(np.flatnonzero(side), side.sum()) for side in (y, ~y)])
+        yy, a, b = y[rows], p[rows] > t, q[rows] > t
+        share = yy.mean() if prevalence is None else prevalence
+        one, two = (share * d[yy].mean() - (1 - share) * d[~yy].mean() * odds for d in (a, b))
+        values.append((one, one - two))
+    errors = np.std(values, axis=0)
+    made = decision_curve(make_sample(y, p), x=[t], prevalence=prevalence)
+    assert (made.high - made.low)[0] / 3.92 == pytest.approx(errors[0], rel=0.08)
+    (row,) = benefit_difference(make_sample(y, p), make_sample(y, q), x=[t], prevalence=prevalence)
+    assert (row["high"] - row["low"]) / 3.92 == pytest.approx(errors[1], rel=0.08)
+    assert row["difference"] == pytest.approx(np.mean(values, axis=0)[1], abs=4 * errors[1] / math.sqrt(1500))
+
+
+def test_each_row_a_cluster_of_its_own_gives_the_same_band() -> None:
+    y, p, q = probabilities(3)
+    one, two = make_sample(y, p), make_sample(y, q)
+    alone = np.arange(len(y))
+    plain, own = (decision_curve(one, x=[0.1, 0.3], clusters=c) for c in (None, alone))
+    assert own.high - own.low == pytest.approx(plain.high - plain.low, rel=0.03)
+    plain, own = (benefit_difference(one, two, x=[0.1, 0.3], clusters=c) for c in (None, alone))
+    for a, b in zip(plain, own, strict=True):
+        assert b["high"] - b["low"] == pytest.approx(a["high"] - a["low"], rel=0.1)
+
+
+def test_scores_that_are_no_probabilities_have_no_decision_curve() -> None:
+    with pytest.raises(cl.InputError, match="row 1 is 2"):
+        decision_curve(make_sample([1, 0, 1], [0.5, 2.0, 0.1]))
+    with pytest.raises(cl.InputError, match="strictly between 0 and 1"):
+        decision_curve(make_sample([1, 0, 1], [0.5, 0.2, 0.1]), x=[0.0, 0.5])
