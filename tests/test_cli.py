@@ -16,10 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import cutline as cl
-from cutline.cli import COMMANDS, cli
 from cutline.commands.columns import class_names
+from cutline.commands.group import COMMANDS, cli
 from cutline.commands.output import as_markdown
-from cutline.errors import InputError
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "applicants.csv"
 FAST = ["--resamples", "50"]
@@ -34,9 +33,9 @@ def run(*arguments: object, **options: object) -> Result:
 
 def refused(*arguments: object, **options: object) -> str:
     """The one sentence that a command says of bad input."""
-    with pytest.raises(InputError) as caught:
-        CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False, **options)
-    return str(caught.value)
+    result = CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False, **options)
+    assert result.exit_code == 2, (result.exit_code, result.output)
+    return result.stderr.splitlines()[-1].removeprefix("cutline: ")
 
 
 def shell(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
@@ -406,10 +405,10 @@ def test_output_that_cannot_be_written_is_refused_first(scored: Path, tmp_path: 
     goal = tmp_path / "no" / "such.csv"
     done = shell("select", scored, "--score", "p", "--quota", 3, "-o", goal)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"cutline: -o {goal}: there is no folder {str(goal.parent)!r}; make it first\n"
+    assert done.stderr == f"cutline: -o {goal}: its folder does not exist; make it first\n"
     page = tmp_path / "no" / "such.html"
     for command in ("evaluate", "compare"):
-        assert f"--html {page}: there is no folder" in refused(command, "absent.csv", "--html", page)
+        assert f"--html {page}: its folder does not exist" in refused(command, "absent.csv", "--html", page)
     assert "that is a folder" in refused("evaluate", scored, "--html", tmp_path)
 
 
@@ -422,12 +421,12 @@ def test_a_reader_that_leaves_early_makes_no_noise(scored: Path) -> None:
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == ""
-        assert process.wait(60) == 1
+        assert process.wait(60) == 0
 
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from cutline.cli import cli; cli.main(['--help'], standalone_mode=False); "
+        "import sys; from cutline.commands.group import cli; cli.main(['--help'], standalone_mode=False); "
         "print(sorted(set(sys.modules) & {'numba', 'duckdb', 'scipy', 'rich', 'altair', 'matplotlib', 'pandas'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cutline.cli import cli
+from cutline.commands.group import cli
 
 ROOT = Path(__file__).parents[1]
 PRINTED = re.search(r"```sh\n(.*?)```", (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"), re.DOTALL)

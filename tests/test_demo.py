@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import cutline as cl
-from cutline.cli import cli
 from cutline.commands.demo import MODELS, PLACES, example_file
+from cutline.commands.group import cli
 
 FOLDER = Path(__file__).parents[1] / "examples"
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..ranking import Ranking, Ties, rank
 from ..sample import Sample, make_sample, resolve_quota
 from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
-from .declare import Measure, Spec
+from .declare import NEEDS, Measure, Spec
 
 DEFAULT_THRESHOLD = 0.5
 _OF_SUMS = ("pairs", "gaps", "precision", "places", "hull", "losses")
@@ -113,17 +113,19 @@ def why_inapplicable(one: Measure, sample: Sample) -> str:
         return f"{one.name} counts places in a list, so it takes no sample_weight"
     if one.scores == "probability" and not sample.are_probabilities:
         return "the scores are not probabilities: some lie outside [0, 1]"
-    if one.scores == "finite" and not sample.are_finite:
+    if one.scores in ("finite", "distance") and not sample.are_finite:
         return "some scores are infinite, and here their values matter"
     return ""
 
 
-def why_undefined(one: Measure, n_pos: float, n_neg: float) -> str:
+def why_undefined(one: Measure, n_pos: float, n_neg: float, cut: Counts | None = None) -> str:
     """Why a value is nan, as precisely as the counts tell."""
-    if n_pos == 0 and ("class" in one.undefined or "no positive" in one.undefined):
-        return "no positive cases"
-    if n_neg == 0 and ("class" in one.undefined or "no negative" in one.undefined):
-        return "no negative cases"
+    sizes: dict[str, Any] = {"positives": n_pos, "negatives": n_neg}
+    if cut is not None:
+        sizes |= {"taken": cut.tp + cut.fp, "left": cut.fn + cut.tn}
+    for need in one.needs:
+        if sizes.get(need, 1) == 0:
+            return NEEDS[need]
     return one.undefined or "0/0"
 
 
@@ -143,11 +145,13 @@ def compute_one(
             f"y_true holds only {'negative' if n_pos == 0 else 'positive'} cases, so {one.name} cannot take "
             f"{one.one_class_needs} from the sample; pass {one.one_class_needs}=…"
         )
+    cut = None
     if one.needs_threshold:  # one pass over the rows; no sort needed
-        value = float(one.compute(_count(sample, _threshold(spec)), **spec.arguments))
+        cut = _count(sample, _threshold(spec))
+        value = float(one.compute(cut, **spec.arguments))
     else:
         value = compute([spec], rank(sample)).values[spec]
-    return value, why_undefined(one, n_pos, n_neg) if value != value else ""
+    return value, why_undefined(one, n_pos, n_neg, cut) if value != value else ""
 
 
 def check_applicable(one: Measure, sample: Sample) -> None:

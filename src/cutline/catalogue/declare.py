@@ -12,9 +12,9 @@ import inspect
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -91,31 +91,85 @@ TIE_RULES = {
 }
 
 
+# how the default interval of a measure is made; ``inference.methods`` has the functions
+IntervalMethod = Literal[
+    "wilson", "wilson_f", "newcombe_difference", "log", "delta_z", "delong_logit", "logit", "wilson_effective",
+    "percentile", "bca",
+]  # fmt: skip
+# how two models on the same rows are told apart
+PairedTest = Literal["delong", "mcnemar", "bootstrap"]
+# what must not be empty for a measure to have a value, and what to say where it is
+Need = Literal["positives", "negatives", "taken", "left"]
+NEEDS: dict[Need, str] = {
+    "positives": "no positive cases",
+    "negatives": "no negative cases",
+    "taken": "nothing is predicted positive",
+    "left": "nothing is predicted negative",
+}
+PARTS = ("cut", "pairs", "gaps", "precision", "places", "hull", "losses", "ranking", "columns")
+OfCells = Callable[[Any], Any]
+Line = Callable[[float, float, float], tuple[float, float]]
+
+
+class Facts(TypedDict, total=False):
+    """What a declaration may say beyond title, family and formula; :class:`Measure` explains each fact."""
+
+    better: Literal["higher", "lower"]
+    range: tuple[float, float]
+    undefined: str
+    needs: tuple[Need, ...]
+    aliases: tuple[str, ...]
+    same_as: str
+    part: str
+    scores: Literal["any", "finite", "probability", "distance"]
+    weights: bool
+    tie_rule: Literal["", "expectation", "together", "shared"]
+    rank_based: bool
+    extensive: bool
+    perfect: float | str | None
+    chance: float | str | None
+    one_class_needs: str
+    checks: Callable[..., None] | None
+    interval: IntervalMethod
+    stratified: bool
+    paired_test: PairedTest
+    proportion: Callable[[Any], tuple[Any, Any]] | None
+    scale: OfCells | None
+    line_of_auc: Line | None
+
+
 @dataclass(frozen=True)
 class Measure:
-    """One measure of the catalogue: what it means, where it comes from, and how it is computed.
+    """One measure of the catalogue: what it means, where it comes from, how it is computed, and how sure it can be.
 
     ``compute`` is the pure function behind it; ``part`` names what it reads (``cut``, ``ranking``, ``columns``, or a
-    part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``). ``perfect`` is the
-    value of a perfect model, ``chance`` the mean over all orders of the cases (at a threshold: with as many above it),
-    each a number or a formula in the signs of ``SIGNS``; ``one_class_needs`` is the option without which both classes
-    must be there. ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where their order cannot matter.
+    part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``, or a signed
+    ``distance``). ``undefined`` says when it has no value, ``needs`` what must not be empty. ``perfect`` is the value
+    of a perfect model, ``chance`` the mean over all orders of the cases (at a threshold: with as many above it), each a
+    number or a formula in the signs of ``SIGNS``; ``one_class_needs`` is the option without which both classes must be
+    there. ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where their order cannot matter.
+
+    ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
+    the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
+    and trials from the four cells where the measure is ``scale`` (1 where not given) times their ratio;
+    ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale.
     """
 
     name: str
     title: str
     family: Family
-    better: Literal["higher", "lower"]
-    range: tuple[float, float]
     formula: str
     latex: str
     reference: str
-    undefined: str
     compute: Callable[..., Any]
+    better: Literal["higher", "lower"] = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    undefined: str = ""
+    needs: tuple[Need, ...] = ()
     aliases: tuple[str, ...] = ()
     same_as: str = ""
     part: str = "cut"
-    scores: Literal["any", "finite", "probability"] = "any"
+    scores: Literal["any", "finite", "probability", "distance"] = "any"
     weights: bool = True
     tie_rule: Literal["", "expectation", "together", "shared"] = ""
     rank_based: bool = False
@@ -123,9 +177,52 @@ class Measure:
     perfect: float | str | None = None
     chance: float | str | None = None
     one_class_needs: str = ""
-    params: Mapping[str, Any] = field(default_factory=dict)
     checks: Callable[..., None] | None = None
+    interval: IntervalMethod = "bca"
+    stratified: bool = False
+    paired_test: PairedTest = "bootstrap"
+    proportion: Callable[[Any], tuple[Any, Any]] | None = None
+    scale: OfCells | None = None
+    line_of_auc: Line | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
+
+    def __post_init__(self) -> None:
+        for problem, found in self._contradictions():
+            if found:
+                raise ValueError(f"declaration of {self.name}: {problem}")
+
+    def _contradictions(self) -> Iterator[tuple[str, bool]]:
+        low, high = self.range
+        yield "the family is unknown", self.family not in FAMILIES
+        yield "the part is unknown", self.part not in PARTS or (self.part == "columns") != (self.family == "other")
+        yield "the interval method is unknown", self.interval not in get_args(IntervalMethod)
+        yield "the paired test is unknown", self.paired_test not in get_args(PairedTest)
+        yield "the tie rule is unknown", self.tie_rule not in ("", *TIE_RULES)
+        yield "a need is unknown", not set(self.needs) <= set(NEEDS)
+        yield "it needs something, so say when it is undefined", bool(self.needs) and not self.undefined
+        yield "the range is empty", not low < high
+        outside = isinstance(self.perfect, float) and not low <= self.perfect <= high
+        yield "a perfect model lies outside the range", outside
+        yield "only what is read at a cut is a proportion", self.proportion is not None and self.part != "cut"
+        wilson = self.interval in ("wilson", "wilson_effective") or self.paired_test == "mcnemar"
+        yield "this interval or test needs its proportion", wilson and self.proportion is None
+        yield "a scale needs a proportion", self.scale is not None and self.proportion is None
+        of_auc = self.line_of_auc is not None
+        yield "what is a line of the AUC takes its interval", of_auc != (self.interval == "delong_logit")
+        yield "what is a line of the AUC takes its test", of_auc != (self.paired_test == "delong")
+        yield (
+            "McNemar's test is for decisions at a threshold",
+            self.paired_test == "mcnemar" and self.family != "threshold",
+        )
+        undocumented = set(self.params) - set(OPTIONS)
+        yield f"its options {sorted(undocumented)} are not explained in OPTIONS", bool(undocumented)
+        yield "the option that one class needs is none of its own", self.one_class_needs not in ("", *self.params)
+        taken = [name for name in (self.name, *self.aliases) if _by_alias.get(name, name) in _measures]
+        yield f"the name {' and '.join(taken)} is taken", bool(taken)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return measure, (self.name,)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -162,57 +259,36 @@ _by_alias: dict[str, str] = {}
 
 
 def declare(
-    title: str,
-    family: Family,
-    *,
-    better: Literal["higher", "lower"] = "higher",
-    range: tuple[float, float] = (0.0, 1.0),
-    **facts: Any,
+    title: str, family: Family, *, formula: str, latex: str, reference: str, **facts: Unpack[Facts]
 ) -> Callable[[Callable[..., Any]], Callable[..., float]]:
     """Declare a measure over a pure function of counts or sums; gives back the function that users call.
 
-    The options of the pure function after its first argument become options of the measure.
+    The options of the pure function after its first argument become options of the measure. A measure of another shape
+    (family ``other``: a score matrix, embeddings) is public as it stands, with its keyword-only options.
     """
 
     def declared(function: Callable[..., Any]) -> Callable[..., float]:
-        parameters = list(inspect.signature(function).parameters.values())[1:]
+        other = family == "other"
+        parameters = list(inspect.signature(function).parameters.values())
+        own = [p for p in parameters if p.kind is p.KEYWORD_ONLY] if other else parameters[1:]
+        if other:
+            facts["part"], facts["weights"] = "columns", False
         one = Measure(
             function.__name__,
             title,
             family,
-            better,
-            range,
-            compute=function,
-            params={p.name: p.default for p in parameters},
+            formula,
+            latex,
+            reference,
+            function,
+            params={p.name: p.default for p in own},
             summary=inspect.getdoc(function) or "",
             **facts,
         )
         _measures[one.name] = one
-        for alias in one.aliases:
-            _by_alias[alias] = one.name
-        return _public(one)
-
-    return declared
-
-
-def declare_other(title: str, **facts: Any) -> Callable[[Callable[..., float]], Callable[..., float]]:
-    """Declare a measure of another shape (a score matrix, embeddings): its function is public as it stands."""
-
-    def declared(function: Callable[..., float]) -> Callable[..., float]:
-        one = Measure(
-            function.__name__,
-            title,
-            "other",
-            compute=function,
-            params={
-                p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
-            },
-            part="columns",
-            weights=False,
-            summary=inspect.getdoc(function) or "",
-            **facts,
-        )
-        _measures[one.name] = one
+        _by_alias.update(dict.fromkeys(one.aliases, one.name))
+        if not other:
+            return _public(one)
         function.__doc__ = _docstring(one)
         return function
 

@@ -14,7 +14,7 @@ from ..ranking import rank
 from ..sample import Sample, as_column
 from ..validate import checked
 from .compute import compute
-from .declare import declare_other, parse_measure
+from .declare import declare, parse_measure
 
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[np.float64]:
@@ -61,8 +61,9 @@ def labelled_matrix(
     return label, matrix, names
 
 
-@declare_other(
+@declare(
     "Mean average precision",
+    "other",
     better="higher",
     range=(0.0, 1.0),
     formula="mean of average_precision over the classes, each in turn the positive one",
@@ -91,14 +92,14 @@ def mean_average_precision(y_true: Any, score_matrix: Any, *, classes: Sequence[
     return float(np.mean(values))
 
 
-@declare_other(
+@declare(
     "Ranked probability score",
+    "other",
     better="lower",
     range=(0.0, 1.0),
     formula="(1/n) Σᵢ (1/(K−1)) Σₖ (F_ik − O_ik)², F and O: cumulative predicted and observed shares",
     latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\left(\sum_{l\le k} p_{il} - I\{y_i \le k\}\right)^2",
     reference="Berrar Def. 18 (named there for ordered classes)",
-    undefined="",
     perfect=0.0,
 )
 def ranked_probability_score(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None) -> float:
@@ -120,14 +121,14 @@ def ranked_probability_score(y_true: Any, score_matrix: Any, *, classes: Sequenc
     return float((gaps**2).sum() / (len(label) * (len(names) - 1)))
 
 
-@declare_other(
+@declare(
     "Triplet loss",
+    "other",
     better="lower",
     range=(0.0, inf),
     formula="Σ max(0, ‖a − p‖² − ‖a − n‖² + margin) over the triplets",
     latex=r"\sum_{i=1}^N \max\{0, \|f(x_i^a) - f(x_i^p)\|^2 - \|f(x_i^a) - f(x_i^n)\|^2 + \mathrm{margin}\}",
     reference="Berrar Def. 34, Eq. 42 (N counts triplets: erratum B19)",
-    undefined="",
     perfect=0.0,
 )
 @checked

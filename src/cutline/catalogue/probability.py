@@ -24,7 +24,6 @@ def _n(s: Sums) -> Any:
     formula="(1/n) Σ |y − p|",
     latex=r"\frac1n\sum_i |y_i - p_i|",
     reference="Berrar Def. 17, Eq. 17",
-    undefined="",
     part="losses",
     scores="probability",
     perfect=0.0,
@@ -45,7 +44,6 @@ def mean_absolute_error(s: Sums) -> Any:
     formula="(1/n) Σ (y − p)²",
     latex=r"\frac1n\sum_i (y_i - p_i)^2",
     reference="Berrar Def. 18, Eq. 18",
-    undefined="",
     aliases=("mean_squared_error",),
     part="losses",
     scores="probability",
@@ -67,7 +65,6 @@ def brier_score(s: Sums) -> Any:
     formula="√((1/n) Σ (y − p)²)",
     latex=r"\sqrt{\frac1n\sum_i (y_i - p_i)^2}",
     reference="Berrar Def. 19, Eq. 19",
-    undefined="",
     same_as="√brier_score",
     part="losses",
     scores="probability",
@@ -96,7 +93,6 @@ def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     formula="−(1/n) Σ [y·log p + (1−y)·log(1−p)], p and 1−p at least ε",
     latex=r"-\frac1n\sum_i \left[y_i\log_b p_i + (1-y_i)\log_b(1-p_i)\right]",
     reference="Berrar Def. 20, Eq. 20 (base 2; both logarithms are clamped at ε: erratum B17)",
-    undefined="",
     aliases=("cross_entropy",),
     part="losses",
     scores="probability",
@@ -132,6 +128,10 @@ def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
     scores="probability",
     checks=_check_balanced,
     perfect=0.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
 )
 def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-5) -> Any:
     """Cross-entropy in which positives weigh α and negatives 1−α; alpha None: inverse class frequency.
@@ -161,7 +161,6 @@ def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
     formula="−(1/n) Σ αₜ·(1−pₜ)^γ·log₂ pₜ; pₜ = p, αₜ = α where y = 1; pₜ = 1−p, αₜ = 1−α where y = 0; no α: αₜ = 1",
     latex=r"-\frac1n\sum_i \alpha_{t,i}\,(1-p_{t,i})^\gamma \log_2 p_{t,i}",
     reference="Berrar Def. 22, Eq. 23 (base 2: erratum B27)",
-    undefined="",
     part="losses",
     scores="probability",
     checks=_check_focal,
@@ -206,6 +205,11 @@ def _entropy(s: Sums, prior: float | None) -> Any:
     scores="probability",
     checks=_check_prior,
     perfect="(n⁺·log₂(n/n⁺) + n⁻·log₂(n/n⁻)) / n",
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    interval="percentile",
 )
 def information_score(s: Sums, prior: float | None = None) -> Any:
     """Mean information, in bits, that the predictions add to the prior; prior None: the sample's share of positives.
@@ -230,6 +234,11 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
     scores="probability",
     checks=_check_prior,
     perfect=1.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    interval="percentile",
 )
 def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     """Information score as a share of the entropy of the prior.
@@ -248,10 +257,10 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     formula="(1/n) Σ max(0, 1 − y·s), y = ±1",
     latex=r"\frac1n\sum_i \max\{0,\, 1 - y_i s_i\}",
     reference="Berrar Def. 35, Eq. 44",
-    undefined="",
     part="losses",
-    scores="finite",
+    scores="distance",
     perfect=0.0,
+    interval="percentile",
 )
 def hinge_loss(s: Sums) -> Any:
     """Mean distance by which cases fall short of a margin of 1; scores are signed distances, not probabilities.

@@ -18,12 +18,13 @@ from .ranks import CHANCE_OF_PRECISION, gini_of
     formula="positives in the quota / quota",
     latex=r"\frac1j\sum_{k=1}^j t^{[k]}",
     reference="Arbel & Rokach Eq. 4–5",
-    undefined="",
     rank_based=True,
     tie_rule="expectation",
     weights=False,
     perfect="min(1, n⁺/j)",
     chance="n⁺/n",
+    interval="wilson",
+    proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def hit_rate(c: Counts) -> Any:
     """Share of positives among the best ``quota`` cases; a tie across the cut counts pro rata.
@@ -46,6 +47,9 @@ def hit_rate(c: Counts) -> Any:
     weights=False,
     perfect="min(1, j/n⁺)",
     chance="j/n",
+    needs=("positives",),
+    interval="wilson_effective",
+    proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def qrecall(c: Counts) -> Any:
     """Share of all positives that the best ``quota`` cases hold; at one quota it ranks models as the hit rate does.
@@ -69,6 +73,10 @@ def qrecall(c: Counts) -> Any:
     weights=False,
     perfect="min(n/n⁺, n/j)",
     chance=1.0,
+    needs=("positives",),
+    interval="wilson_effective",
+    proportion=lambda c: (c.tp, c.tp + c.fn),
+    scale=lambda c: (c.tp + c.fp + c.fn + c.tn) / (c.tp + c.fp),
 )
 def quota_lift(c: Counts) -> Any:
     """How many times as many positives the quota holds as a random choice of the same size.
@@ -90,6 +98,7 @@ def quota_lift(c: Counts) -> Any:
     scores="finite",
     tie_rule="shared",
     weights=False,
+    interval="percentile",
 )
 def quota_pearson(c: Counts) -> Any:
     """Whether higher scores within the quota go with more positives.
@@ -115,6 +124,8 @@ def quota_pearson(c: Counts) -> Any:
     rank_based=True,
     perfect=1.0,
     chance=CHANCE_OF_PRECISION,
+    needs=("positives",),
+    interval="logit",
 )
 def average_hit_rate(s: Sums) -> Any:
     """Mean hit rate over the places of the positives: for a quota not known in advance, when places must not be wasted.
@@ -140,6 +151,7 @@ def average_hit_rate(s: Sums) -> Any:
     rank_based=True,
     perfect=1.0,
     chance="(n + n⁺) / (2·n)",
+    needs=("positives",),
 )
 def average_qrecall(s: Sums) -> Any:
     """Mean Qrecall over the quotas that could hold all positives: for when positives must not be missed.
@@ -165,6 +177,14 @@ def average_qrecall(s: Sums) -> Any:
     rank_based=True,
     perfect=1.0,
     chance=0.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    interval="delong_logit",
+    paired_test="delong",
+    stratified=True,
+    line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),
 )
 def pem(s: Sums) -> Any:
     """Share of the potential between a random and a perfect list that the model extracts, over all quotas.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -40,6 +41,14 @@ def gini_of(s: Sums) -> Any:
     rank_based=True,
     perfect=1.0,
     chance=0.5,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    stratified=True,
+    interval="delong_logit",
+    paired_test="delong",
+    line_of_auc=lambda n_pos, n_neg, n: (1.0, 0.0),
 )
 def roc_auc(s: Sums) -> Any:
     """Probability that a positive is ranked before a negative.
@@ -64,6 +73,14 @@ def roc_auc(s: Sums) -> Any:
     rank_based=True,
     perfect=1.0,
     chance=0.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    stratified=True,
+    interval="delong_logit",
+    paired_test="delong",
+    line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),
 )
 def gini(s: Sums) -> Any:
     """Area between ROC curve and diagonal, as a share of the area above the diagonal.
@@ -86,6 +103,11 @@ def gini(s: Sums) -> Any:
     tie_rule="together",
     rank_based=True,
     perfect=1.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    stratified=True,
 )
 def auch(s: Sums) -> Any:
     """Best area that the model's thresholds and mixtures of them can reach.
@@ -107,6 +129,11 @@ def auch(s: Sums) -> Any:
     tie_rule="together",
     rank_based=True,
     perfect=1.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    stratified=True,
 )
 def ks_statistic(s: Sums) -> Any:
     """Largest distance between the cumulative shares of positives and negatives; blind to direction.
@@ -129,6 +156,11 @@ def ks_statistic(s: Sums) -> Any:
     tie_rule="together",
     rank_based=True,
     perfect=1.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    stratified=True,
 )
 def max_youden_index(s: Sums) -> Any:
     """Youden index at its best threshold.
@@ -154,6 +186,14 @@ def max_youden_index(s: Sums) -> Any:
     rank_based=True,
     perfect="n / (2·(n − 1))",
     chance=0.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    stratified=True,
+    interval="delong_logit",
+    paired_test="delong",
+    line_of_auc=lambda n_pos, n_neg, n: (n / (n - 1.0), -n / (2.0 * (n - 1.0))),
 )
 def taks(s: Sums) -> Any:
     """Mean distance between the curves of TPR and FPR, without their end points.
@@ -176,6 +216,8 @@ def taks(s: Sums) -> Any:
     rank_based=True,
     perfect=1.0,
     chance=CHANCE_OF_PRECISION,
+    needs=("positives",),
+    interval="logit",
 )
 def average_precision(s: Sums) -> Any:
     """Step area under the precision–recall curve; tied cases enter together.
@@ -191,23 +233,25 @@ def _check_zero(zero_recall_precision: Any = 0) -> None:
         raise InputError(f"zero_recall_precision must be 0 (as printed) or 1, got {zero_recall_precision!r}")
 
 
-_PR: dict[str, Any] = {
-    "undefined": _POSITIVES,
-    "part": "precision",
-    "tie_rule": "together",
-    "rank_based": True,
-    "checks": _check_zero,
-}
+_area_under_precision_recall = partial(
+    declare,
+    family="ranking",
+    undefined=_POSITIVES,
+    needs=("positives",),
+    part="precision",
+    tie_rule="together",
+    rank_based=True,
+    checks=_check_zero,
+    interval="logit",
+)
 
 
-@declare(
+@_area_under_precision_recall(
     "Area under precision–recall, lower trapezoids",
-    "ranking",
     formula="Σ ½·(p_min(r) + p_min(r′))·Δr over distinct recalls",
     latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\min}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 39 (precision at zero recall is 0 as printed: erratum B13)",
     perfect="1 − 1/n⁺ + 1/(2·n)",
-    **_PR,
 )
 def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
     """Trapezoids through the lowest precision at each recall.
@@ -218,14 +262,12 @@ def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
     return ratio(s.pr_lower + 0.5 * zero_recall_precision * s.first_step_on_top, s.n_pos)
 
 
-@declare(
+@_area_under_precision_recall(
     "Area under precision–recall, min–max trapezoids",
-    "ranking",
     formula="Σ ½·(p_min(r) + p_max(r′))·Δr over distinct recalls",
     latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 40 (precision at zero recall is 0 as printed: erratum B13)",
     perfect="1 − 1/(2·n⁺)",
-    **_PR,
 )
 def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
     """Trapezoids from the lowest precision at a recall to the highest at the next.
@@ -236,14 +278,12 @@ def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
     return ratio(s.pr_lower_upper + 0.5 * zero_recall_precision * s.first_step_on_top, s.n_pos)
 
 
-@declare(
+@_area_under_precision_recall(
     "Area under precision–recall, upper trapezoids",
-    "ranking",
     formula="Σ ½·(p_max(r) + p_max(r′))·Δr over distinct recalls",
     latex=r"\sum_i \tfrac12 [p_{\max}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 41 (precision at zero recall is 0 as printed: erratum B13)",
     perfect="1 − 1/(2·n⁺)",
-    **_PR,
 )
 def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     """Trapezoids through the highest precision at each recall.
@@ -261,7 +301,6 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     formula="(1/n) Σⱼ (positives in the top j − prior·j)",
     latex=r"\frac1n\sum_{j=1}^n [g_c(j) - g_{\mathrm{null}}(j)]",
     reference="Berrar Def. 25, Eq. 28–29",
-    undefined="",
     same_as="(2·roc_auc − 1)·n⁺n⁻ / (2n), with the sample's own prior",
     part="pairs",
     weights=False,
@@ -271,6 +310,9 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     checks=check_prior,
     perfect="n⁺·n⁻ / (2·n)",
     chance=0.0,
+    interval="delong_logit",
+    paired_test="delong",
+    line_of_auc=lambda n_pos, n_neg, n: (n_pos * n_neg / n, -n_pos * n_neg / (2.0 * n)),
 )
 def average_gain(s: Sums, prior: float | None = None) -> Any:
     """Mean number of positives found beyond chance, over all cuts; prior None: the sample's share of positives.
@@ -299,6 +341,7 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     checks=check_prior,
     perfect="1 + H(n) − H(n⁺)",
     chance=1.0,
+    needs=("positives",),
 )
 def average_lift(s: Sums, prior: float | None = None) -> Any:
     """Mean cumulative lift over all cuts; prior None: the sample's share of positives.
@@ -317,7 +360,6 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     formula="Σ of the places (worst = 1) of the positives",
     latex=r"\sum_{i=1}^n i\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.2",
-    undefined="",
     same_as="n⁺n⁻·roc_auc + n⁺(n⁺+1)/2",
     part="pairs",
     weights=False,
@@ -326,6 +368,9 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     extensive=True,
     perfect="n⁺·n⁻ + n⁺·(n⁺ + 1)/2",
     chance="n⁺·(n + 1)/2",
+    interval="delong_logit",
+    paired_test="delong",
+    line_of_auc=lambda n_pos, n_neg, n: (n_pos * n_neg, n_pos * (n_pos + 1.0) / 2.0),
 )
 def linear_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = i.
@@ -343,7 +388,6 @@ def linear_ranking(s: Sums) -> Any:
     formula="Σ of the squared places (worst = 1) of the positives",
     latex=r"\sum_{i=1}^n i^2\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.3",
-    undefined="",
     part="places",
     weights=False,
     tie_rule="expectation",
@@ -368,7 +412,6 @@ def quadratic_ranking(s: Sums) -> Any:
     formula="positives among the n⁺ best places = n⁺ − e/2, e: errors when exactly n⁺ cases are called positive",
     latex=r"\sum_{i=1}^n I\{i > n^-\}\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.1 (e is not the least number of errors over thresholds: erratum R1)",
-    undefined="",
     part="places",
     weights=False,
     tie_rule="expectation",
@@ -398,7 +441,6 @@ def _check_g(g: Any) -> None:
     formula="Σ of g(place) over the positives, worst place = 1",
     latex=r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 2",
-    undefined="",
     part="ranking",
     weights=False,
     tie_rule="expectation",

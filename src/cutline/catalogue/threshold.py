@@ -18,8 +18,10 @@ from .declare import check_prior, declare, ratio
     formula="(TP + TN) / n",
     latex=r"\frac{TP + TN}{TP + FP + FN + TN}",
     reference="Berrar Def. 1, Eq. 1",
-    undefined="",
     perfect=1.0,
+    interval="wilson",
+    proportion=lambda c: (c.tp + c.tn, c.tp + c.fp + c.fn + c.tn),
+    paired_test="mcnemar",
 )
 def accuracy(c: Counts) -> Any:
     """Share of cases that are classified correctly.
@@ -37,9 +39,11 @@ def accuracy(c: Counts) -> Any:
     formula="(FP + FN) / n",
     latex=r"\frac{FP + FN}{TP + FP + FN + TN}",
     reference="Berrar Def. 2, Eq. 2",
-    undefined="",
     same_as="1 − accuracy",
     perfect=0.0,
+    interval="wilson",
+    proportion=lambda c: (c.fp + c.fn, c.tp + c.fp + c.fn + c.tn),
+    paired_test="mcnemar",
 )
 def error_rate(c: Counts) -> Any:
     """Share of cases that are classified wrongly.
@@ -58,10 +62,13 @@ def error_rate(c: Counts) -> Any:
     formula="FP + FN",
     latex=r"FP + FN",
     reference="Berrar section 1 (a count, where the error rate is a share: erratum B20)",
-    undefined="",
     same_as="n · error_rate",
     extensive=True,
     perfect=0.0,
+    interval="wilson",
+    proportion=lambda c: (c.fp + c.fn, c.tp + c.fp + c.fn + c.tn),
+    scale=lambda c: c.tp + c.fp + c.fn + c.tn,
+    paired_test="mcnemar",
 )
 def zero_one_loss(c: Counts) -> Any:
     """Number (or weight) of wrongly classified cases.
@@ -81,6 +88,9 @@ def zero_one_loss(c: Counts) -> Any:
     undefined="there are no positive cases",
     aliases=("sensitivity", "true_positive_rate"),
     perfect=1.0,
+    needs=("positives",),
+    interval="wilson",
+    proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def recall(c: Counts) -> Any:
     """Share of the positives that are found.
@@ -100,6 +110,9 @@ def recall(c: Counts) -> Any:
     undefined="there are no negative cases",
     aliases=("true_negative_rate",),
     perfect=1.0,
+    needs=("negatives",),
+    interval="wilson",
+    proportion=lambda c: (c.tn, c.fp + c.tn),
 )
 def specificity(c: Counts) -> Any:
     """Share of the negatives that are left out.
@@ -120,6 +133,9 @@ def specificity(c: Counts) -> Any:
     aliases=("positive_predictive_value",),
     perfect=1.0,
     chance="n⁺/n",
+    needs=("taken",),
+    interval="wilson",
+    proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def precision(c: Counts) -> Any:
     """Share of the predicted positives that are positive.
@@ -139,6 +155,9 @@ def precision(c: Counts) -> Any:
     undefined="nothing is predicted negative",
     perfect=1.0,
     chance="n⁻/n",
+    needs=("left",),
+    interval="wilson",
+    proportion=lambda c: (c.tn, c.tn + c.fn),
 )
 def negative_predictive_value(c: Counts) -> Any:
     """Share of the predicted negatives that are negative.
@@ -160,6 +179,9 @@ def negative_predictive_value(c: Counts) -> Any:
     same_as="1 − precision",
     perfect=0.0,
     chance="n⁻/n",
+    needs=("taken",),
+    interval="wilson",
+    proportion=lambda c: (c.fp, c.tp + c.fp),
 )
 def false_discovery_rate(c: Counts) -> Any:
     """Share of the predicted positives that are negative.
@@ -180,6 +202,9 @@ def false_discovery_rate(c: Counts) -> Any:
     undefined="there are no negative cases",
     same_as="1 − specificity",
     perfect=0.0,
+    needs=("negatives",),
+    interval="wilson",
+    proportion=lambda c: (c.fp, c.fp + c.tn),
 )
 def false_positive_rate(c: Counts) -> Any:
     """Share of the negatives that are taken for positives (type I errors as a rate).
@@ -200,6 +225,9 @@ def false_positive_rate(c: Counts) -> Any:
     undefined="there are no positive cases",
     same_as="1 − recall",
     perfect=0.0,
+    needs=("positives",),
+    interval="wilson",
+    proportion=lambda c: (c.fn, c.tp + c.fn),
 )
 def false_negative_rate(c: Counts) -> Any:
     """Share of the positives that are missed.
@@ -220,6 +248,11 @@ def false_negative_rate(c: Counts) -> Any:
     undefined="a class is missing",
     perfect=1.0,
     chance=0.0,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    interval="newcombe_difference",
 )
 def youden_index(c: Counts) -> Any:
     """How far the point of this threshold lies above the diagonal of the ROC plot.
@@ -239,6 +272,12 @@ def youden_index(c: Counts) -> Any:
     reference="Berrar Def. 9, Eq. 9",
     undefined="a class is missing, or nothing is predicted positive; inf where no negative is taken for positive",
     perfect=inf,
+    needs=(
+        "positives",
+        "negatives",
+        "taken",
+    ),
+    interval="log",
 )
 def positive_likelihood_ratio(c: Counts) -> Any:
     """How many times as often a positive is predicted positive as a negative is.
@@ -259,6 +298,12 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     reference="Berrar Def. 10, Eq. 10",
     undefined="a class is missing, or nothing is predicted negative; inf where no negative is left out",
     perfect=0.0,
+    needs=(
+        "positives",
+        "negatives",
+        "left",
+    ),
+    interval="log",
 )
 def negative_likelihood_ratio(c: Counts) -> Any:
     """How many times as often a positive is predicted negative as a negative is.
@@ -279,6 +324,11 @@ def negative_likelihood_ratio(c: Counts) -> Any:
     same_as="(youden_index + 1) / 2",
     perfect=1.0,
     chance=0.5,
+    needs=(
+        "positives",
+        "negatives",
+    ),
+    interval="newcombe_difference",
 )
 def balanced_accuracy(c: Counts) -> Any:
     """Mean of recall and specificity: accuracy as if both classes were equally frequent.
@@ -304,6 +354,7 @@ def _f(c: Counts, beta: float) -> Any:
     undefined="there are no positive cases and nothing is predicted positive",
     aliases=("f_measure", "f1_score"),
     perfect=1.0,
+    interval="wilson_f",
 )
 def f1(c: Counts) -> Any:
     """Harmonic mean of precision and recall.
@@ -345,6 +396,10 @@ def f_beta(c: Counts, beta: float) -> Any:
     reference="Berrar Def. 14, Eq. 14",
     undefined="there are no positive cases, or nothing is predicted positive",
     perfect=1.0,
+    needs=(
+        "positives",
+        "taken",
+    ),
 )
 def g_measure(c: Counts) -> Any:
     """Geometric mean of precision and recall.
@@ -366,6 +421,13 @@ def g_measure(c: Counts) -> Any:
     undefined="a class is missing, or all predictions are the same",
     perfect=1.0,
     chance=0.0,
+    needs=(
+        "positives",
+        "negatives",
+        "taken",
+        "left",
+    ),
+    interval="delta_z",
 )
 def matthews_correlation(c: Counts) -> Any:
     """Correlation between predicted and real classes.
@@ -391,6 +453,7 @@ def matthews_correlation(c: Counts) -> Any:
     undefined="all cases and all predictions are of one and the same class",
     perfect=1.0,
     chance=0.0,
+    interval="delta_z",
 )
 def cohen_kappa(c: Counts) -> Any:
     """Agreement of predicted and real classes beyond chance.
@@ -413,6 +476,10 @@ def cohen_kappa(c: Counts) -> Any:
     checks=check_prior,
     perfect="n/n⁺",
     chance=1.0,
+    needs=(
+        "positives",
+        "taken",
+    ),
 )
 def lift(c: Counts, prior: float | None = None) -> Any:
     """How many times as many positives the predicted positives hold as a random choice; prior None: sample share.
@@ -431,7 +498,6 @@ def lift(c: Counts, prior: float | None = None) -> Any:
     formula="TP − prior·(TP + FP)",
     latex=r"TP - P(y = 1)\,(TP + FP)",
     reference="Berrar Def. 16 and Def. 25, Eq. 28",
-    undefined="",
     extensive=True,
     checks=check_prior,
     perfect="n⁺·n⁻/n",

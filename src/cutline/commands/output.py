@@ -5,45 +5,88 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
 from ..errors import InputError, how_to_install
+from ..files import is_stream
 from ..table import format_value, text_table, to_jsonable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 Row = Mapping[str, Any]
+# Control characters (but for line break and tab), lone surrogates, and what turns the direction of writing.
+_TURNING = r"\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_STEERING = re.compile(rf"[\x00-\x08\x0b-\x1f{_TURNING}]")
+_STEERING_IN_LINE = re.compile(rf"[\x00-\x1f{_TURNING}]")
 _PROSE = ("note", "reading", "title", "same_as", "models", "lead")  # columns of words, wrapped between them
 _SPARE = ("method", "note", "same_as", "range")  # columns that a narrow terminal does without, in this order
 
 
+def clean(text: str, *, in_line: bool = False) -> str:
+    """Text without signs that steer a terminal, whatever the names in it hold; ``in_line``: no line breaks either.
+
+    >>> clean("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return (_STEERING_IN_LINE if in_line else _STEERING).sub(
+        lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text
+    )
+
+
 def note(message: str) -> None:
     """A message for people, on standard error."""
-    click.echo(message, err=True)
+    click.echo(clean(message), err=True)
 
 
 def say(text: str = "") -> None:
-    """A line of the result, on standard output."""
-    click.echo(text)
+    """A line of the result for people, on standard output."""
+    click.echo(clean(text))
 
 
-def check_writable(path: str | None, option: str) -> None:
-    """Refuse a path that cannot be written, before anything is computed."""
+def emit(text: str) -> None:
+    """A result for programs, on standard output: as it stands, unless somebody looks at it on a terminal."""
+    click.echo(clean(text) if sys.stdout.isatty() else text)
+
+
+def as_json(content: Any) -> str:
+    """A document for programs; signs that steer a terminal are written by their numbers, which JSON allows."""
+    text = json.dumps(to_jsonable(content), indent=2, ensure_ascii=False)
+    return _STEERING.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
+def check_writable(path: str | None, option: str, source: str | None = None) -> None:
+    """Refuse a path that cannot be written, or that is the very file that is read, before anything is computed."""
     if path is None:
         return
-    folder = os.path.dirname(path) or "."
+
+    def refuse(problem: str, remedy: str = "give another name") -> NoReturn:
+        raise InputError(None, problem, remedy, where=f"{option} {path}")
+
+    if not path or "\0" in path:
+        refuse("that is not the name of a file")
+    folder, there = os.path.dirname(os.path.realpath(path)), os.path.exists(path)
     if os.path.isdir(path):
-        raise InputError(f"{option} {path}: that is a folder; give the name of a file")
+        refuse("that is a folder", "give the name of a file")
+    if is_stream(path):
+        if not os.access(path, os.W_OK):
+            refuse("it cannot be written to")
+        return
+    if there and source is not None and os.path.exists(source) and os.path.samefile(source, path):
+        refuse("that is the file that is read")
     if not os.path.isdir(folder):
-        raise InputError(f"{option} {path}: there is no folder {folder!r}; make it first")
+        refuse("its folder does not exist", "make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{option} {path}: the folder {folder!r} cannot be written to")
+        refuse("its folder cannot be written to")
+    if there and not os.access(path, os.W_OK):
+        refuse("that file is there already and cannot be written to")
 
 
 def check_extra(extra: str, *modules: str) -> None:
@@ -68,6 +111,9 @@ def print_table(rows: Sequence[Row], columns: Sequence[str], *, title: str = "",
     """A table: coloured and ruled on a terminal, plain where it is piped. ``section`` names the column that groups."""
     if not rows:
         return
+    rows = [{key: clean(v, in_line=True) if isinstance(v, str) else v for key, v in row.items()} for row in rows]
+    rows = [{clean(key, in_line=True): value for key, value in row.items()} for row in rows]
+    columns = [clean(column, in_line=True) for column in columns]
     if not sys.stdout.isatty():
         say(text_table(rows, columns, title))
         return

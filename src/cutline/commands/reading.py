@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from ..engines.duckdb_files import Files, kind_of
 from ..engines.duckdb_source import listed, quoted
 from ..engines.duckdb_types import WHOLE, unlike_guessed
 from ..errors import InputError
+from ..files import temporary_folder
 from ..table import pluralize
 from .output import note
 
@@ -223,7 +223,7 @@ def opened(file: str) -> Iterator[Source]:
     """Open a file by its name; ``-`` is standard input, kept in a temporary file while it is read."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="cutline-") as folder:
+    with temporary_folder() as folder:
         name, path = file, file
         if file == "-":
             name, path = "standard input", os.path.join(folder, "stdin")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..files import is_stream, write_whole
 from . import options
 from .output import check_writable, note, settings_line
 from .speech import spoken
@@ -49,7 +50,7 @@ def select(file: str, score: str | None, quota: int | float, ties: Any, seed: in
     from .reading import opened
 
     output_kind(output)
-    check_writable(output, "-o")
+    check_writable(output, "-o", file)
     with opened(file) as source:
         if score is None:
             score = score_columns(source, set(), several=False, comparable=False)[0]
@@ -95,8 +96,6 @@ def _write(source: Source, rows: list[int], output: str | None) -> None:
         while batch := result.fetchmany(10_000):
             writer.writerows(batch)
         return
-    from ..present.files import written_whole
-
     how = {
         "csv": "FORMAT csv, HEADER",
         "tsv": "FORMAT csv, HEADER, DELIMITER '\t'",
@@ -104,7 +103,7 @@ def _write(source: Source, rows: list[int], output: str | None) -> None:
         "json": "FORMAT json",
     }[kind]
     executed(connection, f"CREATE TEMP TABLE result AS {query}", path, source.told)
-    with written_whole(output) as beside:
+    with write_whole(output) as beside:
         literal = str(beside).replace("'", "''")
         connection.execute(f"COPY (SELECT * FROM result ORDER BY {quoted(name)}) TO '{literal}' ({how})")
 
@@ -132,9 +131,9 @@ def output_kind(output: str | None) -> str:
     """The format that the ending of a file's name stands for."""
     from ..engines.duckdb_files import KINDS
 
-    if output is None:
+    ending = "" if output is None else Path(output).suffix.lower()
+    if output is None or (not ending and is_stream(output)):
         return "csv"
-    ending = Path(output).suffix.lower()
     if ending not in KINDS:
         raise InputError(
             f"-o {output}: {ending or 'no ending'!r} names no format; end it in .csv, .tsv, .parquet or .jsonl"

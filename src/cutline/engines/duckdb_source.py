@@ -5,16 +5,15 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from ..files import temporary_folder
 from . import file_errors
 from .arrow_stream import StreamError
 from .duckdb_files import Files
@@ -128,22 +127,22 @@ def opened(source: Any, query: str | None, options: Options) -> Iterator[Source]
         # a relation does not show its connection, so a running query of it cannot be interrupted: it is waited for
         yield replace(_described("the relation", table, run, lambda: None), header=lambda: list(source.columns))
         return
-    folder = _own_folder(options.temp_directory)
-    try:
+    with _own_folder(options.temp_directory) as folder:
         connection = _connect(duckdb, options, folder)
         try:
             yield _from_text(connection, os.fspath(source), query)
         finally:
             connection.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _own_folder(parent: str | None) -> str:
-    try:
-        return tempfile.mkdtemp(prefix="cutline-", dir=parent)
-    except OSError as error:
-        raise InputError(f"temp_directory={parent!r} cannot be used: {error.strerror}") from None
+@contextmanager
+def _own_folder(parent: str | None) -> Iterator[str]:
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(temporary_folder(parent))
+        except OSError as error:
+            raise InputError(f"temp_directory={parent!r} cannot be used: {error.strerror}") from None
+        yield folder
 
 
 def _connect(duckdb: Any, options: Options, folder: str) -> Any:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, how_to_install
+from ..files import write_whole
 from ..inference.proportions import z_of
 from ..table import count, format_value, pluralize, to_jsonable
 from ..table import escaped as text
 from . import charts, sections
 from .comparison_sections import advice, chosen_measures, differences_of, dominance_of
 from .explorer import TOLERANCE, explorer_data, quota_stops
-from .files import written_whole
 from .numbers import models_of
 from .words import answer
 
@@ -45,7 +45,7 @@ def write_page(
     hit add profit; ``source`` is shown with the facts about the data (file, columns).
     """
     written = page(result, cost=cost, value=value, quota=quota, title=title, source=source)
-    with written_whole(path) as beside:
+    with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
 

@@ -1,0 +1,152 @@
+"""The commands by name. Each is loaded when it is called, so that ``cutline --help`` answers at once."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+import warnings
+from typing import IO, Any
+
+import click
+
+from ..errors import InputError
+from .output import clean, note
+from .terms import COMMAND_LINE
+
+# Name -> where the command object lives, and its line in the help. The help must not import the commands.
+COMMANDS = {
+    "evaluate": ("cutline.commands.evaluate:evaluate", "How good is one model, and how sure is that."),
+    "compare": ("cutline.commands.compare:compare", "Which of several models is better, and for which quota."),
+    "select": ("cutline.commands.select:select", "Choose the best rows for a number of places."),
+    "plan": ("cutline.commands.plan:plan", "Where to cut the list, given costs and values."),
+    "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Accuracy with more classes than were tried."),
+    "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),
+    "experiment": ("cutline.commands.experiment:experiment", "Run a paper's experiment again."),
+    "demo": ("cutline.commands.demo:demo", "Evaluate the bundled example and write its page."),
+}
+
+EXAMPLES = """\b
+Examples:
+  cutline demo
+  cutline evaluate scores.csv --label y --score p --quota 200
+  cutline evaluate scores.parquet --quota 5% --html report.html
+  cutline compare scores.csv --label y --score tree --score network --quota 20
+  cutline select scores.csv --score p --quota 20 -o chosen.csv
+  zcat scores.csv.gz | cutline evaluate - --format json
+"""
+
+
+class Refusal(click.ClickException):
+    """One line on standard error and an exit status: 2 for bad input, 1 for anything else."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(clean(" ".join(message.split())))
+        self.exit_code = status  # type: ignore[misc]  # click reads it from the instance as well
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line."""
+        click.echo(f"cutline: {self.message}", file=file, err=True)
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports each one when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of a user's way through them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or name the nearest one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever a user can change is said in one line."""
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_: note(f"note: {message}")
+                done = super().invoke(ctx)
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+                return done
+        except click.UsageError as error:
+            raise Refusal(error.format_message(), 2) from None
+        except click.FileError as error:
+            raise Refusal(error.format_message(), 2) from None
+        except InputError as error:
+            raise Refusal(error.render(COMMAND_LINE), 2) from None
+        except BrokenPipeError:  # the reader has gone (``| head``) and has what it wanted
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            raise click.exceptions.Exit(0) from None
+        except ImportError as error:
+            if error.name is not None:  # a library is broken, not merely left out: show where
+                raise
+            raise Refusal(str(error), 1) from None
+        except EOFError as error:
+            raise Refusal(f"data ended too early: {error}", 1) from None
+        except OSError as error:
+            raise Refusal(f"{error.filename or 'standard output'}: {error.strerror or error}", 1) from None
+        except MemoryError as error:
+            raise Refusal(str(error) or "there is not enough memory", 1) from None
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from .. import __version__
+
+        click.echo(f"cutline {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Version.")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Say how good a classifier is, how sure that is, which is better, and where to cut the ranked list.
+
+    Files may be CSV, TSV, Parquet or JSON lines, also compressed (.gz); "-" reads standard input. Results go to
+    standard output, messages to standard error. Exit status: 0 done, 2 bad input, 1 anything else, 130 interrupted.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def run() -> int:
+    """Run the command line on the program's arguments; gives the exit status."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):  # an ASCII terminal shows "?" for an arrow instead of failing
+            stream.reconfigure(errors="replace")
+    try:
+        done = cli.main(prog_name="cutline", standalone_mode=False)
+    except click.ClickException as error:
+        (error if isinstance(error, Refusal) else Refusal(error.format_message(), 2)).show()
+        return error.exit_code
+    return done if isinstance(done, int) else 0

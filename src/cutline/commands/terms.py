@@ -1,0 +1,28 @@
+"""What the library calls an argument, as the command line calls it: options."""
+
+from __future__ import annotations
+
+from ..errors import Terms
+
+_SAME = (
+    *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
+    *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
+)
+NAMES = {
+    "n_resamples": "--resamples",
+    "sample_weight": "--weight",
+    "n_classes": "--among",
+    "fixed_cost": "--fixed-cost",
+    "y_true": "--label",
+    "labels": "--label",
+    "y_score": "--score",
+    "scores": "--score",
+    "pos_label": "--positive",
+    "k": "--classes",
+    "memory_limit": "--memory-limit",
+    "temp_directory": "--temp-directory",
+    "measures": "--measure",
+    "measure": "--measure",
+    **{name: f"--{name}" for name in _SAME},
+}
+COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name} …", first_row=1, row_word="data row")
