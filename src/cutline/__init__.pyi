@@ -8,6 +8,17 @@ from .curves import (
     Band as Band,
     Curve as Curve,
 )
+from .decide.calibration import (
+    Calibration as Calibration,
+)
+from .decide.check import (
+    Check as Check,
+    check as check,
+)
+from .decide.costs import (
+    Cheapest as Cheapest,
+    DecisionCurve as DecisionCurve,
+)
 from .decide.decomposition import (
     linear_ranking_decomposition as linear_ranking_decomposition,
     misclassification_decomposition as misclassification_decomposition,
@@ -156,6 +167,9 @@ from .sklearn.crossval import (
 from .tables import (
     compare_table as compare_table,
     evaluate_table as evaluate_table,
+)
+from .decide.swaps import (
+    SwapSet as SwapSet,
 )
 from .decide.thresholds import (
     Cut as Cut,

@@ -1,0 +1,320 @@
+"""Are probabilities right? The reliability curve with bands, scores taken apart, slope and intercept, and a test.
+
+The curve is the isotonic regression of outcome on probability, which the ROC convex hull gives for free: the slope of
+each of its sides is the odds of that stretch. With it a proper score falls into three parts (Dimitriadis, Gneiting &
+Jordan 2021): score = miscalibration − discrimination + uncertainty.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..estimate import Estimate
+from ..inference.proportions import z_of
+from ..ranking import Ranking
+from ..table import Table, format_value
+from .costs import check_probabilities
+
+Floats = NDArray[np.float64]
+EPS = 1e-5  # as the log loss: probabilities closer to 0 or 1 are moved there
+SCORES = ("brier_score", "log_loss")
+PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
+_GRID = 201
+
+
+def isotonic(pos: NDArray[Any], neg: NDArray[Any]) -> Floats:
+    """The non-decreasing probability of each group (best score first) that fits the outcomes best."""
+    from ..kernels import hull_of_groups
+
+    x, y, used = hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
+    below, above = x[:used].astype(np.float64), y[:used].astype(np.float64)
+    taken = np.cumsum(pos.astype(np.float64) + neg)
+    side = np.searchsorted((below + above)[1:], taken * (1.0 - 1e-12), side="left")
+    side = np.minimum(side, used - 2)
+    up, across = np.diff(above), np.diff(below)
+    return np.asarray((up / (up + across))[side])
+
+
+def _scores(p: Floats, pos: Any, neg: Any) -> Floats:
+    """Brier score and log loss (base 2) of probabilities, for each case."""
+    n = float(pos.sum() + neg.sum())
+    clipped = np.clip(p, EPS, 1.0 - EPS)
+    brier = float(pos @ (1.0 - p) ** 2 + neg @ p**2) / n
+    log = -float(pos @ np.log2(clipped) + neg @ np.log2(1.0 - clipped)) / n
+    return np.array([brier, log])
+
+
+def decompose(p: Floats, pos: Any, neg: Any) -> Floats:
+    """Score, miscalibration, discrimination, uncertainty (columns) of the Brier score and the log loss (rows)."""
+    share = float(pos.sum()) / float(pos.sum() + neg.sum())
+    score = _scores(p, pos, neg)
+    fitted = _scores(isotonic(pos, neg), pos, neg)
+    base = _scores(np.full(len(p), share), pos, neg)
+    return np.column_stack([score, score - fitted, base - fitted, base])
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How right the probabilities of a model are.
+
+    ``parts`` takes the Brier score and the log loss apart, each part with its interval; ``slope`` and ``intercept`` are
+    those of a logistic regression of the outcome on the logit of the probability (1 and 0 where all is well; a slope
+    under 1 means probabilities too extreme), ``in_the_large`` the intercept at slope 1. ``p_value`` tests that every
+    probability is right, by drawing outcomes from the probabilities themselves, so that it errs as often as it says.
+    ``band`` shows where the curve of a calibrated model would lie; ``confidence_band`` where the true curve may lie.
+    """
+
+    name: str
+    score: Floats
+    fitted: Floats
+    cases: Floats
+    parts: Table
+    slope: Estimate
+    intercept: Estimate
+    in_the_large: Estimate
+    p_value: float
+    band: Table
+    confidence_band: Table
+    level: float
+    n_simulations: int
+
+    def __getitem__(self, name: str) -> Estimate:
+        """A part by name: ``brier_score`` or ``log_loss``, a dot, and the part: ``"brier_score.miscalibration"``."""
+        for row in self.parts:
+            if f"{row['measure']}.{row['part']}" == name:
+                return Estimate(name, row["value"], row["low"], row["high"], self.level, row["method"])
+        raise InputError(None, f"there is no part called {name!r}", "choose e.g. 'brier_score.miscalibration'")
+
+    @cached_property
+    def curve(self) -> Table:
+        """The reliability curve: probability given, probability that comes true, cases, for each distinct score."""
+        columns = zip(self.score[::-1].tolist(), self.fitted[::-1].tolist(), self.cases[::-1].tolist(), strict=True)
+        return Table([{"probability": p, "comes_true": f, "cases": c} for p, f, c in columns], "Reliability")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the curve."""
+        lines = {
+            name: {"value": e.value, "low": e.low, "high": e.high}
+            for name, e in (
+                ("slope", self.slope),
+                ("intercept", self.intercept),
+                ("in_the_large", self.in_the_large),
+            )
+        }
+        return {
+            "name": self.name,
+            "level": self.level,
+            **lines,
+            "p_value": self.p_value,
+            "n_simulations": self.n_simulations,
+            "parts": self.parts.to_dicts(),
+            "band": self.band.to_dicts(),
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability curve with its band (matplotlib); gives the Axes."""
+        from ..present.plots import plot
+
+        return plot(self, "calibration", ax=ax)
+
+    def __repr__(self) -> str:
+        def said(e: Estimate) -> str:
+            return f"{format_value(e.value)} [{format_value(e.low)}, {format_value(e.high)}]"
+
+        verdict = "some probabilities are wrong" if self.p_value < 0.05 else "no sign that probabilities are wrong"
+        return "\n".join(
+            [
+                f"{self.name}: {verdict} (p = {self.p_value:.3g})",
+                f"slope {said(self.slope)}, intercept {said(self.intercept)}, in the large {said(self.in_the_large)}",
+                repr(self.parts),
+            ]
+        )
+
+
+def calibrate(
+    sample: Any,
+    ranking: Ranking,
+    *,
+    name: str = "model",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    clusters: Any = None,
+) -> Calibration:
+    """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
+    check_probabilities(sample, "calibration")
+    if 0 in (ranking.n_pos, ranking.n_neg):
+        raise InputError("y_true", "holds one class only, so calibration cannot be judged", "pass both classes")
+    if ranking.weighted or clusters is not None:
+        raise InputError(
+            "sample_weight" if ranking.weighted else "clusters",
+            "cannot be used with calibration, whose test and bands take rows to be independent and to count alike",
+            "leave it out",
+        )
+    p = ranking.score.astype(np.float64)
+    pos, neg = ranking.pos.astype(np.int64), ranking.neg.astype(np.int64)
+    n = int(ranking.rows)
+    fitted = isotonic(pos, neg)
+    n_drawn = max(99, min(n_resamples, 999, 20_000_000 // max(1, len(p))))
+    rng = np.random.default_rng([seed, 5])
+    observed = decompose(p, pos, neg)
+    grid = _grid(p, pos + neg)
+    null, null_curves = _drawn_outcomes(p, p, pos + neg, grid, n_drawn, rng)
+    _, own_curves = _drawn_outcomes(p, fitted, pos + neg, grid, n_drawn, rng)
+    replicates = _resampled_parts(p, pos, neg, n, n_drawn, rng)
+    extreme = int(np.count_nonzero(null[:, 0] >= observed[0, 1] * (1 - 1e-12)))
+    intercept, slope = _logistic(p, pos, neg, level)
+    return Calibration(
+        name,
+        p,
+        fitted,
+        (pos + neg).astype(np.float64),
+        _part_rows(observed, null.mean(axis=0), replicates, level),
+        slope,
+        intercept,
+        _in_the_large(p, pos, neg, level),
+        (extreme + 1.0) / (n_drawn + 1.0),
+        _band(p[grid], null_curves, fitted[grid], level, centre=p[grid]),
+        _band(p[grid], own_curves, fitted[grid], level, centre=fitted[grid]),
+        level,
+        n_drawn,
+    )
+
+
+def _grid(p: Floats, cases: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Groups at which bands are drawn: evenly over the cases, the ends included."""
+    if len(p) <= _GRID:
+        return np.arange(len(p))
+    ends = np.cumsum(cases)
+    return np.unique(np.concatenate([[0], np.searchsorted(ends, np.linspace(1, ends[-1], _GRID)), [len(p) - 1]]))
+
+
+def _drawn_outcomes(
+    p: Floats, chance: Floats, cases: NDArray[np.int64], grid: NDArray[np.int64], n_drawn: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Miscalibrations and curve at the grid of samples whose outcomes are drawn with the given chances."""
+    found, curves = np.empty((n_drawn, len(SCORES))), np.empty((n_drawn, len(grid)))
+    for k in range(n_drawn):
+        pos = rng.binomial(cases, np.clip(chance, 0.0, 1.0))
+        neg = cases - pos
+        fitted = isotonic(pos, neg)
+        found[k] = _scores(p, pos, neg) - _scores(fitted, pos, neg)
+        curves[k] = fitted[grid]
+    return found, curves
+
+
+def _resampled_parts(
+    p: Floats, pos: NDArray[np.int64], neg: NDArray[np.int64], n: int, n_drawn: int, rng: np.random.Generator
+) -> Floats:
+    """The parts in replicates of the rows: replicate × measure × part."""
+    shares = np.concatenate([pos, neg]) / n
+    out = np.full((n_drawn, len(SCORES), len(PARTS)), np.nan)
+    for k in range(n_drawn):
+        counts = rng.multinomial(n, shares)
+        a, b = counts[: len(pos)], counts[len(pos) :]
+        there = a + b > 0
+        if a.any() and b.any():
+            out[k] = decompose(p[there], a[there], b[there])
+    return out
+
+
+def _part_rows(observed: Floats, overfit: Floats, replicates: Floats, level: float) -> Table:
+    """Each part with its interval, from the spread of replicates.
+
+    An isotonic fit overfits: miscalibration and discrimination look larger than they are, by about as much as the
+    miscalibration of outcomes drawn from the probabilities themselves, which have none. That is taken out.
+    """
+    rows = []
+    z = z_of(level)
+    for m, measure in enumerate(SCORES):
+        for k, part in enumerate(PARTS):
+            drawn = replicates[:, m, k]
+            drawn = drawn[~np.isnan(drawn)]
+            value = float(observed[m, k])
+            error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
+            if part in ("miscalibration", "discrimination"):
+                value = max(0.0, value - float(overfit[m]))
+                method = "bootstrap, overfit removed"
+            else:
+                method = "bootstrap"
+            rows.append(
+                {
+                    "measure": measure,
+                    "part": part,
+                    "value": value,
+                    "low": max(0.0, value - z * error),
+                    "high": value + z * error,
+                    "on_sample": float(observed[m, k]),
+                    "method": method,
+                }
+            )
+    return Table(rows, "Scores taken apart: score = miscalibration − discrimination + uncertainty")
+
+
+def _band(x: Floats, curves: Floats, at: Floats, level: float, *, centre: Floats) -> Table:
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
+    rows = [
+        {"probability": float(a), "comes_true": float(b), "low": float(min(c, d)), "high": float(max(c, e))}
+        for a, b, c, d, e in zip(x, at, centre, low, high, strict=True)
+    ]
+    return Table(rows[::-1], "Band")
+
+
+def _logit(p: Floats) -> Floats:
+    clipped = np.clip(p, EPS, 1.0 - EPS)
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
+
+
+def _logistic(p: Floats, pos: Any, neg: Any, level: float) -> tuple[Estimate, Estimate]:
+    """Intercept and slope of the outcome on the logit of the probability, by Newton's method, with Wald intervals."""
+    x, n = _logit(p), (pos + neg).astype(np.float64)
+    reason = _why_no_slope(x, pos, neg)
+    if reason:
+        return Estimate("intercept", math.nan, reason=reason), Estimate("slope", math.nan, reason=reason)
+    design = np.column_stack([np.ones_like(x), x])
+    beta = np.array([0.0, 1.0])
+    for _ in range(100):
+        q = 1.0 / (1.0 + np.exp(-np.clip(design @ beta, -500, 500)))
+        information = (design * (n * q * (1.0 - q))[:, None]).T @ design
+        step = np.linalg.solve(information, design.T @ (pos - n * q))
+        beta = beta + step * min(1.0, 5.0 / max(1e-12, float(np.abs(step).max())))
+        if np.abs(step).max() < 1e-10:
+            break
+    z, errors = z_of(level), np.sqrt(np.diag(np.linalg.inv(information)))
+    made = [
+        Estimate(name, float(b), float(b - z * e), float(b + z * e), level, "wald")
+        for name, b, e in zip(("intercept", "slope"), beta, errors, strict=True)
+    ]
+    return made[0], made[1]
+
+
+def _why_no_slope(x: Floats, pos: Any, neg: Any) -> str:
+    """Why a logistic regression has no finite slope; empty where it has. Scores come best first."""
+    if np.ptp(x) == 0:
+        return "all probabilities are equal"
+    of_pos, of_neg = x[pos > 0], x[neg > 0]
+    if of_pos.min() >= of_neg.max() or of_neg.min() >= of_pos.max():
+        return "the probabilities separate the classes, so the slope is infinite"
+    return ""
+
+
+def _in_the_large(p: Floats, pos: Any, neg: Any, level: float) -> Estimate:
+    """The intercept at slope 1: by how much all log-odds are too low."""
+    x, n, a = _logit(p), (pos + neg).astype(np.float64), 0.0
+    for _ in range(100):
+        q = 1.0 / (1.0 + np.exp(-np.clip(x + a, -500, 500)))
+        step = float((pos - n * q).sum() / max((n * q * (1.0 - q)).sum(), 1e-300))
+        a += max(-2.0, min(2.0, step))
+        if abs(step) < 1e-12:
+            break
+    error = 1.0 / math.sqrt(float((n * q * (1.0 - q)).sum()))
+    z = z_of(level)
+    return Estimate("in_the_large", a, a - z * error, a + z * error, level, "wald")

@@ -1,0 +1,110 @@
+"""Calibration: isotonic fit against scikit-learn, exact decomposition, slope and intercept, a test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.decide.calibration import PARTS, SCORES, calibrate, decompose, isotonic
+from cutline.ranking import rank
+from cutline.sample import make_sample
+
+
+def drawn(seed: int, n: int = 400, shift: float = 0.0, stretch: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    z = 1.2 * rng.normal(size=n) - 1.0
+    return rng.random(n) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(-(shift + stretch * z)))
+
+
+def judged(y: np.ndarray, p: np.ndarray, **options: object) -> object:
+    sample = make_sample(y, p)
+    return calibrate(sample, rank(sample), **{"n_resamples": 99, **options})
+
+
+@pytest.mark.parametrize("digits", [1, 2, 8])
+def test_the_curve_is_the_isotonic_regression(digits: int) -> None:
+    model = pytest.importorskip("sklearn.isotonic").IsotonicRegression(out_of_bounds="clip")
+    y, p = drawn(1)
+    p = p.round(digits)
+    ranking = rank(make_sample(y, p))
+    expected = model.fit(p, y).predict(ranking.score)
+    assert isotonic(ranking.pos, ranking.neg) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_parts_add_up_and_are_proper() -> None:
+    y, p = drawn(2, stretch=2.0)
+    ranking = rank(make_sample(y, p))
+    found = decompose(ranking.score, ranking.pos, ranking.neg)
+    for row, name in zip(found, SCORES, strict=True):
+        score, miscalibration, discrimination, uncertainty = row
+        assert score == pytest.approx(getattr(cl, name)(y, p) if hasattr(cl, name) else score)
+        assert score == pytest.approx(miscalibration - discrimination + uncertainty)
+        assert miscalibration > 0
+        assert discrimination > 0
+    assert found[0, 3] == pytest.approx(y.mean() * (1 - y.mean()))
+
+
+def test_a_perfect_fit_has_no_miscalibration() -> None:
+    y, p = drawn(3)
+    ranking = rank(make_sample(y, p))
+    fitted = isotonic(ranking.pos, ranking.neg)
+    assert decompose(fitted, ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_slope_and_intercept_are_those_of_a_logistic_regression() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    y, p = drawn(4, shift=0.4, stretch=1.6)
+    found = judged(y, p)
+    logit = np.log(p / (1 - p))[:, None]
+    model = linear.LogisticRegression(C=1e9, tol=1e-10, max_iter=1000).fit(logit, y)
+    assert found.slope.value == pytest.approx(model.coef_[0, 0], abs=1e-4)
+    assert found.intercept.value == pytest.approx(model.intercept_[0], abs=1e-4)
+    assert found.slope.high < 1
+    q = 1 / (1 + np.exp(-(logit[:, 0] + found.in_the_large.value)))
+    assert q.sum() == pytest.approx(y.sum())
+
+
+def test_the_test_errs_as_often_as_it_says_and_finds_what_is_wrong() -> None:
+    right = [judged(*drawn(seed, 80), seed=seed).p_value <= 0.1 for seed in range(40)]
+    assert np.mean(right) < 0.25  # 0.1 and 3 standard errors
+    wrong = [judged(*drawn(seed, 400, stretch=2.5), seed=seed).p_value <= 0.1 for seed in range(8)]
+    assert np.mean(wrong) >= 0.7
+
+
+def test_bands_hold_the_diagonal_and_the_curve() -> None:
+    found = judged(*drawn(5, 600))
+    assert all(row["low"] <= row["probability"] <= row["high"] for row in found.band)
+    assert all(row["low"] <= row["comes_true"] <= row["high"] for row in found.confidence_band)
+    assert found.band[0]["probability"] < found.band[-1]["probability"]
+    inside = [row["low"] <= row["comes_true"] <= row["high"] for row in found.band]
+    assert np.mean(inside) > 0.85  # a calibrated model stays in the band
+    assert len(found.curve) == len(found.score)
+
+
+def test_parts_are_named_and_have_intervals() -> None:
+    found = judged(*drawn(6, stretch=2.0))
+    for measure in SCORES:
+        for part in PARTS:
+            one = found[f"{measure}.{part}"]
+            assert one.low <= one.value <= one.high
+    assert "some probabilities are wrong" in repr(found)
+    assert found.to_dict()["p_value"] == found.p_value
+    with pytest.raises(cl.InputError, match="no part"):
+        found["brier_score.nothing"]
+
+
+def test_what_has_no_calibration_is_refused() -> None:
+    with pytest.raises(cl.InputError, match="row 0 is 3"):
+        judged([1, 0], [3.0, 0.1])
+    with pytest.raises(cl.InputError, match="one class only"):
+        judged([1, 1], [0.3, 0.1])
+    sample = make_sample([1, 0], [0.3, 0.1], sample_weight=[1, 2])
+    with pytest.raises(cl.InputError, match="sample_weight cannot be used"):
+        calibrate(sample, rank(sample))
+
+
+def test_separated_and_constant_probabilities_say_why_there_is_no_slope() -> None:
+    found = judged(np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.8, 0.9]))
+    assert "separate" in found.slope.reason
+    assert "equal" in judged(np.array([0, 1, 0]), np.array([0.3, 0.3, 0.3])).slope.reason
