@@ -61,7 +61,7 @@ def make_sample(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weig
     positive = _positive(label, pos_label)
     if sample_weight is None:
         return Sample(positive, score, None, low, high)
-    weight = _weights(sample_weight, len(score))
+    weight = as_weights(sample_weight, len(score))
     if weight.all():
         return Sample(positive, score, weight, low, high)
     kept = np.flatnonzero(weight)  # a case of zero weight is a case that is not there
@@ -256,7 +256,7 @@ def _refuse_unknown(distinct: list[Any], pos_label: Any) -> None:
         raise InputError(f"pos_label={pos_label!r} does not occur in y_true, which holds {_show(distinct)}")
 
 
-def _weights(values: Any, n: int) -> NDArray[np.float64]:
+def as_weights(values: Any, n: int) -> NDArray[np.float64]:
     column, _, high = as_numbers(values, "sample_weight")
     if len(column) != n:
         raise InputError(f"sample_weight has {len(column)} rows but y_score has {n}: pass one weight for each case")

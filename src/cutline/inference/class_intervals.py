@@ -1,0 +1,235 @@
+"""Intervals of measures of several classes: closed forms by the delta method, or the bootstrap by reweighting rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.class_compute import ClassTotals
+from ..catalogue.classes import ClassSpec, class_reason, why_inapplicable_to_classes
+from ..catalogue.declare import Spec, parse_measure
+from ..estimate import Estimate, Interval
+from ..sweep import Counts
+from .class_influence import Influence, acceleration, by_unit, influences, variance_of
+from .class_resampling import class_replicates
+from .proportions import METHODS as PROPORTION_METHODS
+from .proportions import wilson, z_of
+from .resampling import enough_replicates
+
+Floats = NDArray[np.float64]
+BOOTSTRAP = ("percentile", "basic", "bca")
+NAMES = ("auto", "delta", "bootstrap", *PROPORTION_METHODS, *BOOTSTRAP)
+PROPORTIONS = ("accuracy", "error_rate", "top_t_accuracy")
+
+
+def estimate_classes(
+    totals: ClassTotals,
+    specs: Sequence[ClassSpec],
+    *,
+    interval: str | None,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    progress: bool | None = None,
+) -> tuple[dict[ClassSpec, Estimate], dict[ClassSpec, Floats]]:
+    """Values with intervals, and the part of each independent unit in each value, for comparisons."""
+    sample = totals.sample
+    obstacles = {spec: why_inapplicable_to_classes(spec, sample) for spec in specs}
+    possible = [spec for spec in specs if not obstacles[spec]]
+    values = totals.values(possible)
+    estimates = {}
+    for spec in specs:
+        value = values.get(spec, math.nan)
+        if value != value:
+            reason = obstacles[spec] or class_reason(spec, totals.sums([spec]), sample.classes)
+            estimates[spec] = Estimate(str(spec), value, reason=reason)
+    known = [spec for spec in specs if spec not in estimates]
+    if interval is None:
+        return estimates | {spec: Estimate(str(spec), values[spec]) for spec in known}, {}
+    influence = influences(totals, known)
+    units = {spec: by_unit(part, sample.cluster) for spec, part in influence.parts.items()}
+    drawn: Mapping[ClassSpec, Floats] = {}
+    if interval in ("bootstrap", *BOOTSTRAP) and known:
+        drawn = class_replicates(totals, known, enough_replicates(n_resamples, len(sample)), seed, progress)
+    for spec in known:
+        if spec in drawn:
+            method = "bca" if interval == "bootstrap" else interval
+            low, high = replicate_interval(values[spec], drawn[spec], acceleration(units[spec]), method, level)
+            undefined = int(np.isnan(drawn[spec]).sum())
+        else:
+            (low, high), method = closed_interval(spec, values[spec], units[spec], totals, influence, interval, level)
+            undefined = 0
+        given = level if low == low else math.nan
+        estimates[spec] = Estimate(str(spec), values[spec], low, high, given, method, undefined_replicates=undefined)
+    return {spec: estimates[spec] for spec in specs}, units
+
+
+def closed_interval(
+    spec: ClassSpec,
+    value: float,
+    units: Floats,
+    totals: ClassTotals,
+    influence: Influence,
+    interval: str,
+    level: float,
+) -> tuple[Interval, str]:
+    """The closed form of a measure on its scale; Wilson's for a share of cases that count alike."""
+    sample = totals.sample
+    plain = sample.weight is None and sample.cluster is None
+    n = float(len(sample))
+    if spec.measure.name in PROPORTIONS and plain:
+        method = interval if interval in PROPORTION_METHODS else "wilson"
+        return PROPORTION_METHODS[method](round(value * n), n, level), method
+    if interval in PROPORTION_METHODS:
+        return Interval(math.nan, math.nan), ""
+    if interval == "auto":
+        joined = mean_interval(spec, value, units, totals, influence, level)
+        if joined is not None:
+            return joined, "mover"
+    error = math.sqrt(variance_of(units))
+    scale = "plain" if interval == "delta" else spec.scale
+    return delta_interval(value, error, scale, spec.range, _trials_at_edge(spec, totals), level)
+
+
+def delta_interval(
+    value: float, error: float, scale: str, limits: tuple[float, float], trials: float, level: float
+) -> tuple[Interval, str]:
+    """value ± z·error on the scale of the measure; ``trials`` stand in where no spread is to be seen at an end."""
+    z = z_of(level)
+    if not math.isfinite(error):
+        return Interval(math.nan, math.nan), ""
+    if limits == (0.0, 1.0) and (value in (0.0, 1.0) or error == 0.0):
+        return wilson(value * trials, trials, level), "wilson_effective"
+    if scale == "wilson":
+        effective = value * (1.0 - value) / error**2
+        return wilson(value * effective, effective, level), "wilson_effective"
+    if scale == "logit":
+        middle, half = math.log(value / (1.0 - value)), z * error / (value * (1.0 - value))
+        return Interval(_expit(middle - half), _expit(middle + half)), "delta_logit"
+    if scale == "atanh" and abs(value) < 1.0:
+        middle, half = math.atanh(value), z * error / (1.0 - value * value)
+        return Interval(math.tanh(middle - half), math.tanh(middle + half)), "delta_z"
+    if scale == "log" and value > 0.0:
+        ratio = math.exp(z * error / value)
+        return Interval(value / ratio, min(value * ratio, limits[1])), "delta_log"
+    low, high = value - z * error, value + z * error
+    return Interval(max(low, limits[0]), min(high, limits[1])), "delta"
+
+
+def mean_interval(
+    spec: ClassSpec, value: float, units: Floats, totals: ClassTotals, influence: Influence, level: float
+) -> Interval | None:
+    """Interval of a mean over classes from the intervals of its classes; None where these have no closed form.
+
+    A class of ten cases, all of them right, shows no spread, so that the delta method alone is too sure. The distances
+    from each class's value to the ends of its own interval take the place of its standard error, and what the classes
+    have in common is kept (Zou & Donner 2008, the method of variance estimates recovery).
+    """
+    sample, sums = totals.sample, totals.decisions
+    name = spec.measure.name
+    inner = _MEAN_OF.get(name, spec.inner)
+    if inner is None or name == "micro" or (name == "weighted" and inner.measure.name in _AREA_OF):
+        return None
+    share = sums.truth / sums.total if name == "weighted" else np.full(sample.n_classes, 1.0 / sample.n_classes)
+    found = class_distances(inner, totals, influence, level)
+    if found is None:
+        return None
+    low, high, variance = (np.where(share > 0, part, 0.0) for part in found)
+    z = z_of(level)
+    whole = z**2 * variance_of(units)
+    rows = float(len(sample)) if sample.cluster is None else float(len(units))
+    design = variance_of(units) / max(variance_of(influence.parts[spec]), 1e-300) if rows < len(sample) else 1.0
+    shared = whole - z**2 * design * float(share**2 @ variance)
+    down, up = (math.sqrt(max(shared + design * float(share**2 @ gap**2), 0.0)) for gap in (low, high))
+    return Interval(max(value - down, spec.range[0]), min(value + up, spec.range[1]))
+
+
+def class_distances(
+    inner: Spec, totals: ClassTotals, influence: Influence, level: float
+) -> tuple[Floats, Floats, Floats] | None:
+    """For each class: how far the ends of its interval lie from its value, and the variance behind it."""
+    sample, sums = totals.sample, totals.decisions
+    cases = len(sample) if sample.weight is None else sums.total**2 / float(sample.weight @ sample.weight)
+    scale = cases / sums.total  # as many cases as carry the information of the weighted rows
+    cells = sums.cells
+    name = inner.measure.name
+    with np.errstate(all="ignore"):
+        if name == "f1":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores, Schlachter & Kvam 2022)
+            trials = (sums.truth + sums.answers - sums.hits) * scale
+            share = sums.hits * scale / trials
+            low, high = (2.0 * end / (1.0 + end) for end in _wilson(share, trials, level))
+            value = 2.0 * share / (1.0 + share)
+            variance = share * (1.0 - share) / trials * (2.0 / (1.0 + share) ** 2) ** 2
+        elif name in _PROPORTION_OF:
+            hits, trials = (part * scale for part in _PROPORTION_OF[name](cells))
+            value = hits / trials
+            low, high = _wilson(value, trials, level)
+            variance = value * (1.0 - value) / trials
+        elif name in _AREA_OF:
+            line, at = _AREA_OF[name]
+            value, variance = totals.areas[line], influence.column_variance[:, at]
+            positives = np.minimum(sums.truth, sums.total - sums.truth) * scale
+            trials = np.where(variance > 0, value * (1.0 - value) / variance, positives)
+            if name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
+                trials = np.minimum(trials, sums.truth * scale)
+            low, high = _wilson(value, trials, level)
+        else:
+            return None
+    return value - low, high - value, variance
+
+
+_MEAN_OF = {"balanced_accuracy": parse_measure("recall"), "mean_average_precision": parse_measure("average_precision")}
+_PROPORTION_OF: dict[str, Callable[[Counts], tuple[Floats, Floats]]] = {
+    "recall": lambda c: (c.tp, c.tp + c.fn),
+    "precision": lambda c: (c.tp, c.tp + c.fp),
+    "specificity": lambda c: (c.tn, c.tn + c.fp),
+    "negative_predictive_value": lambda c: (c.tn, c.tn + c.fn),
+}
+_AREA_OF = {"roc_auc": (0, 0), "average_precision": (2, 1)}
+
+
+def _wilson(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+    """Wilson's interval of many shares at once."""
+    z2 = z_of(level) ** 2
+    middle = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
+    half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(share * (1.0 - share) / trials + z2 / (4.0 * trials**2))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _trials_at_edge(spec: ClassSpec, totals: ClassTotals) -> float:
+    """As many trials as give a mean over classes of equal rates its variance; all cases where classes do not count."""
+    sample, truth = totals.sample, totals.decisions.truth
+    rows = float(len(sample)) if sample.cluster is None else float(sample.cluster.max() + 1)
+    if spec.measure.name in PROPORTIONS or spec.measure.name in ("micro", "weighted"):
+        return rows
+    present = truth[truth > 0] * rows / truth.sum()
+    return float(len(present) ** 2 / np.sum(1.0 / present))
+
+
+def replicate_interval(value: float, drawn: Floats, bend: float, method: str, level: float) -> Interval:
+    """Percentile, basic or BCa interval from replicates; ``bend`` is BCa's acceleration."""
+    from scipy.special import ndtr, ndtri
+
+    kept = drawn[~np.isnan(drawn)]
+    if len(kept) < 2:
+        return Interval(math.nan, math.nan)
+    tails = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    if method == "basic":
+        low, high = np.quantile(kept, tails)
+        return Interval(2.0 * value - float(high), 2.0 * value - float(low))
+    if method == "bca":
+        slack = 1e-9 * max(1.0, abs(value))
+        below = np.count_nonzero(kept < value - slack) + 0.5 * np.count_nonzero(np.abs(kept - value) <= slack)
+        share = min(max(below / len(kept), 0.5 / len(kept)), 1.0 - 0.5 / len(kept))
+        shift = float(ndtri(share))
+        z = shift + ndtri(tails)
+        tails = ndtr(shift + z / (1.0 - bend * z))
+    low, high = np.quantile(kept, tails)
+    return Interval(float(low), float(high))
+
+
+def _expit(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x > -700 else 0.0
