@@ -1,5 +1,14 @@
 """The public names and their homes: read by type checkers, and by cutline itself when a name is first used."""
 
+from .class_comparison import (
+    ClassComparison as ClassComparison,
+    compare_classes as compare_classes,
+)
+from .class_evaluation import (
+    ClassEvaluation as ClassEvaluation,
+    Confusion as Confusion,
+    evaluate_classes as evaluate_classes,
+)
 from .comparison import (
     compare as compare,
     Comparison as Comparison,
@@ -61,6 +70,10 @@ from .inference.retraining import (
     bootstrap_oob as bootstrap_oob,
     OutOfBag as OutOfBag,
     permutation_test as permutation_test,
+)
+from .catalogue.classes import (
+    class_measure as class_measure,
+    class_measures as class_measures,
 )
 from .catalogue.declare import (
     measure as measure,
@@ -132,6 +145,10 @@ from .catalogue.threshold import (
     specificity as specificity,
     youden_index as youden_index,
     zero_one_loss as zero_one_loss,
+)
+from .decide.abstention import (
+    Abstention as Abstention,
+    RiskCoverage as RiskCoverage,
 )
 from .decide.operating import (
     OperatingPoint as OperatingPoint,

@@ -183,8 +183,8 @@ def add_influence(
 
     A row's part is the derivative of the area by the row's weight; that of the mean over the other classes is to be
     centred within each class afterwards. ``areas``: the three areas of ``sum_column``;
-    ``slopes[m, :, k]``: derivative of measure m by them. ``work``: (4, n). ``squares``: sums of the squared parts of the
-    AUC and of the average precision.
+    ``slopes[m, :, k]``: derivative of measure m by them. ``work``: (4, n). ``squares``: sums of the squared parts
+    of the AUC and of the average precision.
     """
     n_classes = len(totals)
     positives = totals[k]

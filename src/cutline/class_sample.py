@@ -42,7 +42,8 @@ class ClassSample:
     """Each row's real class and, where known, its scores for every class and the class predicted; frozen.
 
     ``code`` and ``predicted`` number the ``classes``. ``matrix`` is ``None`` where only hard predictions are known.
-    ``cluster`` numbers rows that are resampled together. ``source_rows`` is set where rows of zero weight were left out.
+    ``cluster`` numbers rows that are resampled together. ``source_rows`` is set where rows of zero weight were
+    left out.
     """
 
     classes: tuple[Any, ...]
@@ -77,7 +78,7 @@ class ClassSample:
     @cached_property
     def right(self) -> NDArray[np.bool_]:
         """Whether each row's prediction is its class."""
-        return self.code == self.predicted
+        return np.asarray(self.code == self.predicted)
 
     def first_row(self, offending: NDArray[np.bool_]) -> int:
         """The first offending row, as numbered in the input."""
@@ -102,7 +103,9 @@ def make_class_sample(
     said = None if y_pred is None else as_column(y_pred, "y_pred")
     for values, argument in ((matrix, "score_matrix"), (said, "y_pred")):
         if values is not None and len(values) != len(label):
-            raise InputError(argument, f"has {len(values)} rows, the labels have {len(label)}", "pass a row for each case")
+            raise InputError(
+                argument, f"has {len(values)} rows, the labels have {len(label)}", "pass a row for each case"
+            )
     if names is None:
         names = _sorted_labels([label] if said is None else [label, said])
     if matrix is not None and len(names) != matrix.shape[1]:
@@ -262,4 +265,5 @@ def _row_facts(matrix: NDArray[Any], code: NDArray[np.int32], kept: NDArray[np.i
         row = int(bad) if kept is None else int(kept[bad])
         raise InputError("score_matrix", f"is NaN in column {column}", "drop the row or give it a score", row=row)
     low, high, least, most, tied = extremes.tolist()
-    return RowFacts(top, place, *columns, low, high, (least, most), int(tied))
+    true, square, cumulative, highest = columns
+    return RowFacts(top, place, true, square, cumulative, highest, low, high, (least, most), int(tied))

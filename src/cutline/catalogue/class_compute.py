@@ -77,14 +77,17 @@ class ClassTotals:
         return float(np.average(gain, weights=s.weight))
 
     @cached_property
-    def confidence_order(self) -> ColumnOrder:
-        """Rows by the highest score, the most confident first."""
+    def confidence(self) -> Floats:
+        """The score of the predicted class."""
         s = self.sample
         assert s.facts is not None
-        if not s.own_predictions:
-            return ColumnOrder.of(s.facts.highest)
-        assert s.matrix is not None  # the confidence in a prediction of the model's own is that class's score
-        return ColumnOrder.of(s.matrix[np.arange(len(s)), s.predicted].astype(np.float64))
+        assert s.matrix is not None
+        return s.matrix[np.arange(len(s)), s.predicted].astype(np.float64) if s.own_predictions else s.facts.highest
+
+    @cached_property
+    def confidence_order(self) -> ColumnOrder:
+        """Rows by the score of the predicted class, the most confident first."""
+        return ColumnOrder.of(self.confidence)
 
     @cached_property
     def risk(self) -> float:
@@ -128,9 +131,7 @@ class ClassTotals:
         out = np.empty((s.n_classes, 3))
         for k in range(s.n_classes):
             ranked = self.column_order(k)
-            class_kernels.sum_column(
-                ranked.order, ranked.tie, s.code, s.row_weight, k, self.decisions.truth, out[k]
-            )
+            class_kernels.sum_column(ranked.order, ranked.tie, s.code, s.row_weight, k, self.decisions.truth, out[k])
         return np.ascontiguousarray(out.T)
 
     def column_order(self, k: int) -> ColumnOrder:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from ..class_sample import ClassSample
 from ..errors import InputError, show
 from ..sweep import Counts
-from .declare import REQUIRED, Measure, Spec, check_number, parse_measure, ratio
+from ..validate import check_number
+from .declare import REQUIRED, Measure, Spec, parse_measure, ratio
 
 Floats = NDArray[np.float64]
 Reads = Literal["decisions", "scores", "probabilities"]
@@ -45,7 +46,7 @@ SYMBOLS = {
     r"o_{ik}": "1 where case i is of class k, else 0",
     r"r_i": "place of the real class of case i when its scores are sorted, 1 being the highest",
     r"v_{kl}": "weight of the confusion of classes k and l",
-    r"A(k\mid l)": "probability that a case of class k has a higher score for class k than one of class l; ties count ½",
+    r"A(k\mid l)": "probability that a case of class k scores higher for class k than one of class l; ties count ½",
     r"m_k": "the binary measure of class k against the rest",
     r"\mathrm{AP}_k, \pi_k": "average precision of class k against the rest; share of class k",
     r"e_j": "share of errors among the j most confident predictions",
@@ -95,7 +96,7 @@ class ClassMeasure:
 
     ``reads`` says what it needs: hard predictions, scores, or rows of probabilities. ``row_value`` gives each row's own
     contribution where the measure is, or contains, a mean over rows. ``areas`` names the totals beyond the confusion
-    matrix that it reads. ``scale`` is the one on which its interval is made. ``ordered`` measures need classes in order.
+    matrix that it reads. ``scale`` is the one on which its interval is made. ``ordered`` measures need an order.
     """
 
     name: str
@@ -121,6 +122,9 @@ class ClassMeasure:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return class_measure, (self.name,)  # the one declared, also in another process
 
     @property
     def family(self) -> str:
@@ -243,7 +247,12 @@ def class_measures() -> list[ClassMeasure]:
 
 
 def _declare(
-    title: str, *, reads: Reads, better: Literal["higher", "lower"] = "higher", range: tuple[float, float] = (0.0, 1.0), **facts: Any
+    title: str,
+    *,
+    reads: Reads,
+    better: Literal["higher", "lower"] = "higher",
+    range: tuple[float, float] = (0.0, 1.0),
+    **facts: Any,
 ) -> Callable[[Callable[..., Any]], ClassMeasure]:
     def declared(function: Callable[..., Any]) -> ClassMeasure:
         parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -571,17 +580,26 @@ def mean_average_precision(s: ClassSums) -> Any:
     reads="probabilities",
     better="lower",
     range=(-1.0, 1.0),
-    formula="mean of the highest probability − accuracy",
-    latex=r"\frac1n\sum_i \left(\max_k p_{ik} - I\{\hat y_i = y_i\}\right)",
+    formula="mean probability of the predicted class − accuracy",
+    latex=r"\frac1n\sum_i \left(p_{i\hat y_i} - I\{\hat y_i = y_i\}\right)",
     reference="calibration of the top class in the large; Guo et al. (2017) by bins",
     undefined="",
     scale="plain",
-    row_value=lambda sample: np.asarray(sample.facts.highest - sample.right),
+    row_value=lambda sample: _excess(sample),
     perfect=0.0,
 )
 def overconfidence(s: ClassSums) -> Any:
     """How much the predicted class's probability exceeds the share of right answers; negative: too modest."""
     return s.mean
+
+
+def _excess(sample: ClassSample) -> Floats:
+    assert sample.facts is not None
+    assert sample.matrix is not None
+    confidence = sample.facts.highest
+    if sample.own_predictions:
+        confidence = sample.matrix[np.arange(len(sample)), sample.predicted].astype(np.float64)
+    return np.asarray(confidence - sample.right)
 
 
 @_declare(
@@ -765,7 +783,13 @@ def default_class_specs(sample: ClassSample, *, ordered: bool) -> list[ClassSpec
         names += ["cohen_kappa(weights='linear')", "cohen_kappa(weights='quadratic')"]
     if sample.matrix is not None:
         names += [f"top_t_accuracy(t={t})" for t in (2, 5) if 2 * t <= sample.n_classes]
-        names += ["hand_till_auc", "macro(roc_auc)", "weighted(roc_auc)", "mean_average_precision", "risk_coverage_area"]
+        names += [
+            "hand_till_auc",
+            "macro(roc_auc)",
+            "weighted(roc_auc)",
+            "mean_average_precision",
+            "risk_coverage_area",
+        ]
         names += ["log_loss", "brier_score", "information_score", "relative_information_score", "overconfidence"]
         if ordered:
             names.append("ranked_probability_score")

@@ -162,7 +162,7 @@ def _add_columns(
 
 def by_unit(part: Floats, cluster: NDArray[np.int32] | None) -> Floats:
     """Parts of the units that are independent: the rows, or the clusters."""
-    return part if cluster is None else np.bincount(cluster, weights=part)
+    return part if cluster is None else np.bincount(cluster, weights=part).astype(np.float64)
 
 
 def variance_of(units: Floats) -> float:

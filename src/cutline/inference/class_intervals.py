@@ -160,13 +160,13 @@ def class_distances(
         if name == "f1":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores, Schlachter & Kvam 2022)
             trials = (sums.truth + sums.answers - sums.hits) * scale
             share = sums.hits * scale / trials
-            low, high = (2.0 * end / (1.0 + end) for end in _wilson(share, trials, level))
+            low, high = (2.0 * end / (1.0 + end) for end in wilson_shares(share, trials, level))
             value = 2.0 * share / (1.0 + share)
             variance = share * (1.0 - share) / trials * (2.0 / (1.0 + share) ** 2) ** 2
         elif name in _PROPORTION_OF:
             hits, trials = (part * scale for part in _PROPORTION_OF[name](cells))
             value = hits / trials
-            low, high = _wilson(value, trials, level)
+            low, high = wilson_shares(value, trials, level)
             variance = value * (1.0 - value) / trials
         elif name in _AREA_OF:
             line, at = _AREA_OF[name]
@@ -175,7 +175,7 @@ def class_distances(
             trials = np.where(variance > 0, value * (1.0 - value) / variance, positives)
             if name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
                 trials = np.minimum(trials, sums.truth * scale)
-            low, high = _wilson(value, trials, level)
+            low, high = wilson_shares(value, trials, level)
         else:
             return None
     return value - low, high - value, variance
@@ -191,7 +191,7 @@ _PROPORTION_OF: dict[str, Callable[[Counts], tuple[Floats, Floats]]] = {
 _AREA_OF = {"roc_auc": (0, 0), "average_precision": (2, 1)}
 
 
-def _wilson(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
     """Wilson's interval of many shares at once."""
     z2 = z_of(level) ** 2
     middle = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials)

@@ -6,11 +6,12 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import InputError, how_to_install
+from ...errors import InputError
 from ...table import Table
 from . import axes_frames as frames
 from . import curve_plots as curves
 from . import others
+from .style import new_axes
 
 # kind -> (draws it on axes, gives its numbers)
 KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
@@ -40,7 +41,7 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """
     draw, _ = _found(kind)
     if ax is None:
-        ax = _new_axes()
+        ax = new_axes()
     draw(ax, result, **options)
     return ax
 
@@ -57,11 +58,3 @@ def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
         hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(KINDS)}"
         raise InputError(f"there is no plot called {kind!r}; {hint}")
     return KINDS[kind]
-
-
-def _new_axes() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
-    return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]

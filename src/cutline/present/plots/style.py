@@ -7,10 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import how_to_install
 from ..palette import colour, dash
 
 GREY = "#6e6e6e"
 LIGHT = "#d9d9d9"
+
+
+def new_axes() -> Any:
+    """Axes in a figure of their own."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
+    return plt.subplots(figsize=(6.4, 4.6), layout="constrained")[1]
 
 
 def quiet(ax: Any, title: str = "", x: str = "", y: str = "") -> None:

@@ -1,0 +1,504 @@
+"""One model of several classes -> ClassEvaluation: every measure with its interval, confusions, classes, decisions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .catalogue.class_compute import ClassTotals
+from .catalogue.classes import ClassSpec, default_class_specs, parse_class_measure
+from .class_sample import ClassSample, make_class_sample
+from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
+from .errors import InputError, listed, show
+from .estimate import Estimate
+from .evaluation import Evaluation, OneVsRest, evaluate
+from .inference.class_columns import column_estimates
+from .inference.class_intervals import NAMES, estimate_classes
+from .inference.class_shares import share_of
+from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .validate import check_number, check_whole, checked, one_of
+
+Floats = NDArray[np.float64]
+CLASS_INTERVAL = one_of(None, *NAMES)
+
+
+@dataclass(frozen=True)
+class ClassSettings:
+    """How intervals are made; enough to make them again."""
+
+    interval: str | None = "auto"
+    level: float = 0.95
+    n_resamples: int = 2000
+    seed: int = 0
+    progress: bool | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a reader needs to make the same intervals again."""
+        kept = asdict(self)
+        del kept["progress"]
+        return kept
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion(TabularResult):
+    """Real classes in rows, predicted ones in columns: how many cases, or their weight.
+
+    ``labels`` are the classes; ``rates`` says what share of each real class was predicted as what, with intervals.
+    """
+
+    counts: Floats
+    labels: tuple[Any, ...]
+    low: Floats
+    high: Floats
+    level: float
+
+    @property
+    def shares(self) -> Floats:
+        """Each row as shares of its class; nan where a class has no cases."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def rates(self) -> Table:
+        """One row for each real and predicted class: cases, share of the real class, and its interval by itself."""
+        shares = self.shares
+        rows = [
+            {
+                "class": real,
+                "predicted": said,
+                "cases": float(self.counts[a, b]),
+                "share": float(shares[a, b]),
+                "low": float(self.low[a, b]),
+                "high": float(self.high[a, b]),
+            }
+            for a, real in enumerate(self.labels)
+            for b, said in enumerate(self.labels)
+        ]
+        return Table(rows, "Real and predicted classes")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each real class, with a count for each predicted one."""
+        return [
+            {"class": real, **{str(said): float(self.counts[a, b]) for b, said in enumerate(self.labels)}}
+            for a, real in enumerate(self.labels)
+        ]
+
+    def __repr__(self) -> str:
+        rows = self.to_dicts()
+        return text_table(rows, list(rows[0]), "Real class (rows) by predicted class (columns)")
+
+    def _repr_html_(self) -> str:
+        from .present.class_sections import confusion_table
+
+        return confusion_table(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassEvaluation(TabularResult):
+    """What a model of several classes is worth. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
+
+    name: str
+    sample: ClassSample = field(repr=False)
+    specs: Mapping[str, ClassSpec]
+    estimates: Mapping[str, Estimate]
+    settings: ClassSettings
+    ordered: bool = False
+    units: Mapping[ClassSpec, Floats] = field(default_factory=dict, repr=False)
+    totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes, in the order of the columns."""
+        return self.sample.classes
+
+    def __getitem__(self, name: str) -> Estimate:
+        """By measure string; names of one number find each other (``micro(f1)`` is the accuracy)."""
+        if name in self.estimates:
+            return self.estimates[name]
+        spec = parse_class_measure(name)
+        for key in (str(spec), spec.same_as):
+            if key in self.estimates:
+                return self.estimates[key]
+        raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except InputError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """Rows, classes, sizes, and how many rows have their highest score twice."""
+        s = self.sample
+        sizes = np.bincount(s.code, minlength=s.n_classes)
+        return {
+            "rows": len(s),
+            "classes": s.n_classes,
+            "smallest_class": self.classes[int(np.argmin(sizes))],
+            "smallest_size": int(sizes.min()),
+            "largest_class": self.classes[int(np.argmax(sizes))],
+            "largest_size": int(sizes.max()),
+            "largest_share": float(sizes.max() / len(s)),
+            "scores": "none" if s.matrix is None else "probabilities" if s.are_probabilities else "scores",
+            "tied_predictions": 0 if s.facts is None or s.own_predictions else s.facts.tied,
+            "weighted": s.weight is not None,
+            "clusters": None if s.cluster is None else int(s.cluster.max()) + 1,
+        }
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """Real by predicted class, with Wilson intervals for the shares of each row."""
+        s, k = self.sample, self.sample.n_classes
+        low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
+        order = np.argsort(s.code, kind="stable")
+        bounds = np.searchsorted(s.code[order], np.arange(k + 1))
+        for a in range(k):
+            rows = order[bounds[a] : bounds[a + 1]]
+            if not len(rows):
+                continue
+            if s.weight is None and s.cluster is None:
+                counts = np.bincount(s.predicted[rows], minlength=k).astype(np.float64)
+                low[a], high[a] = _wilson_rows(counts, float(len(rows)), self.settings.level)
+                continue
+            for b in range(k):
+                _, (low[a, b], high[a, b]) = share_of(s, rows, s.predicted[rows] == b, self.settings.level)
+        return Confusion(self.totals.confusion, self.classes, low, high, self.settings.level)
+
+    @cached_property
+    def per_class(self) -> Table:
+        """For each class: cases, predictions, and precision, recall, F1, AUC and average precision with intervals."""
+        s, level = self.sample, self.settings.level
+        sums = self.totals.decisions
+        areas = None if s.matrix is None else column_estimates(self.totals, level)
+        rows = []
+        real, said = (_rows_by(code, s.n_classes) for code in (s.code, s.predicted))
+        for k, label in enumerate(self.classes):
+            row = {"class": label, "cases": float(sums.truth[k]), "predicted": float(sums.answers[k])}
+            either = np.union1d(real[k], said[k])
+            overlap, (least, most) = share_of(s, either, s.right[either], level)
+            shares = {
+                "precision": share_of(s, said[k], s.right[said[k]], level),
+                "recall": share_of(s, real[k], s.right[real[k]], level),
+                "f1": (2 * overlap / (1 + overlap), (2 * least / (1 + least), 2 * most / (1 + most))),
+            }
+            for name, (value, (low, high)) in shares.items():
+                row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+            for name in ("roc_auc", "average_precision") if areas is not None else ():
+                e = areas[k][name]  # type: ignore[index]
+                row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+            rows.append(row)
+        return Table(rows, f"Each class against the rest ({level:.0%} intervals)")
+
+    def most_confused(self, n: int = 10) -> Table:
+        """The pairs of classes that are mistaken for each other most often, as real and predicted class."""
+        check_whole(n, "n", 1)
+        confusion = self.confusion
+        wrong = np.array(confusion.counts)
+        np.fill_diagonal(wrong, 0.0)
+        total = float(wrong.sum())
+        order = np.argsort(-wrong, axis=None, kind="stable")[:n]
+        rows = []
+        for at in order:
+            a, b = divmod(int(at), len(self.classes))
+            if wrong[a, b] == 0:
+                break
+            rows.append(
+                {
+                    "class": self.classes[a],
+                    "predicted": self.classes[b],
+                    "cases": float(wrong[a, b]),
+                    "share_of_class": float(confusion.shares[a, b]),
+                    "low": float(confusion.low[a, b]),
+                    "high": float(confusion.high[a, b]),
+                    "share_of_errors": float(wrong[a, b]) / total,
+                }
+            )
+        return Table(rows, "Most confused classes")
+
+    def calibration(self, bins: int = 10) -> Table:
+        """Confidence in the predicted class against how often it is right, in groups of equally many rows."""
+        check_whole(bins, "bins", 1)
+        self._need_probabilities("calibration")
+        ranked, s = self.totals.confidence_order, self.sample
+        order = ranked.order[::-1]
+        rows = []
+        for part in np.array_split(order.astype(np.intp), min(bins, len(order))):
+            share, (low, high) = share_of(s, part, s.right[part], self.settings.level)
+            weight = None if s.weight is None else s.weight[part]
+            rows.append(
+                {
+                    "cases": float(len(part)) if weight is None else float(weight.sum()),
+                    "confidence": float(np.average(self.totals.confidence[part], weights=weight)),
+                    "right": share,
+                    "low": low,
+                    "high": high,
+                }
+            )
+        return Table(rows, "Confidence in the predicted class, and how often it is right")
+
+    def risk_coverage(self) -> RiskCoverage:
+        """Error rate among the answered if only the most confident cases are answered, by the share answered."""
+        self._need_scores("the risk–coverage curve")
+        area = self._area
+        return risk_coverage(self.totals, area, self.settings.level)
+
+    @cached_property
+    def _area(self) -> Estimate:
+        if "risk_coverage_area" in self.estimates:
+            return self.estimates["risk_coverage_area"]
+        s = self.settings
+        spec = parse_class_measure("risk_coverage_area")
+        found, _ = estimate_classes(
+            self.totals, [spec], interval=s.interval, level=s.level, n_resamples=s.n_resamples, seed=s.seed
+        )
+        return found[spec]
+
+    def abstain(self, accuracy: float, *, confidence: float = 0.95) -> Abstention:
+        """The lowest confidence to answer at so that new answers keep an accuracy, with a stated confidence."""
+        self._need_scores("abstention")
+        check_number(accuracy, "accuracy", 0.0, 1.0, open_ends=True)
+        check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
+        return abstain(self.totals, accuracy, confidence)
+
+    def of(self, label: Any, **options: Any) -> Evaluation:
+        """One class against the rest as a binary Evaluation, with every tool for quotas; options as for evaluate()."""
+        if label not in self.classes:
+            raise InputError("label", f"{show(label)} is not among the classes", f"they are {listed(self.classes)}")
+        self._need_scores("an evaluation of one class")
+        s, at = self.sample, self.classes.index(label)
+        assert s.matrix is not None
+        given = {
+            "name": str(label),
+            "sample_weight": s.weight,
+            "clusters": s.cluster,
+            "level": self.settings.level,
+            "seed": self.settings.seed,
+            "n_resamples": self.settings.n_resamples,
+            **({} if self.settings.interval == "auto" else {"interval": _binary_interval(self.settings.interval)}),
+        }
+        return evaluate(s.code == at, np.ascontiguousarray(s.matrix[:, at]), **{**given, **options})
+
+    def one_vs_rest(self, **options: Any) -> OneVsRest:
+        """Every class against the rest."""
+        return OneVsRest({label: self.of(label, **options) for label in self.classes})
+
+    def places(self, places: Mapping[Any, int | float] | int | float) -> Table:
+        """What each class's best places give, when each class has so many: a cut of its own list of scores.
+
+        ``places``: a quota for each class, or one for all. A case may take a place in several lists.
+        """
+        wanted = dict(places) if isinstance(places, Mapping) else dict.fromkeys(self.classes, places)
+        rows = []
+        for label, quota in wanted.items():
+            ev = self.of(label, measures=["hit_rate", "qrecall"], quota=quota)
+            cut, hit_rate, found = ev.at(quota=quota), ev["hit_rate"], ev["qrecall"]
+            rows.append(
+                {
+                    "class": label,
+                    "cases": ev.facts["positives"],
+                    "places": cut.taken,
+                    "threshold": cut.threshold,
+                    "hits": cut.tp,
+                    "hit_rate": hit_rate.value,
+                    "hit_rate_low": hit_rate.low,
+                    "hit_rate_high": hit_rate.high,
+                    "qrecall": found.value,
+                    "qrecall_low": found.low,
+                    "qrecall_high": found.high,
+                }
+            )
+        return Table(rows, "Each class's best places")
+
+    def _need_scores(self, what: str) -> None:
+        if self.sample.matrix is None:
+            raise InputError("score_matrix", f"is missing, and {what} needs it", "pass the scores of every class")
+
+    def _need_probabilities(self, what: str) -> None:
+        self._need_scores(what)
+        if not self.sample.are_probabilities:
+            raise InputError("score_matrix", f"does not hold probabilities, and {what} needs them")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each measure."""
+        return [
+            {
+                "measure": key,
+                "title": spec.title,
+                "family": spec.family,
+                "value": e.value,
+                "low": e.low,
+                "high": e.high,
+                "level": e.level,
+                "method": e.method,
+                "better": spec.better,
+                "same_as": spec.same_as,
+                "reason": e.reason,
+                "undefined_replicates": e.undefined_replicates,
+            }
+            for (key, spec), e in zip(self.specs.items(), self.estimates.values(), strict=True)
+        ]
+
+    @property
+    def table(self) -> Table:
+        """The measures as rows."""
+        return Table(self.to_dicts(), self.name)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Name, settings, facts about the data, measures, confusion matrix and classes; undefined values are null."""
+        content = {
+            "name": self.name,
+            **self.settings.to_dict(),
+            "ordered": self.ordered,
+            "data": self.facts,
+            "classes": list(self.classes),
+            "measures": self.to_dicts(),
+            "confusion": self.confusion.counts.tolist(),
+            "per_class": self.per_class.to_dicts(),
+        }
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+
+    def plot(self, kind: str = "confusion", ax: Any = None) -> Any:
+        """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); gives the Axes."""
+        from .present.plots.class_plots import class_plot
+
+        return class_plot(self, kind, ax)
+
+    def headline(self) -> str:
+        """Rows, classes, and what they look like, in one sentence."""
+        f = self.facts
+        largest = f"the largest, {self._said('largest_class')}, holds {f['largest_share']:.1%}"
+        return f"{self.name}: {pluralize(f['rows'], 'row')}, {pluralize(f['classes'], 'class', 'classes')}; {largest}"
+
+    def _said(self, fact: str) -> str:
+        return str(self.facts[fact])
+
+    def reading_rows(self) -> list[dict[str, str]]:
+        """The measures as a person reads them."""
+        with_interval = any(e.low == e.low for e in self.estimates.values())
+        rows = []
+        for (key, spec), e in zip(self.specs.items(), self.estimates.values(), strict=True):
+            row = {
+                "family": spec.family,
+                "measure": key,
+                "": "↑" if spec.better == "higher" else "↓",
+                "value": format_value(e.value),
+            }
+            if with_interval:
+                row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
+                row["method"] = e.method
+            row["note"] = e.reason or (f"same as {spec.same_as}" if spec.same_as else "")
+            rows.append(row)
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self.reading_rows()
+        return text_table(rows, list(rows[0]) if rows else [], self.headline())
+
+    def _repr_html_(self) -> str:
+        from .present.class_sections import class_evaluation_html
+
+        return class_evaluation_html(self)
+
+
+def _binary_interval(interval: str | None) -> str | None:
+    return "auto" if interval == "delta" else interval
+
+
+def _rows_by(code: NDArray[np.int32], k: int) -> list[NDArray[np.intp]]:
+    order = np.argsort(code, kind="stable")
+    return np.split(order, np.searchsorted(code[order], np.arange(1, k)))
+
+
+def _wilson_rows(counts: Floats, n: float, level: float) -> tuple[Floats, Floats]:
+    from .inference.class_intervals import wilson_shares
+
+    return wilson_shares(counts / n, np.full(len(counts), n), level)
+
+
+@checked(interval=CLASS_INTERVAL)
+def evaluate_classes(
+    y_true: Any,
+    score_matrix: Any = None,
+    *,
+    y_pred: Any = None,
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    name: str = "model",
+    sample_weight: Any = None,
+    clusters: Any = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> ClassEvaluation:
+    """Evaluate a model of several classes: every measure, or those named, each with an interval.
+
+    ``score_matrix`` has a row for each case and a column for each class; ``classes`` names the columns (by default the
+    sorted labels, or a frame's column names). The predicted class is the one with the highest score, the first of equal
+    ones, unless ``y_pred`` says otherwise; ``y_pred`` alone gives the measures of hard predictions. ``ordered=True``
+    adds the measures of classes in order. ``interval``: ``"auto"`` (a closed form: Wilson, the delta method, or a mean
+    of the classes' own intervals), ``"delta"``, ``"bootstrap"`` (rows or clusters reweighted), a method by name, or
+    None.
+
+    >>> y = ["a", "b", "c", "c"]
+    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7], [0.5, 0.2, 0.3]]
+    >>> ev = evaluate_classes(y, p, interval=None)
+    >>> ev["accuracy"].value, round(ev["macro(f1)"].value, 4)
+    (0.75, 0.7778)
+    """
+    sample = make_class_sample(
+        y_true, score_matrix, y_pred=y_pred, classes=classes, sample_weight=sample_weight, clusters=clusters
+    )
+    settings = ClassSettings(interval, level, n_resamples, seed, progress)
+    return evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
+
+
+def evaluate_class_sample(
+    sample: ClassSample, *, name: str, ordered: bool, measures: Sequence[Any] | None, settings: ClassSettings
+) -> ClassEvaluation:
+    """Evaluate a checked sample."""
+    specs = choose_class_specs(sample, measures, ordered=ordered)
+    totals = ClassTotals(sample)
+    estimates, units = estimate_classes(
+        totals,
+        specs,
+        interval=settings.interval,
+        level=settings.level,
+        n_resamples=settings.n_resamples,
+        seed=settings.seed,
+        progress=settings.progress,
+    )
+    return ClassEvaluation(
+        name,
+        sample,
+        {str(spec): spec for spec in specs},
+        {str(spec): estimates[spec] for spec in specs},
+        settings,
+        ordered,
+        units,
+        totals,
+    )
+
+
+def choose_class_specs(sample: ClassSample, measures: Sequence[Any] | None, *, ordered: bool) -> list[ClassSpec]:
+    """The specs that were asked for; by default every measure that the sample supports."""
+    if measures is None:
+        return default_class_specs(sample, ordered=ordered)
+    if isinstance(measures, str):
+        raise InputError("measures", "must be a list of measure strings", f"write {{measures=[{measures!r}]}}")
+    return list(dict.fromkeys(parse_class_measure(m) for m in measures))

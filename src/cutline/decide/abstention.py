@@ -1,0 +1,183 @@
+"""Answer only where the model is confident: risk against coverage, and a confidence that keeps an accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.class_compute import ClassTotals
+from ..errors import InputError
+from ..estimate import Estimate
+from ..table import Table, TabularResult, format_value
+from ..validate import check_number
+
+Floats = NDArray[np.float64]
+_STARTS = 5  # places of the list from which tests go on until one fails
+_STEPS = 200  # cuts that are tested from a start to the end of the list
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCoverage(TabularResult):
+    """Error rate among the answered, by the share of cases answered, the most confident first.
+
+    One entry for each distinct confidence: all cases at least as confident are answered. ``low`` and ``high`` hold the
+    error rate at each coverage by itself, not the whole curve at once. ``area`` is the mean of the error rate over all
+    numbers of cases answered.
+    """
+
+    coverage: Floats
+    risk: Floats
+    low: Floats
+    high: Floats
+    confidence: Floats
+    area: Estimate
+    level: float
+
+    def __len__(self) -> int:
+        return len(self.coverage)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.to_dicts())
+
+    def at(self, coverage: float) -> dict[str, Any]:
+        """The smallest coverage that is at least as large as the one asked for."""
+        check_number(coverage, "coverage", 0.0, 1.0)
+        return self._row(min(int(np.searchsorted(self.coverage, coverage - 1e-12)), len(self) - 1))
+
+    def _row(self, k: int) -> dict[str, Any]:
+        columns = ("coverage", "risk", "low", "high", "confidence")
+        return {name: float(getattr(self, name)[k]) for name in columns}
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each distinct confidence."""
+        return [self._row(k) for k in range(len(self))]
+
+    def thinned(self, points: int = 200) -> RiskCoverage:
+        """At most so many points, evenly spread over the coverage."""
+        if len(self) <= points:
+            return self
+        at = np.unique(np.searchsorted(self.coverage, np.linspace(self.coverage[0], 1.0, points) - 1e-12))
+        at = np.minimum(at, len(self) - 1)
+        columns = {name: getattr(self, name)[at] for name in ("coverage", "risk", "low", "high", "confidence")}
+        return replace(self, **columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve with its band (matplotlib); gives the Axes."""
+        from ..present.plots.class_plots import risk_coverage_plot
+
+        return risk_coverage_plot(self, ax)
+
+    def __repr__(self) -> str:
+        rows = [self.at(share) for share in (0.2, 0.4, 0.6, 0.8, 1.0)]
+        title = f"Error rate by coverage; area {format_value(self.area.value)}"
+        return repr(Table(rows, title))
+
+
+def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCoverage:
+    """The curve of a sample; the band is Wilson's at each coverage."""
+    from ..inference.proportions import z_of
+
+    sample, ranked = totals.sample, totals.confidence_order
+    weight = sample.row_weight[ranked.order]
+    wrong = np.where(sample.right[ranked.order], 0.0, weight)
+    ends = np.flatnonzero(~ranked.tie)
+    answered, errors = np.cumsum(weight)[ends], np.cumsum(wrong)[ends]
+    trials = answered**2 / np.cumsum(weight**2)[ends]
+    if sample.cluster is not None:
+        trials = trials / _design(totals)
+    risk = errors / answered
+    z2 = z_of(level) ** 2
+    middle = (risk + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
+    half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(risk * (1.0 - risk) / trials + z2 / (4.0 * trials**2))
+    low = np.where(errors > 0, np.maximum(middle - half, 0.0), 0.0)
+    high = np.where(errors < answered, np.minimum(middle + half, 1.0), 1.0)
+    confidence = totals.confidence[ranked.order][ends]
+    return RiskCoverage(answered / answered[-1], risk, low, high, confidence, area, level)
+
+
+def _design(totals: ClassTotals) -> float:
+    """How many times larger the variance of the accuracy is because rows belong together."""
+    from ..inference.class_influence import by_unit, variance_of
+
+    sample = totals.sample
+    weight = sample.row_weight
+    parts = weight * (sample.right - np.average(sample.right, weights=weight)) / weight.sum()
+    alone = variance_of(parts)
+    return max(1.0, variance_of(by_unit(parts, sample.cluster)) / alone) if alone > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """Answer where the confidence is at least ``threshold``: what that gave here, and what it keeps on new cases.
+
+    With probability ``confidence`` over samples like this one, the accuracy among the answered new cases is at least
+    ``accuracy``. ``threshold`` is ``None`` where no confidence keeps it.
+    """
+
+    accuracy: float
+    confidence: float
+    threshold: float | None
+    coverage: float
+    observed: float
+    answered: int
+    errors: int
+
+    @cached_property
+    def sentence(self) -> str:
+        """What was found, in one sentence."""
+        if self.threshold is None:
+            return (
+                f"no confidence keeps an accuracy of {self.accuracy:.1%} among the answered with {self.confidence:.0%} "
+                "confidence; ask for less, or collect more cases"
+            )
+        return (
+            f"answer where the confidence is at least {self.threshold:.4g}: {self.coverage:.1%} of the cases; "
+            f"{self.observed:.1%} of the answers were right here, and new answers are right in at least "
+            f"{self.accuracy:.1%} of cases (confidence {self.confidence:.0%})"
+        )
+
+    def __repr__(self) -> str:
+        return f"Abstention({self.sentence})"
+
+
+def abstain(totals: ClassTotals, accuracy: float, confidence: float) -> Abstention:
+    """The largest coverage whose accuracy is kept on new cases with a stated confidence.
+
+    Each cut is tested by the exact binomial test that the accuracy above it is no more than ``accuracy``. Tests run
+    down the list from five starting points, each until one fails, with a fifth of the error probability each
+    (fixed-sequence testing; Angelopoulos et al. 2021, "Learn then test"): the promise holds for whichever cut is taken.
+    """
+    from scipy.special import bdtrc
+
+    sample = totals.sample
+    if sample.weight is not None or sample.cluster is not None:
+        raise InputError(
+            "accuracy",
+            "is promised for independent cases that count alike, but these are weighted or clustered",
+            "leave {sample_weight} and {clusters} out, or read risk_coverage()",
+        )
+    ranked = totals.confidence_order
+    right = np.cumsum(sample.right[ranked.order])
+    ends = np.flatnonzero(~ranked.tie)
+    answered, hits = ends + 1, right[ends]
+    n, risk = len(sample), (1.0 - confidence) / _STARTS
+    fewest = math.ceil(math.log(risk) / math.log(accuracy)) if accuracy < 1.0 else n + 1
+    best = -1
+    for start in np.unique(np.geomspace(min(fewest, n), n, _STARTS, endpoint=False).astype(int)):
+        for wanted in np.linspace(start, n, _STEPS).astype(int):
+            at = int(np.searchsorted(answered, wanted))
+            p = float(bdtrc(hits[at] - 1, answered[at], accuracy)) if hits[at] > 0 else 1.0  # P(X ≥ hits)
+            if p > risk:
+                break
+            best = max(best, at)
+    if best < 0:
+        return Abstention(accuracy, confidence, None, 0.0, math.nan, 0, 0)
+    count, good = int(answered[best]), int(hits[best])
+    threshold = float(totals.confidence[ranked.order[ends[best]]])
+    return Abstention(accuracy, confidence, threshold, count / n, good / count, count, count - good)

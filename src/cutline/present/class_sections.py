@@ -1,0 +1,133 @@
+"""Several classes as HTML: the confusion matrix as a heat map, classes in a table, risk against coverage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..table import Markup, count, escaped, format_value, html_table, pluralize
+from .inline import Picture, interval_bar, side_by_side
+from .palette import colour
+
+if TYPE_CHECKING:
+    from ..class_comparison import ClassComparison
+    from ..class_evaluation import ClassEvaluation, Confusion
+    from ..decide.abstention import RiskCoverage
+
+MOST_CELLS = 30  # classes whose matrix is shown cell by cell
+MOST_ROWS = 60  # classes in a table
+_OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+
+
+def class_evaluation_html(ev: ClassEvaluation) -> str:
+    """Measures with their intervals as bars, the confusion matrix, and risk against coverage."""
+    pictures = []
+    if ev.sample.matrix is not None:
+        pictures = [risk_picture(ev.risk_coverage())]
+        if ev.sample.are_probabilities:
+            pictures.append(calibration_picture(ev))
+    table = measure_rows_html(ev)
+    return f"<div><p>{escaped(ev.headline())}</p>{side_by_side(pictures)}{table}{confusion_table(ev.confusion)}</div>"
+
+
+def class_comparison_html(comparison: ClassComparison) -> str:
+    """All models side by side, and their differences."""
+    table = html_table(comparison.table.to_dicts(), comparison.table.columns)
+    shown = ["a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading"]
+    rows = [{name: row[name] for name in shown} for row in comparison.differences]
+    return f"<div><p>{escaped(comparison.headline())}</p>{table}{html_table(rows, shown)}</div>"
+
+
+def measure_rows_html(ev: ClassEvaluation) -> str:
+    """The measures of an evaluation, each with a bar on its scale."""
+    rows: list[dict[str, Any]] = []
+    for row, spec, e in zip(ev.reading_rows(), ev.specs.values(), ev.estimates.values(), strict=True):
+        bar = Markup("")
+        low, high = spec.range
+        if np.isfinite(low) and np.isfinite(high):
+            bar = interval_bar(e.value, e.low, e.high, (low, high))
+        rows.append({**row, "on its scale": bar})
+    columns = list(rows[0]) if rows else []
+    columns.insert(columns.index("value") + 1 if columns else 0, columns.pop() if columns else "on its scale")
+    return html_table(rows, columns)
+
+
+def confusion_table(confusion: Confusion) -> str:
+    """The matrix as a heat map: a darker cell holds a larger share of its real class."""
+    k = len(confusion.labels)
+    if k > MOST_CELLS:
+        return (
+            f"<p>The matrix of {pluralize(k, 'class', 'classes')} is too large to be read cell by cell; "
+            "most_confused() lists where they are mistaken for each other.</p>"
+        )
+    shares = confusion.shares
+    head = "".join(f'<th scope="col">{escaped(label)}</th>' for label in confusion.labels)
+    lines = []
+    for a, real in enumerate(confusion.labels):
+        cells = "".join(_cell(confusion, shares, a, b) for b in range(k))
+        total = count(float(confusion.counts[a].sum()))
+        lines.append(f'<tr><th scope="row">{escaped(real)}</th>{cells}<td>{total}</td></tr>')
+    caption = "Real class (rows) by predicted class (columns): cases; colour: share of the real class"
+    return (
+        f'<div class="wide"><table class="confusion"><caption>{caption}</caption><thead><tr><th></th>{head}'
+        f"<th>all</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _cell(confusion: Confusion, shares: Any, a: int, b: int) -> str:
+    share = float(np.nan_to_num(shares[a, b]))
+    paint = "0,114,178" if a == b else "213,94,0"  # right in blue, wrong in orange
+    low, high = confusion.low[a, b], confusion.high[a, b]
+    between = f" ({confusion.level:.0%} interval {low:.1%} to {high:.1%})" if low == low else ""
+    title = f"{confusion.labels[a]} predicted as {confusion.labels[b]}: {share:.1%}{between}"
+    ink = "#fff" if share > 0.6 else "inherit"
+    style = f"background:rgba({paint},{0.95 * share:.3f});color:{ink};text-align:right"
+    return f'<td style="{style}" title="{escaped(title)}">{count(float(confusion.counts[a, b]))}</td>'
+
+
+def per_class_html(ev: ClassEvaluation) -> str:
+    """Each class against the rest; values with their intervals."""
+    rows = []
+    for row in ev.per_class[:MOST_ROWS]:
+        line = {"class": row["class"], "cases": count(row["cases"]), "predicted": count(row["predicted"])}
+        for name in _OF_CLASS:
+            if name in row:
+                line[name] = _with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
+        rows.append(line)
+    left = len(ev.per_class) - MOST_ROWS
+    more = f"<p>and {pluralize(left, 'more class', 'more classes')}</p>" if left > 0 else ""
+    return f'<div class="wide">{html_table(rows, list(rows[0]))}</div>{more}'
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    if value != value:
+        return "–"
+    return f"{format_value(value)} ({format_value(low)}–{format_value(high)})" if low == low else format_value(value)
+
+
+def risk_picture(curve: RiskCoverage) -> Picture:
+    """Error rate among the answered, by the share answered."""
+    thin = curve.thinned(160)
+    top = max(0.05, float(np.max(thin.high[len(thin) // 10 :])))
+    words = (
+        f"Error rate among the answered: {curve.at(1.0)['risk']:.1%} if all are answered, "
+        f"{curve.at(0.5)['risk']:.1%} of the most confident half"
+    )
+    picture = Picture("Errors by coverage", words, (0.0, 1.0), (0.0, top), "share answered", heights=True)
+    picture.band(thin.coverage, thin.low, np.minimum(thin.high, top), colour(0))
+    picture.line(thin.coverage, np.minimum(thin.risk, top), colour(0))
+    return picture
+
+
+def calibration_picture(ev: ClassEvaluation) -> Picture:
+    """How often the predicted class is right, by the confidence in it."""
+    table = ev.calibration()
+    words = "Share of right predictions by confidence: " + ", ".join(
+        f"{row['confidence']:.0%}: {row['right']:.0%}" for row in table
+    )
+    picture = Picture("Confidence and right answers", words, (0.0, 1.0), (0.0, 1.0), "confidence")
+    picture.line([0.0, 1.0], [0.0, 1.0], faint=True, dashes=(2, 2))
+    picture.band(table.column("confidence"), table.column("low"), table.column("high"), colour(0))
+    picture.line(table.column("confidence"), table.column("right"), colour(0))
+    return picture

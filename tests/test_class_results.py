@@ -1,0 +1,236 @@
+"""Evaluations and comparisons of several classes: tables, decisions, differences, pictures."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from tests.test_classes import NAMES, forest
+
+import cutline as cl
+
+
+@pytest.fixture(scope="module")
+def trees() -> Any:
+    y, p = forest(200, 4, digits=2)
+    return cl.evaluate_classes(np.array(NAMES)[y], p, classes=NAMES, name="net")
+
+
+def test_the_confusion_matrix_counts_real_by_predicted(trees: Any) -> None:
+    y, p = forest(200, 4, digits=2)
+    said = p.argmax(axis=1)
+    for a in range(4):
+        for b in range(4):
+            assert trees.confusion.counts[a, b] == np.sum((y == a) & (said == b))
+    assert trees.confusion.labels == tuple(NAMES)
+    row = trees.confusion.rates[1]
+    low, high = cl.proportion_interval(int(row["cases"]), int((y == 0).sum()), 0.95, "wilson")
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    assert [r["class"] for r in trees.confusion.to_dicts()] == NAMES
+    assert "ash" in repr(trees.confusion)
+
+
+def test_the_table_of_classes_is_each_class_against_the_rest(trees: Any) -> None:
+    y, p = forest(200, 4, digits=2)
+    said = p.argmax(axis=1)
+    for k, row in enumerate(trees.per_class):
+        decided = (said == k).astype(float)
+        for name in ("precision", "recall", "f1"):
+            assert row[name] == pytest.approx(getattr(cl, name)(y == k, decided)), name
+            assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+        binary = cl.evaluate(y == k, decided, measures=["f1", "recall"])
+        assert (row["recall_low"], row["recall_high"]) == pytest.approx(binary["recall"].interval)
+        assert (row["f1_low"], row["f1_high"]) == pytest.approx(binary["f1"].interval)
+        assert row["roc_auc"] == pytest.approx(cl.roc_auc(y == k, p[:, k]))
+        assert row["average_precision"] == pytest.approx(cl.average_precision(y == k, p[:, k]))
+        theirs = cl.evaluate(y == k, p[:, k], measures=["roc_auc"])["roc_auc"]
+        assert (row["roc_auc_low"], row["roc_auc_high"]) == pytest.approx(theirs.interval, abs=0.005)
+
+
+def test_classes_may_weigh_and_cluster() -> None:
+    y, p = forest(80, 3)
+    rows = np.repeat(np.arange(80), 3)
+    ev = cl.evaluate_classes(y[rows], p[rows], clusters=rows)
+    once = cl.evaluate_classes(y, p)
+    for one, two in zip(ev.per_class, once.per_class, strict=True):
+        for name in ("recall", "roc_auc"):
+            assert one[name] == pytest.approx(two[name])
+            assert one[f"{name}_high"] - one[f"{name}_low"] == pytest.approx(
+                two[f"{name}_high"] - two[f"{name}_low"], rel=0.15
+            )
+    weighted = cl.evaluate_classes(y, p, sample_weight=np.full(80, 2.5))
+    assert weighted.per_class[0]["recall_low"] == pytest.approx(once.per_class[0]["recall_low"])
+    assert weighted.confusion.counts.sum() == pytest.approx(200.0)
+
+
+def test_most_confused_pairs_come_first(trees: Any) -> None:
+    pairs = trees.most_confused(3)
+    assert len(pairs) == 3
+    cases = pairs.column("cases")
+    assert cases == sorted(cases, reverse=True)
+    assert all(row["class"] != row["predicted"] for row in pairs)
+    wrong = trees.confusion.counts.copy()
+    np.fill_diagonal(wrong, 0)
+    assert cases[0] == wrong.max()
+    assert sum(row["share_of_errors"] for row in trees.most_confused(100)) == pytest.approx(1.0)
+
+
+def test_calibration_of_the_top_class(trees: Any) -> None:
+    table = trees.calibration(5)
+    assert sum(table.column("cases")) == 200
+    confidence = table.column("confidence")
+    assert confidence == sorted(confidence)
+    assert np.average(table.column("right"), weights=table.column("cases")) == pytest.approx(trees["accuracy"].value)
+    gap = np.average(np.array(confidence) - table.column("right"), weights=table.column("cases"))
+    assert gap == pytest.approx(trees["overconfidence"].value)
+
+
+def test_risk_and_coverage(trees: Any) -> None:
+    y, p = forest(200, 4, digits=2)
+    curve = trees.risk_coverage()
+    top, wrong = p.max(axis=1), p.argmax(axis=1) != y
+    for k in range(0, len(curve), 7):
+        there = top >= curve.confidence[k]
+        assert curve.coverage[k] == pytest.approx(there.mean())
+        assert curve.risk[k] == pytest.approx(wrong[there].mean())
+        assert curve.low[k] <= curve.risk[k] <= curve.high[k]
+    assert curve.at(1.0)["risk"] == pytest.approx(1 - trees["accuracy"].value)
+    assert curve.area.value == trees["risk_coverage_area"].value
+    assert len(curve.thinned(10)) <= 10
+    assert "area" in repr(curve)
+
+
+def test_abstention_keeps_what_it_promises() -> None:
+    accuracy, confidence, broken, found = 0.8, 0.8, 0, 0
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(40_000, 3)) * 1.2
+    y = np.repeat(np.arange(3), 13_334)[:40_000]
+    z[np.arange(40_000), y] += 1.3
+    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    top, right = p.max(axis=1), p.argmax(axis=1) == y
+    for _ in range(60):
+        rows = rng.integers(0, 40_000, 300)
+        cut = cl.evaluate_classes(y[rows], p[rows], interval=None, measures=["accuracy"]).abstain(
+            accuracy, confidence=confidence
+        )
+        if cut.threshold is None:
+            continue
+        found += 1
+        broken += bool(right[top >= cut.threshold].mean() < accuracy)
+        assert cut.observed >= accuracy
+        assert cut.answered == np.sum(p[rows].max(axis=1) >= cut.threshold)
+        assert cut.errors == cut.answered - round(cut.observed * cut.answered)
+    assert found > 30
+    assert binomtest(broken, found, 1 - confidence).pvalue > 0.01 or broken / found < 1 - confidence
+
+
+def test_abstention_says_when_nothing_keeps_the_promise() -> None:
+    y, p = forest(60, 3, strength=0.0)
+    cut = cl.evaluate_classes(y, p, interval=None).abstain(0.99)
+    assert cut.threshold is None
+    assert "no confidence keeps" in cut.sentence
+    with pytest.raises(cl.InputError, match="weighted or clustered"):
+        cl.evaluate_classes(y, p, sample_weight=np.full(60, 2.0), interval=None).abstain(0.8)
+
+
+def test_one_class_opens_the_binary_tools(trees: Any) -> None:
+    ev = trees.of("cedar", quota=20)
+    y, p = forest(200, 4, digits=2)
+    assert ev["hit_rate@20"].value == pytest.approx(cl.hit_rate(y == 2, p[:, 2], quota=20))
+    assert ev.at(quota=20).tp == pytest.approx(cl.evaluate(y == 2, p[:, 2]).at(quota=20).tp)
+    table = trees.places({"cedar": 20, "ash": 0.1})
+    assert table[0]["hits"] == pytest.approx(ev.at(quota=20).tp)
+    assert table[1]["places"] == 20
+    assert len(trees.places(10)) == 4
+    assert trees.one_vs_rest(measures=["roc_auc"], interval=None).macro("roc_auc") == pytest.approx(
+        trees["macro(roc_auc)"].value
+    )
+    with pytest.raises(cl.InputError, match="not among the classes"):
+        trees.of("elm")
+
+
+def test_results_pickle_print_and_convert(trees: Any) -> None:
+    again = pickle.loads(pickle.dumps(trees))
+    assert again["accuracy"] == trees["accuracy"]
+    assert "net: 200 rows, 4 classes" in repr(trees)
+    assert "macro(f1)" in trees
+    assert "pem" not in trees
+    content = json.loads(trees.to_json())
+    assert content["classes"] == NAMES
+    assert content["measures"][0]["measure"] == "accuracy"
+    assert content["data"]["rows"] == 200
+    assert len(trees.to_pandas()) == len(trees)
+    hostile = cl.evaluate_classes(["<b>", "c"] * 10, y_pred=["<b>", "c"] * 9 + ["c", "c"])
+    assert "<b>" not in hostile._repr_html_()
+    assert "<svg" in trees._repr_html_()
+
+
+def test_models_are_compared_on_the_same_cases() -> None:
+    y, p = forest(200, 4)
+    _, q = forest(200, 4, strength=0.7)
+    cmp = cl.compare_classes(y, {"good": p, "poor": q})
+    assert cmp.best("accuracy") == "good"
+    assert cmp.best("log_loss") == "good"
+    row = cmp.difference("good", "poor", "accuracy")
+    right = [m.argmax(axis=1) == y for m in (p, q)]
+    assert row["difference"] == pytest.approx(right[0].mean() - right[1].mean())
+    only = [int(np.sum(right[0] & ~right[1])), int(np.sum(~right[0] & right[1]))]
+    assert row["p_value"] == pytest.approx(binomtest(only[0], sum(only), 0.5).pvalue)
+    assert "McNemar" in row["method"]
+    turned = cmp.difference("poor", "good", "accuracy")
+    assert (turned["low"], turned["high"]) == (-row["high"], -row["low"])
+    gap = right[0].astype(float) - right[1]
+    assert row["standard_error"] == pytest.approx(gap.std(ddof=1) / math.sqrt(200), rel=1e-6)
+    assert list(cmp) == ["good", "poor"]
+    assert "2 models, 200 rows, 4 classes" in repr(cmp)
+    assert json.loads(cmp.to_json())["differences"]
+    with pytest.raises(cl.InputError, match="no pair"):
+        cmp.difference("good", "bad", "accuracy")
+
+
+def test_paired_bootstrap_and_delta_agree() -> None:
+    y, p = forest(400, 3, seed=2)
+    _, q = forest(400, 3, seed=9, strength=1.2)
+    measures = ["accuracy", "macro(f1)", "log_loss", "hand_till_auc", "cohen_kappa"]
+    delta = cl.compare_classes(y, {"a": p, "b": q}, measures=measures)
+    drawn = cl.compare_classes(y, {"a": p, "b": q}, measures=measures, interval="bootstrap", n_resamples=800)
+    for name in measures:
+        one, two = delta.difference("a", "b", name), drawn.difference("a", "b", name)
+        assert one["difference"] == two["difference"]
+        assert one["standard_error"] == pytest.approx(two["standard_error"], rel=0.15), name
+
+
+def test_holm_adjusts_over_the_pairs_of_a_measure() -> None:
+    y, p = forest(200, 4)
+    models = {"a": p, "b": forest(200, 4, strength=1.0)[1], "c": forest(200, 4, strength=0.5)[1]}
+    cmp = cl.compare_classes(y, models, measures=["log_loss"])
+    p_values = sorted(row["p_value"] for row in cmp.differences)
+    adjusted = sorted(row["p_adjusted"] for row in cmp.differences)
+    assert adjusted[0] == pytest.approx(min(1.0, 3 * p_values[0]))
+    assert all(a >= b for a, b in zip(adjusted, p_values, strict=True))
+
+
+def test_hard_predictions_compare_too() -> None:
+    y, p = forest(100, 3)
+    said, other = p.argmax(axis=1), np.roll(p.argmax(axis=1), 1)
+    cmp = cl.compare_classes(y, {"a": said.tolist(), "b": other})
+    assert cmp.best("macro(f1)") == "a"
+    with pytest.raises(cl.InputError, match="at least two"):
+        cl.compare_classes(y, {"a": p})
+    with pytest.raises(cl.InputError, match=r"models\['b'\]"):
+        cl.compare_classes(y, {"a": p, "b": p[:5]})
+
+
+@pytest.mark.parametrize("kind", ["confusion", "risk_coverage", "calibration"])
+def test_pictures(trees: Any, kind: str) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    ax = trees.plot(kind)
+    assert ax.get_title() or ax.get_xlabel()
+    plt.close("all")
+    with pytest.raises(cl.InputError, match="choose one of"):
+        trees.plot("nonsense")
