@@ -20,7 +20,7 @@ import numpy as np
 import cutline as cl
 from cutline.catalogue.declare import FAMILIES, OPTIONS, REQUIRED, SIGNS, TIE_RULES, Measure, make_spec
 from cutline.decide.recommendation import GOALS
-from cutline.present.text_tables import ARROWS, FAMILY_TITLES, determined_by
+from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
 
 NAMES = {m.name: m for m in cl.measures()}
 LONG = 100_000  # rows of the long list that the library is asked about

@@ -136,10 +136,10 @@ def on_screen(columns: int, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str
 
 def test_narrow_terminals_lose_columns_and_break_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     import cutline as cl
-    from cutline.present.text_tables import reading_rows
+    from cutline.present.words import measure_rows
 
     ev = cl.evaluate([0, 1] * 40, [k / 80 for k in range(80)], n_resamples=20)
-    rows = reading_rows(ev)
+    rows = measure_rows(ev)
     for columns in (80, 60, 200):
         lines = on_screen(columns, monkeypatch, rows)
         for row in rows:
@@ -171,4 +171,4 @@ def test_one_class_alone_is_said_and_one_is_singular(tmp_path: Path) -> None:
     first = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST).stdout.splitlines()[0]
     assert first == "p: 1 row, 0 positive (0.0%); there is no positive case, so no ranking can be judged"
     only = run("compare", EXAMPLE, "--score", "network", "--score", "tree", "--quota", 1, *FAST).stdout
-    assert only.startswith("With 1 place, choose by network: expect 1 hit (")
+    assert only.startswith("With 1 place, use network: expect 1 hit (")

@@ -18,9 +18,9 @@ import cutline as cl
 from cutline.decide.operating import next_hits as next_hits_at
 from cutline.errors import InputError
 from cutline.present import page as page_module
-from cutline.present.comparison_sections import merged
 from cutline.present.explorer import at_stops, next_hits, quota_stops
 from cutline.present.page import embedded, page, write_page
+from cutline.present.words import merged
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -120,7 +120,7 @@ def test_the_answer_comes_first(comparison: Any, text: str) -> None:
     hits = comparison.evaluations[best].at(quota=30)
     answer = re.search(r'<section class="answer"[^>]*>(.*?)</section>', text, re.DOTALL)
     assert answer is not None
-    assert "With 30 places, choose by" in answer[1]
+    assert "With 30 places, use" in answer[1]
     assert f"{hits.expected_hits.low:.1f} to {hits.expected_hits.high:.1f}" in answer[1]
     assert answer.start() < text.index('id="explorer"') < text.index("All measures") < text.index("The data")
 

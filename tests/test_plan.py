@@ -33,7 +33,7 @@ def test_profit_by_hand() -> None:
     assert p.profit.method == "percentile"
     assert p.profit.low <= 7 <= p.profit.high
     assert p.curve[4] == {"taken": 4, "hits": 3, "profit": 7}
-    assert "take 4" in repr(p)
+    assert "Take the best 4" in repr(p)
     assert p.to_dict()["one_more_place"] == p.marginal_value
 
 
@@ -182,7 +182,7 @@ def test_over_quotas_by_hand() -> None:
     assert weighed is not None
     assert weighed.value == pytest.approx((3 * 6 + 3) / 4)
     assert plan().over_quotas is None
-    assert "over the given quotas" in repr(p)
+    assert "Over the given quotas" in repr(p)
 
 
 def test_average_over_quotas_by_hand() -> None:

@@ -65,7 +65,7 @@ def core() -> None:
 def demo() -> None:
     """The demonstration answers its question, with the page where its libraries are there, else with a hint."""
     said = command("demo")
-    assert "With 20 places, choose by network" in said.stdout, said
+    assert "With 20 places, use network" in said.stdout, said
     if importlib.util.find_spec("altair"):
         assert "Who gets the 20 places?" in Path("cutline-demo.html").read_text(encoding="utf-8")
     else:

@@ -39,7 +39,7 @@ def demo() -> None:
     current folder.
     """
     from ..comparison import compare
-    from .compare import show_comparison
+    from .compare import report
     from .reading import opened
 
     with example_file() as path, opened(str(path)) as source:
@@ -48,7 +48,7 @@ def demo() -> None:
     say(f"{len(label)} people apply for a course with {PLACES} places. Three models say who would complete it.\n")
     comparison = compare(label, scores, quota=PLACES)
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
-    show_comparison(comparison, "table", facts)
+    report(comparison, facts).publish("table")
     try:
         from ..present.page import write_page
 

@@ -16,7 +16,7 @@ import click
 from ..engines.duckdb_source import listed
 from ..errors import InputError
 from .columns import Columns, choose_columns
-from .evaluate import wishes
+from .evaluate import library_options
 from .output import check_extra, note
 from .reading import opened
 from .speech import in_options, spoken
@@ -78,7 +78,7 @@ def table(
         "weight": columns.weight,
         "positive": asked["positive"],
         "missing": engine.missing,
-        **wishes(asked),
+        **library_options(asked),
         **engine.machine,
     }
     if given is click.core.ParameterSource.DEFAULT:

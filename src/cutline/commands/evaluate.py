@@ -6,19 +6,19 @@ import contextlib
 import importlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
-from ..table import to_jsonable
 from . import options
-from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
+from .output import Block, Report, check_extra, check_writable, note, settings_line
 from .speech import spoken
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
+    from ..decide.thresholds import Cut
+    from ..evaluation import Evaluation, OneVsRest
     from .columns import Columns
     from .reading import Source
 
@@ -26,10 +26,12 @@ EXAMPLES = """\b
 Examples:
   cutline evaluate scores.csv
   cutline evaluate scores.csv --label y --score p --quota 200 --html report.html
+  cutline evaluate scores.csv --label y --score p --recall 0.8 --plot cut.png
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate iris.csv --label class --score 'p_*'
 """
+_CUTS = ("recall", "precision", "specificity", "fpr")
 
 
 @click.command(epilog=EXAMPLES)
@@ -38,77 +40,110 @@ Examples:
 @options.score_option
 @options.quota_option
 @options.threshold_option
+@options.cut_options
 @options.positive_option
 @options.weight_option
 @options.measure_option
+@options.all_option
 @options.inference_options
 @options.engine_options
 @options.format_option
 @options.html_option
+@options.plot_option
 @options.cost_option
 @options.value_option
-def evaluate(file: str, label: str | None, score: str | None, html: str | None, form: str, **asked: Any) -> None:
-    """Say how good one model's scores are: every measure with an interval.
+@options.quiet_option
+def evaluate(file: str, label: str | None, score: str | None, form: str, **asked: Any) -> None:
+    """Say how good one model's scores are, each measure with an interval.
 
     FILE holds a row for each case, with its real outcome and its score. --label and --score can be left out where
-    only one column can be meant.
+    only one column can be meant. --all prints the whole catalogue of measures.
     """
     from .columns import choose_columns
     from .engine import choose_engine, table
     from .reading import opened
 
-    check_page(html, asked["cost"], asked["value"])
+    check_outputs(file, asked)
     check_quota(asked)
+    promise = _promise(asked)
     engine = choose_engine(file, asked)
     if engine.name != "memory":
         from ..tables import evaluate_table
 
+        if promise:
+            name = next(iter(promise))
+            raise InputError(name, f"is not found in a stream (--engine {engine.name})", "leave it out")
         with table(file, engine, label, [score] if score else [], asked, several=False) as (rows, columns, settings):
             ev = evaluate_table(rows, score=columns.scores[0], **settings)
-        _finish(ev, html, form, facts_of(file, columns, columns.scores[0], asked, ev.facts["dropped"]), asked)
-        return
-    with opened(file) as source:
-        warm_up()
-        columns = choose_columns(source, label, [score] if score else [], asked["weight"])
-        if len(columns.scores) > 1:
-            _each_class(source, columns, score or "*", form, html, asked)
-            return
-        ev = evaluate_column(source, columns, columns.scores[0], asked)
-    _finish(ev, html, form, facts_of(source.name, columns, columns.scores[0], asked), asked)
+        facts = facts_of(file, columns, columns.scores[0], asked, ev.facts["dropped"])
+        cut = None
+    else:
+        with opened(file) as source:
+            warm_up()
+            columns = choose_columns(source, label, [score] if score else [], asked["weight"])
+            if len(columns.scores) > 1:
+                _each_class(source, columns, score or "*", form, asked)
+                return
+            ev, cut = evaluate_column(source, columns, columns.scores[0], asked, promise)
+        facts = facts_of(source.name, columns, columns.scores[0], asked)
+    write_outputs(ev, facts, asked)
+    report(ev, facts, asked["measures"], everything=asked["everything"], cut=cut).publish(form)
 
 
-def _finish(ev: Evaluation, html: str | None, form: str, facts: dict[str, Any], asked: dict[str, Any]) -> None:
-    if html is not None:
+def _promise(asked: dict[str, Any]) -> dict[str, float]:
+    """The one thing that a cut is to keep, taken out of what was asked; empty if none was."""
+    given = {name: value for name in _CUTS if (value := asked.pop(name)) is not None}
+    others = [name for name in ("quota", "threshold") if asked[name] is not None]
+    if len([*given, *others]) > 1 and given:
+        raise InputError(None, f"--{' and --'.join([*given, *others])} each set the cut", "give one of them")
+    return given
+
+
+def check_outputs(file: str, asked: Mapping[str, Any]) -> None:
+    """Refuse outputs that cannot be written, and prices without a page, before anything is computed."""
+    if asked["html"] is None and (asked["cost"] is not None or asked["value"] is not None):
+        raise InputError("--cost and --value are for the page: add --html PATH, or use: cutline plan")
+    check_writable(asked["html"], "--html", file)
+    if asked["html"] is not None:
+        check_extra("page", "altair", "vl_convert")
+    check_plot(asked["plot"], file)
+
+
+def check_plot(plot: str | None, file: str) -> None:
+    """Refuse a picture that cannot be drawn."""
+    check_writable(plot, "--plot", file)
+    if plot is not None:
+        check_extra("plot", "matplotlib")
+        from ..present.plots import picture_format
+
+        picture_format(plot)
+
+
+def write_outputs(result: Any, facts: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Write the page and the picture that were asked for."""
+    if asked["html"] is not None:
         from ..present.page import write_page
 
-        write_page(ev, html, cost=asked["cost"], value=asked["value"], source=facts)
-        note(f"page: {html}")
-    show_evaluation(ev, form, facts, asked["measures"])
+        write_page(result, asked["html"], cost=asked["cost"], value=asked["value"], source=facts)
+        note(f"page: {asked['html']}")
+    if asked["plot"] is not None:
+        from ..present.plots import write_picture
+
+        write_picture(result, asked["plot"])
+        note(f"picture: {asked['plot']}")
 
 
-def check_page(html: str | None, cost: float | None, value: float | None) -> None:
-    """Refuse a page that cannot be written, and prices without a page, before anything is computed."""
-    if html is None and (cost is not None or value is not None):
-        raise InputError("--cost and --value are for the page: add --html PATH, or use: cutline plan")
-    check_writable(html, "--html")
-    if html is not None:
-        check_extra("page", "altair", "vl_convert")
-
-
-def check_quota(asked: dict[str, Any]) -> None:
+def check_quota(asked: Mapping[str, Any]) -> None:
     """Refuse a quota with weights: places are counted in rows, and weights say that a row is not one case."""
     if asked["weight"] is not None and asked["quota"] is not None:
         raise InputError("--quota counts rows and --weight makes rows unequal; leave one of them out")
 
 
-def facts_of(file: str, columns: Columns, score: str, asked: dict[str, Any], dropped: int = 0) -> dict[str, Any]:
+def facts_of(file: str, columns: Columns, score: str, asked: Mapping[str, Any], dropped: int = 0) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
     facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": score}
-    return {
-        key: value
-        for key, value in {**facts, "weight": columns.weight, "dropped": dropped or None}.items()
-        if value is not None
-    }
+    more = {"weight": columns.weight, "dropped": dropped or None}
+    return {key: value for key, value in {**facts, **more}.items() if value is not None}
 
 
 def warm_up() -> None:
@@ -121,28 +156,32 @@ def warm_up() -> None:
     threading.Thread(target=load).start()  # not a daemon: an import cut off at exit may crash the interpreter
 
 
-def evaluate_column(source: Source, columns: Columns, score: str, asked: dict[str, Any]) -> Evaluation:
-    """Read one score column and evaluate it."""
+def evaluate_column(
+    source: Source, columns: Columns, score: str, asked: dict[str, Any], promise: dict[str, float]
+) -> tuple[Evaluation, Cut | None]:
+    """Read one score column and evaluate it, at the cut that keeps a promise if there is one."""
     from ..evaluation import evaluate as evaluate_arrays
     from .columns import read_labels
 
     labels = read_labels(source, columns.label, asked["positive"])
     values = source.numbers(score, "score")
     weight = None if columns.weight is None else source.weights(columns.weight)
+    settings, cut = library_options(asked), None
     with spoken(source.name):
-        return evaluate_arrays(
-            labels,
-            values,
-            name=score,
-            sample_weight=weight,
-            **wishes(asked),
-        )
+        if promise:
+            from ..decide.thresholds import threshold_for
+
+            given: dict[str, Any] = {**promise, "level": asked["level"]}
+            cut = threshold_for(labels, values, sample_weight=weight, **given)
+            settings["threshold"] = float(cut)
+        return evaluate_arrays(labels, values, name=score, sample_weight=weight, **settings), cut
 
 
-def wishes(asked: dict[str, Any]) -> dict[str, Any]:
+def library_options(asked: Mapping[str, Any]) -> dict[str, Any]:
     """What to evaluate and how to make intervals, as the library takes it."""
+    given = {} if asked["threshold"] is None else {"threshold": asked["threshold"]}
     return {
-        "threshold": asked["threshold"],
+        **given,
         "quota": asked["quota"],
         "measures": list(asked["measures"]) or None,
         "interval": None if asked["no_intervals"] else "auto",
@@ -152,56 +191,75 @@ def wishes(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def settings_of(ev: Evaluation, facts: dict[str, Any], measures: Sequence[str] = ()) -> str:
-    """The settings line of an evaluation."""
-    s = ev.settings
+def settings_of(result: Any, facts: Mapping[str, Any], rows: int, measures: Sequence[str] = ()) -> str:
+    """The settings line of an evaluation or a comparison."""
+    s = result.settings
     made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
-    asked: dict[str, Any] = {} if ev.quota is None else {"quota": ev.quota}
-    if measures:
-        asked["measures"] = ", ".join(measures)
-    return settings_line(**facts, rows=ev.facts["rows"], threshold=ev.threshold, **asked, **made)
+    given = {"threshold": result.threshold, "quota": result.quota, "measures": ", ".join(measures) or None}
+    given["margin"] = getattr(result, "margin", None)
+    said = {key: value for key, value in given.items() if value is not None}
+    return settings_line(**facts, rows=rows, **said, **made)
 
 
-def show_evaluation(ev: Evaluation, form: str, facts: dict[str, Any], measures: Sequence[str] = ()) -> None:
-    """Print an evaluation in one of the formats."""
+def report(
+    ev: Evaluation,
+    facts: Mapping[str, Any],
+    measures: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    cut: Cut | None = None,
+) -> Report:
+    """An evaluation in every form."""
     from .. import __version__
-    from ..present.text_tables import reading_rows
-    from ..present.words import headline, quota_sentence, ties_sentence
+    from ..present import words
 
-    if form == "json":
-        say(json.dumps({"cutline": __version__, **facts, **json.loads(ev.to_json())}, indent=2, ensure_ascii=False))
-        return
-    if form == "csv":
-        rows = ev.to_dicts()
-        say(as_csv(rows, list(rows[0])).rstrip("\n"))
-        note(settings_of(ev, facts, measures))
-        return
-    rows = reading_rows(ev)
-    sentences = [s for s in (headline(ev), quota_sentence(ev), ties_sentence(ev)) if s]
-    if form == "markdown":
-        say("\n\n".join(sentences) + "\n")
-        say(as_markdown(rows, list(rows[0])))
-        say(f"\n{settings_of(ev, facts, measures)}")
-        return
-    say("\n".join(sentences) + "\n")
-    print_table(rows, list(rows[0]), section="family")
-    say(f"\n{settings_of(ev, facts, measures)}")
+    point = _point(ev, cut)
+
+    def document() -> dict[str, Any]:
+        chosen = {} if cut is None else {"cut": {"goal": cut.goal, "chance_kept": cut.chance, "note": cut.note}}
+        at = {} if point is None else {"operating_point": point.to_dict()}
+        return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **chosen, **at}
+
+    def blocks() -> Iterator[str | Block]:
+        sentences = [words.headline(ev), words.quota_sentence(ev), words.ties_sentence(ev)]
+        if cut is not None:
+            sentences.append(f"Cut at {cut.threshold:.6g}: {cut.note}.")
+        yield "\n".join(filter(None, sentences))
+        if point is not None:
+            where = f"At {ev.quota:,} places" if ev.quota is not None and cut is None else "At the threshold"
+            yield Block(f"{where}: score > {point.threshold:.6g}", words.confusion_rows(point))
+            if cut is not None:
+                yield Block("", words.cut_rows(ev, point))
+        keys = list(ev.specs) if everything or measures else words.chosen_keys(ev)
+        yield Block("", words.measure_rows(ev, keys), "family")
+        if len(keys) < len(ev.specs):
+            yield f"{len(ev.specs)} measures were computed: --all prints them."
+
+    return Report(document, ev.to_dicts, blocks, settings_of(ev, facts, ev.facts["rows"], measures))
 
 
-def _each_class(
-    source: Source, columns: Columns, pattern: str, form: str, html: str | None, asked: dict[str, Any]
-) -> None:
+def _point(ev: Evaluation, cut: Cut | None) -> Any:
+    """The operating point to show: of the cut, of the quota, or of the threshold."""
+    if cut is not None:
+        return cut.point
+    if ev.quota is not None:
+        return ev.at(quota=ev.quota)
+    return None if ev.threshold is None else ev.at(threshold=ev.threshold)
+
+
+def _each_class(source: Source, columns: Columns, pattern: str, form: str, asked: dict[str, Any]) -> None:
     """A score column for each class: each class in turn against the rest."""
     import numpy as np
 
-    from .. import __version__
     from ..engines.duckdb_source import listed, quoted
     from ..evaluation import one_vs_rest
-    from ..present.text_tables import class_rows
     from .columns import class_names, label_values
 
-    if html is not None:
-        raise InputError("--html shows one positive class; name its score column with --score and it with --positive")
+    for name in ("html", "plot"):
+        if asked[name] is not None:
+            raise InputError(
+                f"--{name} shows one positive class; name its score column with --score and it with --positive"
+            )
     if asked["positive"] is not None:
         raise InputError(f"--positive and several score columns ({listed(columns.scores)}) contradict each other")
     classes = class_names(pattern, columns.scores)
@@ -217,30 +275,23 @@ def _each_class(
     matrix = np.column_stack([source.numbers(column, "score") for column in columns.scores])
     weight = None if columns.weight is None else source.weights(columns.weight)
     with spoken(source.name):
-        ovr = one_vs_rest(
-            labels,
-            matrix,
-            classes=classes,
-            sample_weight=weight,
-            **wishes(asked),
-        )
+        ovr = one_vs_rest(labels, matrix, classes=classes, sample_weight=weight, **library_options(asked))
+    _classes_report(ovr, facts_of(source.name, columns, pattern, asked), len(labels), asked).publish(form)
+
+
+def _classes_report(ovr: OneVsRest, facts: dict[str, Any], n: int, asked: dict[str, Any]) -> Report:
+    from .. import __version__
+    from ..present.words import class_rows
+
     first = next(iter(ovr.evaluations.values()))
-    facts = facts_of(source.name, columns, pattern, asked)
-    rows = ovr.to_dicts()
-    if form == "json":
-        content = {"cutline": __version__, **facts, "rows": len(labels), **first.settings.to_dict(), "classes": rows}
-        say(json.dumps(to_jsonable(content), indent=2, ensure_ascii=False))
-    elif form == "csv":
-        say(as_csv(rows, list(rows[0])).rstrip("\n"))
-        note(settings_of(first, facts, asked["measures"]))
-    else:
+
+    def document() -> dict[str, Any]:
+        return {"cutline": __version__, **facts, "rows": n, **first.settings.to_dict(), "classes": ovr.to_dicts()}
+
+    def blocks() -> Iterator[Block]:
         wanted = list(first.specs) if asked["measures"] else ["roc_auc", "average_precision", "brier_score"]
         if asked["quota"] is not None and not asked["measures"]:
             wanted += [key for key, spec in first.specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
-        table = class_rows(ovr, wanted)
-        title = f"{len(labels):,} rows, {len(ovr)} classes, each against the rest"
-        if form == "markdown":
-            say(as_markdown(table, list(table[0]), title))
-        else:
-            print_table(table, list(table[0]), title=title)
-        say(f"\n{settings_of(first, facts, asked['measures'])}")
+        yield Block(f"{n:,} rows, {len(ovr)} classes, each against the rest", class_rows(ovr, wanted))
+
+    return Report(document, ovr.to_dicts, blocks, settings_of(first, facts, n, asked["measures"]))

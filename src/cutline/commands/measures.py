@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from ..catalogue.declare import OPTIONS, REQUIRED, Measure, measure
 from ..catalogue.declare import measures as catalogue
-from ..table import to_jsonable
 from . import options
-from .output import as_csv, as_markdown, print_table, say
+from .output import as_csv, as_json, as_markdown, emit, print_table, say
 
 EXAMPLES = """\b
 Examples:
@@ -37,9 +35,9 @@ def measures(name: str | None, family: Any, form: str) -> None:
         return
     found = [facts_of(one) for one in catalogue(family)]
     if form == "json":
-        say(json.dumps(to_jsonable(found), indent=2, ensure_ascii=False))
+        emit(as_json(found))
     elif form == "csv":
-        say(as_csv(found, list(found[0])).rstrip("\n"))
+        emit(as_csv(found, list(found[0])).rstrip("\n"))
     else:
         columns = ["family", "name", "better", "range", "title", "same_as"]
         rows = [{**one, "range": f"{one['low']:g} … {one['high']:g}"} for one in found]
@@ -72,9 +70,9 @@ def facts_of(one: Measure) -> dict[str, Any]:
 
 def _explain(facts: dict[str, Any], form: str) -> None:
     if form == "json":
-        say(json.dumps(to_jsonable(facts), indent=2, ensure_ascii=False))
+        emit(as_json(facts))
     elif form == "csv":
-        say(as_csv([facts], list(facts)).rstrip("\n"))
+        emit(as_csv([facts], list(facts)).rstrip("\n"))
     elif form == "markdown":
         say(as_markdown([{"": key, "what": value} for key, value in facts.items() if value != ""], ["", "what"]))
     else:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from .output import QUIET
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -89,8 +91,32 @@ quota_option = click.option(
     "--quota", callback=read_quota, metavar="N|P%", help="Places: a number (200) or a share (5%)."
 )
 threshold_option = click.option(
-    "--threshold", type=float, default=0.5, show_default=True, help="Predicted positive means score > threshold."
+    "--threshold", type=float, help="Predicted positive means score > threshold; 0.5 for probabilities."
 )
+all_option = click.option("--all", "everything", is_flag=True, help="Print every measure of the catalogue.")
+quiet_option = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, param, value: ctx.meta.__setitem__(QUIET, value),
+    help="No messages on standard error.",
+)
+plot_option = click.option("--plot", type=click.Path(), metavar="PATH", help="Also draw it (.png, .svg, .pdf).")
+
+
+def cut_options(command: F) -> F:
+    """Cuts by what they give."""
+    for name, words in (
+        ("fpr", "Cut that takes most within this false positive rate."),
+        ("specificity", "Cut that takes most and keeps this specificity."),
+        ("precision", "Cut that takes most and keeps this precision."),
+        ("recall", "Cut that takes fewest and reaches this recall."),
+    ):
+        command = click.option(f"--{name}", type=float, metavar="SHARE", help=words)(command)
+    return command
+
+
 measure_option = click.option(
     "--measure",
     "measures",

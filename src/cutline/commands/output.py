@@ -9,7 +9,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Row = Mapping[str, Any]
+QUIET = "cutline.quiet"  # where a context keeps that messages are not wanted
 # Control characters (but for line break and tab), lone surrogates, and what turns the direction of writing.
 _TURNING = r"\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _STEERING = re.compile(rf"[\x00-\x08\x0b-\x1f{_TURNING}]")
@@ -42,8 +44,10 @@ def clean(text: str, *, in_line: bool = False) -> str:
 
 
 def note(message: str) -> None:
-    """A message for people, on standard error."""
-    click.echo(clean(message), err=True)
+    """A message for people, on standard error; none with --quiet."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.meta.get(QUIET):
+        click.echo(clean(message), err=True)
 
 
 def say(text: str = "") -> None:
@@ -196,3 +200,46 @@ def as_markdown(rows: Sequence[Row], columns: Sequence[str], title: str = "") ->
     lines += ["| " + " | ".join(cell(c) for c in columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(cell(row.get(c)) for c in columns) + " |" for row in rows]
     return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A table with its title, for people; ``section`` names the column whose values group the rows."""
+
+    title: str
+    rows: Sequence[Row]
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A result in every form: a document and rows for programs, sentences and tables for people.
+
+    What only one form needs is made when that form is asked for.
+    """
+
+    document: Callable[[], Mapping[str, Any]]
+    rows: Callable[[], Sequence[Row]]
+    blocks: Callable[[], Iterable[str | Block]]
+    settings: str
+
+    def publish(self, form: str) -> None:
+        """Print the result in one of the formats, and what makes it again."""
+        if form == "json":
+            emit(as_json(self.document()))
+            return
+        if form == "csv":
+            rows = self.rows()
+            emit(as_csv(rows, list(rows[0])).rstrip("\n"))
+            note(self.settings)
+            return
+        for k, block in enumerate(self.blocks()):
+            if k:
+                say()
+            if isinstance(block, str):
+                say(block)
+            elif form == "markdown":
+                say(as_markdown(block.rows, list(block.rows[0]), block.title))
+            else:
+                print_table(block.rows, list(block.rows[0]), title=block.title, section=block.section)
+        say(f"\n{self.settings}")

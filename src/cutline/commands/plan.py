@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..table import format_value, pluralize, to_jsonable
+from ..table import count, format_value
 from . import options
-from .output import as_csv, as_markdown, note, print_table, say, settings_line
+from .output import Block, Report, check_extra, check_writable, note, settings_line
 from .speech import spoken
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   cutline plan scores.csv --label y --score p --cost 2 --value 50
-  cutline plan scores.csv --label y --score p --cost 2 --value 50 --budget 10000
+  cutline plan scores.csv --label y --score p --cost 2 --value 50 --budget 10000 --plot profit.png
   cutline plan scores.csv --cost 2 --value 50 --quota 5% --format csv > profit-curve.csv
 """
 
@@ -37,19 +37,33 @@ Examples:
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
 @options.format_option
+@options.html_option
+@options.plot_option
+@options.quiet_option
 def plan(
-    file: str, label: str | None, score: str | None, positive: str | None, form: str, resamples: int, **asked: Any
+    file: str,
+    label: str | None,
+    score: str | None,
+    positive: str | None,
+    form: str,
+    html: str | None,
+    plot: str | None,
+    resamples: int,
+    **asked: Any,
 ) -> None:
     """Say how many cases to take so that the profit is highest: value × hits − cost × cases.
 
     --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve.
     """
-    from .. import __version__
     from ..decide.planning import plan as plan_arrays
     from .columns import choose_columns, read_labels
-    from .evaluate import facts_of
+    from .evaluate import check_plot, facts_of
     from .reading import opened
 
+    check_writable(html, "--html", file)
+    if html is not None:
+        check_extra("page", "altair", "vl_convert")
+    check_plot(plot, file)
     with opened(file) as source:
         columns = choose_columns(source, label, [score] if score else [], None)
         if score is not None:
@@ -60,74 +74,77 @@ def plan(
     with spoken(source.name):
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)
     facts = facts_of(source.name, columns, score, {"positive": positive})
-    line = settings_line(
-        **facts,
-        rows=len(labels),
-        **{k: asked[k] for k in ("cost", "value", "fixed_cost", "budget", "quota") if asked[k]},
-        level=asked["level"],
-        resamples=resamples,
-        seed=asked["seed"],
+    if html is not None:
+        _write_page(made, html, facts, labels, values, resamples)
+        note(f"page: {html}")
+    if plot is not None:
+        from ..present.plots import write_picture
+
+        write_picture(made, plot)
+        note(f"picture: {plot}")
+    given = {key: asked[key] for key in ("cost", "value", "fixed_cost", "budget", "quota") if asked[key]}
+    drawn = {"level": asked["level"], "resamples": resamples, "seed": asked["seed"]}
+    _report(made, facts, settings_line(**facts, rows=len(labels), **given, **drawn), resamples).publish(form)
+
+
+def _write_page(made: Plan, path: str, facts: dict[str, Any], labels: Any, values: Any, resamples: int) -> None:
+    """The page of the scores, opened at the best cut, with the plan as its answer."""
+    from ..evaluation import evaluate
+    from ..present.page import write_page
+
+    known = made.settings
+    ev = evaluate(
+        labels,
+        values,
+        name=facts["score"],
+        quota=made.quota or None,
+        level=known["level"],
+        n_resamples=resamples,
+        seed=known["seed"],
     )
-    if form == "json":
-        content = {"cutline": __version__, **facts, "rows": len(labels), "n_resamples": resamples, **made.to_dict()}
-        content |= _cut(made)
-        content["curve"] = made.curve.to_dicts()
-        say(json.dumps(to_jsonable(content), indent=2, ensure_ascii=False))
-    elif form == "csv":
-        say(as_csv(list(made.curve), made.curve.columns).rstrip("\n"))
-        note(line)
-    else:
-        rows = _rows(made)
-        say(_sentence(made, asked) + "\n")
-        if form == "markdown":
-            say(as_markdown(rows, ["", "value"]))
-        else:
-            print_table(rows, ["", "value"])
-        say(f"\n{line}")
+    title = f"Plan for {facts['score']}"
+    prices = {"cost": known["cost"], "value": known["value"]}
+    write_page(ev, path, source=facts, title=title, answer=made.sentences(), **prices)
 
 
-def _cut(made: Plan) -> dict[str, Any]:
-    """The best cut: its threshold, the hits expected and those of the next batch; null where nobody is taken."""
+def _report(made: Plan, facts: dict[str, Any], settings: str, resamples: int) -> Report:
+    from .. import __version__
+
     cut = made.cut
-    return {
-        "threshold": None if cut is None else cut.threshold,
-        "expected_hits": None if cut is None else cut.tp,
-        "next_hits_low": None if cut is None else cut.next_hits[0],
-        "next_hits_high": None if cut is None else cut.next_hits[1],
-    }
 
+    def document() -> dict[str, Any]:
+        at = {
+            "threshold": None if cut is None else cut.threshold,
+            "expected_hits": None if cut is None else cut.tp,
+            "next_hits_low": made.next_hits.low,
+            "next_hits_high": made.next_hits.high,
+        }
+        known = {"rows": len(made.taken) - 1, "n_resamples": resamples, **made.to_dict()}
+        return {"cutline": __version__, **facts, **known, **at, "curve": made.curve.to_dicts()}
 
-def _sentence(made: Plan, asked: dict[str, Any]) -> str:
-    if made.limit == 0:
-        return f"Take nobody: the budget of {asked['budget']:g} does not pay for one case at cost {asked['cost']:g}."
-    if made.quota == 0 and made.profits.max() > 0:
-        allowed = pluralize(made.limit, "case")
-        return f"Take nobody: among the {allowed} allowed no cut makes a profit; a higher limit would."
-    if made.quota == 0:
-        return f"Take nobody: at cost {asked['cost']:g} and value {asked['value']:g} no cut makes a profit."
-    p = made.profit
-    low, high = format_value(p.low), format_value(p.high)
-    return (
-        f"Take the best {made.quota:,}: profit {format_value(p.value)} "
-        f"({asked['level']:.0%} interval {low} to {high}); "
-        f"choosing the cut on the same data makes that look {format_value(made.optimism)} too good."
-    )
+    def blocks() -> Iterator[str | Block]:
+        yield "\n".join(made.sentences())
+        yield Block("", _rows(made))
+
+    return Report(document, lambda: list(made.curve), blocks, settings)
 
 
 def _rows(made: Plan) -> list[dict[str, str]]:
+    p = made.profit
     lines = [("cases to take", f"{made.quota:,}"), ("cases allowed", f"{made.limit:,}")]
     if made.cut is not None:
-        low, high = made.cut.next_hits
+        low, high = made.next_hits
         lines += [
             ("threshold", format_value(made.cut.threshold)),
-            ("expected hits", format_value(made.cut.tp)),
-            ("hits of the next batch", f"{format_value(low)} … {format_value(high)}"),
+            ("hits here", count(made.cut.tp)),
+            ("hits of the next batch", f"{count(low)} … {count(high)}"),
         ]
     lines += [
-        ("profit", format_value(made.profit.value)),
-        ("interval of the profit", f"{format_value(made.profit.low)} … {format_value(made.profit.high)}"),
+        ("profit on these data", format_value(p.value)),
+        ("interval of the profit", f"{format_value(p.low)} … {format_value(p.high)}"),
         ("optimism in it", format_value(made.optimism)),
-        ("break even at", f"{made.break_even:,}"),
+        ("profit to expect", format_value(made.expected_profit)),
+        ("largest quota without a loss", f"{made.break_even:,}"),
         ("one more place is worth", format_value(made.marginal_value)),
     ]
     return [{"": name, "value": value} for name, value in lines]

@@ -7,6 +7,7 @@ from ..errors import Terms
 _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
     *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
+    *("plot", "html"),
 )
 NAMES = {
     "n_resamples": "--resamples",

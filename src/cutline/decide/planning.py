@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..estimate import Estimate
+from ..estimate import Estimate, Interval
 from ..inference.resampling import Resampler, enough_replicates
 from ..ranking import Ranking, rank
 from ..sample import make_sample, resolve_quota
-from ..table import Table, format_value, pluralize
+from ..table import Table, count, format_value, pluralize
 from ..validate import checked
-from .operating import OperatingPoint, at_rows
+from .operating import OperatingPoint, at_rows, next_hits
 from .selection import hits_at, quota_weights
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,8 @@ class Plan:
     """Profit by number of cases taken, and the cut that makes most of it.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
-    choosing the best cut on the same data (its bootstrap estimate: subtract it for an honest forecast).
+    choosing the best cut on the same data (a bootstrap estimate), and ``expected_profit`` what is left without it.
+    ``next_hits`` is to hold the hits of the next batch, cut at the same share; it allows for that optimism too.
     ``marginal_value`` is what one more place is worth where the limit binds, on average over the stretch of the list
     where it lies; at most 0 where it does not. ``break_even`` is the largest quota that does not lose money, ``limit``
     the most cases that budget and capacity allow.
@@ -40,11 +41,17 @@ class Plan:
     marginal_value: float
     limit: int
     cut: OperatingPoint | None
+    next_hits: Interval
     taken: Floats
     hits: Floats
     profits: Floats
     settings: dict[str, Any]
     over_quotas: Estimate | None = None
+
+    @property
+    def expected_profit(self) -> float:
+        """The profit to expect on new data: without the optimism of having chosen the best cut on these."""
+        return self.profit.value - self.optimism
 
     @property
     def curve(self) -> Table:
@@ -61,6 +68,7 @@ class Plan:
             "profit_low": self.profit.low,
             "profit_high": self.profit.high,
             "optimism": self.optimism,
+            "expected_profit": self.expected_profit,
             "break_even": self.break_even,
             "one_more_place": self.marginal_value,
             "limit": self.limit,
@@ -68,24 +76,50 @@ class Plan:
             **self.settings,
         }
 
-    def __repr__(self) -> str:
-        p = self.profit
-        lines = [
-            f"take {self.quota} (at most {self.limit} allowed)",
-            f"profit {format_value(p.value)} [{format_value(p.low)}, {format_value(p.high)}], "
-            f"of which {format_value(self.optimism)} may be optimism",
-            f"break even at {self.break_even}; one more place is worth about {format_value(self.marginal_value)}",
+    def sentences(self) -> list[str]:
+        """The plan in words; amounts are rounded to what the interval supports."""
+        s = self.settings
+        if self.limit == 0:
+            return [f"Take nobody: a budget of {s['budget']:g} does not pay for one case at a cost of {s['cost']:g}."]
+        if self.quota == 0 and self.profits.max() > 0:
+            allowed = pluralize(self.limit, "case")
+            return [f"Take nobody: among the {allowed} allowed no cut makes a profit; a higher limit would."]
+        if self.quota == 0:
+            return [f"Take nobody: at cost {s['cost']:g} and value {s['value']:g} no cut makes a profit."]
+        p, (low, high) = self.profit, self.next_hits
+        spread = p.high - p.low
+        words = [
+            f"Take the best {self.quota:,}: profit {amount(p.value, spread)} on these data ({p.level:.0%} interval "
+            f"{amount(p.low, spread)} to {amount(p.high, spread)})."
         ]
+        if amount(self.optimism, spread) not in ("0", "−0"):
+            words.append(
+                f"About {amount(self.optimism, spread)} of this profit is optimism from choosing the best cut; expect "
+                f"{amount(self.expected_profit, spread)}."
+            )
         if self.cut is not None:
-            low, high = self.cut.next_hits
             hits = pluralize(self.cut.tp, "hit")
-            lines.insert(1, f"expect {hits}; the next batch should hold {format_value(low)} to {format_value(high)}")
+            words.append(f"It holds {hits} here; the next batch should hold {count(low)} to {count(high)}.")
+        words.append(f"The largest quota without a loss is {self.break_even:,}; at most {self.limit:,} are allowed.")
+        if self.marginal_value > 0:
+            words.append(f"One more place would be worth about {amount(self.marginal_value, self.marginal_value)}.")
         if self.over_quotas is not None:
             o = self.over_quotas
-            lines.append(
-                f"over the given quotas: profit {format_value(o.value)} [{format_value(o.low)}, {format_value(o.high)}]"
+            wide = o.high - o.low
+            words.append(
+                f"Over the given quotas the profit is {amount(o.value, wide)} ({amount(o.low, wide)} to "
+                f"{amount(o.high, wide)})."
             )
-        return "\n".join(lines)
+        return words
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the profit by number of cases taken, with the best cut and its interval (matplotlib); gives the Axes."""
+        from ..present.plots import plot
+
+        return plot(self, "plan", ax=ax)
 
     def _repr_html_(self) -> str:
         from ..present.notebook import plan_html
@@ -135,7 +169,7 @@ def plan(
     afloat = np.flatnonzero(profits >= -rounding)
     resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
     n_resamples = enough_replicates(n_resamples, n)
-    estimate, optimism = _forecast(best, limit, profits, prices, resampler, level, n_resamples)
+    estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, resampler, level, n_resamples)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
     return Plan(
         best,
@@ -145,12 +179,27 @@ def plan(
         _marginal_value(*_least_concave(ranking), best, limit, prices),
         limit,
         at_rows(ranking, best, level) if best else None,
+        next_hits(max(0.0, float(hits[best]) - luck), float(best), level),
         taken,
         hits,
         profits,
         known,
         None if quotas is None else _over(quotas, hits, prices, resampler, level, n_resamples),
     )
+
+
+def amount(value: float, spread: float) -> str:
+    """An amount with as many digits as its spread supports: two of the spread's own.
+
+    >>> amount(93.4567, 54.4), amount(1234.5, 900), amount(-0.1234, 0.02)
+    ('93', '1,230', '−0.123')
+    """
+    if not np.isfinite(value):
+        return format_value(value)
+    if not (np.isfinite(spread) and spread > 0):
+        return format_value(value)
+    digits = 1 - int(np.floor(np.log10(spread)))
+    return f"{round(value, digits) + 0.0:,.{max(0, digits)}f}".replace("-", "−")
 
 
 def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | float | None) -> int:
@@ -202,12 +251,13 @@ def _forecast(
     best: int,
     limit: int,
     profits: Floats,
+    hits: Floats,
     prices: dict[str, float],
     resampler: Resampler,
     level: float,
     n_resamples: int,
-) -> tuple[Estimate, float]:
-    """Percentile interval of the profit at the best quota, and the optimism of having chosen it on this sample."""
+) -> tuple[Estimate, float, float]:
+    """Percentile interval of the profit at the best quota, and the optimism of its choice in profit and in hits."""
     n = resampler.ranking.rows
     quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, _GRID)).round(), best)).astype(np.int64)
     drawn_hits = resampler.curves(0, quotas / n, n_resamples)[0]
@@ -215,8 +265,10 @@ def _forecast(
     here = drawn[:, np.searchsorted(quotas, best)]
     low, high = np.quantile(here, [(1 - level) / 2, (1 + level) / 2])
     chosen = np.argmax(drawn, axis=1)
-    optimism = float(np.mean(drawn[np.arange(len(drawn)), chosen] - profits[quotas[chosen]]))
-    return Estimate("profit", float(profits[best]), float(low), float(high), level, "percentile"), max(0.0, optimism)
+    every = np.arange(len(drawn))
+    optimism = max(0.0, float(np.mean(drawn[every, chosen] - profits[quotas[chosen]])))
+    luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - hits[quotas[chosen]])))
+    return Estimate("profit", float(profits[best]), float(low), float(high), level, "percentile"), optimism, luck
 
 
 def _over(

@@ -11,11 +11,10 @@ import numpy as np
 from ..curves import Curve, keep_points
 from ..errors import InputError
 from ..table import Markup, count, escaped, format_value, html_table, pluralize
-from .comparison_sections import chosen_measures
 from .inline import Picture, clipped, interval_bar, side_by_side
 from .numbers import score_histogram
 from .palette import colour, dash
-from .text_tables import class_rows
+from .words import chosen_measures, class_rows
 
 if TYPE_CHECKING:
     from ..catalogue.declare import Measure
@@ -126,7 +125,7 @@ def extrapolation_html(ex: Extrapolation, seen: str) -> str:
 
 def plan_html(plan: Plan) -> str:
     """Profit by number of cases, the best cut marked, and the plan in words."""
-    lines = "".join(f"<li>{escaped(line)}</li>" for line in repr(plan).splitlines())
+    lines = "".join(f"<li>{escaped(line)}</li>" for line in plan.sentences())
     return f"<div>{side_by_side([_profit(plan)])}<ul>{lines}</ul></div>"
 
 
@@ -361,7 +360,7 @@ def _profit(plan: Plan) -> Picture:
     low, high = plan.profit.interval
     words = (
         f"highest at {plan.quota:,}: {format_value(plan.profit.value)} ({format_value(low)} to {format_value(high)}); "
-        f"break even at {plan.break_even:,}; at most {plan.limit:,} allowed"
+        f"no loss up to {plan.break_even:,}; at most {plan.limit:,} allowed"
     )
     picture = Picture("Profit by cases taken", words, (0.0, float(plan.taken[-1])), ends, "cases taken", heights=True)
     picture.line(picture.x, (0.0, 0.0), dashes=(2, 3), faint=True)

@@ -19,11 +19,9 @@ from ..files import write_whole
 from ..inference.proportions import z_of
 from ..table import count, format_value, pluralize, to_jsonable
 from ..table import escaped as text
-from . import charts, sections
-from .comparison_sections import advice, chosen_measures, differences_of, dominance_of
+from . import charts, sections, words
 from .explorer import TOLERANCE, explorer_data, quota_stops
 from .numbers import models_of
-from .words import answer
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -38,13 +36,15 @@ def write_page(
     quota: int | float | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
+    answer: Sequence[str] | None = None,
 ) -> Path:
     """Write the page of an Evaluation or a Comparison; gives back its path.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit; ``source`` is shown with the facts about the data (file, columns).
+    hit add profit; ``source`` is shown with the facts about the data (file, columns);
+    ``answer`` takes the place of the sentences at the top.
     """
-    written = page(result, cost=cost, value=value, quota=quota, title=title, source=source)
+    written = page(result, cost=cost, value=value, quota=quota, title=title, source=source, answer=answer)
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
@@ -58,6 +58,7 @@ def page(
     quota: int | float | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
+    answer: Sequence[str] | None = None,
 ) -> str:
     """The page as text."""
     from .. import __version__
@@ -97,7 +98,7 @@ def page(
         "title": text(title),
         "css": _asset("page.css"),
         "subtitle": _subtitle(evaluations),
-        "answer": "".join(f"<p>{text(s)}</p>" for s in answer(result, start)),
+        "answer": "".join(f"<p>{text(s)}</p>" for s in (words.answer(result, start) if answer is None else answer)),
         "explorer": _WEIGHTED
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
@@ -276,11 +277,11 @@ def _still_section(still: Sequence[Mapping[str, Any]]) -> str:
 def _models(comparison: Any, evaluations: Sequence[Evaluation]) -> str:
     """What only a comparison knows: who leads where, advice by goal, differences."""
     names = [ev.name for ev in evaluations]
-    stretches = dominance_of(comparison)
+    stretches = words.dominance_of(comparison)
     parts = [
         sections.dominance(stretches, names, int(evaluations[0].facts["rows"])) if stretches else "",
-        sections.advice(advice(comparison)),
-        sections.pairwise(differences_of(comparison, chosen_measures(comparison))),
+        sections.advice(words.advice(comparison)),
+        sections.pairwise(words.differences_of(comparison, words.chosen_measures(comparison))),
     ]
     return f'<section aria-labelledby="models-title"><h2 id="models-title">Which model?</h2>{"".join(parts)}</section>'
 

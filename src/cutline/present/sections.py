@@ -10,7 +10,7 @@ from ..table import escaped as text
 from ..table import format_value as show_plain
 from .charts import TITLES
 from .palette import colour, dash
-from .text_tables import ARROWS, FAMILY_TITLES, determined_by
+from .words import ARROWS, FAMILY_TITLES, determined_by
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation

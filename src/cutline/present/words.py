@@ -1,26 +1,51 @@
-"""Results in sentences: the same words on the terminal and on the page."""
+"""Results in sentences and in rows of words: the same on the terminal and on the page."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..catalogue.declare import Measure, Spec, measure, measures
+from ..decide.recommendation import GOALS
+from ..errors import InputError
 from ..table import count, format_value, pluralize
 from .numbers import models_of
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
+    from ..comparison import Comparison
+    from ..decide.operating import OperatingPoint
+    from ..decide.recommendation import Recommendation
+    from ..evaluation import Evaluation, OneVsRest
+
+ARROWS = {"higher": "↑", "lower": "↓"}
+FAMILY_TITLES = {
+    "threshold": "At the threshold",
+    "probability": "Probabilities",
+    "ranking": "Ranking",
+    "quota": "Limited places",
+    "other": "Other",
+}
+# What a reader decides by: with a number of places, with a threshold, and between models.
+_WITH_QUOTA = ("hit_rate", "qrecall", "quota_lift")
+_WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "matthews_correlation", "accuracy")
+_ALWAYS = ("average_qrecall", "roc_auc", "average_precision", "average_hit_rate", "brier_score", "log_loss")
+_BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
+_MOST_STRETCHES = 40
 
 
-def headline(ev: Evaluation) -> str:
-    """How many rows, how many positives; and where one class is missing, that nothing can be judged."""
+def headline(ev: Evaluation, *, named: bool = True) -> str:
+    """How many rows and positives, what was left out; and where one class is missing, that nothing can be judged."""
     facts = ev.facts
-    weighted = ", weighted" if facts["weighted"] else ""
-    absent = [kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0]
-    warning = f"; there is no {absent[0]} case, so no ranking can be judged" if absent else ""
-    return (
-        f"{ev.name}: {pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive "
-        f"({facts['share_positive']:.1%}){weighted}{warning}"
-    )
+    said = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+    if facts["weighted"]:
+        said += ", weighted"
+    if facts.get("dropped"):
+        said += f"; {pluralize(facts['dropped'], 'row')} without label or score left out"
+    absent = next((kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0), None)
+    if absent:
+        said += f"; there is no {absent} case, so no ranking can be judged"
+    return f"{ev.name}: {said}" if named else said
 
 
 def _one_class(ev: Evaluation) -> bool:
@@ -32,20 +57,28 @@ def quota_sentence(ev: Evaluation) -> str:
     if ev.quota is None or _one_class(ev):
         return ""
     point = ev.at(quota=ev.quota)
-    low, high = point.expected_hits.interval
-    text = (
-        f"The best {ev.quota:,} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
-        f"{pluralize(ev.facts['positives'], 'positive')} "
-        f"({ev.settings.level:.0%} interval {count_range(low, high)}): hit rate {format_value(point.hit_rate)}, "
-        f"Qrecall {format_value(point.qrecall)}, {point.lift:.2f} times chance."
+    return (
+        f"The best {count(ev.quota)} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
+        f"{pluralize(point.tp + point.fn, 'positive')}{_within(point, ev.settings.level)}: hit rate "
+        f"{format_value(point.hit_rate)}, Qrecall {format_value(point.qrecall)}, {point.lift:.2f} times chance."
+        + tie_sentence(point)
     )
-    if point.tied > 1 and point.from_tie < point.tied:
-        text += (
-            f" The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
-            f"{format_value(point.threshold)} get a place, which makes it {count(point.hits_worst)} to "
-            f"{count(point.hits_best)} positives depending on who."
-        )
-    return text
+
+
+def _within(point: OperatingPoint, level: float) -> str:
+    low, high = point.expected_hits.interval
+    return "" if low != low else f" ({level:.0%} interval {count_range(low, high)})"
+
+
+def tie_sentence(point: OperatingPoint) -> str:
+    """What happens where the cut falls inside a tie; empty where it does not."""
+    if not (point.tied > 1 and point.from_tie < point.tied):
+        return ""
+    return (
+        f" The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
+        f"{format_value(point.threshold)} get a place, so {count(point.hits_worst)} to "
+        f"{count(point.hits_best)} positives do, depending on the draw."
+    )
 
 
 def count_range(low: float, high: float) -> str:
@@ -65,26 +98,164 @@ def ties_sentence(ev: Evaluation) -> str:
     )
 
 
+def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
+    """The confusion matrix: who gets a place (is predicted positive) and who does not."""
+
+    def row(name: str, taken: float, left: float, marks: tuple[str, str] = ("", "")) -> dict[str, str]:
+        cells = (f"{count(value)} {mark}".rstrip() for value, mark in zip((taken, left), marks, strict=True))
+        return {"": name, **dict(zip(("taken", "left"), cells, strict=True)), "all": count(taken + left)}
+
+    return [
+        row("positive", point.tp, point.fn, ("TP", "FN")),
+        row("negative", point.fp, point.tn, ("FP", "TN")),
+        row("all", point.tp + point.fp, point.fn + point.tn),
+    ]
+
+
+def cut_rows(ev: Evaluation, point: OperatingPoint) -> list[dict[str, Any]]:
+    """What a cut gives, each rate with an interval, as if the threshold had been fixed beforehand."""
+    from ..inference.proportions import wilson
+
+    def rate(name: str, part: float, whole: float) -> dict[str, Any]:
+        shown = "–" if whole == 0 else format_value(part / whole)
+        known = whole > 0 and not ev.facts["weighted"]
+        ends = wilson(part, whole, ev.settings.level) if known else ()
+        return {"at this cut": name, "value": shown, "interval": " … ".join(map(format_value, ends))}
+
+    low, high = point.expected_hits.interval
+    rows = [
+        {"at this cut": "threshold", "value": format_value(point.threshold), "interval": ""},
+        {"at this cut": "taken", "value": count(point.taken), "interval": ""},
+        {"at this cut": "hits", "value": count(point.tp), "interval": "" if low != low else count_range(low, high)},
+        rate("precision", point.tp, point.taken),
+        rate("recall", point.tp, point.tp + point.fn),
+        rate("specificity", point.tn, point.tn + point.fp),
+    ]
+    first, last = point.next_hits
+    if first == first:
+        rows.append({"at this cut": "hits next time", "value": "", "interval": f"{count(first)} … {count(last)}"})
+    return rows
+
+
+def determined_by(one: Measure) -> Measure | None:
+    """The measure of which this one is a function whatever the ranking, followed to its end (pem → gini → roc_auc)."""
+    base = None if "where" in one.same_as else _named_in(one)  # equal only under a condition: in general another number
+    return base if base is None else determined_by(base) or base
+
+
+def _named_in(one: Measure) -> Measure | None:
+    """The measure that a declaration names as the same number."""
+    names = {m.name for m in measures()}
+    return next((measure(name) for name in re.findall(r"\w+", one.same_as) if name in names), None)
+
+
+def _base_here(ev: Evaluation, spec: Spec) -> str | None:
+    """Where the number of a measure stands under another name: always, or on these data (no scores tie)."""
+    base = determined_by(spec.measure)
+    if base is not None:
+        return _key_like(ev, base.name, spec)
+    base = _named_in(spec.measure)
+    home = None if base is None else _key_like(ev, base.name, spec)
+    if home is None or abs(ev.estimates[home].value - ev.estimates[str(spec)].value) > 1e-12:
+        return None
+    return home
+
+
+def chosen_keys(ev: Evaluation) -> list[str]:
+    """Some ten measures for the task: at the places or at the threshold, over the whole list, and of probabilities."""
+    if len(ev.specs) <= 12:
+        return list(ev.specs)
+    wanted = (*(_WITH_QUOTA if ev.quota is not None else _WITH_THRESHOLD), *_ALWAYS)
+    by_name: dict[str, str] = {}
+    for key, spec in ev.specs.items():
+        by_name.setdefault(spec.measure.name, key)
+    keys = [by_name[name] for name in wanted if name in by_name and not _inapplicable(ev, by_name[name])]
+    families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
+    return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
+
+
+def _inapplicable(ev: Evaluation, key: str) -> bool:
+    """Whether a measure does not go with these scores: nothing that this default needs to mention."""
+    e = ev.estimates[key]
+    return e.value != e.value and not _one_class(ev)
+
+
+def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """Rows for the terminal: one per number. A measure that is another in disguise joins that one's row."""
+    chosen = list(ev.specs if keys is None else keys)
+    disguises: dict[str, list[str]] = {}
+    shown = []
+    for key in chosen:
+        spec = ev.specs[key]
+        home = _base_here(ev, spec)
+        if home is None or home not in chosen:
+            shown.append(key)
+        else:
+            disguises.setdefault(home, []).append(f"{spec.measure.name} {format_value(ev.estimates[key].value)}")
+    rows = []
+    level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
+    interval = "interval" if level is None else f"{level * 100:.4g} % interval"
+    for key in shown:
+        e, one = ev.estimates[key], ev.specs[key].measure
+        row: dict[str, Any] = {
+            "family": one.family,
+            "measure": key,
+            "": ARROWS[one.better],
+            "value": format_value(e.value),
+        }
+        if level is not None:
+            row[interval] = f"{format_value(e.low)} … {format_value(e.high)}" if e.low == e.low else ""
+            row["method"] = e.method
+        same = "same as " + ", ".join(disguises[key]) if key in disguises else ""
+        row["note"] = e.reason or "; ".join(part for part in (unit_of(ev.specs[key]), same) if part)
+        rows.append(row)
+    return rows
+
+
+def unit_of(spec: Spec) -> str:
+    """The unit of a loss that depends on a logarithm; empty for a measure without one."""
+    options = dict(spec.options)
+    if "base" not in spec.measure.params:
+        return ""
+    base = options.get("base", spec.measure.params["base"])
+    return {2: "in bits", 10: "in bans"}.get(base, "in nats" if abs(base - 2.718281828459045) < 1e-9 else "")
+
+
+def _key_like(ev: Evaluation, name: str, spec: Any) -> str | None:
+    """The evaluated measure of that name at the same threshold and tie rule, if there is one."""
+    for key, other in ev.specs.items():
+        if other.measure.name == name and (other.threshold, other.ties) == (spec.threshold, spec.ties):
+            return key
+    return None
+
+
+def class_rows(ovr: OneVsRest, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """One row for each class of a multi-class file, then the means."""
+    rows: list[dict[str, Any]] = [
+        {"class": str(label), "rows": ev.facts["positives"], **{key: ev[key].value for key in keys}}
+        for label, ev in ovr.evaluations.items()
+    ]
+    rows.append({"class": "macro mean", "rows": None, **{key: ovr.macro(key) for key in keys}})
+    rows.append({"class": "weighted mean", "rows": None, **{key: ovr.weighted(key) for key in keys}})
+    return rows
+
+
 def answer(result: Any, quota: int) -> list[str]:
     """The result in two sentences: what the quota gives by which model, and how sure that is."""
     evaluations = models_of(result)
     first = evaluations[0]
     if first.facts["weighted"] or _one_class(first):
-        said = headline(first)
-        return [said if len(evaluations) == 1 else said[len(first.name) + 2 :]]
-    level = first.settings.level
+        return [headline(first, named=len(evaluations) == 1)]
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
-    low, high = point.expected_hits.interval
-    interval = f"{level:.0%} interval {count_range(low, high)}"
     what = (
-        f"expect {pluralize(point.tp, 'hit')} ({interval}), {point.lift:.1f} times as many "
+        f"expect {pluralize(point.tp, 'hit')}{_within(point, first.settings.level)}, {point.lift:.1f} times as many "
         f"as by a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
         f"{'gets' if point.fn == 1 else 'get'} no place"
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]
-    return [f"With {pluralize(quota, 'place')}, choose by {best.name}: {what}.", _lead(result, ordered, quota)]
+    return [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
@@ -102,13 +273,111 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
     best, second = ordered[0], ordered[1]
     gap = best.at(quota=quota).tp - second.at(quota=quota).tp
     if gap < 1e-9:
-        return f"{second.name} finds just as many, so at this quota there is nothing to choose between them."
+        return f"{best.name} and {second.name} are tied: at this quota {second.name} finds just as many."
     lead = f"It finds {count(gap)} more than {second.name}"
     if result.quota == quota and "hit_rate" in best:
         row = result.difference(best.name, second.name, "hit_rate")
         low, high = row["low"] * quota, row["high"] * quota
-        if low > 0:
-            return f"{lead}, and that lead is beyond chance (interval {count_range(low, high)})."
         if low == low:
-            return f"{lead}, but the data cannot tell yet whether that is luck (interval {count_range(low, high)})."
+            clear = low > 0 and row["p_adjusted"] < 1 - result.settings.level
+            sure = "and the difference is statistically significant" if clear else "but the difference could be chance"
+            return f"{lead}, {sure} (interval {count_range(low, high)})."
     return f"{lead}."
+
+
+def chosen_measures(comparison: Comparison) -> list[str]:
+    """The measures a reader decides by: those that were asked for, or a short list out of all."""
+    keys = list(comparison.specs)
+    if len(keys) <= 12:
+        return keys
+    by_name = {comparison.specs[key].measure.name: key for key in keys}
+    return [by_name[name] for name in _BETWEEN_MODELS if name in by_name]
+
+
+def side_by_side(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """One row for each measure, one column for each model, intervals in the cells."""
+    rows = []
+    for key in keys:
+        row: dict[str, Any] = {"measure": key, "": ARROWS[comparison.specs[key].measure.better]}
+        for name, ev in comparison.evaluations.items():
+            e = ev.estimates[key]
+            row[name] = format_value(e.value) + (
+                f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
+            )
+        rows.append(row)
+    return rows
+
+
+def differences_of(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Pair by pair for some measures, with a reading in words."""
+    rows = []
+    for row in sorted(comparison.differences, key=lambda r: keys.index(r["measure"]) if r["measure"] in keys else -1):
+        if row["measure"] in keys:
+            interval = f"{format_value(row['low'])} … {format_value(row['high'])}" if row["low"] == row["low"] else ""
+            rows.append(
+                {
+                    "measure": row["measure"],
+                    "models": f"{row['a']} − {row['b']}",
+                    "difference": format_value(row["difference"]),
+                    "interval": interval,
+                    "p (Holm)": p_value(row["p_adjusted"]),
+                    "reading": row["reading"],
+                }
+            )
+    return rows
+
+
+def p_value(value: float) -> str:
+    """A p-value as it is printed."""
+    return "–" if value != value else ("< 0.001" if value < 0.001 else f"{value:.3f}")
+
+
+def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
+    """Who leads from which quota to which; none where the models have weights or cases of their own."""
+    first = next(iter(comparison.evaluations.values()))
+    if first.facts["weighted"] or not comparison.paired:
+        return []
+    return merged(comparison.dominance("quota").to_dicts())
+
+
+def clear_leads(stretches: Sequence[dict[str, Any]], level: float) -> list[dict[str, Any]]:
+    """The stretches in which one model leads in nearly all resamples: what is not chance."""
+    return [
+        {
+            "places": f"{row['from']:,} to {row['to']:,}" if row["from"] < row["to"] else f"{row['from']:,}",
+            "leads": row["leader"],
+            "in resamples": f"{row['share']:.0%}",
+        }
+        for row in stretches
+        if " = " not in str(row["leader"]) and row["share"] >= level
+    ]
+
+
+def merged(rows: list[dict[str, Any]], most: int = _MOST_STRETCHES) -> list[dict[str, Any]]:
+    """At most so many stretches: the narrowest ones join their wider neighbour, whose leader then speaks for both."""
+    rows = [dict(row) for row in rows]
+    while len(rows) > most:
+        widths = [row["to"] - row["from"] for row in rows]
+        # Several at once: a long list may change its leader thousands of times.
+        limit = sorted(widths)[max(0, (len(rows) - most) // 2)]
+        kept: list[dict[str, Any]] = []
+        for row, width in zip(rows, widths, strict=True):
+            if kept and (width <= limit or row["leader"] == kept[-1]["leader"]):
+                kept[-1]["to"] = row["to"]
+            else:
+                kept.append(row)
+        if len(kept) == len(rows):
+            break
+        rows = kept
+    return rows
+
+
+def advice(comparison: Comparison) -> list[Recommendation]:
+    """The recommendation for every goal that this comparison can speak to."""
+    found = []
+    for goal in GOALS:
+        try:
+            found.append(comparison.recommend(goal))
+        except InputError:
+            continue  # no quota given, no probabilities, or the measure was not evaluated: nothing to say on this goal
+    return found

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, how_to_install, show
+from ...files import write_whole
 from ...table import Table
 from . import axes_frames as frames
 from . import curve_plots as curves
@@ -23,6 +25,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "qrecall": (curves.qrecall, frames.qrecall_frame),
     "tpr_fpr": (curves.tpr_fpr, frames.tpr_fpr_frame),
     "profit": (curves.profit, frames.profit_frame),
+    "plan": (curves.plan, frames.plan_frame),
     "deciles": (others.deciles, frames.deciles_frame),
     "histogram": (others.histogram, frames.histogram_frame),
     "reliability": (others.reliability_diagram, frames.reliability_frame),
@@ -36,8 +39,8 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
-    ``profit`` (with ``cost=`` and ``value=``), ``deciles``, ``histogram``, ``reliability``, ``dominance``, ``forest``
-    and ``extrapolation``. Without ``ax`` a figure of its own is made.
+    ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
+    ``forest`` and ``extrapolation``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(kind)
     if ax is None:
@@ -50,6 +53,51 @@ def plot_data(result: Any, kind: str, **options: Any) -> Table:
     """The numbers that ``plot`` draws, as rows that convert to a frame."""
     _, numbers = _found(kind)
     return numbers(result, **options)
+
+
+# What --plot draws, a panel each: of one model, and of several.
+_PANELS = {False: ("roc", "precision_recall", "gain", "reliability"), True: ("roc", "gain", "dominance", "forest")}
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+def picture_format(path: Any) -> str:
+    """The ending that says how a picture is written."""
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        raise InputError("plot", f"ends in {show(ending)}", f"end it in {', '.join(_FORMATS)}")
+    return ending.removeprefix(".")
+
+
+def write_picture(result: Any, path: Any) -> None:
+    """Draw a result into a file: the panels that its data allow."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
+    kinds = ("plan",) if hasattr(result, "profits") else _PANELS[hasattr(result, "differences")]
+    # A figure of its own, without pyplot: no window system is needed or started.
+    for chosen in (kinds, [kind for kind in kinds if _is_drawable(result, kind)]):
+        across = 1 if len(chosen) == 1 else 2
+        down = -(-len(chosen) // across)
+        figure = Figure(figsize=(6.4 * across, 4.6 * down), layout="constrained")
+        if all(_is_drawn(result, kind, figure.add_subplot(down, across, k)) for k, kind in enumerate(chosen, 1)):
+            break
+    with write_whole(path) as beside:
+        figure.savefig(beside, dpi=150, format=picture_format(path))
+
+
+def _is_drawn(result: Any, kind: str, ax: Any) -> bool:
+    try:
+        plot(result, kind, ax=ax)
+    except InputError:  # this sample has no such curve
+        return False
+    return True
+
+
+def _is_drawable(result: Any, kind: str) -> bool:
+    from matplotlib.figure import Figure
+
+    return _is_drawn(result, kind, Figure().add_subplot())
 
 
 def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:

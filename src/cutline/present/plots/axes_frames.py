@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ...table import Table
 from .. import numbers
-from ..explorer import at_stops, quota_stops
+from ..explorer import at_stops, quota_stops, thinned
 from ..numbers import models_of
 
 if TYPE_CHECKING:
@@ -129,6 +129,17 @@ def profit_frame(
             for q, p, low, high in zip(*(curve[key] for key in ("quota", "profit", "low", "high")), strict=True)
         ]
     return Table(rows, "profit")
+
+
+def plan_frame(result: Any, **_: Any) -> Table:
+    """Cases taken, hits and profit of a plan, thinned where a line has more points than ink can show."""
+    if not hasattr(result, "profits"):
+        raise InputError(None, f"this plot needs a Plan, not {type(result).__name__}", "make one with plan()")
+    kept = np.arange(len(result.taken))
+    if len(kept) > MANY_POINTS:
+        kept = thinned(result.taken, result.profits, tolerance=TOLERANCE)
+    columns = zip(result.taken[kept], result.hits[kept], result.profits[kept], strict=True)
+    return Table([{"taken": float(j), "hits": float(h), "profit": float(p)} for j, h, p in columns], "profit by quota")
 
 
 def deciles_frame(result: Any, *, portions: int = 10, **_: Any) -> Table:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...decide.planning import amount
 from ...errors import InputError
 from ...table import pluralize
 from .. import numbers
 from ..numbers import models_of
-from .axes_frames import points_of, rates_of
+from .axes_frames import plan_frame, points_of, rates_of
 from .style import (
     GREY,
     LIGHT,
@@ -224,6 +225,33 @@ def profit(
     count_axis(ax.yaxis)
     _at(ax, result)
     label_lines(ax, lines, corner="upper right")
+
+
+def plan(ax: Any, result: Any) -> None:
+    """Profit of a plan by number of cases taken: the best cut with its interval, and what to expect on new data."""
+    frame = plan_frame(result)
+    style = line_style(0)
+    ax.plot(frame.column("taken"), frame.column("profit"), **style)
+    low, high = result.profit.interval
+    dot = {"color": style["color"], "markersize": 6, "linestyle": "none"}
+    ax.plot(result.quota, result.profit.value, "o", label=f"best on these data: {result.quota:,}", **dot)
+    if result.quota and low == low:
+        ax.vlines(result.quota, low, high, color=style["color"], linewidth=1.4)
+        words = f"expected on new data: {amount(result.expected_profit, high - low)}"
+        ax.plot(result.quota, result.expected_profit, "o", fillstyle="none", label=words, **dot)
+    ax.legend(fontsize=8.5, frameon=False, loc="upper right")
+    last = float(result.taken[-1])
+    if result.limit < last:
+        ax.axvline(result.limit, color=GREY, linewidth=0.9)
+        where = f"limit: {result.limit:,}"
+        ax.annotate(where, (result.limit, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
+    reference(ax, [0, last], [0, 0])
+    ax.set_xlim(0, last)
+    count_axis(ax.xaxis)
+    count_axis(ax.yaxis)
+    prices = result.settings
+    title = f"Profit at cost {prices['cost']:g} per case and value {prices['value']:g} per hit"
+    quiet(ax, title, "cases taken", "profit")
 
 
 def tpr_fpr(ax: Any, result: Any) -> None:

@@ -1,0 +1,121 @@
+"""What the commands answer: a default that fits a screen, the cut in full, pictures, and plans in plain words."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.decide.planning import amount
+from test_cli import EXAMPLE, FAST, refused, run
+
+ONE = ("evaluate", EXAMPLE, "--label", "completed", "--score", "logistic", *FAST)
+
+
+def test_the_default_fits_a_screen_and_all_prints_the_catalogue() -> None:
+    short = run(*ONE, "--quota", 20).stdout.splitlines()
+    assert len(short) <= 30
+    assert short[0].startswith("logistic: 400 rows, 87 positive")
+    assert any("log_loss" in line and "in bits" in line for line in short)
+    assert not any("  pem " in line for line in short)
+    assert len(run(*ONE, "--quota", 20, "--all").stdout.splitlines()) > 50
+
+
+def test_the_confusion_matrix_is_in_the_table_and_in_the_document() -> None:
+    text = run(*ONE, "--quota", 20).stdout
+    cells = dict(re.findall(r"\b(\d+) (TP|FN|FP|TN)\b", text))
+    assert cells == {"16": "TP", "71": "FN", "4": "FP", "309": "TN"}
+    point = json.loads(run(*ONE, "--quota", 20, "--format", "json").stdout)["operating_point"]
+    assert (point["tp"], point["fp"], point["fn"], point["tn"]) == (16, 4, 71, 309)
+    assert point["next_hits_low"] <= 16 <= point["next_hits_high"]
+    at_half = json.loads(run(*ONE, "--format", "json").stdout)["operating_point"]
+    assert at_half["threshold"] == 0.5
+
+
+@pytest.mark.parametrize(("name", "value"), [("recall", 0.8), ("precision", 0.5), ("specificity", 0.9), ("fpr", 0.1)])
+def test_a_cut_by_what_it_gives(name: str, value: float) -> None:
+    out = json.loads(run(*ONE, f"--{name}", value, "--format", "json").stdout)
+    table = np.genfromtxt(EXAMPLE, delimiter=",", names=True)
+    assert out["threshold"] == float(cl.threshold_for(table["completed"], table["logistic"], **{name: value}))
+    assert out["cut"]["goal"] == {name: value}
+    assert name == "precision" or 0.2 < out["cut"]["chance_kept"] < 0.8
+    text = run(*ONE, f"--{name}", value).stdout
+    assert re.search(r"kept on new data (about half the time|with a chance of about \d+%)", text)
+    assert re.search(r"precision +0\.\d+ +0\.\d+ … 0\.\d+", text)
+
+
+def test_one_cut_at_a_time() -> None:
+    assert refused(*ONE, "--recall", 0.8, "--quota", 5) == "--recall and --quota each set the cut; give one of them"
+    assert refused(*ONE, "--recall", 2) == "--recall must be between 0 and 1, got 2"
+    assert "--engine duckdb" in refused(*ONE, "--recall", 0.8, "--engine", "duckdb")
+
+
+def test_rows_left_out_are_in_the_headline(tmp_path: Path) -> None:
+    path = tmp_path / "gaps.csv"
+    path.write_text("y,p\n1,.9\n0,\n0,.4\n1,.7\n,.5\n0,.2\n")
+    first = run("evaluate", path, "--label", "y", "--score", "p", "--missing", "drop", *FAST).stdout.splitlines()[0]
+    assert first == "p: 4 rows, 2 positive (50.0%); 2 rows without label or score left out"
+
+
+def test_quiet_says_nothing_beside_the_result(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("y,p\n1,.9\n0,.3\n0,.4\n1,.7\n")
+    assert "label: column 'y'" in run("evaluate", path, *FAST).stderr
+    assert run("evaluate", path, "--quiet", *FAST).stderr == ""
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_pictures(ending: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    two = ("compare", EXAMPLE, "--label", "completed", "--score", "tree", "--score", "network", *FAST)
+    for name, command in {
+        "one": (*ONE, "--quota", 20),
+        "two": two,
+        "plan": ("plan", EXAMPLE, "--label", "completed", "--score", "tree", "--cost", 1, "--value", 3, *FAST),
+    }.items():
+        path = tmp_path / f"{name}.{ending}"
+        assert f"picture: {path}" in run(*command, "--plot", path).stderr
+        assert path.read_bytes().startswith(start)
+
+
+def test_a_picture_of_no_known_kind_is_refused() -> None:
+    assert refused(*ONE, "--plot", "x.bmp") == "--plot ends in '.bmp'; end it in .png, .svg, .pdf"
+
+
+def test_only_clear_leads_are_printed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    good = rng.random(300)
+    y = rng.random(300) < good
+    path = tmp_path / "s.csv"
+    lines = (f"{int(a)},{b:.6f},{c:.6f}\n" for a, b, c in zip(y, good, rng.random(300), strict=True))
+    path.write_text("y,good,bad\n" + "".join(lines))
+    clear = run("compare", path, *FAST).stdout
+    rows = clear.partition("Who leads clearly at which quota")[2].splitlines()
+    shares = [int(found) for row in rows for found in re.findall(r"(\d+)%$", row)]
+    assert shares
+    assert min(shares) >= 95
+
+
+def test_a_plan_says_what_to_expect_in_round_numbers(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    p = rng.random(300)
+    y = rng.random(300) < p * 0.5
+    path = tmp_path / "s.csv"
+    path.write_text("y,p\n" + "".join(f"{int(a)},{b:.6f}\n" for a, b in zip(y, p, strict=True)))
+    text = run("plan", path, "--cost", 2, "--value", 7, *FAST).stdout
+    plan = cl.plan(y, p.round(6), cost=2, value=7, n_resamples=50)
+    spread = plan.profit.high - plan.profit.low
+    assert (
+        f"of this profit is optimism from choosing the best cut; expect {amount(plan.expected_profit, spread)}." in text
+    )
+    assert f"The largest quota without a loss is {plan.break_even:,}" in text
+    assert plan.expected_profit == plan.profit.value - plan.optimism
+    page = tmp_path / "plan.html"
+    run("plan", path, "--cost", 2, "--value", 7, "--html", page, *FAST)
+    assert "of this profit is optimism" in page.read_text()
+    assert plan.plot().get_ylabel() == "profit"
