@@ -47,10 +47,14 @@ import numpy as np
 from cutline import jit
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec
+from cutline.catalogue.declare import measure as find_measure
 from cutline.estimate import Interval
 from cutline.evaluation import choose_specs
-from cutline.inference import bootstrap, cells, intervals, proportions
+from cutline.inference import bootstrap, intervals, proportions
+from cutline.inference.evidence import Rows
+from cutline.inference.methods import METHODS, Known, choose
 from cutline.inference.resampling import Resampler
+from cutline.inference.settings import FROM_REPLICATES, Settings
 from cutline.ranking import Ranking, rank
 from cutline.sample import Sample, make_sample
 
@@ -96,9 +100,7 @@ GIVEN_SIZES = {
     "average_gain": lambda auc, n_pos, n: (2 * auc - 1) * n_pos * (n - n_pos) / (2 * n),
     "linear_ranking": lambda auc, n_pos, n: auc * n_pos * (n - n_pos) + n_pos * (n_pos + 1) / 2,
 }
-# The method's name on most samples; on a few (a value of 0 or 1) another one stands in.
-CLOSED_NAMES = dict.fromkeys(intervals.ON_LOGIT_SCALE, "logit")
-AUTO = intervals.Settings("auto", LEVEL)
+AUTO = Settings("auto", LEVEL)
 
 
 @dataclass(frozen=True)
@@ -148,35 +150,31 @@ class Cell:
 CELLS = [Cell(n, p, ties) for n, p, ties in itertools.product((50, 200, 1000), (0.05, 0.2, 0.5), (False, True))]
 
 
-def closed_forms(spec: Spec, value: float, ranking: Ranking) -> Iterator[tuple[str, Interval]]:
-    """Every closed form that the library has for a measure."""
-    name = spec.measure.name
-    wishes = [*proportions.METHODS] if name in cells.PROPORTIONS else []
-    if name == "roc_auc":
-        wishes = ["delong", "delong_logit"]
-    if name in (*intervals.ON_LOGIT_SCALE, *cells.CLOSED, *cells.CORRELATIONS):
-        wishes = ["auto"]
-    for wish in wishes:
-        made = intervals.closed_form(spec, value, ranking, intervals.Settings(wish, LEVEL))
-        if made is not None:
-            method = CLOSED_NAMES.get(name, made[1]) if wish == "auto" else wish
-            yield method, made[0]
+def closed_forms(known: Known) -> Iterator[tuple[str, Interval]]:
+    """Every closed form that the library has for a measure, by its own name, also where another one stands in."""
+    one = known.measure
+    names = [*proportions.METHODS] if one.proportion is not None else []
+    if one.name == "roc_auc":
+        names = ["delong", "delong_logit"]
+    elif one.line_of_auc is None and not METHODS[one.interval].resampled:
+        names = list(dict.fromkeys([*names, one.interval]))
+    for name in names:
+        yield name, METHODS[name].make(known)[0]
 
 
 Found = dict[tuple[str, str], np.ndarray]
 
 
-def from_replicates(
-    spec: Spec, replicates: bootstrap.Replicates, ranking: Ranking, *, full: bool
-) -> dict[str, Interval]:
+def from_replicates(known: Known, replicates: bootstrap.Replicates, *, full: bool) -> dict[str, Interval]:
     """The intervals that replicates give; not ``full``: the percentile interval alone, to show what strata do."""
     low, high = replicates.interval("percentile", LEVEL)
     made = {"percentile": Interval(low, high)}
     if full:
         made["basic"] = Interval(2 * replicates.value - high, 2 * replicates.value - low)
         made["bca"] = replicates.interval("bca", LEVEL)
-        if spec.measure.name in intervals.BY_EFFECTIVE_SIZE:
-            made["wilson_effective"] = intervals.effective_wilson(spec, replicates, ranking, LEVEL)
+        own = METHODS[known.measure.interval]
+        if own.resampled and own.name not in made:
+            made[own.name] = own.make(replace(known, drawn=replicates))[0]
     return made
 
 
@@ -193,18 +191,22 @@ def chunk(
         sample = cell.draw(rng)
         ranking = rank(sample)
         values["n_pos"][i] = ranking.n_pos
-        at = compute(specs, ranking).values
+        rows = Rows(sample, ranking)
+        computed = rows.compute(specs)
+        at = computed.values
         defined = [spec for spec in specs if math.isfinite(at[spec])]
         closed: set[Spec] = set()
         for spec in defined:
             name = spec.measure.name
             values[name][i] = at[spec]
-            for method, interval in closed_forms(spec, at[spec], ranking):
+            known = Known(spec, at[spec], LEVEL, rows, computed)
+            for method, interval in closed_forms(known):
                 found[name, method][i] = interval
-            chosen = intervals.closed_form(spec, at[spec], ranking, AUTO)
-            if chosen is not None:
-                found[name, "auto"][i] = chosen[0]
-                taken[name][chosen[1]] += 1
+            chosen = choose(spec, AUTO, rows)
+            if chosen is not None and not chosen.resampled:
+                made_by, used = chosen.make(known)
+                found[name, "auto"][i] = made_by
+                taken[name][used] += 1
                 closed.add(spec)
         for kind in ("plain", "stratified"):
             resampler = Resampler(sample, ranking, stratified=kind == "stratified", seed=number * sims + i)
@@ -212,11 +214,12 @@ def chunk(
             for spec, replicates in drawn.items():
                 name = spec.measure.name
                 chosen_here = spec not in closed and intervals.is_stratified(spec, AUTO) == (kind == "stratified")
-                made = from_replicates(spec, replicates, ranking, full=kind == "plain" or chosen_here)
+                known = Known(spec, at[spec], LEVEL, rows, computed)
+                made = from_replicates(known, replicates, full=kind == "plain" or chosen_here)
                 for method, interval in made.items():
                     found[name, f"{method} {kind}"][i] = interval
                 if chosen_here:
-                    method = intervals.bootstrap_method(spec, AUTO)
+                    method = choose(spec, AUTO, rows).name  # type: ignore[union-attr]
                     found[name, "auto"][i] = made[method]
                     taken[name][f"{method} {kind}"] += 1
     return cell, values, dict(found), taken
@@ -256,7 +259,7 @@ class Row:
 
 def count(cell: Cell, values: dict[str, np.ndarray], found: Found) -> Iterator[Row]:
     """Count the intervals that hold the truth; widths are in units of 2·1.96 standard deviations of the estimate."""
-    truths = {spec.measure.name: v for spec, v in compute(cell.specs(), cell.population()).items()}
+    truths = {spec.measure.name: v for spec, v in compute(cell.specs(), cell.population()).values.items()}
     grows = {spec.measure.name for spec in cell.specs() if spec.measure.extensive} | {"quota_pearson"}
     value_of_size = values["n_pos"]
     for (name, method), made in found.items():
@@ -357,9 +360,10 @@ def print_tables(rows: list[Row]) -> None:
     print("\nWhat interval='auto' takes:\n")
     print(table([row for row in rows if row.method.startswith("auto")]))
     print("\nProportions and their methods, mean over the columns above (least):\n")
-    print(summary([row for row in rows if row.measure in cells.PROPORTIONS], [*proportions.METHODS, "bca plain"]))
+    shares = [row for row in rows if find_measure(row.measure).proportion is not None]
+    print(summary(shares, [*proportions.METHODS, "bca plain"]))
     print("\nBootstraps side by side, mean over the columns above (least):\n")
-    drawn = [f"{method} plain" for method in bootstrap.METHODS]
+    drawn = [f"{method} plain" for method in FROM_REPLICATES]
     print(summary(rows, [*drawn, "percentile stratified"]))
 
 

@@ -11,7 +11,6 @@ from scipy.special import ndtri
 
 import cutline as cl
 from cutline.inference.delong import auc_interval, auc_variance, newcombe
-from cutline.inference.intervals import AUC_FAMILY
 from cutline.ranking import rank
 from cutline.sample import make_sample
 from samples import ANY, Case, cases, random_case
@@ -107,7 +106,7 @@ def test_classes_swapped_and_scores_turned_round() -> None:
     assert (b.low, b.high) == pytest.approx((1 - a.high, 1 - a.low))
 
 
-@pytest.mark.parametrize("name", AUC_FAMILY)
+@pytest.mark.parametrize("name", [m.name for m in cl.measures() if m.line_of_auc])
 def test_relatives_carry_the_interval_of_the_auc(name: str) -> None:
     """The ends are what the relative would be at the AUC's ends, with the same class sizes (DESIGN: one number)."""
     case = random_case(2, 90, 15)

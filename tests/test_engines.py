@@ -19,7 +19,7 @@ import cutline as cl
 from cutline.catalogue.declare import make_spec, parse_measure
 from cutline.engines import duckdb_engine, request
 from cutline.engines import stream as streams
-from cutline.engines.result import TableEvaluation
+from cutline.engines.streamed import Streamed
 from cutline.evaluation import choose_specs
 from cutline.tables import compare_table, evaluate_table
 
@@ -121,7 +121,7 @@ def test_every_measure_is_the_same_on_every_engine(
         interval=None,
         **engine(ENGINES[name], monkeypatch),
     )
-    assert isinstance(found, TableEvaluation) == (name != "loaded")
+    assert isinstance(found.rows, Streamed) == (name != "loaded")
     assert_same(found, expected)
     facts = {key: value for key, value in found.facts.items() if key != "dropped"}
     assert facts == pytest.approx(expected.facts, nan_ok=True)
@@ -181,7 +181,7 @@ def test_a_sort_that_spills_gives_the_same(tmp_path: Path) -> None:
     found = evaluate_table(
         path, label="y", score="p", quota=0.01, interval=None, memory_limit="40MB", threads=2, temp_directory=folder
     )
-    assert isinstance(found, TableEvaluation)
+    assert isinstance(found.rows, Streamed)
     assert_same(found, expected)
     assert os.listdir(folder) == []
 
@@ -212,8 +212,8 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     exact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
     monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
     compact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
-    assert exact.tolerance == 0
-    assert compact.tolerance == streams.TOLERANCE
+    assert exact.rows.tolerance == 0
+    assert compact.rows.tolerance == streams.TOLERANCE
     assert exact.at(quota=777).to_dict() == pytest.approx(expected.at(quota=777).to_dict())
     for ev in (exact, compact):
         assert ev.at(quota=1234).to_dict() == pytest.approx(expected.at(quota=1234).to_dict())
@@ -222,14 +222,14 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
         assert [dict(row) for row in ev.lift_table(20)] == [pytest.approx(dict(row)) for row in expected.lift_table(20)]
     for quota in (5, 501, 9_999, 31_007, 39_990):
         near, truth = compact.at(quota=quota), expected.at(quota=quota)
-        assert near.recall == pytest.approx(truth.recall, abs=compact.tolerance)
-        assert near.fpr == pytest.approx(truth.fpr, abs=compact.tolerance)
+        assert near.recall == pytest.approx(truth.recall, abs=compact.rows.tolerance)
+        assert near.fpr == pytest.approx(truth.fpr, abs=compact.rows.tolerance)
     whole, thin = expected.curve("roc"), compact.curve("roc")
     assert len(thin) < len(whole) / 2
     points = set(zip(whole.x.tolist(), whole.y.tolist(), whole.thresholds.tolist(), strict=True))
     assert points.issuperset(zip(thin.x.tolist(), thin.y.tolist(), thin.thresholds.tolist(), strict=True))
     found, truth = compact.curve("qrecall"), expected.curve("qrecall")
-    assert np.abs(np.interp(truth.x, found.x, found.y) - truth.y).max() <= compact.tolerance
+    assert np.abs(np.interp(truth.x, found.x, found.y) - truth.y).max() <= compact.rows.tolerance
     json.loads(compact.to_json())
     assert "roc_auc" in repr(compact)
 

@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.inference import cells, proportions
-from cutline.inference.bootstrap import METHODS as BOOTSTRAPS
+from cutline.inference import proportions
 from cutline.inference.bootstrap import replicate
-from cutline.inference.intervals import AUC_FAMILY, NAMES
 from cutline.inference.resampling import Resampler
+from cutline.inference.settings import FROM_REPLICATES as BOOTSTRAPS
+from cutline.inference.settings import NAMES
 from cutline.ranking import rank
 from cutline.sample import make_sample
 from samples import Case, random_case
 from test_catalogue import SCORED
 
-PROPORTIONS = [*cells.PROPORTIONS, "zero_one_loss"]
+PROPORTIONS = [m.name for m in cl.measures() if m.proportion]
+AUC_FAMILY = [m.name for m in cl.measures() if m.line_of_auc]
 MAY_LEAVE_THE_RANGE = {"wald", "basic"}
 FROM_REPLICATES = {*BOOTSTRAPS, "wilson_effective"}
 
@@ -126,7 +127,7 @@ def test_proportions_by_name_have_their_own_denominator(
 ) -> None:
     ev = by_method[method]
     e = ev[name]
-    at = ev.at(quota=20) if name in ("hit_rate", "qrecall") else ev.at(threshold=0.5)
+    at = ev.at(quota=20) if name in ("hit_rate", "qrecall", "quota_lift") else ev.at(threshold=0.5)
     tp, fp, fn, tn = at.tp, at.fp, at.fn, at.tn
     r, n = {
         "accuracy": (tp + tn, tp + fp + fn + tn),
@@ -141,8 +142,9 @@ def test_proportions_by_name_have_their_own_denominator(
         "negative_predictive_value": (tn, tn + fn),
         "hit_rate": (tp, 20),
         "qrecall": (tp, tp + fn),
+        "quota_lift": (tp, tp + fn),
     }[name]
-    scale = n if name == "zero_one_loss" else 1.0
+    scale = {"zero_one_loss": n, "quota_lift": (tp + fp + fn + tn) / 20}.get(name, 1.0)
     expected = proportions.METHODS[method](r, n, 0.95)
     assert (e.low / scale, e.high / scale) == pytest.approx(tuple(expected), abs=1e-9)
     assert e.method == method
@@ -335,7 +337,7 @@ def test_grouped_rows_take_the_bootstrap_and_are_wider_where_rows_repeat() -> No
     clusters = np.repeat(np.arange(300), 3)
     grouped = evaluated(case, clusters=clusters, n_resamples=1000)
     bare = evaluated(case, "percentile", n_resamples=1000)
-    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= FROM_REPLICATES
+    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= FROM_REPLICATES | {"wilson"}
     for name in ("accuracy", "roc_auc", "log_loss"):
         wider = (grouped[name].high - grouped[name].low) / (bare[name].high - bare[name].low)
         assert wider == pytest.approx(math.sqrt(3), rel=0.2), name

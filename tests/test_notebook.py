@@ -189,7 +189,7 @@ def test_a_streamed_table_and_comparison_are_shown(tmp_path: Any) -> None:
     path = tmp_path / "scores.csv"
     np.savetxt(path, np.column_stack([y, p, q]), delimiter=",", header="y,p,q", comments="", fmt="%.6f")
     ev = cl.evaluate_table(str(path), label="y", score="p", quota=500, stream=True, n_resamples=20)
-    assert type(ev).__name__ == "TableEvaluation"
+    assert type(ev.rows).__name__ == "Streamed"
     roc = pictures(ev)["ROC"]
     whole = pictures(cl.evaluate(y, p.round(6), quota=500, interval=None))["ROC"]
     assert near(dots(roc, (0, 1), (0, 1))[0], dots(whole, (0, 1), (0, 1))[0])

@@ -122,7 +122,7 @@ class ClassComparison(TabularResult):
         found = {"low": low, "high": high, "standard_error": error, "p_value": p, "method": method}
         plain = one.sample.weight is None and one.sample.cluster is None
         if spec.measure.name in ("accuracy", "error_rate") and plain:
-            exact = tests.mcnemar(one.sample.right, two.sample.right)
+            exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
             found |= {"p_value": exact, "method": f"{method}, exact McNemar p"}
         return {**row, **found}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -13,24 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
-from .decide.dominance import dominance, drawn_hits, every_place, family_hull
+from .decide.dominance import dominance, family_hull
 from .decide.recommendation import Recommendation, recommend
 from .errors import InputError
 from .evaluation import Evaluation, choose_specs, evaluate_sample
-from .inference import blocks
 from .inference import paired as tests
-from .inference.intervals import AUC_FAMILY, INTERVAL, Settings, auc_line
-from .inference.resampling import Resampler
+from .inference.evidence import Rows
+from .inference.settings import INTERVAL, Settings
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
 from .validate import checked
 
 Floats = NDArray[np.float64]
-_OF_DECISIONS = ("accuracy", "error_rate", "zero_one_loss")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(TabularResult):
+class Comparison(TabularResult, Mapping[str, Evaluation]):
     """Several models on the same cases (or on cases of their own, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates; models on the same cases share the rows drawn.
@@ -41,13 +39,26 @@ class Comparison(TabularResult):
     settings: Settings
     quota: int | None
     threshold: float
-    paired: bool
     margin: float | None
-    clusters: Any = field(default=None, repr=False)
+    pairs: tests.Pairs = field(repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Evaluation:
         return self.evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def paired(self) -> bool:
+        """Whether the models were compared on the same cases."""
+        return self.pairs.paired
 
     def key(self, measure: str) -> str:
         """The measure string under which a measure stands here."""
@@ -104,16 +115,18 @@ class Comparison(TabularResult):
         raise InputError(f"there is no pair {a!r}, {b!r} among the models {', '.join(self.evaluations)}")
 
     def dominance(self, by: str = "quota") -> Table:
-        """From which quota (or false positive rate) to which each model leads, and in what share of replicates."""
+        """From which quota (or false positive rate) to which each model leads, and in what share of replicates.
+
+        Streamed tables are read where blocks of their rankings end; ``share`` is nan where no replicates were drawn.
+        """
         if by not in ("quota", "fpr"):
             raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
         self._need_common_rows("dominance")
         if by == "quota":
             self._need_rows_that_count_alike("dominance by quota")
-        resamplers = {name: self._resampler(ev, stratified=by == "fpr") for name, ev in self.evaluations.items()}
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
-        places = every_place(next(iter(rankings.values())), by)
-        return dominance(rankings, by, places, *drawn_hits(rankings, resamplers, by, places, self.settings.n_resamples))
+        places, grids, hits = zip(*(ev.rows.lead(by, self.settings) for ev in self.evaluations.values()), strict=True)
+        return dominance(rankings, by, np.unique(np.concatenate(places)), grids[0], np.array(hits))
 
     def hull(self) -> Table:
         """The ROC convex hull of all models: which one at which operating range."""
@@ -142,79 +155,25 @@ class Comparison(TabularResult):
         if next(iter(self.evaluations.values())).ranking.weighted:
             raise InputError(f"{what} counts rows, but this comparison is weighted; leave sample_weight out")
 
-    def _resampler(self, ev: Evaluation, *, stratified: bool) -> Resampler:
-        settings = self.settings
-        return Resampler(
-            ev.sample,
-            ev.ranking,
-            stratified=stratified,
-            clusters=self.clusters,
-            seed=settings.seed,
-            progress=settings.progress,
-            paired=self.paired,
-        )
-
-    @cached_property
-    def _placements(self) -> dict[str, tuple[Floats, Floats]]:
-        return {name: tests.row_placements(ev.sample, ev.ranking) for name, ev in self.evaluations.items()}
-
     def _pair(self, a: str, b: str, key: str, spec: Spec) -> dict[str, Any]:
         one, two = self.evaluations[a], self.evaluations[b]
-        gap = one.estimates[key].value - two.estimates[key].value
-        row = {"a": a, "b": b, "measure": key, "difference": gap}
-        nothing = {"low": np.nan, "high": np.nan, "standard_error": np.nan, "p_value": np.nan, "method": ""}
-        if gap != gap or self.settings.interval is None:
-            return {**row, **nothing}
-        plain_rows = not one.ranking.weighted and self.clusters is None
-        same_scale = self.paired or spec.measure.name in ("roc_auc", "gini", "pem")
-        if (
-            spec.measure.name in AUC_FAMILY
-            and plain_rows
-            and same_scale
-            and spec.ties == "expected"
-            and not spec.options
-        ):
-            return {**row, **self._by_delong(a, b, spec.measure.name)}
-        gaps = self._gaps(a, b, key)
-        if gaps is None:
-            return {**row, **nothing}
-        level = self.settings.level
-        if self.by_blocks and not spec.measure.needs_quota:
-            return {**row, **_by_blocks(spec, gap, one.estimates[key].value, gaps, self.replicates[a][key], level)}
-        low, high, error, p = tests.summary(gaps, level)
-        method = "paired bootstrap" if self.paired else "bootstrap"
-        found: dict[str, Any] = {"low": low, "high": high, "standard_error": error, "p_value": p, "method": method}
-        if spec.measure.name in _OF_DECISIONS and plain_rows and self.paired:
-            threshold = 0.5 if spec.threshold is None else spec.threshold
-            right = [(ev.sample.score > np.float64(threshold)) == ev.sample.positive for ev in (one, two)]
-            found |= {"p_value": tests.mcnemar(*right), "method": "paired bootstrap, exact McNemar p"}
-        return {**row, **found}
+        pair = tests.Pair(
+            a,
+            b,
+            spec,
+            (one.estimates[key].value, two.estimates[key].value),
+            (one.ranking, two.ranking),
+            self.pairs,
+            (self.replicates[a].get(key), self.replicates[b].get(key)),
+            self.settings,
+            self.by_blocks,
+        )
+        return {"a": a, "b": b, "measure": key, "difference": pair.difference, **pair.test()._asdict()}
 
     @cached_property
     def by_blocks(self) -> bool:
         """Whether the lists are so long that measures are compared block by block instead of by replicates."""
-        long = all(blocks.are_enough(ev.ranking, ev.sample) for ev in self.evaluations.values())
-        return long and self.settings.interval == "auto" and self.clusters is None
-
-    def _gaps(self, a: str, b: str, key: str) -> Floats | None:
-        one, two = self.replicates[a], self.replicates[b]
-        if key not in one or key not in two:
-            return None
-        with np.errstate(invalid="ignore"):
-            return one[key] - two[key]
-
-    def _by_delong(self, a: str, b: str, name: str) -> dict[str, Any]:
-        """DeLong's test, carried to a measure that is a straight line in the AUC."""
-        of_auc, variance = tests.auc_difference(self._placements[a], self._placements[b], paired=self.paired)
-        low, high = tests.normal_interval(of_auc, variance, self.settings.level)
-        slope, _ = auc_line(name, self.evaluations[a].ranking)
-        return {
-            "low": low * slope,
-            "high": high * slope,
-            "standard_error": float(np.sqrt(variance)) * slope,
-            "p_value": tests.normal_p(of_auc, variance),
-            "method": "delong",
-        }
+        return self.settings.interval == "auto" and all(ev.rows.is_long for ev in self.evaluations.values())
 
     def _reading(self, row: Mapping[str, Any], spec: Spec) -> str:
         low, high, margin = row["low"], row["high"], self.margin
@@ -274,18 +233,6 @@ class Comparison(TabularResult):
         from .present.notebook import comparison_html
 
         return comparison_html(self, self._headline())
-
-
-def _by_blocks(spec: Spec, gap: float, value: float, gaps: Floats, of_first: Floats, level: float) -> dict[str, Any]:
-    """Difference from the spread of its values over blocks of rows, the same blocks for both models."""
-    from scipy.special import stdtr
-
-    # a sum that grows with n: the blocks' differences on the scale of the whole list
-    scale = value / float(of_first.mean()) if spec.measure.extensive and of_first.mean() else 1.0
-    error = abs(scale) * float(gaps.std(ddof=1)) / np.sqrt(len(gaps))
-    low, high = tests.normal_interval(gap, error**2, level, len(gaps) - 1)
-    p = 2.0 * float(stdtr(len(gaps) - 1, -abs(gap) / error)) if error > 0 else float(gap == 0)
-    return {"low": low, "high": high, "standard_error": error, "p_value": p, "method": "paired blocks"}
 
 
 @checked(interval=INTERVAL)
@@ -348,7 +295,8 @@ def compare(
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota, weighted=weighted)}
     first = next(iter(evaluations.values()))
     rows = None if quota is None else resolve_quota(quota, first.ranking.rows)
-    return Comparison(evaluations, specs, settings, rows, threshold, paired, margin, clusters, drawn)
+    pairs = tests.RowPairs({name: ev.rows for name, ev in evaluations.items() if isinstance(ev.rows, Rows)}, paired)
+    return Comparison(evaluations, specs, settings, rows, threshold, margin, pairs, drawn)
 
 
 def _samples(

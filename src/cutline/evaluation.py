@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
 from .errors import InputError
 from .estimate import Estimate
-from .inference.intervals import INTERVAL, Settings, estimate_all
-from .ranking import Ranking, rank
+from .inference.evidence import Evidence, Rows
+from .inference.intervals import estimate
+from .inference.settings import INTERVAL, Settings
+from .ranking import Ranking
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .validate import checked
@@ -31,14 +34,23 @@ class Evaluation(TabularResult):
     """What one model's scores are worth. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
-    sample: Sample
-    ranking: Ranking
+    rows: Evidence
     specs: Mapping[str, Spec]
     estimates: Mapping[str, Estimate]
     settings: Settings
     threshold: float
     quota: int | None
-    clusters: Any = None
+    dropped: int | None = None
+
+    @property
+    def ranking(self) -> Ranking:
+        """The list, best first, one row for each distinct score; compact where the rows have streamed by."""
+        return self.rows.ranking
+
+    @property
+    def sample(self) -> Sample:
+        """Labels and scores, row by row; refused where a table was streamed and its rows were not kept."""
+        return self.rows.sample
 
     def __getitem__(self, name: str) -> Estimate:
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
@@ -67,22 +79,10 @@ class Evaluation(TabularResult):
         return len(self.estimates)
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
-        """Rows, positives, and how much is tied."""
-        size = self.ranking.pos + self.ranking.neg
-        n, n_pos = self.ranking.rows, int(np.count_nonzero(self.sample.positive))
-        pairs = self.ranking.n_pos * self.ranking.n_neg
-        tied = float((self.ranking.pos.astype(np.float64) * self.ranking.neg).sum())
-        return {
-            "rows": n,
-            "positives": n_pos,
-            "negatives": n - n_pos,
-            "share_positive": n_pos / n,
-            "distinct_scores": len(self.ranking),
-            "largest_tie": float(size.max()),
-            "tied_pairs": tied / pairs if pairs else float("nan"),
-            "weighted": self.ranking.weighted,
-        }
+    def facts(self) -> Mapping[str, Any]:
+        """Rows, positives, how much is tied; of a table also how many rows were dropped because a value was missing."""
+        own = {} if self.dropped is None else {"dropped": self.dropped}
+        return MappingProxyType({**self.rows.facts, **own})
 
     @checked
     def at(
@@ -96,7 +96,7 @@ class Evaluation(TabularResult):
         specificity: float | None = None,
     ) -> OperatingPoint:
         """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr."""
-        return operating_point(
+        point = operating_point(
             self.ranking,
             quota=quota,
             threshold=threshold,
@@ -106,12 +106,14 @@ class Evaluation(TabularResult):
             specificity=specificity,
             level=self.settings.level,
         )
+        settled: OperatingPoint = self.rows.settle(
+            point, None if quota is None else resolve_quota(quota, self.ranking.rows)
+        )
+        return settled
 
     def curve(self, name: str) -> Curve:
         """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""
-        from .inference.bands import band_maker
-
-        return curve(name, self.ranking, band_maker(name, self.sample, self.ranking, self.settings, self.clusters))
+        return curve(name, self.ranking, self.rows.band(name, self.settings))
 
     def hull(self) -> Table:
         """Vertices of the ROC convex hull: false and true positive rate, and the threshold to use there."""
@@ -288,32 +290,49 @@ def evaluate_sample(
     settings: Settings,
     clusters: Any = None,
     keep: dict[str, Any] | None = None,
+    dropped: int | None = None,
 ) -> Evaluation:
     """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
     if quota is not None and sample.weight is not None:
         raise InputError("quota counts rows and sample_weight makes rows count unequally: leave one of the two out")
     specs = choose_specs(measures, threshold=threshold, quota=quota, weighted=sample.weight is not None)
-    ranking = rank(sample)
-    rows = None if quota is None else resolve_quota(quota, ranking.rows)
     obstacles = {spec: obstacle_of(spec.measure, sample, measures is None) for spec in specs}
-    estimates = estimate_all(specs, sample, ranking, obstacles, settings, clusters, keep)
+    rows = Rows.of(sample, clusters=clusters, paired=keep is not None)
+    return evaluation_of(
+        rows, specs, obstacles, settings, name=name, threshold=threshold, quota=quota, keep=keep, dropped=dropped
+    )
+
+
+def evaluation_of(
+    rows: Evidence,
+    specs: Sequence[Spec],
+    obstacles: Mapping[Spec, str],
+    settings: Settings,
+    *,
+    name: str,
+    threshold: float,
+    quota: int | float | None,
+    keep: dict[str, Any] | None = None,
+    dropped: int | None = None,
+) -> Evaluation:
+    """The evaluation of what is known of one model's rows; ``keep`` takes the replicates of every measure."""
+    estimates = estimate(specs, rows, obstacles, settings, keep)
     return Evaluation(
         name,
-        sample,
-        ranking,
+        rows,
         {str(spec): spec for spec in specs},
         {str(spec): estimates[spec] for spec in specs},
         settings,
         threshold,
-        rows,
-        clusters,
+        None if quota is None else resolve_quota(quota, rows.ranking.rows),
+        dropped,
     )
 
 
 def obstacle_of(one: Measure, sample: Sample, by_default: bool) -> str:
     """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
-    if by_default and one.name == "hinge_loss" and sample.are_probabilities:
-        return "the scores look like probabilities; the hinge loss reads signed distances"
+    if by_default and one.scores == "distance" and sample.are_probabilities:
+        return f"the scores look like probabilities; {one.title.lower()} reads signed distances"
     return why_inapplicable(one, sample)
 
 

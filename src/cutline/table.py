@@ -6,6 +6,7 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -70,7 +71,14 @@ class Table(Sequence[Mapping[str, Any]]):
         return html_table(self._rows, self.columns, self.title)
 
 
-class TabularResult:
+class KeepsFields:
+    """A frozen result of which only the fields are pickled and copied; what was derived from them is derived again."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
+class TabularResult(KeepsFields):
     """A result that hands out its rows: ``to_dicts`` is its own, the frames follow."""
 
     def to_dicts(self) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from .comparison import Comparison
 from .errors import InputError
 from .evaluation import Evaluation
-from .inference.intervals import INTERVAL, Settings
+from .inference.settings import INTERVAL, Settings
 from .validate import checked
 
 

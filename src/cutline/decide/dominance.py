@@ -9,37 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference.resampling import Resampler, enough_replicates
 from ..ranking import Ranking
 from ..table import Table
 from .selection import hits_at
 
 Floats = NDArray[np.float64]
-GRID = 257
 _SAME = 1e-9
-
-
-def every_place(ranking: Ranking, axis: str) -> Floats:
-    """Every quota 1 … n, or every number of false positives 0 … n⁻."""
-    first, last = (1, ranking.rows) if axis == "quota" else (0, int(ranking.n_neg))
-    return np.arange(first, last + 1, dtype=np.float64)
 
 
 def hits_by(ranking: Ranking, axis: str, places: Floats) -> Floats:
     """Positives found at each quota, or with so many false positives."""
     return hits_at(ranking, places) if axis == "quota" else _hits_at_misses(ranking, places)
-
-
-def drawn_hits(
-    rankings: Mapping[str, Ranking], resamplers: Mapping[str, Resampler], axis: str, places: Floats, n_resamples: int
-) -> tuple[Floats, Floats]:
-    """Some of the places, and there the positives that each model finds in each replicate."""
-    first = next(iter(rankings.values()))
-    grid = places[np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))]
-    shares = grid / (first.rows if axis == "quota" else first.n_neg)
-    n_resamples = enough_replicates(n_resamples, first.rows)
-    curves = [resamplers[name].curves(0 if axis == "quota" else 1, shares, n_resamples)[0] for name in rankings]
-    return grid, np.array(curves)
 
 
 def _hits_at_misses(ranking: Ranking, misses: Floats) -> Floats:

@@ -21,8 +21,8 @@ from .duckdb_checks import Columns, check
 from .duckdb_source import Source, quoted, translate_errors
 from .pairs import Gaps
 from .request import EvaluationRequest, Job
-from .result import check_same, finish, needs_rows
 from .stream import Stream, Totals
+from .streamed import check_same, finish, needs_rows
 
 IN_MEMORY = 1_000_000
 _GROUP_FIRST = 16  # rows for each distinct score from which grouping before sorting is cheaper
@@ -46,7 +46,7 @@ def evaluate(
     wishes.check(weighted=weight is not None)
     columns, totals = check(source, label, score, weight, positive, missing, others)
     if wishes.stream is False or (wishes.stream is None and totals.rows <= IN_MEMORY):
-        ev = evaluate_sample(
+        return evaluate_sample(
             _loaded(source, columns, totals),
             name=name,
             threshold=wishes.threshold,
@@ -54,9 +54,8 @@ def evaluate(
             measures=wishes.measures,
             settings=wishes.settings,
             keep=keep,
+            dropped=totals.dropped,
         )
-        ev.facts["dropped"] = totals.dropped
-        return ev
     job = Job.of(wishes, totals)
     draws = None
     if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
@@ -78,19 +77,7 @@ def evaluate(
                 progress.advance(len(batch["score"]))
     part = stream.finish()
     check_same(source.name, totals, *part.blocks[:, [2, 3, 1]].sum(axis=0))
-    return finish(
-        part,
-        totals,
-        job.specs,
-        job.readings,
-        job.obstacles,
-        job.settings,
-        name=name,
-        threshold=wishes.threshold,
-        quota=job.rows_at_quota,
-        tolerance=job.tolerance,
-        keep=keep,
-    )
+    return finish(part, totals, job, wishes, name, keep)
 
 
 def compare(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def evaluate(
     columns, dropped = _columns(frame, {"label": label, "score": score, "weight": weight}, missing)
     with _named(label, {"y_score": score}, weight):
         labels, positive = read_labels(columns["label"], positive)
-        ev = evaluate_columns(
+        found = evaluate_columns(
             labels,
             columns["score"],
             name=name,
@@ -34,8 +35,7 @@ def evaluate(
             sample_weight=columns.get("weight"),
             **_options(wishes),
         )
-    ev.facts["dropped"] = dropped
-    return ev
+    return replace(found, dropped=dropped)
 
 
 def compare(
@@ -62,9 +62,8 @@ def compare(
             margin=margin,
             **_options(wishes),
         )
-    for ev in result.evaluations.values():
-        ev.facts["dropped"] = dropped
-    return result
+    known = {name: replace(ev, dropped=dropped) for name, ev in result.evaluations.items()}
+    return replace(result, evaluations=known)
 
 
 def _options(wishes: Any) -> dict[str, Any]:

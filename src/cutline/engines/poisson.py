@@ -16,7 +16,7 @@ makes, the same in every replicate to first order, is taken out by centring on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
-from ..decide.dominance import GRID, hits_by
+from ..decide.dominance import hits_by
+from ..inference.evidence import GRID
 from ..ranking import Ranking
 from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
 
@@ -60,7 +61,7 @@ def replicate(
     ranking: Ranking,
     middle: Floats,
     counts: NDArray[Any],
-    values: dict[Spec, float],
+    values: Mapping[Spec, float],
     keeps_classes: Callable[[Spec], bool],
 ) -> dict[Spec, Floats]:
     """Replicates of many measures from the counts of a stream, centred on their exact values.

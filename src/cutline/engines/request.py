@@ -6,18 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..catalogue.compute import SweepPlan, plan_sweeps
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..evaluation import choose_specs, obstacle_of
-from ..inference.intervals import Settings
-from ..sample import resolve_quota
-from .result import empty_sample, refuse_settings
+from ..inference.settings import Settings
+from ..sample import Sample
 from .stream import TOLERANCE, Totals
 
 STREAMED_RESAMPLES = 200
 KEEP_ALL_SCORES = 2**16  # with fewer distinct scores the whole ranking is kept: nothing is within a tolerance
 _PORTIONS = 100
+
+
+def empty_sample(totals: Totals) -> Sample:
+    """A sample without rows that knows the extremes: what the checks of the measures read."""
+    weight = np.empty(0) if totals.weighted else None
+    return Sample(np.empty(0, np.bool_), np.empty(0), weight, totals.low, totals.high)
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,6 @@ class Job:
     readings: list[SweepPlan]
     obstacles: Mapping[Spec, str]
     tolerance: float
-    rows_at_quota: int | None
     settings: Settings
 
     @classmethod
@@ -63,11 +69,15 @@ class Job:
                 "distinct scores; leave it out, or evaluate a sample of the rows"
             )
         readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.rows)
-        rows = None if wishes.quota is None else resolve_quota(wishes.quota, totals.rows)
-        refuse_settings(wishes.settings)
+        if wishes.settings.interval == "bca":
+            raise InputError(
+                "interval",
+                "'bca' leaves out rows in turn, but the rows of this table are not kept in memory",
+                "use 'percentile' or 'basic' (at these sizes the correction is far smaller than the interval)",
+            )
         resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples
         settings = replace(wishes.settings, n_resamples=resamples)
-        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, rows, settings)
+        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, settings)
 
     def marks(self, rows: int) -> list[int]:
         """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""

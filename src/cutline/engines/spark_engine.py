@@ -27,10 +27,10 @@ from .comparing import Discordant, compared
 from .pairs import Gaps
 from .partition import PartialSums, joined_parts
 from .request import EvaluationRequest, Job
-from .result import check_same, finish, needs_rows
 from .spark_checks import check
 from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
 from .stream import Totals
+from .streamed import check_same, finish, needs_rows
 
 Keys = list[list[int]]
 _ROWS_PER_PARTITION = 500_000
@@ -102,19 +102,7 @@ class _Table:
         job, name = self.jobs[k], self.models[k]
         part = joined_parts(told, job.readings)
         check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].sum(axis=0))
-        return finish(
-            part,
-            self.totals[k],
-            job.specs,
-            job.readings,
-            job.obstacles,
-            job.settings,
-            name=name,
-            threshold=self.wishes.threshold,
-            quota=job.rows_at_quota,
-            tolerance=job.tolerance,
-            keep=self.drawn.get(name),
-        )
+        return finish(part, self.totals[k], job, self.wishes, name, self.drawn.get(name))
 
     def _tasks(self) -> list[Task]:
         tasks = []

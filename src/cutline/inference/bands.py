@@ -2,56 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import points
 from ..ranking import Ranking
-from ..sample import Sample
-from .intervals import Settings
 from .proportions import z_of
 from .resampling import Resampler, enough_replicates
+from .settings import Settings
 
 Floats = NDArray[np.float64]
 _AXIS = {"roc": 1, "precision_recall": 2}
 _STRATIFIED = ("roc", "precision_recall", "tpr_fpr")
 
 
-def band_maker(name: str, sample: Sample, ranking: Ranking, settings: Settings, clusters: Any = None) -> Any:
-    """The function that a curve calls for its band: limits at given abscissas."""
-
-    def banded(grid: Floats, level: float, simultaneous: bool) -> tuple[Floats, Floats]:
-        stratified = settings.stratify if settings.stratify is not None else name in _STRATIFIED
-        resampler = Resampler(
-            sample, ranking, stratified=stratified, clusters=clusters, seed=settings.seed, progress=settings.progress
-        )
-        shares = grid if name in (*_AXIS, "tpr_fpr") else grid / ranking.rows
-        hits, misses, n_pos, n_neg = resampler.curves(
-            _AXIS.get(name, 0), shares, enough_replicates(settings.n_resamples, ranking.rows)
-        )
-        _, drawn = points(name, hits, misses, n_pos, n_neg)
-        drawn = drawn[~np.isnan(drawn[:, -1])]
-        tail = (1.0 - level) / 2.0
-        low, middle, high = np.nanquantile(drawn, [tail, 0.5, 1.0 - tail], axis=0)
-        least = _least_width(name, grid, middle, ranking, level)
-        top = {"gain": float(ranking.n_pos), "lift": ranking.rows / ranking.n_pos}.get(name, 1.0)
-        if not simultaneous:
-            # where the curve is at its floor or ceiling replicates hardly vary: it is at least as wide as a proportion
-            edge = (middle <= 0.0) | (middle >= top * (1 - 1e-12))
-            low = np.where(edge, np.minimum(low, middle - least), low)
-            high = np.where(edge, np.maximum(high, middle + least), high)
-        else:
-            down, up = np.maximum(middle - low, least), np.maximum(high - middle, least)
-            with np.errstate(all="ignore"):
-                beyond = np.maximum((middle - drawn) / down, (drawn - middle) / up)
-            worst = np.nanmax(np.where(np.isfinite(beyond), beyond, 0.0), axis=1)
-            stretch = max(1.0, float(np.quantile(worst, level)))
-            low, high = middle - stretch * down, middle + stretch * up
-        return np.clip(low, 0.0, top), np.clip(high, 0.0, top)
-
-    return banded
+def band(
+    name: str,
+    ranking: Ranking,
+    settings: Settings,
+    resampler_of: Callable[..., Resampler],
+    grid: Floats,
+    level: float,
+    simultaneous: bool,
+) -> tuple[Floats, Floats]:
+    """Limits of a curve at given abscissas."""
+    stratified = settings.stratify if settings.stratify is not None else name in _STRATIFIED
+    resampler = resampler_of(settings, stratified=stratified)
+    shares = grid if name in (*_AXIS, "tpr_fpr") else grid / ranking.rows
+    hits, misses, n_pos, n_neg = resampler.curves(
+        _AXIS.get(name, 0), shares, enough_replicates(settings.n_resamples, ranking.rows)
+    )
+    _, drawn = points(name, hits, misses, n_pos, n_neg)
+    drawn = drawn[~np.isnan(drawn[:, -1])]
+    tail = (1.0 - level) / 2.0
+    low, middle, high = np.nanquantile(drawn, [tail, 0.5, 1.0 - tail], axis=0)
+    least = _least_width(name, grid, middle, ranking, level)
+    top = {"gain": float(ranking.n_pos), "lift": ranking.rows / ranking.n_pos}.get(name, 1.0)
+    if not simultaneous:
+        # where the curve is at its floor or ceiling replicates hardly vary: it is at least as wide as a proportion
+        edge = (middle <= 0.0) | (middle >= top * (1 - 1e-12))
+        low = np.where(edge, np.minimum(low, middle - least), low)
+        high = np.where(edge, np.maximum(high, middle + least), high)
+    else:
+        down, up = np.maximum(middle - low, least), np.maximum(high - middle, least)
+        with np.errstate(all="ignore"):
+            beyond = np.maximum((middle - drawn) / down, (drawn - middle) / up)
+        worst = np.nanmax(np.where(np.isfinite(beyond), beyond, 0.0), axis=1)
+        stretch = max(1.0, float(np.quantile(worst, level)))
+        low, high = middle - stretch * down, middle + stretch * up
+    return np.clip(low, 0.0, top), np.clip(high, 0.0, top)
 
 
 def _least_width(name: str, x: Floats, y: Floats, ranking: Ranking, level: float) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,6 @@ from ..ranking import rank
 from ..sample import Sample, make_sample
 from ..validate import checked, one_of
 from .resampling import Resampler
-
-METHODS = ("percentile", "basic", "bca")
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def _quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> list[flo
 
 
 def replicate(
-    specs: Sequence[Spec], values: dict[Spec, float], resampler: Resampler, n_resamples: int, *, jackknife: bool
+    specs: Sequence[Spec], values: Mapping[Spec, float], resampler: Resampler, n_resamples: int, *, jackknife: bool
 ) -> dict[Spec, Replicates]:
     """Replicates of many measures from one pass for each tie rule among them."""
     _, shares, strata = resampler.blocks() if jackknife else (None, np.empty(0), np.empty(0, np.int64))

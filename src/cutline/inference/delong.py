@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import ratio
+from ..catalogue.declare import Measure, ratio
 from ..estimate import Interval
 from ..ranking import Ranking
 from .proportions import z_of
@@ -29,6 +29,20 @@ def auc_variance(ranking: Ranking) -> float:
         return math.nan
     of_pos, of_neg = placements(ranking)
     return _spread(of_pos, ranking.pos, n_pos) / n_pos + _spread(of_neg, ranking.neg, n_neg) / n_neg
+
+
+def auc_and_variance(ranking: Ranking) -> tuple[float, float]:
+    """The area under the ROC curve and its variance; nan without both classes."""
+    if not ranking.n_pos or not ranking.n_neg:
+        return math.nan, math.nan
+    of_pos, _ = placements(ranking)
+    return float(of_pos @ ranking.pos) / ranking.n_pos, auc_variance(ranking)
+
+
+def line_of(one: Measure, ranking: Ranking) -> tuple[float, float]:
+    """Slope and intercept of the straight line that carries the AUC to one of its relatives."""
+    assert one.line_of_auc is not None
+    return one.line_of_auc(ranking.n_pos, ranking.n_neg, ranking.rows)
 
 
 def _spread(values: NDArray[np.float64], counts: NDArray[Any], n: float) -> float:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import compute, with_defaults
+from ..catalogue.compute import DEFAULT_THRESHOLD, compute, with_defaults
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..estimate import Interval
 from ..progress import Progress
 from ..ranking import Ranking, midranks, rank
 from ..sample import Sample, make_sample
+from ..table import KeepsFields
 from ..validate import checked
-from .delong import placements
+from .delong import line_of, placements
+from .evidence import Rows
 from .proportions import z_of
+from .settings import Settings
 
 Floats = NDArray[np.float64]
 
@@ -32,17 +36,148 @@ def row_placements(sample: Sample, ranking: Ranking) -> tuple[Floats, Floats]:
     return of_pos[group[sample.positive]], of_neg[group[~sample.positive]]
 
 
-def auc_difference(one: tuple[Floats, Floats], two: tuple[Floats, Floats], *, paired: bool) -> tuple[float, float]:
-    """AUC₁ − AUC₂ and its variance (DeLong et al. 1988), nan where a class has a single case."""
-    fewest = min(len(a) for a in (*one, *two))
-    difference = float(one[0].mean() - two[0].mean()) if fewest else math.nan
-    if fewest < 2:
-        return difference, math.nan
-    if paired:
-        variance = sum(float(np.var(a - b, ddof=1)) / len(a) for a, b in zip(one, two, strict=True))
-    else:
-        variance = sum(float(np.var(a, ddof=1)) / len(a) for a in (*one, *two))
-    return difference, variance
+class Pairs(Protocol):
+    """What tells pairs of models apart that is not in their own rankings: gathered from rows, or from a pass over them.
+
+    ``paired``: the models are on the same rows. ``independent``: rows count alike and were drawn one by one.
+    """
+
+    @property
+    def paired(self) -> bool: ...
+    @property
+    def independent(self) -> bool: ...
+
+    def auc_variance(self, a: str, b: str) -> float:
+        """Variance of AUC(a) − AUC(b) (DeLong et al. 1988); nan where a class has a single case."""
+
+    def discordant(self, a: str, b: str, threshold: float) -> tuple[int, int]:
+        """How many rows only the first, and only the second model gets right."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowPairs(KeepsFields):
+    """Pairs of models whose rows are in memory."""
+
+    rows: Mapping[str, Rows]
+    paired: bool
+
+    @property
+    def independent(self) -> bool:
+        """Whether rows count alike and were drawn one by one."""
+        return all(rows.independent for rows in self.rows.values())
+
+    @cached_property
+    def _placements(self) -> dict[str, tuple[Floats, Floats]]:
+        return {name: row_placements(rows.sample, rows.ranking) for name, rows in self.rows.items()}
+
+    def auc_variance(self, a: str, b: str) -> float:
+        """Variance of the difference of two AUCs, of placements in both or in each."""
+        one, two = self._placements[a], self._placements[b]
+        if min(len(side) for side in (*one, *two)) < 2:
+            return math.nan
+        gaps = [x - y for x, y in zip(one, two, strict=True)] if self.paired else [*one, *two]
+        return sum(float(np.var(gap, ddof=1)) / len(gap) for gap in gaps)
+
+    def discordant(self, a: str, b: str, threshold: float) -> tuple[int, int]:
+        """Rows that only one of the two gets right."""
+        first, second = ((s.score > np.float64(threshold)) == s.positive for s in map(self._sample, (a, b)))
+        return discordant(first, second)
+
+    def _sample(self, name: str) -> Sample:
+        return self.rows[name].sample
+
+
+class Tested(NamedTuple):
+    """A difference tested: its interval, standard error, p-value, and how they were made."""
+
+    low: float = math.nan
+    high: float = math.nan
+    standard_error: float = math.nan
+    p_value: float = math.nan
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models by one measure: all that a test may read."""
+
+    a: str
+    b: str
+    spec: Spec
+    values: tuple[float, float]
+    rankings: tuple[Ranking, Ranking]
+    pairs: Pairs
+    drawn: tuple[Floats | None, Floats | None]
+    settings: Settings
+    by_blocks: bool
+
+    @property
+    def difference(self) -> float:
+        """The first model's value less the second's."""
+        return self.values[0] - self.values[1]
+
+    def test(self) -> Tested:
+        """The declared test of the measure where it holds, else the bootstrap; nothing where neither can be made."""
+        if self.difference != self.difference or self.settings.interval is None:
+            return Tested()
+        return TESTS[self.spec.measure.paired_test](self) or by_replicates(self)
+
+
+def by_delong(pair: Pair) -> Tested | None:
+    """DeLong's test, carried to a measure that is a straight line in the AUC, where both models have the same line."""
+    lines = [line_of(pair.spec.measure, ranking) for ranking in pair.rankings]
+    plain = pair.pairs.independent and pair.spec.ties == "expected" and not pair.spec.options
+    if not plain or lines[0] != lines[1]:
+        return None
+    slope = lines[0][0]
+    if slope == 0:  # a class is missing: nothing can differ
+        return Tested()
+    of_auc, variance = pair.difference / slope, pair.pairs.auc_variance(pair.a, pair.b)
+    low, high = normal_interval(of_auc, variance, pair.settings.level)
+    return Tested(low * slope, high * slope, math.sqrt(variance) * slope, normal_p(of_auc, variance), "delong")
+
+
+def by_mcnemar(pair: Pair) -> Tested | None:
+    """Interval from replicates, p-value by the exact McNemar test of the decisions at the threshold."""
+    found = by_replicates(pair)
+    if not found.method or not (pair.pairs.independent and pair.pairs.paired):
+        return found
+    threshold = DEFAULT_THRESHOLD if pair.spec.threshold is None else pair.spec.threshold
+    p = mcnemar(*pair.pairs.discordant(pair.a, pair.b, threshold))
+    return found._replace(p_value=p, method=f"{found.method}, exact McNemar p")
+
+
+def by_replicates(pair: Pair) -> Tested:
+    """From replicates of both models on the same rows drawn; of long lists, from blocks of rows."""
+    one, two = pair.drawn
+    if one is None or two is None:
+        return Tested()
+    with np.errstate(invalid="ignore"):
+        gaps = one - two
+    if pair.by_blocks and not pair.spec.measure.needs_quota:
+        return _over_blocks(pair, gaps, one)
+    return Tested(*summary(gaps, pair.settings.level), "paired bootstrap" if pair.pairs.paired else "bootstrap")
+
+
+def _over_blocks(pair: Pair, gaps: Floats, of_first: Floats) -> Tested:
+    """Difference from the spread of its values over blocks of rows, the same blocks for both models."""
+    from scipy.special import stdtr
+
+    # a sum that grows with n: the blocks' differences on the scale of the whole list
+    mean = float(of_first.mean())
+    scale = pair.values[0] / mean if pair.spec.measure.extensive and mean else 1.0
+    error = abs(scale) * float(gaps.std(ddof=1)) / math.sqrt(len(gaps))
+    gap = pair.difference
+    low, high = normal_interval(gap, error**2, pair.settings.level, len(gaps) - 1)
+    p = 2.0 * float(stdtr(len(gaps) - 1, -abs(gap) / error)) if error > 0 else float(gap == 0)
+    return Tested(low, high, error, p, "paired blocks")
+
+
+TESTS: dict[str, Callable[[Pair], Tested | None]] = {
+    "delong": by_delong,
+    "mcnemar": by_mcnemar,
+    "bootstrap": by_replicates,
+}
 
 
 def normal_p(difference: float, variance: float) -> float:
@@ -52,15 +187,17 @@ def normal_p(difference: float, variance: float) -> float:
     return math.erfc(abs(difference) / math.sqrt(2.0 * variance))
 
 
-def mcnemar(first_right: NDArray[np.bool_], second_right: NDArray[np.bool_]) -> float:
+def discordant(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
+    """How many rows are right in the first alone, and in the second alone."""
+    return int(np.count_nonzero(first & ~second)), int(np.count_nonzero(second & ~first))
+
+
+def mcnemar(first_only: int, second_only: int) -> float:
     """Exact two-sided McNemar test: are the cases that only one model gets right shared fairly between them?"""
     from scipy.special import bdtr
 
-    b = int(np.count_nonzero(first_right & ~second_right))
-    c = int(np.count_nonzero(~first_right & second_right))
-    if b + c == 0:
-        return 1.0
-    return min(1.0, 2.0 * float(bdtr(min(b, c), b + c, 0.5)))
+    total = first_only + second_only
+    return min(1.0, 2.0 * float(bdtr(min(first_only, second_only), total, 0.5))) if total else 1.0
 
 
 def summary(differences: Floats, level: float) -> tuple[float, float, float, float]:

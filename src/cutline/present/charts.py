@@ -186,7 +186,7 @@ def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> dict
     values = [
         {"m": str(k), "x": row["mean_score"], "y": row["share_positive"], "low": row["low"], "high": row["high"]}
         for k, ev in enumerate(evaluations)
-        if ev.sample.are_probabilities
+        if ev.rows.are_probabilities
         for row in reliability(ev, bins)
     ]
     x = alt.X(

@@ -29,7 +29,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     if len(finite) == 0:
         raise InputError("a histogram needs finite scores, and all of these are infinite")
     low, high = float(finite.min()), float(finite.max())
-    if ev.sample.are_probabilities:
+    if ev.rows.are_probabilities:
         low, high = 0.0, 1.0
     elif low == high:
         low, high = low - 0.5, high + 0.5
@@ -55,7 +55,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
 
 def reliability(ev: Evaluation, bins: int = 10) -> Table:
     """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
-    if not ev.sample.are_probabilities:
+    if not ev.rows.are_probabilities:
         raise InputError("a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
     from .explorer import hits_intervals
 

@@ -237,7 +237,7 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
         if not first.facts["weighted"] and first.facts["rows"] >= 10:
             best = "; ".join(f"{ev.name} {ev.lift_table(10)[0]['lift']:.2f}" for ev in evaluations)
             made.append(("deciles", "deciles", charts.deciles_chart(evaluations), f"Lift in the first tenth: {best}."))
-    calibrated = [ev for ev in evaluations if ev.sample.are_probabilities]
+    calibrated = [ev for ev in evaluations if ev.rows.are_probabilities]
     if both and calibrated:
         scores = "; ".join(
             f"{ev.name} {format_value(ev['brier_score'].value)}" for ev in calibrated if "brier_score" in ev
@@ -250,7 +250,7 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
         made.append(("reliability", "reliability", charts.reliability_chart(evaluations), spoken))
     if both:
         for k, ev in enumerate(evaluations[:6]):
-            if ev.sample.are_finite:
+            if ev.rows.are_finite:
                 spoken = f"{ev.name}: the less the two overlap, the better the model tells them apart."
                 made.append((f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken))
     return [

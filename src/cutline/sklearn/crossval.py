@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import cross_validate
 from sklearn.utils import _safe_indexing
 
-from ..catalogue.compute import compute, why_undefined
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Estimate
-from ..evaluation import Evaluation, choose_specs, evaluate, obstacle_of
-from ..inference.intervals import Settings, bootstrapped, closed_form, is_stratified
-from ..inference.resampling import Resampler, Units
-from ..ranking import Ranking, rank, row_order
-from ..sample import Sample, as_column, as_numbers, make_sample, resolve_quota
+from ..evaluation import Evaluation, choose_specs, evaluate, evaluation_of, obstacle_of
+from ..inference.evidence import Rows
+from ..inference.settings import Settings
+from ..sample import as_column, as_numbers, make_sample
 from ..table import Table, TabularResult, format_value, text_table
 from ..validate import checked
 from .response import BOUNDARY, find_response, positive_class, scores_of
@@ -303,55 +301,6 @@ def pooled_evaluation(
     fold_of = np.repeat(np.arange(len(folds)), [len(fold.rows) for fold in folds])
     if sample.source_rows is not None:
         fold_of = fold_of[sample.source_rows]
-    ranking = rank(sample)
     obstacles = {spec: obstacle_of(spec.measure, sample, by_default) for spec in specs}
-    values = dict(compute([spec for spec in specs if not obstacles[spec]], ranking).values)
-    estimates = {
-        spec: Estimate(
-            str(spec), math.nan, reason=obstacles[spec] or why_undefined(spec.measure, ranking.n_pos, ranking.n_neg)
-        )
-        for spec in specs
-    }
-    drawn = [spec for spec in values if values[spec] == values[spec]]
-    for stratified in (True, False):
-        chosen = [spec for spec in drawn if is_stratified(spec, settings) == stratified]
-        if chosen:
-            resampler = Resampler(sample, ranking, stratified=stratified, seed=settings.seed)
-            resampler.units = units_within(sample, fold_of, stratified)
-            made = bootstrapped(chosen, set(chosen), values, resampler, settings)
-            estimates.update({s: _within_folds(s, e, ranking, settings) for s, e in made.items()})
-    return Evaluation(
-        name,
-        sample,
-        ranking,
-        {str(spec): spec for spec in specs},
-        {str(spec): estimates[spec] for spec in specs},
-        settings,
-        threshold,
-        None if quota is None else resolve_quota(quota, ranking.rows),
-    )
-
-
-def _within_folds(spec: Spec, made: Estimate, ranking: Ranking, settings: Settings) -> Estimate:
-    """Where no replicate differs (every place a hit), the interval of the proportion says more than one of no width."""
-    if made.low == made.high and not ranking.weighted:
-        closed = closed_form(spec, made.value, ranking, replace(settings, interval="auto"))
-        if closed is not None:
-            (low, high), method = closed
-            return replace(made, low=low, high=high, method=method)
-    return replace(made, method=f"{made.method}_within_folds")
-
-
-def units_within(sample: Sample, fold_of: NDArray[np.intp], stratified: bool) -> Units:
-    """Rows as units, drawn within their fold (and class): each replicate has as many rows of every fold as there are.
-
-    Units of a stratum are numbered one after another; rows come in the order of the ranking, as the kernels read them.
-    """
-    order = row_order(sample)
-    stratum = 2 * fold_of[order] + (sample.positive[order] if stratified else 0)
-    unit = np.empty(len(order), np.int32)
-    unit[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)
-    sizes = np.unique(stratum, return_counts=True)[1]
-    strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
-    weight = np.empty(0) if sample.weight is None else sample.weight[order]
-    return Units(strata, unit, weight, len(order))
+    pooled = Rows.of(sample, fold=fold_of)
+    return evaluation_of(pooled, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)

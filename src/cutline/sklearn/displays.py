@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluation import Evaluation, choose_specs, evaluate
-from ..inference.intervals import Settings
+from ..inference.settings import Settings
 from ..present.plots import plot as draw
 from ..present.plots.style import line_style
 from .crossval import pooled_evaluation, read_folds

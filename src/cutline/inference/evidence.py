@@ -1,0 +1,248 @@
+"""What is known of one model's rows: all that estimation asks for, whether the rows are in memory or have streamed by.
+
+Arrays, clusters and the pooled folds of a cross-validation are :class:`Rows`; a table that was streamed answers the
+same questions from what it gathered on the way (``engines.streamed``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.compute import Computed, compute
+from ..catalogue.declare import Spec
+from ..ranking import Ranking, rank, row_order
+from ..sample import Sample
+from ..table import KeepsFields
+from . import bands, blocks, delong
+from .bootstrap import Replicates, replicate
+from .resampling import Resampler, Units, enough_replicates
+from .settings import Settings
+
+Floats = NDArray[np.float64]
+Drawn = tuple[Floats, Floats, Floats]
+GRID = 257
+
+
+class Evidence(Protocol):
+    """One model's rows as estimation sees them.
+
+    ``independent``: rows count alike and were drawn one by one, so that closed forms hold. ``alike``: rows count alike.
+    """
+
+    @property
+    def ranking(self) -> Ranking: ...
+    @property
+    def independent(self) -> bool: ...
+    @property
+    def are_probabilities(self) -> bool: ...
+    @property
+    def are_finite(self) -> bool: ...
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+    @property
+    def auc(self) -> tuple[float, float]:
+        """The area under the ROC curve and its variance; nan without both classes."""
+
+    @property
+    def sample(self) -> Sample:
+        """The rows; refused where they were not kept."""
+
+    def compute(self, specs: Sequence[Spec]) -> Computed:
+        """Values, and cells at the cuts."""
+
+    def resamples(self, spec: Spec) -> bool:
+        """Whether replicates of this measure can be drawn."""
+
+    def replicate(
+        self,
+        specs: Sequence[Spec],
+        values: Mapping[Spec, float],
+        settings: Settings,
+        keeps_classes: Callable[[Spec], bool],
+        jackknife: Collection[Spec],
+    ) -> dict[Spec, Replicates]:
+        """Replicates of measures; with the values that leave parts of the rows out for those in ``jackknife``."""
+
+    @property
+    def has_jackknife(self) -> bool: ...
+
+    def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
+        """The measures on random blocks of rows."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether blocks of rows are long enough to stand in for replicates."""
+
+    def label(self, method: str) -> str:
+        """What a method that reads replicates is called here."""
+
+    def settle(self, point: Any, rows: int | None) -> Any:
+        """A cut, with what is not known of it left out."""
+
+    def band(self, name: str, settings: Settings) -> Any:
+        """The function that a curve calls for its band, None where there is none."""
+
+    def lead(self, axis: str, settings: Settings) -> Drawn:
+        """Places to compare models at; some of them, and the positives found there in each replicate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(KeepsFields):
+    """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
+
+    ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
+    """
+
+    kept: Sample | None
+    ranking: Ranking
+    clusters: Any = None
+    fold: NDArray[Any] | None = None
+    paired: bool = False
+
+    @classmethod
+    def of(cls, sample: Sample, **how: Any) -> Rows:
+        """A checked sample, ranked."""
+        return cls(sample, rank(sample), **how)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if not (self.paired or self.ranking.weighted or self.clusters is not None or self.fold is not None):
+            state["kept"] = None  # the ranking holds all that can be asked
+        return state
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The rows; after pickling, in the order of the ranking."""
+        if self.kept is not None:
+            return self.kept
+        r = self.ranking
+        size = (r.pos + r.neg).astype(np.int64)
+        score = np.repeat(r.score, size)
+        place = np.arange(len(score)) - np.repeat(np.cumsum(size) - size, size)
+        return Sample(place < np.repeat(r.pos, size), score, None, float(score[-1]), float(score[0]))
+
+    @property
+    def independent(self) -> bool:
+        return not self.ranking.weighted and self.clusters is None and self.fold is None
+
+    @property
+    def are_probabilities(self) -> bool:
+        return self.sample.are_probabilities
+
+    @property
+    def are_finite(self) -> bool:
+        return self.sample.are_finite
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """Rows, positives, and how much is tied."""
+        ranking = self.ranking
+        n, n_pos = ranking.rows, int(np.count_nonzero(self.sample.positive))
+        pairs = ranking.n_pos * ranking.n_neg
+        tied = float((ranking.pos.astype(np.float64) * ranking.neg).sum())
+        return MappingProxyType(
+            {
+                "rows": n,
+                "positives": n_pos,
+                "negatives": n - n_pos,
+                "share_positive": n_pos / n,
+                "distinct_scores": len(ranking),
+                "largest_tie": float((ranking.pos + ranking.neg).max()),
+                "tied_pairs": tied / pairs if pairs else float("nan"),
+                "weighted": ranking.weighted,
+            }
+        )
+
+    @cached_property
+    def auc(self) -> tuple[float, float]:
+        return delong.auc_and_variance(self.ranking)
+
+    def compute(self, specs: Sequence[Spec]) -> Computed:
+        return compute(specs, self.ranking)
+
+    def resamples(self, spec: Spec) -> bool:
+        return True
+
+    @property
+    def has_jackknife(self) -> bool:
+        return True
+
+    def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
+        """What draws replicates of these rows."""
+        made = Resampler(
+            self.sample,
+            self.ranking,
+            stratified=stratified,
+            clusters=self.clusters,
+            seed=settings.seed,
+            progress=settings.progress,
+            paired=self.paired,
+        )
+        if self.fold is not None:
+            made.units = units_within(self.sample, self.fold, stratified)
+        return made
+
+    def replicate(
+        self,
+        specs: Sequence[Spec],
+        values: Mapping[Spec, float],
+        settings: Settings,
+        keeps_classes: Callable[[Spec], bool],
+        jackknife: Collection[Spec],
+    ) -> dict[Spec, Replicates]:
+        found: dict[Spec, Replicates] = {}
+        for stratified in (True, False):
+            chosen = [spec for spec in specs if keeps_classes(spec) == stratified]
+            if chosen:
+                resampler = self.resampler(settings, stratified=stratified)
+                left_out = any(spec in jackknife for spec in chosen)
+                found |= replicate(chosen, values, resampler, settings.n_resamples, jackknife=left_out)
+        return found
+
+    @property
+    def is_long(self) -> bool:
+        plain = self.clusters is None and self.fold is None
+        return plain and blocks.are_enough(self.ranking, self.sample)
+
+    def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
+        return blocks.by_block(specs, self.sample, settings.seed)
+
+    def label(self, method: str) -> str:
+        return method if self.fold is None else f"{method}_within_folds"
+
+    def settle(self, point: Any, rows: int | None) -> Any:
+        return point
+
+    def band(self, name: str, settings: Settings) -> Any:
+        return partial(bands.band, name, self.ranking, settings, self.resampler)
+
+    def lead(self, axis: str, settings: Settings) -> Drawn:
+        by_quota = axis == "quota"
+        whole = self.ranking.rows if by_quota else self.ranking.n_neg
+        places = np.arange(1 if by_quota else 0, int(whole) + 1, dtype=np.float64)
+        grid = places[np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))]
+        n_resamples = enough_replicates(settings.n_resamples, self.ranking.rows)
+        resampler = self.resampler(settings, stratified=not by_quota)
+        return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, n_resamples)[0]
+
+
+def units_within(sample: Sample, fold_of: NDArray[Any], stratified: bool) -> Units:
+    """Rows as units, drawn within their fold (and class): each replicate has as many rows of every fold as there are.
+
+    Units of a stratum are numbered one after another; rows come in the order of the ranking, as the kernels read them.
+    """
+    order = row_order(sample)
+    stratum = 2 * fold_of[order] + (sample.positive[order] if stratified else 0)
+    unit = np.empty(len(order), np.int32)
+    unit[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)
+    sizes = np.unique(stratum, return_counts=True)[1]
+    strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
+    weight = np.empty(0) if sample.weight is None else sample.weight[order]
+    return Units(strata, unit, weight, len(order))
