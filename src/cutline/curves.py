@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 _GRID = 512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Band:
     """Lower and upper limit of a curve at the abscissas ``x``."""
 
@@ -30,7 +30,7 @@ class Band:
     simultaneous: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """A curve and the thresholds of its points: ``score > thresholds[i]`` gives point i.
 

@@ -16,7 +16,7 @@ Ties = Literal["expected", "best", "worst"]
 _SORT_IN_THREADS = 50_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """The sufficient statistic of a scored sample: distinct scores, best first, with the cases that have them.
 

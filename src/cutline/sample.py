@@ -16,7 +16,7 @@ WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
 WEIGHTS_MUST = "a weight must be finite and not negative, and between 1e-100 and 1e100 where it is not 0"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Labels as booleans, scores as floats, optional weights: same length, no missing values, weights positive.
 

@@ -76,7 +76,7 @@ def plan_sweeps(specs: Sequence[Spec], rows: int) -> list[SweepPlan]:
     return readings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Computed:
     """The values of specs on one ranking, and the sums that they came from: nothing has to be swept again."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -88,9 +88,7 @@ class Streamed(KeepsFields):
     @property
     def sample(self) -> Sample:
         """Refused: the rows were not kept."""
-        raise InputError(
-            None, "the rows of this table were not kept in memory, as it was streamed; use a sample of its rows"
-        )
+        raise _rows_needed("row by row results")
 
     @property
     def independent(self) -> bool:
@@ -204,8 +202,8 @@ class Streamed(KeepsFields):
         return bool(self.single[int(np.searchsorted(ends, rows, side="right"))])
 
     def band(self, name: str, settings: Settings) -> Any:
-        """None: a band would need the rows."""
-        return None
+        """Refused when it is asked for."""
+        return partial(_no_band, name)
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
         """Models are compared where blocks of their rankings end."""
@@ -215,6 +213,15 @@ class Streamed(KeepsFields):
             places = np.concatenate([[0.0], places])
         grid = SHARES * (self.ranking.rows if axis == AXES[0] else self.ranking.n_neg)
         return places, grid, np.full((1, len(grid)), math.nan) if self.hits is None else self.hits[axis]
+
+
+def _rows_needed(what: str) -> InputError:
+    said = f"{what} would need the rows of this table, which was streamed: they were not kept in memory"
+    return InputError(None, said, "use a sample of the rows")
+
+
+def _no_band(name: str, *_: Any) -> tuple[Floats, Floats]:
+    raise _rows_needed(f"a band of the {name} curve")
 
 
 def finish(

@@ -24,7 +24,7 @@ def _nothing() -> Floats:
     return np.empty(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Favorability:
     """A mixture over the favorability ``U``.
 

@@ -12,7 +12,7 @@ from ..estimate import Estimate
 from .moments import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Observed:
     """Average test accuracy by number of classes (Zheng et al. Eq. 4); ``observed[50]`` is an Estimate.
 

@@ -19,7 +19,7 @@ from ..validate import checked, one_of
 from .resampling import Resampler
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Replicates:
     """A statistic on the sample, on its replicates, and without blocks of it (for BCa)."""
 

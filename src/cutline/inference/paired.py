@@ -248,7 +248,7 @@ def normal_interval(difference: float, variance: float, level: float, freedom: i
     return Interval(difference - half, difference + half)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SwapTest:
     """Observed difference, differences with scores swapped at random, and the share at least as large."""
 

@@ -29,7 +29,7 @@ def enough_replicates(wanted: int, rows: int) -> int:
     return min(wanted, max(100, _ROWS_DRAWN // rows))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Units:
     """What is drawn: rows, or groups of rows; in strata or all together.
 

@@ -24,7 +24,7 @@ from ..validate import checked
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fold:
     """The test rows of one split: where they are, whether they are positive, what the model fitted without them says.
 

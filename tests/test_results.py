@@ -1,0 +1,238 @@
+"""Every public result can be pickled, copied, compared and shown; none can be changed by accident."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import cutline as cl
+from cutline.decide import costs
+from cutline.decide.calibration import calibrate
+from cutline.decide.swaps import swaps
+
+RNG = np.random.default_rng(5)
+N = 60
+Y = RNG.random(N) < 0.4
+P = np.clip(0.3 * Y + RNG.random(N) * 0.7, 0, 1)
+Q = RNG.random(N)
+FEW: dict[str, Any] = {"n_resamples": 20}
+
+
+class Line(BaseEstimator):
+    """Fits nothing; scores by its first column."""
+
+    classes_ = np.array([False, True])
+
+    def fit(self, x: Any, y: Any) -> Line:
+        return self
+
+    def predict_proba(self, x: Any) -> Any:
+        return np.column_stack([1 - x[:, 0], x[:, 0]])
+
+
+def streamed() -> cl.Evaluation:
+    import duckdb
+
+    connection = duckdb.connect()
+    frame = {"y": Y.astype(int), "p": P}  # noqa: F841  (read by DuckDB)
+    connection.execute("CREATE TABLE t AS SELECT unnest(?) AS y, unnest(?) AS p", [Y.astype(int).tolist(), P.tolist()])
+    return cl.evaluate_table(connection, query="SELECT * FROM t", label="y", score="p", stream=True, **FEW)
+
+
+def comparison() -> cl.Comparison:
+    return cl.compare(Y, {"p": P, "q": Q}, quota=10, **FEW)
+
+
+def evaluation() -> cl.Evaluation:
+    return cl.evaluate(Y, P, quota=10, **FEW)
+
+
+MATRIX = np.column_stack([P, Q, 1 - P])
+MAKE: dict[str, Callable[[], Any]] = {
+    "Estimate": lambda: evaluation()["pem"],
+    "Interval": lambda: evaluation()["pem"].interval,
+    "Evaluation": evaluation,
+    "Evaluation weighted": lambda: cl.evaluate(Y, P, sample_weight=np.arange(1.0, N + 1), **FEW),
+    "Evaluation clustered": lambda: cl.evaluate(Y, P, clusters=np.arange(N) // 3, **FEW),
+    "Evaluation streamed": streamed,
+    "Comparison": comparison,
+    "Comparison unpaired": lambda: cl.compare({"p": Y, "q": Y[:50]}, {"p": P, "q": Q[:50]}, paired=False, **FEW),
+    "Curve": lambda: evaluation().curve("roc"),
+    "Band": lambda: evaluation().curve("roc").band(),
+    "Measure": lambda: cl.measure("pem"),
+    "Spec": lambda: cl.parse_measure("qrecall@5%"),
+    "Table": lambda: comparison().differences,
+    "OperatingPoint": lambda: evaluation().at(quota=10),
+    "OneVsRest": lambda: cl.one_vs_rest(RNG.integers(0, 3, N), MATRIX, interval=None),
+    "Recommendation": lambda: comparison().recommend("unknown quota"),
+    "Plan": lambda: cl.plan(Y, P, cost=1, value=3, **FEW),
+    "Selection": lambda: cl.select(P, 10),
+    "Screening": lambda: cl.screen(Y, [(P, 30), (Q, 10)]),
+    "SelectiveVoting": lambda: cl.selective_voting(Y, {"p": P, "q": Q, "r": P + Q}, quota=10),
+    "PermutationTest": lambda: cl.label_permutation_test(Y, P, n_permutations=20),
+    "SwapTest": lambda: cl.swap_test(Y, P, Q, n_permutations=20),
+    "OutOfBag": lambda: cl.bootstrap_oob(Line(), P[:, None], Y, n_resamples=10, n_jobs=1),
+    "CrossValidation": lambda: cl.evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"], **FEW),
+    "Extrapolation": lambda: cl.extrapolate(RNG.random((20, 10)), RNG.integers(0, 10, 20), k=[20], interval=False),
+    "SelectionPower": lambda: cl.selection_power(
+        lambda rng, n: (x := rng.random(n), rng.random(n) < x),
+        {"a": lambda x: x, "b": lambda x: -x},
+        ["roc_auc"],
+        better="a",
+        n_rounds=2,
+        n_sets=3,
+        set_size=20,
+    ),
+}
+CLASSES = RNG.integers(0, 3, N)
+ALSO: dict[str, Callable[[], Any]] = {
+    "Cut": lambda: cl.threshold_for(Y, P, recall=0.8),
+    "Triage": lambda: cl.triage(Y, P, capacity=10, precision=0.5, **FEW),
+    "Check": lambda: cl.check(evaluation(), "roc_auc >= 0.5"),
+    "ClassEvaluation": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW),
+    "Confusion": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW).confusion,
+    "RiskCoverage": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW).risk_coverage(),
+    "Abstention": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW).abstain(0.2),
+    "ClassComparison": lambda: cl.compare_classes(CLASSES, {"a": MATRIX, "b": MATRIX[:, ::-1]}, **FEW),
+    "SwapSet": lambda: swaps(evaluation().sample, cl.evaluate(Y, Q, interval=None).sample, 10),
+    "DecisionCurve": lambda: costs.decision_curve(evaluation().sample),
+    "Cheapest": lambda: costs.cheapest(
+        {"p": evaluation().sample}, {"p": evaluation().ranking}, costs.Prices(1.0, 5.0, None), **FEW
+    ),
+    "Calibration": lambda: calibrate(evaluation().sample, evaluation().ranking, **FEW),
+    "Decomposition": lambda: cl.linear_ranking_decomposition(Y, P, P),
+    "SelectorDifferences": lambda: cl.selector_differences(Y, P, Q),
+}
+EVERY = {**MAKE, **ALSO}
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Any]:
+    return {}
+
+
+def result_of(name: str, made: dict[str, Any]) -> Any:
+    if name not in made:
+        made[name] = EVERY[name]()
+    return made[name]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Alike in what they show."""
+    return repr(a) == repr(b)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_results_pickle_copy_and_show(name: str, made: dict[str, Any]) -> None:
+    result = result_of(name, made)
+    shown = repr(result)
+    assert shown
+    assert " object at 0x" not in shown
+    for other in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert type(other) is type(result)
+        assert same(other, result)
+        for method in ("to_dicts", "to_json"):
+            if hasattr(result, method):
+                assert getattr(other, method)() == getattr(result, method)() or method == "to_dicts"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_results_compare_without_an_error(name: str, made: dict[str, Any]) -> None:
+    result = result_of(name, made)
+    other = pickle.loads(pickle.dumps(result))
+    assert isinstance(result == other, bool)
+    assert isinstance(result != other, bool)
+    assert result == result
+    assert result != "another"
+    assert (result in [other, result]) is True
+
+
+def test_no_public_result_is_forgotten() -> None:
+    kinds = {type(make()).__name__ for name, make in EVERY.items()}
+    classes = {name for name in cl.__all__ if inspect.isclass(getattr(cl, name))}
+    errors = {name for name in classes if issubclass(getattr(cl, name), Exception)}
+    others = {"AccuracyExtrapolator"}
+    assert classes - errors - others <= kinds
+
+
+def test_a_comparison_is_a_mapping_of_its_models() -> None:
+    cmp = comparison()
+    assert isinstance(cmp, Mapping)
+    assert list(cmp) == ["p", "q"]
+    assert "p" in cmp
+    assert "z" not in cmp
+    assert dict(cmp)["q"] is cmp["q"]
+    assert [name for name, ev in cmp.items() if ev["pem"].value == cmp[name]["pem"].value] == ["p", "q"]
+
+
+@pytest.mark.parametrize("name", ["Evaluation", "Evaluation streamed", "Comparison"])
+def test_facts_are_read_only(name: str, made: dict[str, Any]) -> None:
+    result = result_of(name, made)
+    facts = (result["p"] if isinstance(result, cl.Comparison) else result).facts
+    with pytest.raises(TypeError):
+        facts["rows"] = 1
+
+
+def test_what_is_asked_after_pickling_is_the_same() -> None:
+    for name in ("Evaluation", "Evaluation weighted", "Evaluation clustered"):
+        ev = EVERY[name]()
+        other = pickle.loads(pickle.dumps(ev))
+        assert repr(other.at(recall=0.5)) == repr(ev.at(recall=0.5))
+        assert other.facts == ev.facts
+        for curve in ("roc", "tpr_fpr", "precision_recall"):
+            band, again = ev.curve(curve).band(), other.curve(curve).band()
+            np.testing.assert_array_equal(again.low, band.low)
+    cmp = comparison()
+    other = pickle.loads(pickle.dumps(cmp))
+    assert other.differences.to_json() == cmp.differences.to_json()
+    assert other.dominance().to_json() == cmp.dominance().to_json()
+    assert other.swap_test("p", "q", n_permutations=20).p_value == cmp.swap_test("p", "q", n_permutations=20).p_value
+
+
+def test_a_streamed_evaluation_says_what_it_cannot_show(made: dict[str, Any]) -> None:
+    ev = result_of("Evaluation streamed", made)
+    assert type(ev) is cl.Evaluation
+    with pytest.raises(cl.InputError, match="were not kept in memory"):
+        ev.curve("roc").band()
+    with pytest.raises(cl.InputError, match="were not kept in memory"):
+        _ = ev.sample
+
+
+MILLION = """
+import pickle, sys, time
+import numpy as np
+import cutline as cl
+from cutline.decide import costs
+from cutline.decide.calibration import calibrate
+from cutline.decide.swaps import swaps
+rng = np.random.default_rng(0)
+n = 1_000_000
+p = rng.random(n)
+ev = cl.evaluate(rng.random(n) < p, p, measures=["roc_auc", "recall"])
+r = ev.ranking
+needs = r.score.nbytes + r.pos.nbytes + r.neg.nbytes
+text = pickle.dumps(ev)
+assert len(text) < 1.02 * needs + 20_000, (len(text), needs)
+sys.stdout.buffer.write(pickle.dumps(cl.evaluate(rng.random(1000) < p[:1000], p[:1000], n_resamples=20)))
+"""
+LOADS = """
+import pickle, sys
+ev = pickle.loads(sys.stdin.buffer.read())
+ev["pem"].value, repr(ev), ev.curve("roc"), ev.to_json()
+assert "numba" not in sys.modules
+assert "sklearn" not in sys.modules
+"""
+
+
+def test_a_pickle_is_as_small_as_its_ranking_and_loads_without_numba() -> None:
+    written = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, check=True).stdout
+    subprocess.run([sys.executable, "-c", LOADS], input=written, check=True)
