@@ -198,7 +198,7 @@ def credit(data: Scored, *, quota: int, n_resamples: int = 2000) -> cl.Compariso
     for goal in ("known quota", "unknown quota", "probabilities needed"):
         show(f"Recommended for: {goal}", cmp.recommend(goal))
     cheap = scores["bayes"]
-    stages = cl.screen(y, [(cheap, 0.5), (scores[best], quota)], costs=[0.1, 1.0], seed=SEED)
+    stages = cl.screen(y, [(cheap, 0.5), (scores[best], quota)], cost=[0.1, 1.0], seed=SEED)
     show("In two stages: half of all by naive Bayes, then the best of those", stages)
     return cmp
 

@@ -287,7 +287,7 @@ def test_an_extrapolation_shows_what_was_seen_and_what_is_foretold(ex: cl.Extrap
 
 
 def test_other_results_are_shown(ev: cl.Evaluation) -> None:
-    parsed(cl.screen(Y, [(P, 0.8), (P[::-1], 3)], costs=[1, 2]))
+    parsed(cl.screen(Y, [(P, 0.8), (P[::-1], 3)], cost=[1, 2]))
     parsed(cl.screen([0] * 10, [(P, 0.8)]))
     parsed(cl.selective_voting(Y, {"a": P, "b": P[::-1], "c": [0.5] * 10}))
     for test in (

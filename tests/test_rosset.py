@@ -178,3 +178,13 @@ def test_lengths_must_match() -> None:
         cl.linear_ranking_decomposition([1, 0], [0.4, 0.6], [0.5])
     with pytest.raises(cl.InputError):
         cl.misclassification_decomposition([1, 0], [0.4, 0.6], [0.5, 0.5, 0.5])
+
+
+def test_a_million_rows_are_taken_apart_without_a_table_of_pairs() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(1_000_000)
+    y = rng.random(1_000_000) < p
+    d = cl.linear_ranking_decomposition(y, p + 0.1 * rng.normal(size=len(p)), p)
+    assert d.reducible == pytest.approx(d.reducible_pairs, rel=1e-9)
+    gap = cl.selector_differences(y, p + 0.1 * rng.normal(size=len(p)), p)
+    assert gap.linear_ranking > 0

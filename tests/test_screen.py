@@ -20,7 +20,7 @@ DEAR = [3, 1, 8, 7, 9, 2, 6, 5]
 
 def test_two_stages_by_hand() -> None:
     """Keep 6 of 8 on the cheap score (rows 0, 1, 2, 3, 5, 6: one positive lost), then the 2 best on the dear one."""
-    s = cl.screen(Y, [(CHEAP, 0.75), (DEAR, 2)], costs=[1, 10])
+    s = cl.screen(Y, [(CHEAP, 0.75), (DEAR, 2)], cost=[1, 10])
     assert s.chosen.tolist() == [2, 3]
     first, second = s.stages
     assert (first["enter"], first["keep"], first["positives_enter"], first["positives_keep"]) == (8, 6, 3, 2)
@@ -35,8 +35,8 @@ def test_two_stages_by_hand() -> None:
 
 def test_screening_saves_the_dear_score() -> None:
     """The dear score on everybody finds more, and costs more."""
-    once = cl.screen(Y, [(DEAR, 2)], costs=[10])
-    twice = cl.screen(Y, [(CHEAP, 0.75), (DEAR, 2)], costs=[1, 10])
+    once = cl.screen(Y, [(DEAR, 2)], cost=[10])
+    twice = cl.screen(Y, [(CHEAP, 0.75), (DEAR, 2)], cost=[1, 10])
     assert once.chosen.tolist() == [2, 4]
     assert (once.lost, once.cost) == (1, 80)
     assert twice.cost < once.cost
@@ -89,8 +89,8 @@ def test_stages_are_selections_of_what_is_left(case: Case, data: st.DataObject) 
     ("stages", "options", "said"),
     [
         ([], {}, "at least one"),
-        ([(CHEAP, 2)], {"costs": [1, 2]}, "one for each"),
-        ([(CHEAP, 2)], {"costs": [-1]}, "costs"),
+        ([(CHEAP, 2)], {"cost": [1, 2]}, "one for each"),
+        ([(CHEAP, 2)], {"cost": [-1]}, "cost"),
         ([(CHEAP, 4), (DEAR[:5], 2)], {}, r"stages\[1\] has 5 scores"),
         ([(CHEAP, 4), (DEAR, 5)], {}, "quota=5"),
         ([CHEAP], {}, "pair"),
@@ -100,3 +100,68 @@ def test_stages_are_selections_of_what_is_left(case: Case, data: st.DataObject) 
 def test_refusals(stages: list[Any], options: dict[str, Any], said: str) -> None:
     with pytest.raises(cl.InputError, match=said):
         cl.screen(Y, stages, **options)
+
+
+def staged(seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.15
+    return y, y + 1.2 * rng.normal(size=n), 2 * y + rng.normal(size=n)
+
+
+def test_intervals_hold_what_is_lost_in_new_samples() -> None:
+    """Coverage of the 95 % interval of the final recall, counted against the mean of many samples."""
+    truth = np.mean(
+        [cl.screen(y, [(a, 0.4), (b, 60)], n_resamples=2).recall.value for y, a, b in map(staged, range(400))]
+    )
+    inside = 0
+    for seed in range(1000, 1040):
+        y, a, b = staged(seed)
+        r = cl.screen(y, [(a, 0.4), (b, 60)], n_resamples=200).recall
+        inside += r.low <= truth <= r.high
+    assert inside >= 34
+
+
+def test_sizes_for_a_limit_of_loss_are_the_cheapest_that_keep_it() -> None:
+    y, a, b = staged(1)
+    s = cl.screen(y, [(a, None), (b, 200)], cost=[1, 10], max_loss=0.2)
+    assert s.lost / y.sum() <= 0.2 + 1e-9
+    smaller = cl.screen(y, [(a, s.sizes[0] - 30), (b, 200)], cost=[1, 10])
+    assert smaller.cost < s.cost
+    assert smaller.lost / y.sum() > 0.2
+    assert s.optimism is not None
+    assert s.optimism < 0.2
+    assert "flatters the recall" in repr(s)
+
+
+def test_sizes_for_a_budget_find_the_most() -> None:
+    y, a, b = staged(2)
+    s = cl.screen(y, [(a, None), (b, 60)], cost=[1, 10], budget=3000)
+    assert s.cost <= 3000
+    for share in (0.1, 0.2, 0.3, 0.35):
+        other = cl.screen(y, [(a, share), (b, 60)], cost=[1, 10])
+        assert other.cost > 3000 or other.lost >= s.lost
+    both = cl.screen(y, [(a, None), (b, 200)], cost=[1, 10], budget=5000, max_loss=0.3)
+    assert both.cost <= 5000
+    assert both.lost / y.sum() <= 0.3
+
+
+def test_open_sizes_need_a_limit_and_limits_an_open_size() -> None:
+    with pytest.raises(cl.InputError, match="stage 1 open"):
+        cl.screen(Y, [(CHEAP, None), (DEAR, 2)])
+    with pytest.raises(cl.InputError, match="every stage has one"):
+        cl.screen(Y, [(CHEAP, 4), (DEAR, 2)], budget=5)
+    with pytest.raises(cl.InputError, match="budget is too small"):
+        cl.screen(Y, [(CHEAP, None), (DEAR, 1)], cost=[1, 10], budget=2)
+    with pytest.raises(cl.InputError, match="max_loss cannot be kept"):
+        cl.screen(Y, [(CHEAP, None), (DEAR, 1)], cost=[1, 10], max_loss=0.1)
+    with pytest.raises(cl.InputError, match="max_loss"):
+        cl.screen(Y, [(CHEAP, None), (DEAR, 1)], max_loss=2)
+
+
+def test_what_a_hit_costs_has_an_interval() -> None:
+    y, a, b = staged(3)
+    s = cl.screen(y, [(a, 0.4), (b, 60)], cost=[1, 10])
+    hits = s.stages[-1]["positives_keep"]
+    assert s.cost_per_hit.value == pytest.approx(s.cost / hits)
+    assert s.cost_per_hit.low < s.cost_per_hit.value < s.cost_per_hit.high
+    assert s.to_dict()["sizes"] == [240, 60]

@@ -57,10 +57,7 @@ def linear_ranking_decomposition(
     n = len(y)
     score, oracle = float(place @ y), float(true_place @ y)
     switched = float((n + 1 - true_place) @ (1 - y) - (n + 1 - place) @ (1 - y))
-    by_truth = np.sign(p[None, :] - p[:, None])
-    by_model = np.sign(m[None, :] - m[:, None])
-    # each pair is met twice in the full table, with both signs turned: ½ of ½ of the sum
-    pairs = float(((y[None, :] - y[:, None]) * (by_truth - by_model)).sum() / 4.0)
+    pairs = (_pairs_won(y, p) - _pairs_won(y, m)) / 2.0
     return Decomposition(score, oracle, oracle - score, switched, pairs)
 
 
@@ -108,9 +105,17 @@ def selector_differences(
     y = one.positive.astype(np.float64)
     correct = float(((two.score > threshold).astype(float) - (one.score > threshold)) @ (2 * y - 1))
 
-    def ordered(m: NDArray[Any]) -> NDArray[np.float64]:
-        return np.sign(m[None, :].astype(np.float64) - m[:, None].astype(np.float64))
+    gained = (_pairs_won(y, two.score) - _pairs_won(y, one.score)) / 2.0
+    return SelectorDifferences(correct, gained)
 
-    lower, upper = np.triu_indices(len(y), 1)
-    gained = (ordered(two.score) - ordered(one.score))[lower, upper] / 2.0
-    return SelectorDifferences(correct, float(gained @ (y[upper] - y[lower])))
+
+def _pairs_won(y: NDArray[np.float64], score: NDArray[Any]) -> float:
+    """Pairs of a positive and a negative that a score orders rightly, less those that it orders wrongly.
+
+    Only such pairs count in the sums over pairs of cases; sorting the negatives finds them without a table of pairs.
+    """
+    positive = y > 0
+    negatives = np.sort(score[~positive])
+    below = np.searchsorted(negatives, score[positive], side="left")
+    above = len(negatives) - np.searchsorted(negatives, score[positive], side="right")
+    return float((below - above).sum(dtype=np.int64))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import SweepPlan, plan_sweeps, with_defaults
 from ..catalogue.declare import Spec
-from ..errors import InputError
+from ..errors import InputError, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
@@ -141,8 +142,8 @@ class SelectionPower:
 
 @checked
 def selection_power(
-    simulate: Callable[[np.random.Generator, int], tuple[Any, Any]],
-    models: Mapping[str, Scorer] | Callable[[np.random.Generator], Mapping[str, Scorer]],
+    simulate: Callable[[np.random.Generator, int], tuple[Any, Any]] | Any,
+    models: Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Scorer]],
     measures: Sequence[Any] | None = None,
     *,
     better: str | None = None,
@@ -156,6 +157,7 @@ def selection_power(
     level: float = 0.95,
     seed: int = 0,
     n_jobs: int | None = None,
+    pos_label: Any = None,
     progress: bool | None = None,
 ) -> SelectionPower:
     """How often does each measure pick the better of several models, on test sets of a given size?
@@ -164,6 +166,10 @@ def selection_power(
     maps names to functions that score cases; or it is a function of ``rng`` that trains such models anew for each
     round. Each round draws ``n_sets`` test sets of ``set_size`` cases; models must score each case by itself, because
     all cases of a round are scored in one call.
+
+    Instead of ``simulate``, pass the labels of a test set of your own, with ``models`` mapping names to
+    scores: its rows are then drawn with replacement, as if it were the population. That tells how often each measure
+    would pick the model that is better on this test set, if there were only ``set_size`` cases.
 
     The better model is ``better``; without a name, the one that the ``goal`` calls better over all cases of all rounds.
     ``wins``: where the better model shares the best value with others, ``half`` gives it its part of the win and
@@ -181,6 +187,10 @@ def selection_power(
     True
     """
     _wins(wins)
+    if not callable(simulate):
+        simulate, models = _own_rows(simulate, models, pos_label)
+    elif pos_label is not None:
+        raise InputError("pos_label", "goes with labels of your own", "let the simulator give true and false")
     train, fixed = (models, None) if callable(models) else (None, dict(models))
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     best_by = with_defaults(choose_specs([goal], threshold=threshold, quota=quota)[0], threshold=threshold, quota=quota)
@@ -224,6 +234,37 @@ def selection_power(
         wins=wins,
         level=level,
     )
+
+
+def _own_rows(
+    y_true: Any, models: Any, pos_label: Any
+) -> tuple[Callable[[np.random.Generator, int], tuple[Any, Any]], dict[str, Scorer]]:
+    """A population of the rows of one test set: what is drawn are row numbers, and a model looks its scores up."""
+    if not isinstance(models, Mapping) or len(models) < 2:
+        raise InputError("models", "must map the names of at least two models to their scores", "")
+    samples = {}
+    for name, scores in models.items():
+        if callable(scores):
+            raise InputError(
+                "models",
+                f"maps {name!r} to a function, but the labels given are those of a test set",
+                "pass its scores",
+            )
+        try:
+            samples[str(name)] = make_sample(y_true, scores, pos_label=pos_label)
+        except InputError as error:
+            raise InputError(None, f"model {show(name)}: {error}", "") from None
+    positive = next(iter(samples.values())).positive
+
+    def simulate(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+        rows = rng.integers(0, len(positive), n)
+        return rows, positive[rows]
+
+    return simulate, {name: partial(_looked_up, sample.score) for name, sample in samples.items()}
+
+
+def _looked_up(score: NDArray[Any], rows: Any) -> NDArray[Any]:
+    return np.asarray(score[rows])
 
 
 def _wins(wins: str) -> Wins:

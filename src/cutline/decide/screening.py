@@ -1,9 +1,11 @@
-"""Progressive screening: stage after stage, each with its own score."""
+"""Progressive screening: stage after stage, each with its own score; how many to keep, what is lost, what it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,34 @@ from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
 from ..errors import InputError
-from ..sample import as_numbers, make_sample
-from ..table import Table
+from ..estimate import Estimate
+from ..sample import as_numbers, make_sample, resolve_quota
+from ..table import Table, format_value
 from ..validate import check_number, checked
 from .selection import TieRule, select
+
+Floats = NDArray[np.float64]
+_REPLICATES = 400
+_SHARES = 24  # sizes tried for a stage whose size is to be chosen
+_FOLDS, _REPEATS = 5, 4
 
 
 @dataclass(frozen=True, eq=False)
 class Screening:
-    """Who is left in the end, and what each stage kept, lost and cost."""
+    """Who is left in the end, and what each stage kept, lost and cost.
+
+    ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
+    ``cost_per_hit`` the cost of each of them, with bootstrap intervals. Where sizes were chosen on these data,
+    ``optimism`` is how much of the recall is due to that choice, by cross-validation; the interval is that of the
+    recall without it.
+    """
 
     chosen: NDArray[np.intp]
     stages: Table
+    sizes: tuple[int, ...]
+    recall: Estimate
+    cost_per_hit: Estimate
+    optimism: float | None = None
 
     @property
     def lost(self) -> int:
@@ -34,8 +52,40 @@ class Screening:
         """Cost of all stages."""
         return float(sum(row["cost"] for row in self.stages))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The stages and what they come to."""
+        r, c = self.recall, self.cost_per_hit
+        return {
+            "stages": self.stages.to_dicts(),
+            "sizes": list(self.sizes),
+            "lost": self.lost,
+            "cost": self.cost,
+            "recall": r.value,
+            "recall_low": r.low,
+            "recall_high": r.high,
+            "cost_per_hit": c.value,
+            "cost_per_hit_low": c.low,
+            "cost_per_hit_high": c.high,
+            "level": r.level,
+            "optimism": self.optimism,
+            "chosen": self.chosen.tolist(),
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many cases and positives each stage leaves (matplotlib); gives the Axes."""
+        from ..present.plots import plot
+
+        return plot(self, "screening", ax=ax)
+
     def __repr__(self) -> str:
-        return repr(self.stages)
+        r = self.recall
+        said = f"keeps {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
+        if self.cost > 0:
+            c = self.cost_per_hit
+            said += f" at a cost of {format_value(c.value)} each ({format_value(c.low)} to {format_value(c.high)})"
+        if self.optimism is not None:
+            said += f"; choosing the sizes on the same data flatters the recall by about {self.optimism:.1%}"
+        return f"{self.stages!r}\n{said}"
 
     def _repr_html_(self) -> str:
         from ..present.notebook import screening_html
@@ -43,13 +93,49 @@ class Screening:
         return screening_html(self)
 
 
-@checked
+@dataclass(frozen=True)
+class _Order:
+    """The rows by one score, best first, and where each tie starts."""
+
+    rows: NDArray[np.intp]
+    start: NDArray[np.intp]
+    length: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, score: NDArray[Any]) -> _Order:
+        rows = np.argsort(-score.astype(np.float64), kind="stable")
+        ordered = score[rows]
+        start = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+        return cls(rows, start, np.diff(np.append(start, len(rows))))
+
+    def kept(self, times: Floats, keep: float) -> Floats:
+        """How often each row (of each replicate) is left after the best ``keep``; a tie across the cut is shared."""
+        weight = times[..., self.rows]
+        size = np.add.reduceat(weight, self.start, axis=-1)
+        before = np.cumsum(size, axis=-1) - size
+        share = np.clip((keep - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)
+        left = np.empty_like(times)
+        left[..., self.rows] = weight * np.repeat(share, self.length, axis=-1)
+        return left
+
+
+def _prices(value: Any, name: str) -> list[float]:
+    if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
+        raise InputError(name, f"must hold one number for each stage, got {value!r}", "")
+    return [check_number(price, name, 0.0) for price in value]
+
+
+@checked(cost=_prices, max_loss=lambda value, name: check_number(value, name, 0.0, 1.0))
 def screen(
     y_true: Any,
-    stages: Sequence[tuple[Any, int | float]],
+    stages: Sequence[tuple[Any, int | float | None]],
     *,
-    costs: Sequence[float] | None = None,
+    cost: Sequence[float] | None = None,
+    budget: float | None = None,
+    max_loss: float | None = None,
     ties: TieRule = "random",
+    level: float = 0.95,
+    n_resamples: int = _REPLICATES,
     seed: int = 0,
     pos_label: Any = None,
 ) -> Screening:
@@ -57,31 +143,63 @@ def screen(
 
     ``keep`` is a number of rows, or a share of those that enter the stage. Early stages usually screen negatively (keep
     all but the hopeless, on a cheap score), the last positively (fill the quota). Every score covers all rows, since it
-    is not known before who will be left. ``costs`` are per case examined at each stage.
+    is not known before who will be left. ``cost`` is per case examined at each stage.
 
-    >>> s = screen([1, 0, 1, 0], [([0.9, 0.1, 0.6, 0.5], 0.75), ([0.2, 0.1, 0.9, 0.8], 2)], costs=[1, 10])
+    A ``keep`` of None is chosen: with ``max_loss`` (a share of the positives) so that no more is lost and the cost is
+    the lowest, with ``budget`` so that the cost stays within it and the most positives are left; with both, the
+    cheapest sizes that keep both.
+
+    >>> s = screen([1, 0, 1, 0], [([0.9, 0.1, 0.6, 0.5], 0.75), ([0.2, 0.1, 0.9, 0.8], 2)], cost=[1, 10])
     >>> s.chosen.tolist(), s.lost, s.cost
     ([2, 3], 1, 34.0)
     """
     if not stages:
-        raise InputError("stages is empty; pass at least one (score, keep)")
-    prices = [0.0] * len(stages) if costs is None else [check_number(c, "costs", 0.0) for c in costs]
+        raise InputError("stages", "is empty", "pass at least one (score, keep)")
+    prices = [0.0] * len(stages) if cost is None else list(cost)
     if len(prices) != len(stages):
-        raise InputError(f"costs has {len(prices)} entries but there are {len(stages)} stages; pass one for each")
-    first = _stage(stages[0], 1)
-    positive = make_sample(y_true, first[0], pos_label=pos_label).positive
+        raise InputError(
+            "cost", f"has {len(prices)} entries but there are {len(stages)} stages", "pass one for each stage"
+        )
+    pairs = [_stage(stage, k) for k, stage in enumerate(stages)]
+    positive = make_sample(y_true, pairs[0][0], pos_label=pos_label).positive
+    scores = [_score(values, k, len(positive)) for k, (values, _) in enumerate(pairs)]
+    keeps = [keep for _, keep in pairs]
+    free = [k for k, keep in enumerate(keeps) if keep is None]
+    if free and budget is None and max_loss is None:
+        raise InputError(
+            "stages", f"leaves the size of stage {free[0] + 1} open", "give its size, or {budget} or {max_loss}"
+        )
+    if not free and (budget is not None or max_loss is not None):
+        name = "budget" if budget is not None else "max_loss"
+        raise InputError(name, "chooses sizes, and every stage has one", "pass None as the size of a stage")
+    problem = _Problem(positive, [_Order.of(s) for s in scores], keeps, prices, budget, max_loss)
+    sizes = problem.sizes(len(positive)) if not free else problem.best(np.ones(len(positive)))
+    optimism = problem.optimism(sizes, seed) if free else None
+    return _screened(positive, scores, sizes, prices, ties, seed, problem, level, n_resamples, optimism)
+
+
+def _screened(
+    positive: NDArray[np.bool_],
+    scores: Sequence[NDArray[Any]],
+    sizes: Sequence[int],
+    prices: Sequence[float],
+    ties: TieRule,
+    seed: int,
+    problem: _Problem,
+    level: float,
+    n_resamples: int,
+    optimism: float | None,
+) -> Screening:
     left = np.arange(len(positive))
     n_pos = int(positive.sum())
-    rows = []
-    for k, stage in enumerate(stages, start=1):
-        values, keep = _stage(stage, k)
-        score, _, _ = as_numbers(values, f"stages[{k - 1}] score")
-        if len(score) != len(positive):
-            raise InputError(
-                f"stages[{k - 1}] has {len(score)} scores but y_true has {len(positive)} rows: score every row"
-            )
-        kept = left[np.asarray(select(score[left], keep, ties=ties, seed=seed + k))]
+    drawn = problem.replicates(sizes, min(n_resamples, max(50, 20_000_000 // len(positive))), seed)
+    rows, total = [], 0.0
+    for k, (score, size) in enumerate(zip(scores, sizes, strict=True), start=1):
+        kept = left[np.asarray(select(score[left], min(int(size), len(left)), ties=ties, seed=seed + k))]
         before, after = int(positive[left].sum()), int(positive[kept].sum())
+        total += prices[k - 1] * len(left)
+        lost = 1.0 - ratio(drawn[:, k], drawn[:, k - 1])
+        (lost_low, lost_high), (low, high) = (_middle(v, level) for v in (lost, ratio(drawn[:, k], drawn[:, 0])))
         rows.append(
             {
                 "stage": k,
@@ -90,16 +208,160 @@ def screen(
                 "positives_enter": before,
                 "positives_keep": after,
                 "positives_lost": before - after,
+                "share_lost": float(1.0 - ratio(after, before)),
+                "share_lost_low": lost_low,
+                "share_lost_high": lost_high,
                 "hit_rate": float(ratio(after, len(kept))),
                 "recall_so_far": float(ratio(after, n_pos)),
+                "recall_low": low,
+                "recall_high": high,
                 "cost": prices[k - 1] * len(left),
             }
         )
         left = kept
-    return Screening(np.sort(left), Table(rows, "Progressive screening"))
+    shift = 0.0 if optimism is None else optimism
+    last = rows[-1]
+    recall = Estimate(
+        "recall",
+        last["recall_so_far"],
+        max(0.0, last["recall_low"] - shift),
+        max(0.0, last["recall_high"] - shift),
+        level,
+        "percentile" if optimism is None else "percentile, optimism removed",
+    )
+    each = ratio(total, drawn[:, -1])
+    low, high = _middle(each, level)
+    per_hit = Estimate("cost_per_hit", float(ratio(total, last["positives_keep"])), low, high, level, "percentile")
+    return Screening(
+        np.sort(left),
+        Table(rows, "Progressive screening"),
+        tuple(row["keep"] for row in rows),
+        recall,
+        per_hit,
+        optimism,
+    )
+
+
+def _middle(values: Floats, level: float) -> tuple[float, float]:
+    """The middle of replicates that holds a share ``level`` of them; some may be infinite."""
+    known = np.sort(values[~np.isnan(values)])
+    if len(known) == 0:
+        return math.nan, math.nan
+    cut = round((1.0 - level) / 2.0 * (len(known) - 1))
+    return float(known[cut]), float(known[len(known) - 1 - cut])
 
 
 def _stage(stage: Any, k: int) -> tuple[Any, Any]:
     if not (isinstance(stage, tuple | list) and len(stage) == 2):
-        raise InputError(f"stages[{k - 1}] must be a pair (score, keep), got {type(stage).__name__}")
+        raise InputError(f"stages[{k}]", f"must be a pair (score, keep), got {type(stage).__name__}", "")
     return stage[0], stage[1]
+
+
+def _score(values: Any, k: int, n: int) -> NDArray[Any]:
+    score, _, _ = as_numbers(values, f"stages[{k}] score")
+    if len(score) != n:
+        raise InputError(f"stages[{k}]", f"has {len(score)} scores but y_true has {n} rows", "score every row")
+    return score
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Stages whose sizes are known or to be chosen; rows may come several times, or not at all."""
+
+    positive: NDArray[np.bool_]
+    orders: Sequence[_Order]
+    keeps: Sequence[Any]
+    prices: Sequence[float]
+    budget: float | None
+    max_loss: float | None
+
+    def sizes(self, n: int, shares: Sequence[float] = ()) -> list[int]:
+        """Cases kept at each stage: what was asked for, and shares of those entering where it was left open."""
+        found: list[int] = []
+        left, open_shares = n, iter(shares)
+        for keep in self.keeps:
+            size = max(1, round(next(open_shares) * left)) if keep is None else resolve_quota(keep, left)
+            left = min(left, size)
+            found.append(left)
+        return found
+
+    def left(self, times: Floats, sizes: Sequence[float]) -> Floats:
+        """Positives at the start and after each stage; ``times`` may have a row for each replicate."""
+        found = [times[..., self.positive].sum(axis=-1)]
+        for order, size in zip(self.orders, sizes, strict=True):
+            times = order.kept(times, size)
+            found.append(times[..., self.positive].sum(axis=-1))
+        return np.stack(found, axis=-1)
+
+    def cost(self, n: float, sizes: Sequence[float]) -> float:
+        """What the stages cost, each for those who enter it."""
+        return float(np.dot(self.prices, [n, *sizes[:-1]]))
+
+    def candidates(self, n: int) -> Iterator[list[int]]:
+        """Sizes to try for the open stages."""
+        n_open = sum(keep is None for keep in self.keeps)
+        per_stage = max(4, min(_SHARES, int(600 ** (1.0 / n_open))))
+        for shares in product(np.linspace(1.0 / per_stage, 1.0, per_stage).tolist(), repeat=n_open):
+            try:
+                yield self.sizes(n, shares)
+            except InputError:  # a later stage asks for more than are left
+                continue
+
+    def best(self, times: Floats) -> list[int]:
+        """The best sizes for rows that come so often."""
+        n, rows = len(times), float(times.sum())
+        found: tuple[tuple[float, float], list[int]] | None = None
+        cheapest, least = math.inf, math.inf
+        for sizes in self.candidates(n):
+            scaled = [size * rows / n for size in sizes]
+            cost = self.cost(n, sizes)
+            start, *_, end = self.left(times, scaled).tolist()
+            loss = 1.0 - end / start if start else math.nan
+            cheapest, least = min(cheapest, cost), min(least, loss)
+            if self.budget is not None and cost > self.budget * (1 + 1e-12):
+                continue
+            if self.max_loss is not None and not loss <= self.max_loss + 1e-12:
+                continue
+            rank = (cost, loss) if self.max_loss is not None else (loss, cost)
+            if found is None or rank < found[0]:
+                found = rank, sizes
+        if found is None:
+            if self.max_loss is None or cheapest > (math.inf if self.budget is None else self.budget):
+                raise InputError("budget", f"is too small: the stages cost {cheapest:g} at least", "raise it")
+            raise InputError(
+                "max_loss", f"cannot be kept: the stages lose {least:.3g} of the positives at least", "allow more"
+            )
+        return found[1]
+
+    def optimism(self, sizes: Sequence[int], seed: int) -> float:
+        """Recall on the data that the sizes were chosen on, less that on rows held out of choosing."""
+        rng = np.random.default_rng([seed, 7])
+        n = len(self.positive)
+        gaps = []
+        for _ in range(_REPEATS):
+            fold = rng.permutation(np.arange(n) % _FOLDS)
+            for k in range(_FOLDS):
+                inside, outside = (fold != k).astype(np.float64), (fold == k).astype(np.float64)
+                try:
+                    chosen = self.best(inside)
+                except InputError:
+                    continue
+                recalls = []
+                for times in (inside, outside):
+                    found = self.left(times, [size * times.sum() / n for size in chosen])
+                    recalls.append(found[-1] / found[0] if found[0] else math.nan)
+                gaps.append(recalls[0] - recalls[1])
+        return max(0.0, float(np.nanmean(gaps))) if np.isfinite(gaps).any() else 0.0
+
+    def replicates(self, sizes: Sequence[int], n_drawn: int, seed: int) -> Floats:
+        """Positives at the start and after each stage, in replicates of the rows."""
+        rng = np.random.default_rng([seed, 8])
+        n = len(self.positive)
+        found = []
+        at_once = max(1, 2_000_000 // n)
+        for first in range(0, n_drawn, at_once):
+            many = min(at_once, n_drawn - first)
+            rows = rng.integers(0, n, (many, n)) + n * np.arange(many)[:, None]
+            times = np.bincount(rows.ravel(), minlength=many * n).reshape(many, n).astype(np.float64)
+            found.append(self.left(times, sizes))
+        return np.concatenate(found)
