@@ -143,3 +143,58 @@ def test_refusals() -> None:
         cl.selective_voting(Y, {"a": GOOD}, order_on=(Y, {"b": GOOD}))
     with pytest.raises(cl.InputError, match="cannot be ordered"):
         cl.selective_voting(Y, {"a": [1] * 6}, rank_by="quota_pearson")
+
+
+def crowd(seed: int, n: int = 200, m: int = 8) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    noise = np.linspace(1.0, 4.0, m)
+    return y, {f"m{k}": y + noise[k] * rng.normal(size=n) for k in range(m)}
+
+
+def test_the_chosen_vote_scores_new_rows() -> None:
+    y, models = crowd(1)
+    for vote in ("score", "rank"):
+        v = cl.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], vote=vote, n_resamples=20)
+        assert 1 <= v.voters <= 8
+        assert v.score(models) == pytest.approx(v.scores)
+        assert cl.roc_auc(y, v.scores) == pytest.approx(v.marks[v.voters - 1]["roc_auc"])
+        fewer = {name: models[name] for name in v.order[: v.voters]}
+        assert v.score({name: s[:3] for name, s in fewer.items()}) == pytest.approx(v.scores[:3])
+        with pytest.raises(cl.InputError, match="lacks"):
+            v.score({})
+
+
+def test_votes_by_rank_do_not_depend_on_the_scale() -> None:
+    y, models = crowd(2)
+    bent = {name: np.exp(k * s) for k, (name, s) in enumerate(models.items(), start=1)}
+    one, two = (cl.selective_voting(y, m, rank_by="roc_auc", vote="rank", n_resamples=5) for m in (models, bent))
+    assert one.scores == pytest.approx(two.scores)
+    assert one.voters == two.voters
+
+
+def test_the_mark_to_expect_is_that_of_new_rows() -> None:
+    """The best X on the sample flatters; the expected mark does not, over many samples."""
+    looks, said, comes = [], [], []
+    for seed in range(30):
+        y, models = crowd(seed, 60, 12)
+        v = cl.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], n_resamples=30, seed=seed)
+        looks.append(v.optimum[0]["value"])
+        said.append(v.expected.value)
+        new_y, new = crowd(1000 + seed, 3000, 12)
+        comes.append(cl.roc_auc(new_y, v.score(new)))
+    assert np.mean(looks) > np.mean(comes) + 0.01
+    assert np.mean(said) == pytest.approx(np.mean(comes), abs=0.03)
+
+
+def test_too_few_of_a_class_leave_the_choice_open() -> None:
+    v = cl.selective_voting([1, 0, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}, rank_by="roc_auc", marks=["roc_auc"])
+    assert v.expected is None
+    assert v.voters == 1
+
+
+def test_bad_votes_are_refused() -> None:
+    for options in ({"vote": "loud"}, {"folds": 1}, {"rank_by": "nothing"}):
+        with pytest.raises(cl.InputError):
+            cl.selective_voting(Y, {"a": GOOD}, **options)
+    assert "vote" in cl.selective_voting(Y, {"a": GOOD, "b": FAIR}, marks=["pem"], n_resamples=5).to_dict()

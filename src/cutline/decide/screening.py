@@ -235,7 +235,7 @@ def _screened(
     return Screening(
         np.sort(left),
         Table(rows, "Progressive screening"),
-        tuple(row["keep"] for row in rows),
+        tuple(int(row["keep"]) for row in rows),
         recall,
         per_hit,
         optimism,

@@ -3,36 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import compute
 from ..catalogue.declare import Spec
-from ..errors import InputError
+from ..errors import InputError, show
+from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..ranking import rank
-from ..sample import make_sample
-from ..table import Table
-from ..validate import checked
+from ..sample import make_sample, resolve_quota
+from ..table import Table, format_value, pluralize
+from ..validate import check_whole, checked, one_of
+from .power import judge_sets
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
+Vote = Literal["score", "rank"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What is averaged and judged: labels, one row of scores for each model, and how a vote is cast."""
+
+    positive: NDArray[np.bool_]
+    table: Floats
+    vote: Vote
+
+    def votes(self, known: NDArray[np.intp], rows: NDArray[np.intp]) -> Floats:
+        """The votes of every model on some rows; ranks are places among the scores of the rows that are known."""
+        if self.vote == "score":
+            return self.table[:, rows]
+        return np.array([places_among(scores[known], scores[rows]) for scores in self.table])
+
+
+def places_among(known: Floats, new: Floats) -> Floats:
+    """The share of known scores that lie below each new one, half of those that are equal counted."""
+    ascending = np.sort(known)
+    below = np.searchsorted(ascending, new, side="left")
+    upto = np.searchsorted(ascending, new, side="right")
+    return np.asarray((below + upto) / (2.0 * len(ascending)))
 
 
 @dataclass(frozen=True, eq=False)
 class SelectiveVoting:
-    """Marks of the mean of the best X models, for X = 1 … M.
+    """Marks of the mean of the best X models, for X = 1 … M, and the X to use.
 
-    ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X.
+    ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of
+    models chosen by inner cross-validation (models are ordered without the rows they are judged on), ``held_out`` the
+    mark of each X there. ``expected`` is the mark to expect of the chosen vote on new rows, with its interval: the
+    optimism of having chosen the best X (``optimism``) is taken out by choosing again in each replicate and judging on
+    the rows left out of it. ``scores`` are the combined scores of the chosen vote; ``score`` gives those of new rows.
     """
 
     order: list[str]
     marks: Table
     specs: tuple[Spec, ...]
+    vote: Vote = "score"
+    chosen_by: str = ""
+    voters: int = 1
+    expected: Estimate | None = None
+    optimism: float = float("nan")
+    held_out: tuple[float, ...] = ()
+    scores: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+    known: Mapping[str, Floats] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def optimum(self) -> Table:
         """For each mark the X with the best value (the smallest such X), and the value there."""
         rows = []
@@ -49,14 +89,61 @@ class SelectiveVoting:
     def correlation(self) -> Table:
         """Pearson correlation between marks over X; nan for a mark that does not vary."""
         names = [str(spec) for spec in self.specs]
-        table: NDArray[np.float64] = np.array([self.marks.column(name) for name in names], dtype=np.float64)
+        table: Floats = np.array([self.marks.column(name) for name in names], dtype=np.float64)
         rows = []
         for i, name in enumerate(names):
             rows.append({"mark": name, **{other: _correlation(table[i], table[j]) for j, other in enumerate(names)}})
         return Table(rows, "Correlation of the marks")
 
+    def score(self, models: Mapping[str, Any]) -> Floats:
+        """Combined scores of new rows: the mean vote of the chosen models.
+
+        ``models`` maps names to the scores of the new rows; models that were not chosen may be left out.
+        """
+        wanted = self.order[: self.voters]
+        missing = [name for name in wanted if name not in models]
+        if missing:
+            raise InputError(
+                "models", f"lacks {show(missing[0])}, one of the {self.voters} that vote", "add its scores"
+            )
+        columns = []
+        for name in wanted:
+            new = _finite(models[name], name)
+            columns.append(new if self.vote == "score" else places_among(self.known[name], new))
+        if len({len(column) for column in columns}) > 1:
+            raise InputError("models", "have different numbers of rows", "pass one score for each row and model")
+        return np.asarray(np.mean(columns, axis=0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was chosen, and the marks."""
+        e = self.expected
+        found = {} if e is None else {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
+        return {
+            "order": self.order,
+            "vote": self.vote,
+            "voters": self.order[: self.voters],
+            "chosen_by": self.chosen_by,
+            "expected": {**found, "optimism": self.optimism},
+            "held_out": list(self.held_out),
+            "marks": self.marks.to_dicts(),
+            "optimum": self.optimum.to_dicts(),
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the marks against the number of models, as in Fig. 10 (matplotlib); gives the Axes."""
+        from ..present.plots import plot
+
+        return plot(self, "voting", ax=ax)
+
     def __repr__(self) -> str:
-        return f"{self.marks!r}\n\n{self.optimum!r}"
+        text = f"{self.marks!r}\n\n{self.optimum!r}"
+        e = self.expected
+        if e is None:
+            return text
+        said = f"\n\nlet {pluralize(self.voters, 'model')} vote: expect {self.chosen_by} {format_value(e.value)}"
+        if e.low == e.low:
+            said += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
+        return f"{text}{said}; {format_value(self.optimism)} of optimism is taken out"
 
     def _repr_html_(self) -> str:
         from ..present.notebook import voting_html
@@ -64,7 +151,7 @@ class SelectiveVoting:
         return voting_html(self)
 
 
-def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def _correlation(a: Floats, b: Floats) -> float:
     both = ~(np.isnan(a) | np.isnan(b))
     a, b = a[both], b[both]
     if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
@@ -72,24 +159,34 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-@checked
+@checked(vote=one_of("score", "rank"), folds=lambda value, name: check_whole(value, name, 2))
 def selective_voting(
     y_true: Any,
     models: Mapping[str, Any],
     *,
     rank_by: str = "pem",
     marks: Sequence[str] = DEFAULT_MARKS,
+    vote: Vote = "score",
+    choose_by: str | None = None,
     quota: int | float | None = None,
     threshold: float = 0.5,
     order_on: tuple[Any, Mapping[str, Any]] | None = None,
+    folds: int = 5,
+    level: float = 0.95,
+    n_resamples: int = 200,
+    seed: int = 0,
     pos_label: Any = None,
 ) -> SelectiveVoting:
-    """Order models by a measure, average the scores of the best X, and mark each X by several measures.
+    """Order models by a measure, average the votes of the best X, mark each X by several measures, and choose X.
 
+    A vote is the model's ``score``, or its ``rank`` among the known scores, which suits models on different scales.
     ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are
     ordered and marked on the same cases: the best X of many is then partly luck, and the marks flatter it. Models that
     tie in the order keep the order they are given in. ``quota`` (default: the number of positives) serves marks at a
     quota.
+
+    The X to use (``voters``) is chosen by ``choose_by`` (the measure of the order, where not given) in ``folds``-fold
+    cross-validation, and what to expect of it is told without the optimism of that choice.
 
     >>> y = [1, 0, 1, 0]
     >>> v = selective_voting(y, {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, rank_by="roc_auc", marks=["pem"])
@@ -97,46 +194,155 @@ def selective_voting(
     (['b', 'a'], 1)
     """
     if not models:
-        raise InputError("models is empty; pass at least one model's scores")
+        raise InputError("models", "is empty", "pass at least one model's scores")
     names, table = _table(y_true, models, pos_label)
-    n_pos = int(make_sample(y_true, table[0], pos_label=pos_label).positive.sum())
+    positive = make_sample(y_true, table[0], pos_label=pos_label).positive
+    n_pos = int(positive.sum())
     places = quota if quota is not None else max(1, n_pos)
-    by = choose_specs([rank_by], threshold=threshold, quota=places)[0]
+    by, judge = (choose_specs([name], threshold=threshold, quota=places)[0] for name in (rank_by, choose_by or rank_by))
     specs = tuple(choose_specs(list(marks), threshold=threshold, quota=places))
-    ordering = (y_true, models) if order_on is None else order_on
-    order_names, order_table = _table(ordering[0], ordering[1], pos_label)
-    if set(order_names) != set(names):
-        raise InputError("order_on must hold the same models as models")
-    worth = {
-        name: _read([by], ordering[0], scores, pos_label)[by]
-        for name, scores in zip(order_names, order_table, strict=True)
-    }
-    unknown = [name for name in names if worth[name] != worth[name]]
-    if unknown:
-        raise InputError(f"{rank_by} is undefined for model {unknown[0]!r}, so the models cannot be ordered by it")
-    sign = -1.0 if by.measure.better == "higher" else 1.0
-    order = sorted(range(len(names)), key=lambda k: sign * worth[names[k]])  # sorted() is stable
-    mean = np.cumsum(table[order], axis=0) / np.arange(1, len(names) + 1)[:, None]
+    case = _Case(positive, table, vote)
+    every = np.arange(len(positive))
+    if order_on is None:
+        ordering = case
+    else:
+        order_names, order_table = _table(order_on[0], order_on[1], pos_label)
+        if set(order_names) != set(names):
+            raise InputError("order_on", "must hold the same models as {models}", "")
+        known = make_sample(order_on[0], order_table[0], pos_label=pos_label).positive
+        ordering = _Case(known, order_table[[order_names.index(name) for name in names]], vote)
+    order = _best_first(by, ordering, np.arange(len(ordering.positive)), names)
+    means = _means(case.votes(every, every)[order])
     rows = []
-    for x, scores in enumerate(mean, start=1):
-        values = _read(specs, y_true, scores, pos_label)
+    for x, scores in enumerate(means, start=1):
+        values = _read(specs, positive, scores)
         rows.append({"models": x, "added": names[order[x - 1]], **{str(s): values[s] for s in specs}})
-    return SelectiveVoting([names[k] for k in order], Table(rows, "Selective voting"), specs)
+    held = _held_out(case, None if order_on is None else order, by, names, folds, seed)
+    voters, on_folds, expected, optimism = _chosen(judge, positive, held, level, n_resamples, seed)
+    return SelectiveVoting(
+        [names[k] for k in order],
+        Table(rows, "Selective voting"),
+        specs,
+        vote,
+        str(judge),
+        voters,
+        expected,
+        optimism,
+        tuple(on_folds.tolist()),
+        means[voters - 1],
+        {names[k]: np.sort(table[k]) for k in order[:voters]} if vote == "rank" else {},
+    )
 
 
-def _table(y_true: Any, models: Mapping[str, Any], pos_label: Any) -> tuple[list[str], NDArray[np.float64]]:
+def _means(votes: Floats) -> Floats:
+    """The mean vote of the first X models, a row for each X."""
+    return np.asarray(np.cumsum(votes, axis=0) / np.arange(1, len(votes) + 1)[:, None])
+
+
+def _best_first(by: Spec, case: _Case, rows: NDArray[np.intp], names: Sequence[str]) -> list[int]:
+    """The models by a measure on some rows, best first."""
+    worth = [_read([by], case.positive[rows], scores[rows])[by] for scores in case.table]
+    unknown = [name for name, value in zip(names, worth, strict=True) if value != value]
+    if unknown:
+        raise InputError(
+            "rank_by", f"{show(str(by))} is undefined for model {show(unknown[0])}, so the models cannot be ordered", ""
+        )
+    sign = -1.0 if by.measure.better == "higher" else 1.0
+    return sorted(range(len(names)), key=lambda k: sign * worth[k])  # sorted() is stable
+
+
+def _held_out(
+    case: _Case, fixed: list[int] | None, by: Spec, names: Sequence[str], folds: int, seed: int
+) -> Floats | None:
+    """Combined scores of each X on rows that had no part in ordering the models; None where a class is too small."""
+    sides = [np.flatnonzero(side) for side in (case.positive, ~case.positive)]
+    folds = min([folds, *(len(side) for side in sides)])
+    if folds < 2:
+        return None
+    fold = np.empty(len(case.positive), np.int64)
+    rng = np.random.default_rng([seed, 11])
+    for side in sides:
+        fold[side] = rng.permutation(np.arange(len(side)) % folds)
+    out = np.empty(case.table.shape)
+    for k in range(folds):
+        inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        order = _best_first(by, case, inside, names) if fixed is None else fixed
+        out[:, outside] = _means(case.votes(inside, outside)[order])
+    return out
+
+
+def _chosen(
+    judge: Spec, positive: NDArray[np.bool_], held: Floats | None, level: float, n_resamples: int, seed: int
+) -> tuple[int, Floats, Estimate | None, float]:
+    """The best X on held-out rows, the mark of each X there, and the mark to expect without optimism."""
+    if held is None:
+        return 1, np.empty(0), None, float("nan")
+    sign = 1.0 if judge.measure.better == "higher" else -1.0
+    on_folds = np.array([_read([judge], positive, scores)[judge] for scores in held])
+    if np.isnan(on_folds).all():
+        return 1, on_folds, None, float("nan")
+    best = int(np.nanargmax(sign * on_folds))
+    rng = np.random.default_rng([seed, 12])
+    n = len(positive)
+    drawn = rng.integers(0, n, (n_resamples, n))
+    seen = positive[drawn].sum(axis=1)
+    drawn = drawn[(seen > 0) & (seen < n)]
+    values = sign * np.array([_on_sets(judge, positive[drawn], scores[drawn]) for scores in held])
+    honest = []
+    for inside, worth in zip(drawn, values.T, strict=True):
+        outside = np.setdiff1d(np.arange(n), inside)
+        if np.isnan(worth).all() or positive[outside].all() or not positive[outside].any():
+            continue
+        scaled = _scaled(judge, n, len(outside))
+        honest.append(_read([scaled], positive[outside], held[int(np.nanargmax(worth)), outside])[scaled])
+    known = np.array(honest)
+    known = known[~np.isnan(known)]
+    if len(known) < 2:
+        return best + 1, on_folds, Estimate(str(judge), float(on_folds[best])), float("nan")
+    value = float(known.mean())
+    # replicates judge on some third of the rows, so they spread by √(1/0.368) more than all rows would
+    half = np.sqrt(np.exp(-1.0)) * (np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) - value)
+    expected = Estimate(str(judge), value, value + float(half[0]), value + float(half[1]), level, "out of bag")
+    return best + 1, on_folds, expected, sign * (float(on_folds[best]) - value)
+
+
+def _on_sets(spec: Spec, positive: NDArray[np.bool_], scores: Floats) -> Floats:
+    """The values of a spec on many sets of rows of one size."""
+    if spec.measure.part == "ranking" or len(scores) == 0:
+        return np.array([_read([spec], y, s)[spec] for y, s in zip(positive, scores, strict=True)])
+    return judge_sets(np.ascontiguousarray(positive), np.ascontiguousarray(scores), [spec])[spec]
+
+
+def _scaled(spec: Spec, n: int, rows: int) -> Spec:
+    """The spec with its quota as the same share of fewer rows."""
+    if spec.quota is None:
+        return spec
+    return replace(spec, quota=max(1, round(resolve_quota(spec.quota, n) * rows / n)))
+
+
+def _finite(scores: Any, name: str) -> Floats:
+    from ..sample import as_numbers
+
+    column, low, high = as_numbers(scores, f"models[{name!r}]")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        row = int(np.argmax(np.isinf(column)))
+        raise InputError("models", f"is infinite for model {show(name)}; averages need finite scores", "", row=row)
+    return column.astype(np.float64)
+
+
+def _table(y_true: Any, models: Mapping[str, Any], pos_label: Any) -> tuple[list[str], Floats]:
     columns = []
     for name, scores in models.items():
         try:
             sample = make_sample(y_true, scores, pos_label=pos_label)
         except InputError as error:
-            raise InputError(f"model {name!r}: {error}") from None
+            raise InputError(None, f"model {show(name)}: {error}", "") from None
         if not sample.are_finite:
             row = sample.first_row(np.isinf(sample.score))
-            raise InputError(f"model {name!r}: row {row} is infinite; averages need finite scores")
+            raise InputError(None, f"model {show(name)}: row {row} is infinite; averages need finite scores", "")
         columns.append(sample.score.astype(np.float64))
     return list(models), np.array(columns)
 
 
-def _read(specs: Sequence[Spec], y_true: Any, scores: Any, pos_label: Any) -> dict[Spec, float]:
-    return dict(compute(specs, rank(make_sample(y_true, scores, pos_label=pos_label))).values)
+def _read(specs: Sequence[Spec], positive: NDArray[np.bool_], scores: Any) -> dict[Spec, float]:
+    return dict(compute(specs, rank(make_sample(positive, scores))).values)
