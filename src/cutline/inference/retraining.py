@@ -13,18 +13,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.declare import Spec
+from ..catalogue.class_compute import ClassTotals
+from ..catalogue.classes import ClassSpec, parse_class_measure, why_inapplicable_to_classes
+from ..catalogue.declare import Measure, Spec
+from ..class_sample import codes_of, make_class_sample
 from ..errors import InputError, UndefinedWarning
 from ..estimate import Estimate, Interval
 from ..progress import Progress
 from ..sample import as_column, make_sample
 from ..validate import checked
 from .permutation import (
+    Better,
     PermutationTest,
     Statistic,
     apply,
@@ -111,27 +115,114 @@ class OutOfBag:
 
 
 @dataclass(frozen=True, eq=False)
+class _TwoClasses:
+    """How to read measures from a model of two classes: scores of the positive one, as booleans and numbers."""
+
+    positive_label: Any
+    statistics: tuple[Statistic, ...]
+    names: tuple[str, ...]
+
+    def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
+        return np.asarray([value == self.positive_label for value in labels.tolist()])
+
+    def values(self, model: Any, x: Any, truth: NDArray[np.bool_], fitted_on: NDArray[Any]) -> list[float]:
+        score, boundary = _scores(model, x, self.positive_label, fitted_on)
+        found = []
+        for statistic in self.statistics:
+            if isinstance(statistic, Spec) and statistic.measure.needs_threshold and statistic.threshold is None:
+                statistic = replace(statistic, threshold=boundary)
+            found.append(apply(statistic, truth, score))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _SeveralClasses:
+    """How to read measures from a model of several classes: a column of scores for each, or its predictions."""
+
+    classes: tuple[Any, ...]
+    specs: tuple[ClassSpec, ...]
+    names: tuple[str, ...]
+
+    def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
+        return codes_of(labels, self.classes, argument)
+
+    def values(self, model: Any, x: Any, truth: NDArray[Any], fitted_on: NDArray[Any]) -> list[float]:
+        numbers = range(len(self.classes))
+        scores, said = _class_scores(model, x, self.classes, fitted_on)
+        sample = make_class_sample(truth, scores, y_pred=said, classes=numbers)
+        possible = [spec for spec in self.specs if not why_inapplicable_to_classes(spec, sample)]
+        values = ClassTotals(sample).values(possible)
+        return [values.get(spec, float("nan")) for spec in self.specs]
+
+
+@dataclass(frozen=True, eq=False)
 class _Learner:
-    """An estimator with the labels' meaning: how to fit a copy and read scores for the positive class from it."""
+    """An estimator and how its copies are read."""
 
     estimator: Any
-    positive_label: Any
-    statistic: Statistic
+    reader: _TwoClasses | _SeveralClasses
     seed: int
 
-    def value(self, rng: np.random.Generator, x: Any, labels: Any, x_test: Any, positive: NDArray[np.bool_]) -> float:
-        """Fit a copy, score the test rows, read the statistic."""
+    def values(self, rng: np.random.Generator, x: Any, labels: Any, x_test: Any, truth: NDArray[Any]) -> list[float]:
+        """Fit a copy, score the test rows, read every measure."""
         model = _seeded(_unfitted(self.estimator), rng)
         model.fit(x, labels)
-        score, boundary = _scores(model, x_test, self.positive_label, labels)
-        statistic = self.statistic
-        if isinstance(statistic, Spec) and statistic.measure.needs_threshold and statistic.threshold is None:
-            statistic = replace(statistic, threshold=boundary)
-        return apply(statistic, positive, score)
+        return self.reader.values(model, x_test, truth, labels)
 
     def generator(self, check_number: int) -> np.random.Generator:
         """The generator of one replicate; number 0 is the model on the labels as they are."""
         return np.random.default_rng([self.seed, check_number])
+
+
+def _reader(
+    labels: NDArray[Any], pos_label: Any, measure: Any, better: str | None, argument: str
+) -> tuple[_TwoClasses | _SeveralClasses, dict[str, Better]]:
+    """How measures are read from models of these labels, and which way each is better."""
+    wanted = list(measure) if isinstance(measure, list | tuple) else [measure]
+    if not wanted:
+        raise InputError("measure", "is empty", "name at least one")
+    try:
+        several = pos_label is None and len(distinct := set(labels.tolist())) > 2
+    except TypeError:
+        several = False
+    if not several:
+        _, positive = _labels(labels, argument, pos_label)
+        if _one_class(positive):
+            only = "permute" if argument == "y_train" else "learn"
+            raise InputError(argument, f"holds a single class, so there is nothing to {only}")
+        made = [as_statistic(one, better) for one in wanted]
+        names = tuple(name for _, name, _ in made)
+        statistics = tuple(statistic for statistic, _, _ in made)
+        return _TwoClasses(labels[positive][0], statistics, names), {name: way for _, name, way in made}
+    classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
+    for one in wanted:
+        if callable(one):
+            raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
+    specs = tuple(dict.fromkeys(parse_class_measure(one) for one in wanted))
+    return _SeveralClasses(classes, specs, tuple(map(str, specs))), {str(spec): spec.better for spec in specs}
+
+
+def _class_scores(
+    model: Any, x: Any, classes: tuple[Any, ...], labels: NDArray[Any]
+) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    """Scores with a column for each class, or the number of each predicted class where there are no scores.
+
+    A class that the model has not seen gets the lowest score: probability 0, or −∞.
+    """
+    known = list(getattr(model, "classes_", np.unique(labels)))
+    place = {label: k for k, label in enumerate(classes)}
+    for answer, lowest in (("predict_proba", 0.0), ("decision_function", -np.inf)):
+        if hasattr(model, answer):
+            given = np.asarray(getattr(model, answer)(x), dtype=np.float64)
+            if given.ndim == 1:  # two classes were seen: a signed distance to the second
+                given = np.column_stack([-given, given])
+            if given.shape[1] != len(known):
+                continue  # one column for each pair of classes: the predictions say more
+            scores = np.full((len(given), len(classes)), lowest)
+            for column, label in enumerate(known):
+                scores[:, place[label]] = given[:, column]
+            return scores, None
+    return None, np.array([place[label] for label in np.asarray(model.predict(x)).tolist()])
 
 
 def _unfitted(estimator: Any) -> Any:
@@ -241,17 +332,49 @@ class _Permuting:
     x_train: Any
     labels: NDArray[Any]
     x_test: Any
-    positive: NDArray[np.bool_]
+    truth: NDArray[Any]
 
-    def __call__(self, first: int, last: int) -> list[float]:
+    def __call__(self, first: int, last: int) -> list[list[float]]:
         values = []
         for i in range(first, last):
             rng = self.learner.generator(i + 1)
             shuffled = rng.permutation(self.labels)
-            values.append(self.learner.value(rng, self.x_train, shuffled, self.x_test, self.positive))
+            values.append(self.learner.values(rng, self.x_train, shuffled, self.x_test, self.truth))
         return values
 
 
+@overload
+def permutation_test(
+    estimator: Any,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    measure: list[Any] | tuple[Any, ...],
+    pos_label: Any = None,
+    n_permutations: int = 10_000,
+    better: str | None = None,
+    n_jobs: int = -1,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> dict[str, PermutationTest]: ...
+@overload
+def permutation_test(
+    estimator: Any,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    measure: str | Spec | Measure | ClassSpec | Callable[..., float] = "recall",
+    pos_label: Any = None,
+    n_permutations: int = 10_000,
+    better: str | None = None,
+    n_jobs: int = -1,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> PermutationTest: ...
 @checked
 def permutation_test(
     estimator: Any,
@@ -267,7 +390,7 @@ def permutation_test(
     n_jobs: int = -1,
     seed: int = 0,
     progress: bool | None = None,
-) -> PermutationTest:
+) -> Any:
     """Is there anything to learn? Permutes the training labels, refits, and scores the same test set each time.
 
     The null hypothesis is that labels and attributes have nothing to do with each other; then the labels as they are
@@ -276,8 +399,9 @@ def permutation_test(
 
     ``estimator`` has ``fit`` and one of ``predict_proba``, ``decision_function``, ``predict``; measures at a threshold
     cut at its own boundary (0.5; 0 for a decision function) unless the measure string names another. ``measure`` may
-    also be a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss. A ``random_state`` left open
-    is seeded for each fit.
+    also be a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss. A list of measures shares the
+    refits and gives a dict of results by name. Labels of more than two classes (and no ``pos_label``) take measures of
+    several classes, such as ``accuracy`` and ``macro(f1)``. A ``random_state`` left open is seeded for each fit.
 
     >>> class Nearest:
     ...     def fit(self, x, y):
@@ -290,30 +414,35 @@ def permutation_test(
     >>> test.observed, test.p_value
     (0.95, 0.005)
     """
-    statistic, name, direction = as_statistic(measure, better)
     m, jobs = n_permutations, _jobs(n_jobs)
     _check_estimator(estimator)
-    labels, is_positive = _labels(y_train, "y_train", pos_label)
-    _, positive = _labels(y_test, "y_test", pos_label)
+    labels, tested = as_column(y_train, "y_train"), as_column(y_test, "y_test")
     _same_length(X_train, labels, "X_train", "y_train")
-    _same_length(X_test, positive, "X_test", "y_test")
-    if is_positive.all() or not is_positive.any():
-        raise InputError("y_train holds a single class, so there is nothing to permute")
-    learner = _Learner(estimator, labels[is_positive][0], statistic, seed)
+    _same_length(X_test, tested, "X_test", "y_test")
+    reader, ways = _reader(labels, pos_label, measure, better, "y_train")
+    if isinstance(reader, _TwoClasses):
+        _, truth = _labels(tested, "y_test", pos_label)
+    else:
+        truth = reader.truth(tested, "y_test")
+    learner = _Learner(estimator, reader, seed)
     begun = time.perf_counter()
-    observed = learner.value(learner.generator(0), X_train, labels, X_test, positive)
+    observed = dict(zip(ways, learner.values(learner.generator(0), X_train, labels, X_test, truth), strict=True))
     seconds = time.perf_counter() - begun
-    if observed != observed:
-        raise InputError(f"{name} has no value on the test set (0/0), so there is nothing to test")
-    null = np.full(m, np.nan)
+    for name, value in observed.items():
+        if value != value:
+            raise InputError("measure", f"{name} has no value on the test set (0/0), so there is nothing to test")
+    null = np.full((m, len(observed)), np.nan)
     done = 0
     with Progress("permutations", m, progress) as shown:
-        for values in _batches(_Permuting(learner, X_train, labels, X_test, positive), m, jobs, seconds):
+        for values in _batches(_Permuting(learner, X_train, labels, X_test, truth), m, jobs, seconds):
             null[done : done + len(values)] = values
             done += len(values)
             shown.advance(len(values))
-    refuse_undefined(null, name, "0/0 on the test set, as when nothing is predicted positive")
-    return PermutationTest(name, direction, observed, null, "training labels", seed)
+    made = {}
+    for at, (name, way) in enumerate(ways.items()):
+        refuse_undefined(null[:, at], name, "0/0 on the test set, as when nothing is predicted positive")
+        made[name] = PermutationTest(name, way, observed[name], null[:, at], "training labels", seed)
+    return made if isinstance(measure, list | tuple) else next(iter(made.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,13 +452,13 @@ class _Bagging:
     learner: _Learner
     x: Any
     labels: NDArray[Any]
-    positive: NDArray[np.bool_]
+    truth: NDArray[Any]
 
-    def __call__(self, first: int, last: int) -> list[tuple[float, bool, bool]]:
-        """Value, whether the bag held one class, whether the cases outside it did (or none was outside)."""
+    def __call__(self, first: int, last: int) -> list[tuple[list[float], bool, bool]]:
+        """Values, whether the bag held one class, whether the cases outside it did (or none was outside)."""
         return [self.replicate(i) for i in range(first, last)]
 
-    def replicate(self, i: int) -> tuple[float, bool, bool]:
+    def replicate(self, i: int) -> tuple[list[float], bool, bool]:
         """One bootstrap set and what lies outside it, by row number: equal rows are different cases."""
         rng = self.learner.generator(i)
         n = len(self.labels)
@@ -337,19 +466,47 @@ class _Bagging:
         inside = np.zeros(n, dtype=np.bool_)
         inside[bag] = True
         outside = np.flatnonzero(~inside)
-        single_bag, single_out = _one_class(self.positive[bag]), _one_class(self.positive[outside])
+        single_bag, single_out = _one_class(self.truth[bag]), _one_class(self.truth[outside])
         if single_bag or not len(outside):
-            return float("nan"), single_bag, single_out
-        value = self.learner.value(
-            rng, _take(self.x, bag), self.labels[bag], _take(self.x, outside), self.positive[outside]
+            return [float("nan")] * len(self.learner.reader.names), single_bag, single_out
+        found = self.learner.values(
+            rng, _take(self.x, bag), self.labels[bag], _take(self.x, outside), self.truth[outside]
         )
-        return value, single_bag, single_out
+        return found, single_bag, single_out
 
 
-def _one_class(positive: NDArray[np.bool_]) -> bool:
-    return not len(positive) or bool(positive.all()) or not positive.any()
+def _one_class(truth: NDArray[Any]) -> bool:
+    return not len(truth) or bool((truth == truth[0]).all())
 
 
+@overload
+def bootstrap_oob(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    measure: list[Any] | tuple[Any, ...],
+    pos_label: Any = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    n_jobs: int = -1,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> dict[str, OutOfBag]: ...
+@overload
+def bootstrap_oob(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    measure: str | Spec | Measure | ClassSpec | Callable[..., float] = "roc_auc",
+    pos_label: Any = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    n_jobs: int = -1,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> OutOfBag: ...
 @checked
 def bootstrap_oob(
     estimator: Any,
@@ -363,7 +520,7 @@ def bootstrap_oob(
     n_jobs: int = -1,
     seed: int = 0,
     progress: bool | None = None,
-) -> OutOfBag:
+) -> Any:
     """Percentile interval of a measure over models fitted on bootstrap sets and scored on the cases left out of them.
 
     Bootstrap set i draws n of the n cases with replacement; the model fitted on it scores the cases whose row number
@@ -371,7 +528,7 @@ def bootstrap_oob(
     linearly (Berrar Def. 38). It holds the variation of both training and testing, for models fitted on some 63 % of
     the distinct cases. Replicates without a value (a class missing) are left out, counted, and warned of.
 
-    Estimators, measures and boundaries as in :func:`permutation_test`.
+    Estimators, measures (one, or a list that shares the refits) and boundaries as in :func:`permutation_test`.
 
     >>> class Nearest:
     ...     def fit(self, x, y):
@@ -383,14 +540,13 @@ def bootstrap_oob(
     >>> oob.value, oob.undefined
     (1.0, 0)
     """
-    statistic, name, _ = as_statistic(measure, None)
     b, jobs = n_resamples, _jobs(n_jobs)
     _check_estimator(estimator)
-    labels, positive = _labels(y, "y", pos_label)
+    labels = as_column(y, "y")
     _same_length(X, labels, "X", "y")
-    if _one_class(positive):
-        raise InputError("y holds a single class, so there is nothing to learn")
-    job = _Bagging(_Learner(estimator, labels[positive][0], statistic, seed), X, labels, positive)
+    reader, ways = _reader(labels, pos_label, measure, None, "y")
+    truth = _labels(labels, "y", pos_label)[1] if isinstance(reader, _TwoClasses) else reader.truth(labels, "y")
+    job = _Bagging(_Learner(estimator, reader, seed), X, labels, truth)
     with Progress("out-of-bag bootstrap", b, progress) as shown:
         begun = time.perf_counter()
         results = job(0, 1)
@@ -399,22 +555,30 @@ def bootstrap_oob(
         for batch in _batches(rest, b - 1, jobs, time.perf_counter() - begun):
             results += batch
             shown.advance(len(batch))
-    values = np.array([value for value, _, _ in results])
+    drawn = np.array([values for values, _, _ in results])
     bags, outs = sum(single for _, single, _ in results), sum(single for _, _, single in results)
-    kept = values[~np.isnan(values)]
-    if len(kept) < 2:
-        raise InputError(f"{name} has a value in {len(kept)} of {b} replicates ({bags} bags of one class); add cases")
-    if len(kept) < b:
-        warnings.warn(
-            f"{name} is undefined in {b - len(kept)} of {b} replicates, which are left out: {bags} bags and {outs} "
-            "out-of-bag sets hold a single class",
-            UndefinedWarning,
-            stacklevel=2,
-        )
-    low, high = np.quantile(kept, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return OutOfBag(name, values, float(low), float(high), level, bags, outs, seed)
+    made = {}
+    for at, name in enumerate(ways):
+        values = np.ascontiguousarray(drawn[:, at])
+        kept = values[~np.isnan(values)]
+        if len(kept) < 2:
+            raise InputError(
+                "measure",
+                f"{name} has a value in {len(kept)} of {b} replicates ({bags} bags of one class)",
+                "add cases",
+            )
+        if len(kept) < b:
+            warnings.warn(
+                f"{name} is undefined in {b - len(kept)} of {b} replicates, which are left out: {bags} bags and {outs} "
+                "out-of-bag sets hold a single class",
+                UndefinedWarning,
+                stacklevel=2,
+            )
+        low, high = np.quantile(kept, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        made[name] = OutOfBag(name, values, float(low), float(high), level, bags, outs, seed)
+    return made if isinstance(measure, list | tuple) else next(iter(made.values()))
 
 
-def _shifted(job: _Bagging, first: int, last: int) -> list[tuple[float, bool, bool]]:
+def _shifted(job: _Bagging, first: int, last: int) -> list[tuple[list[float], bool, bool]]:
     """Replicate 0 has been made already, to see how long one takes."""
     return job(first + 1, last + 1)
