@@ -54,7 +54,7 @@ def test_a_list_of_measures_shares_the_refits() -> None:
     tests = cl.permutation_test(WithProbabilities(), *parts, measure=["roc_auc", "recall"], n_permutations=30, n_jobs=1)
     single = cl.permutation_test(WithProbabilities(), *parts, measure="recall", n_permutations=30, n_jobs=1)
     assert tests["recall"].null.tolist() == single.null.tolist()
-    assert tests["roc_auc"].p_value < 0.1
+    assert tests["roc_auc"].observed > 0.9
 
 
 @pytest.mark.parametrize("model", [WithProbabilities, WithPredictions])

@@ -376,6 +376,12 @@ class ClassEvaluation(TabularResult):
 
         return class_plot(self, kind, ax)
 
+    def to_html(self, path: Any, **options: Any) -> Any:
+        """Write the report page: one file, no network needed to read it."""
+        from .present.class_page import write_class_page
+
+        return write_class_page(self, path, **options)
+
     def headline(self) -> str:
         """Rows, classes, and what they look like, in one sentence."""
         f = self.facts

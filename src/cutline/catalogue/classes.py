@@ -674,6 +674,7 @@ def micro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
 
 
 MEANS = ("macro", "weighted", "micro")
+_ALWAYS_SAID = ("t",)  # an option without which the name does not say what is meant
 _MEAN = re.compile(r"^\s*(macro|weighted|micro)\s*\(\s*(.+?)\s*\)\s*$")
 _PLAIN = re.compile(r"^\s*(?P<name>\w+)\s*(\((?P<options>.*)\))?\s*$")
 
@@ -733,7 +734,9 @@ def make_class_spec(one: ClassMeasure, options: Mapping[str, Any]) -> ClassSpec:
         raise InputError("measures", f"gives {one.name} the option {show(unknown)}", f"its options: {known}")
     if one.checks is not None:
         one.checks(**options)
-    return ClassSpec(one, tuple((k, options[k]) for k in one.params if k in options and options[k] != one.params[k]))
+    settled = {**{key: one.params[key] for key in _ALWAYS_SAID if key in one.params}, **options}
+    kept = ((k, settled[k]) for k in one.params if k in settled and (k in _ALWAYS_SAID or settled[k] != one.params[k]))
+    return ClassSpec(one, tuple(kept))
 
 
 def _inner(mean: str, text: str) -> Spec:

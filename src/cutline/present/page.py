@@ -61,9 +61,24 @@ def page(
     answer: Sequence[str] | None = None,
 ) -> str:
     """The page as text."""
+    parts = page_parts(result, cost=cost, value=value, quota=quota, title=title, source=source, answer=answer)
+    return fill("page.html", parts)
+
+
+def page_parts(
+    result: Any,
+    *,
+    cost: float | None = None,
+    value: float | None = None,
+    quota: int | float | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+    answer: Sequence[str] | None = None,
+) -> dict[str, str]:
+    """What the page's template is filled with."""
     from .. import __version__
 
-    _need_libraries()
+    need_libraries()
     evaluations = evaluations_of(result)
     first = evaluations[0]
     rows = int(first.facts["rows"])
@@ -77,8 +92,8 @@ def page(
     logarithmic = rows > 2000 and start < rows * 0.02
     linked = [] if weighted else _quota_charts(evaluations, start, logarithmic)
     still = _still_charts(evaluations)
-    script = _asset("page.js")
-    bundle = _bundle()
+    script = asset("page.js")
+    bundle = bundle_of_charts()
     data = {
         "rows": rows,
         "stops": stops.tolist(),
@@ -92,11 +107,11 @@ def page(
     }
     money = {"cost": cost, "value": value, "log": logarithmic}
     figures = "".join(c["figure"] for c in linked)
-    parts = {
-        "csp": _policy(bundle, script),
+    return {
+        "csp": policy(bundle, script),
         "version": text(__version__),
         "title": text(title),
-        "css": _asset("page.css"),
+        "css": asset("page.css"),
         "subtitle": _subtitle(evaluations),
         "answer": "".join(f"<p>{text(s)}</p>" for s in (words.answer(result, start) if answer is None else answer)),
         "explorer": _WEIGHTED
@@ -112,8 +127,11 @@ def page(
         "bundle": bundle,
         "script": script,
     }
-    # One pass over the template: what is filled in is never searched for place-holders again.
-    return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], _asset("page.html"))
+
+
+def fill(template: str, parts: Mapping[str, str]) -> str:
+    """A template filled in one pass: what is filled in is never searched for place-holders again."""
+    return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], asset(template))
 
 
 _WEIGHTED = (
@@ -138,7 +156,7 @@ def embedded(data: Any) -> str:
     return encoded
 
 
-def _need_libraries() -> None:
+def need_libraries() -> None:
     try:
         import altair
         import vl_convert  # noqa: F401
@@ -148,7 +166,7 @@ def _need_libraries() -> None:
 
 
 @cache
-def _bundle() -> str:
+def bundle_of_charts() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, from the package that ships them."""
     import vl_convert
 
@@ -157,11 +175,11 @@ def _bundle() -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (resources.files("cutline.present") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _policy(*scripts: str) -> str:
+def policy(*scripts: str) -> str:
     """Only these very scripts may run, and nothing may be fetched or sent."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -1,0 +1,150 @@
+"""The page of several classes: confusion matrix, classes, risk and coverage, and the page of any one class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..files import write_whole
+from ..table import escaped as text
+from ..table import html_table, pluralize
+from .class_sections import (
+    calibration_picture,
+    confusion_table,
+    measure_rows_html,
+    per_class_html,
+    risk_picture,
+)
+from .class_words import abstention_sentence, class_answer
+from .inline import side_by_side
+from .page import asset, bundle_of_charts, embedded, fill, need_libraries, page_parts, policy
+
+if TYPE_CHECKING:
+    from ..class_evaluation import ClassEvaluation
+
+MOST_PAGES = 20  # classes whose own page is held ready, the largest ones
+_SHARED = ("css", "bundle", "script", "version", "csp")  # parts that are the same for every class
+
+
+def write_class_page(ev: ClassEvaluation, path: str | Path, **options: Any) -> Path:
+    """Write the page of an evaluation of several classes; gives back its path."""
+    written = class_page(ev, **options)
+    with write_whole(path) as beside:
+        beside.write_text(written, encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def class_page(
+    ev: ClassEvaluation,
+    *,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+    quota: int | float | None = None,
+    cost: float | None = None,
+    value: float | None = None,
+) -> str:
+    """The page as text; ``quota``, ``cost`` and ``value`` are for the pages of the classes."""
+    from .. import __version__
+
+    need_libraries()
+    title = title or f"Evaluation of {ev.name}: {pluralize(len(ev.classes), 'class', 'classes')}"
+    settings = ev.settings
+    made = f"level {settings.level:g} · seed {settings.seed}" if settings.interval else "no intervals"
+    scored = ev.sample.matrix is not None
+    of_class = _class_pages(ev, quota, cost, value) if scored else []
+    script, bundle, inner = asset("class_page.js"), bundle_of_charts(), asset("page.js")
+    sentences = class_answer(ev) + ([abstention_sentence(ev)] if scored else [])
+    facts = {**(source or {}), "rows": ev.facts["rows"], "classes": ev.facts["classes"], "scores": ev.facts["scores"]}
+    parts = {
+        "csp": policy(script, bundle, inner),
+        "version": text(__version__),
+        "title": text(title),
+        "css": asset("page.css"),
+        "subtitle": text(ev.headline()),
+        "answer": "".join(f"<p>{text(sentence)}</p>" for sentence in sentences),
+        "confusion": confusion_table(ev.confusion) + _confused(ev),
+        "classes": per_class_html(ev),
+        "pictures": _pictures(ev) if scored else "<p>Risk and coverage need scores; these are predictions alone.</p>",
+        "picker": _picker(ev, of_class),
+        "measures": measure_rows_html(ev),
+        "facts": "".join(f"<tr><th scope='row'>{text(k)}</th><td>{text(v)}</td></tr>" for k, v in facts.items()),
+        "settings": text(f"Made by cutline {__version__} · {made}"),
+        "data": embedded({"classes": of_class, "css": asset("page.css"), "template": asset("page.html")}),
+        "bundle": bundle if of_class else "",
+        "inner": inner if of_class else "",
+        "script": script,
+    }
+    return fill("class_page.html", parts)
+
+
+def _class_pages(
+    ev: ClassEvaluation, quota: int | float | None, cost: float | None, value: float | None
+) -> list[dict[str, Any]]:
+    """The parts of the binary page of each class, the largest classes first; what all share is left out."""
+    sizes = np.bincount(ev.sample.code, minlength=len(ev.classes))
+    pages = []
+    for at in np.argsort(-sizes, kind="stable")[:MOST_PAGES]:
+        if sizes[at] == 0:
+            continue
+        label = ev.classes[int(at)]
+        binary = ev.of(label)
+        title = f"{label} against the rest"
+        parts = page_parts(binary, quota=quota, cost=cost, value=value, title=title)
+        pages.append(
+            {"name": str(label), "cases": int(sizes[at]), "parts": {k: v for k, v in parts.items() if k not in _SHARED}}
+        )
+    return pages
+
+
+def _confused(ev: ClassEvaluation) -> str:
+    pairs = ev.most_confused(10)
+    if not len(pairs):
+        return "<p>No case was predicted as a class that is not its own.</p>"
+    rows = [
+        {
+            "real class": row["class"],
+            "predicted": row["predicted"],
+            "cases": row["cases"],
+            "share of the class": f"{row['share_of_class']:.1%}",
+            "interval": f"{row['low']:.1%} to {row['high']:.1%}",
+            "share of all errors": f"{row['share_of_errors']:.1%}",
+        }
+        for row in pairs
+    ]
+    return f'<h3>Most confused</h3><div class="scroll">{html_table(rows, list(rows[0]))}</div>'
+
+
+def _pictures(ev: ClassEvaluation) -> str:
+    pictures = [risk_picture(ev.risk_coverage())]
+    if ev.sample.are_probabilities:
+        pictures.append(calibration_picture(ev))
+    curve = ev.risk_coverage()
+    rows = [
+        {
+            "answered": f"{row['coverage']:.0%}",
+            "errors among them": f"{row['risk']:.1%}",
+            "interval": f"{row['low']:.1%} to {row['high']:.1%}",
+            "confidence at least": row["confidence"],
+        }
+        for row in (curve.at(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0))
+    ]
+    return (
+        f'<div class="large">{side_by_side(pictures)}</div><div class="scroll">{html_table(rows, list(rows[0]))}</div>'
+    )
+
+
+def _picker(ev: ClassEvaluation, pages: list[dict[str, Any]]) -> str:
+    if not pages:
+        return ""
+    options = "".join(f'<option value="{k}">{text(one["name"])}</option>' for k, one in enumerate(pages))
+    left = len(ev.classes) - len(pages)
+    more = f"<p class='note'>The {len(pages)} largest classes are held ready; {left} are not.</p>" if left else ""
+    return (
+        '<section aria-labelledby="picker-title"><h2 id="picker-title">One class against the rest</h2>'
+        '<p class="controls"><label for="pick">Class <select id="pick"><option value="">choose a class</option>'
+        f"{options}</select></label></p>{more}"
+        '<iframe id="class-page" title="The class against the rest" hidden></iframe></section>'
+    )

@@ -1,0 +1,87 @@
+"""What an evaluation or a comparison of several classes says in sentences; the command line and the page share them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ..table import pluralize
+
+if TYPE_CHECKING:
+    from ..class_comparison import ClassComparison
+    from ..class_evaluation import ClassEvaluation
+    from ..estimate import Estimate
+
+
+def class_answer(ev: ClassEvaluation) -> list[str]:
+    """The answer in a few sentences: how often it is right, what it confuses, whether to believe its confidence."""
+    f = ev.facts
+    said = [
+        f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}; the rarest, "
+        f"{f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}."
+    ]
+    if "accuracy" in ev:
+        right = ev["accuracy"]
+        said.append(
+            f"{ev.name} names the right class for {_percent(right)} of the cases{_between(right)}; always naming "
+            f"{f['largest_class']} would be right for {f['largest_share']:.1%}."
+        )
+    pairs = ev.most_confused(1)
+    if len(pairs):
+        worst = pairs[0]
+        said.append(
+            f"Most often {worst['class']} is taken for {worst['predicted']}: {pluralize(worst['cases'], 'case')}, "
+            f"{worst['share_of_class']:.1%} of {worst['class']}."
+        )
+    if "overconfidence" in ev and math.isfinite(ev["overconfidence"].low):
+        gap = ev["overconfidence"]
+        if gap.low > 0 or gap.high < 0:
+            way = "above" if gap.value > 0 else "below"
+            said.append(
+                f"Its probability for the class it names lies on average {abs(gap.value) * 100:.1f} percentage points "
+                f"{way} the share of right answers."
+            )
+    if f["tied_predictions"]:
+        tied = pluralize(f["tied_predictions"], "case has", "cases have")
+        said.append(f"{tied} the highest score in several columns; the first of them counts as the prediction.")
+    return said
+
+
+def class_comparison_answer(comparison: ClassComparison, measure: str = "accuracy") -> list[str]:
+    """Which model is right more often, in one sentence for each pair that can be told apart."""
+    first = next(iter(comparison.evaluations.values()))
+    if measure not in first:
+        measure = next(iter(comparison.specs))
+    best = comparison.best(measure)
+    said = [f"{best} has the best {measure}: {_plain(comparison[best][measure])}."]
+    for row in comparison.differences:
+        if row["measure"] != comparison.key(measure) or best not in (row["a"], row["b"]) or row["low"] != row["low"]:
+            continue
+        other = row["b"] if row["a"] == best else row["a"]
+        gap = comparison.difference(best, other, measure)
+        ends = f"difference {gap['difference']:.3f}, {gap['low']:.3f} to {gap['high']:.3f}"
+        clear = gap["p_adjusted"] < 1.0 - comparison.settings.level and (gap["low"] > 0 or gap["high"] < 0)
+        verdict = "the difference is statistically significant" if clear else "the difference could be chance"
+        said.append(f"Against {other}: {verdict} ({ends}, adjusted p {gap['p_adjusted']:.2g}).")
+    return said
+
+
+def _percent(e: Estimate) -> str:
+    return f"{e.value:.1%}"
+
+
+def _between(e: Estimate) -> str:
+    return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
+
+
+def _plain(e: Estimate) -> str:
+    return f"{e.value:.4g}" + (f" ({e.low:.4g} to {e.high:.4g})" if e.low == e.low else "")
+
+
+def abstention_sentence(ev: ClassEvaluation, share: float = 0.5) -> str:
+    """What answering only the most confident cases would give."""
+    half = ev.risk_coverage().at(share)
+    return (
+        f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "
+        f"({ev.settings.level:.0%} interval {1.0 - half['high']:.1%} to {1.0 - half['low']:.1%})."
+    )

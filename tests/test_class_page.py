@@ -1,0 +1,74 @@
+"""The page of several classes: what it holds, and that the class picker opens the page of one class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.test_classes import NAMES, forest
+from tests.test_page_browser import COMPLETE, HOSTILE, browser  # noqa: F401
+
+import cutline as cl
+
+pytest.importorskip("altair")
+pytest.importorskip("vl_convert")
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def trees() -> Any:
+    y, p = forest(150, 4, digits=2)
+    names = np.array([*NAMES[:3], HOSTILE])
+    return cl.evaluate_classes(names[y], p, classes=list(names), name="net", n_resamples=50)
+
+
+@pytest.fixture(scope="module")
+def written(trees: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = trees.to_html(tmp_path_factory.mktemp("pages") / "classes.html", source={"file": "trees.csv"})
+    return path
+
+
+def test_the_page_says_what_the_evaluation_says(trees: Any, written: Path) -> None:
+    text = written.read_text(encoding="utf-8")
+    right = trees["accuracy"]
+    assert f"{right.value:.1%} of the cases ({right.level:.0%} interval {right.low:.1%} to {right.high:.1%})" in text
+    assert "What is taken for what" in text
+    assert "trees.csv" in text
+    assert HOSTILE not in text
+    for row in trees.most_confused(3):
+        assert f"{row['share_of_class']:.1%}" in text
+
+
+def test_the_picker_opens_the_page_of_one_class(written: Path, browser: Any) -> None:  # noqa: F811
+    page = browser.new_page()
+    broken: list[str] = []
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    page.goto(written.as_uri())
+    assert page.locator("table.confusion tbody tr").count() == 4
+    assert page.locator("#class-page").is_hidden()
+    names = page.locator("#pick option").all_text_contents()[1:]
+    assert set(names) == {*NAMES[:3], HOSTILE}
+    page.select_option("#pick", label="ash")
+    frame = page.frame_locator("#class-page")
+    frame.locator("h1", has_text="ash against the rest").wait_for()
+    inner = next(f for f in page.frames if f != page.main_frame)
+    inner.wait_for_function(COMPLETE)
+    assert inner.evaluate("document.documentElement.dataset.failed") is None
+    assert frame.locator("#explorer").count() == 1
+    page.select_option("#pick", label=HOSTILE)
+    frame.locator("h1", has_text="<img").wait_for()
+    assert page.evaluate("window.broken") is None
+    assert not broken
+    page.close()
+
+
+def test_hard_predictions_have_a_page_without_what_needs_scores(tmp_path: Path) -> None:
+    y, p = forest(60, 3)
+    ev = cl.evaluate_classes(y, y_pred=p.argmax(axis=1))
+    text = ev.to_html(tmp_path / "hard.html").read_text(encoding="utf-8")
+    assert "need scores" in text
+    assert 'id="pick"' not in text
+    many = cl.evaluate_classes(np.arange(90) % 45, y_pred=np.arange(90) % 44, interval=None)
+    assert "too large to be read cell by cell" in many.to_html(tmp_path / "many.html").read_text(encoding="utf-8")
