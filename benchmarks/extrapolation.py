@@ -27,13 +27,13 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from cutline.extrapolation.favorability import spline_moment  # noqa: E402
+from cutline.extrapolation.task_inputs import from_embeddings  # noqa: E402
+from cutline.extrapolation.win_counts import average_accuracy  # noqa: E402
 from experiments.populations import GaussianRecognition  # noqa: E402
 
 from cutline.extrapolation import every_method, extrapolate  # noqa: E402
 from cutline.extrapolation.evidence import Evidence  # noqa: E402
-from cutline.extrapolation.inputs import from_embeddings  # noqa: E402
-from cutline.extrapolation.moments import spline_moment  # noqa: E402
-from cutline.extrapolation.wins import average_accuracy  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "manyclass"
 TARGET = 1672
@@ -190,10 +190,12 @@ def fit_times() -> dict[str, float]:
 
 
 def _forget() -> None:
-    from cutline.extrapolation import exponential, gaussian, mixture, spline
+    from cutline.extrapolation import curve_methods, parametric_methods
 
-    for cached in (mixture._pieces, gaussian._pieces, exponential._losses_up_to, spline._compressed):
-        cached.cache_clear()
+    for module in (curve_methods, parametric_methods):
+        for name in dir(module):
+            if hasattr(getattr(module, name), "cache_clear"):
+                getattr(module, name).cache_clear()
 
 
 def memory() -> float:
@@ -208,7 +210,7 @@ def memory() -> float:
 def _child() -> None:
     gallery, probes, _ = glyphs("uming")
     begun = time.perf_counter()
-    beaten, tied = from_embeddings(gallery, probes).wins()
+    beaten, tied = from_embeddings(gallery, probes).wins
     took = time.perf_counter() - begun
     known = np.loadtxt(DATA / "cjk-glyphs" / "cjk_wins_full_uming.txt")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0

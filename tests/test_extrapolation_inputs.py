@@ -9,7 +9,7 @@ import pytest
 
 from cutline.errors import InputError
 from cutline.extrapolation import AccuracyExtrapolator, extrapolate
-from cutline.extrapolation.inputs import from_accuracies, from_embeddings, from_scores, from_wins
+from cutline.extrapolation.task_inputs import from_accuracies, from_embeddings, from_scores, from_wins
 
 MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"
 
@@ -49,10 +49,10 @@ def test_cosine_ignores_lengths(task: tuple[np.ndarray, ...]) -> None:
 def test_blocks_do_not_show(task: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     gallery, probes, _ = task
     whole = from_embeddings(gallery, probes)
-    for module in ("comparisons", "score_source"):
+    for module in ("task_inputs", "tasks"):
         monkeypatch.setattr(f"cutline.extrapolation.{module}._CELLS_AT_ONCE", 70)
     blocks = from_embeddings(gallery, probes)
-    np.testing.assert_array_equal(whole.wins()[0], blocks.wins()[0])
+    np.testing.assert_array_equal(whole.wins[0], blocks.wins[0])
     np.testing.assert_allclose(
         whole.standard_error(np.arange(2.0, 31.0))[0], blocks.standard_error(np.arange(2.0, 31.0))[0]
     )
@@ -89,7 +89,7 @@ def test_classes_weigh_equally_however_many_cases_they_have() -> None:
 def test_classes_without_cases_are_competitors() -> None:
     scores = np.array([[3.0, 1.0, 5.0], [0.0, 2.0, 1.0]])
     source = from_scores(scores, [0, 1])
-    assert source.wins()[0].tolist() == [1.0, 2.0]
+    assert source.wins[0].tolist() == [1.0, 2.0]
     assert source.whole().last_accuracy == pytest.approx(0.5)
 
 
@@ -106,49 +106,48 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_scores(np.zeros((3, 1))), "scores: 1 column"),
-        (lambda: from_scores(np.zeros(3)), "scores: a table with two dimensions"),
-        (lambda: from_scores([["a", "b"]]), "scores: holds values that are no numbers"),
-        (lambda: from_scores(np.zeros((2, 3))), "labels: 2 cases and 3 classes"),
-        (lambda: from_scores(np.zeros((2, 3)), [0]), "labels: 1 values for 2 cases"),
+        (lambda: from_scores(np.zeros((3, 1))), "scores has 1 column"),
+        (lambda: from_scores(np.zeros(3)), "scores has 1 dimension"),
+        (lambda: from_scores([["a", "b"]]), "scores holds values that are not numbers"),
+        (lambda: from_scores(np.zeros((2, 3))), "labels is missing for 2 cases and 3 classes"),
+        (lambda: from_scores(np.zeros((2, 3)), [0]), "labels has 1 values for 2 cases"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", None], classes=list("xyz")), "labels: row 1 is missing"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "q"], classes=list("xyz")), "labels: row 1 is 'q'"),
-        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes: 2 distinct values in labels for 3 classes"),
-        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes: 2 names for 3 classes"),
-        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xyx")), "classes: 'x' appears twice"),
-        (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0, column 1 is missing"),
-        (lambda: from_scores(np.eye(3), ties="fair"), "ties: 'fair'"),
-        (lambda: from_embeddings(np.zeros((3, 2)), np.zeros((3, 4))), "probes: 4 dimensions against 2"),
-        (lambda: from_embeddings(np.zeros((1, 2)), np.zeros((1, 2))), "gallery: 1 row"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes is missing: labels hold 2"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes has 2 names for 3 columns"),
+        (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0 is missing (nan) in column 1"),
+        (lambda: from_scores(np.eye(3), ties="fair"), "ties is 'fair'"),
+        (lambda: from_embeddings(np.zeros((3, 2)), np.zeros((3, 4))), "probes has 4 dimensions against 2"),
+        (lambda: from_embeddings(np.zeros((1, 2)), np.zeros((1, 2))), "gallery has 1 row"),
         (lambda: from_embeddings([[1.0, np.inf], [0, 0]], [[0, 0], [0, 1]]), "gallery: row 0 has a value"),
-        (lambda: from_embeddings(np.eye(3), np.zeros((3, 3)), metric="cosine"), "metric: probe 0"),
-        (lambda: from_embeddings(np.eye(3), np.eye(3), metric="manhattan"), "metric: 'manhattan' is unknown"),
-        (lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p @ g.T), "distance: say distance=True"),
-        (lambda: from_embeddings(np.eye(3), np.eye(3), distance=True), "distance: the direction of metric='euclidean'"),
+        (lambda: from_embeddings(np.eye(3), np.zeros((3, 3)), metric="cosine"), "no similarity (nan) between probe 0"),
+        (lambda: from_embeddings(np.eye(3), np.eye(3), metric="manhattan"), "metric is 'manhattan'"),
+        (lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p @ g.T), "distance is not given"),
+        (lambda: from_embeddings(np.eye(3), np.eye(3), distance=True), "distance is given, but"),
         (
             lambda: from_embeddings(np.eye(3), np.eye(3), metric=lambda p, g: p, distance=False, probe_labels=[0, 1, 2])
             and from_embeddings(np.eye(4), np.eye(4), metric=lambda p, g: p[:2], distance=False),
-            "metric: returned an array of shape",
+            "metric returned an array of shape",
         ),
-        (lambda: from_wins([1, 2], n_classes=None), "n_classes: say among how many"),
+        (lambda: from_wins([1, 2], n_classes=None), "n_classes is missing; say among how many"),
         (lambda: from_wins([1, 5], n_classes=5), "wins: row 1 beats 5"),
         (lambda: from_wins([1, 2], tied=[0, 3], n_classes=5), "wins: row 1 beats 2 and ties 3"),
         (lambda: from_wins([1, -2], n_classes=5), "wins: row 1 is -2"),
-        (lambda: from_wins([], n_classes=5), "wins: empty"),
+        (lambda: from_wins([], n_classes=5), "wins is empty"),
         (lambda: from_wins([1.5], n_classes=5), "wins: row 0 is 1.5"),
-        (lambda: from_wins([1], n_classes=5, labels=[1, 2]), "labels: 2 values for 1 cases"),
-        (lambda: from_accuracies({10: 80.0, 20: 70.0}), "accuracies: 80 at 10 classes is no share"),
-        (lambda: from_accuracies([(10, 0.8)]), "accuracies: at least two pairs"),
-        (lambda: from_accuracies([(10, 0.8), (10, 0.7)]), "accuracies: a number of classes appears twice"),
-        (lambda: from_accuracies([(0, 0.8), (10, 0.7)]), "accuracies: pair 0 has 0 classes"),
-        (lambda: extrapolate(), "give exactly one of scores"),
+        (lambda: from_wins([1], n_classes=5, labels=[1, 2]), "labels has 2 values for 1 cases"),
+        (lambda: from_accuracies({10: 80.0, 20: 70.0}), "accuracies has 80 at 10 classes"),
+        (lambda: from_accuracies([(10, 0.8)]), "accuracies has fewer than two sizes"),
+        (lambda: from_accuracies([(10, 0.8), (10, 0.7)]), "accuracies has a number of classes twice"),
+        (lambda: from_accuracies([(0, 0.8), (10, 0.7)]), "accuracies has 0 classes in pair 0"),
+        (lambda: extrapolate(), "needs exactly one of scores"),
         (lambda: extrapolate(np.eye(3), wins=[1]), "found scores and wins"),
-        (lambda: extrapolate(gallery=np.eye(3)), "probes: missing"),
-        (lambda: extrapolate(np.eye(3), k=0), "k: 0 is no number of classes"),
-        (lambda: extrapolate(np.eye(3), method="magic"), "method: 'magic' is unknown"),
-        (lambda: extrapolate(np.eye(3), level=95), "level: 95"),
-        (lambda: extrapolate(np.eye(3), n_resamples=1), "n_resamples: 1"),
-        (lambda: extrapolate(wins=[3, 4], n_classes=5, method="kde"), "method: 'kde' needs the scores"),
+        (lambda: extrapolate(gallery=np.eye(3)), "probes is missing"),
+        (lambda: extrapolate(np.eye(3), k=0), "k must be a whole number of at least 1, got 0"),
+        (lambda: extrapolate(np.eye(3), method="magic"), "method is 'magic'"),
+        (lambda: extrapolate(np.eye(3), level=95), "level must be strictly between 0 and 1"),
+        (lambda: extrapolate(np.eye(3), n_resamples=1), "n_resamples must be a whole number of at least 2"),
+        (lambda: extrapolate(wins=[3, 4], n_classes=5, method="kde"), "method 'kde' needs the scores"),
         (lambda: AccuracyExtrapolator().predict(5), "not fitted yet"),
     ],
 )  # fmt: skip
@@ -175,4 +174,4 @@ def test_glyph_wins_are_those_of_the_full_task() -> None:
     gallery, probes = stored["gallery_noto_sans"], stored["probe_ukai"][:200]
     known = np.loadtxt(MANYCLASS / "cjk-glyphs" / "cjk_wins_full_ukai.txt")[:200]
     source = from_embeddings(gallery, probes, probe_labels=np.arange(200), gallery_labels=np.arange(len(gallery)))
-    np.testing.assert_array_equal(source.wins()[0], known)
+    np.testing.assert_array_equal(source.wins[0], known)

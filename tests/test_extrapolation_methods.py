@@ -17,13 +17,12 @@ from scipy.optimize import nnls
 
 from cutline.errors import InputError
 from cutline.extrapolation import Favorability, every_method
+from cutline.extrapolation.curve_methods import LinearSpline
 from cutline.extrapolation.evidence import Evidence, ScoreSample
-from cutline.extrapolation.inputs import from_accuracies, from_scores, from_wins
-from cutline.extrapolation.kde import KernelDensity, relative_bandwidth
-from cutline.extrapolation.moments import power_of_span, spline_moment, spline_moment_of_span
-from cutline.extrapolation.pitman_yor import beta_favorability
-from cutline.extrapolation.spline import LinearSpline
-from cutline.extrapolation.tail import pareto_survival, pooled_shape
+from cutline.extrapolation.favorability import power_of_span, spline_moment, spline_moment_of_span
+from cutline.extrapolation.parametric_methods import beta_favorability
+from cutline.extrapolation.score_methods import KernelDensity, pareto_survival, pooled_shape, relative_bandwidth
+from cutline.extrapolation.task_inputs import from_accuracies, from_scores, from_wins
 
 
 def populations() -> ModuleType:
@@ -127,7 +126,7 @@ def test_spline_is_nnls_on_the_literal_matrix(n_classes: int, seed: int) -> None
 
 
 def test_a_spline_without_knots_is_refused() -> None:
-    with pytest.raises(InputError, match="m: 0 knots"):
+    with pytest.raises(InputError, match="m is 0"):
         LinearSpline(m=0)
 
 
@@ -170,15 +169,12 @@ def test_large_samples_find_the_known_curve_twice_as_far(name: str) -> None:
         "gaussian": 0.08,
         "pitman_yor": 0.1,
         "spline": 0.1,
+        "tail": 0.08,
     }
     problem = POPULATIONS.GaussianRecognition(5, 0.5)
     evidence = from_scores(problem.draw(400, np.random.default_rng(8))).whole()
     found = every_method()[name].fit(evidence).accuracy(800)[0]
     assert found == pytest.approx(problem.accuracy(800)[0], abs=tolerance.get(name, 0.06))
-
-
-def has_flat_row(scores: np.ndarray) -> bool:
-    return any(np.ptp(np.delete(row, own)) == 0 for own, row in enumerate(scores))
 
 
 @settings(max_examples=15)
@@ -193,12 +189,14 @@ def test_curves_start_at_one_fall_and_stay_inside(seed: int, coarse: bool) -> No
         if name == "spline":
             continue  # the paper's own leaves [0, 1]; results cut it off and say so
         for variant in method.variants():
-            flat = variant.needs_scores and name.startswith("kde") and has_flat_row(scores)
-            if flat:
-                with pytest.raises(InputError, match="same score"):
-                    variant.fit(evidence)
+            try:
+                accuracy = variant.fit(evidence).accuracy(k)
+            except InputError as refusal:
+                # Scores that hardly differ have no shape: a method on scores says so, a method on ranks does not mind.
+                assert variant.needs_scores
+                assert coarse
+                assert "same score" in str(refusal) or "few distinct values" in str(refusal)
                 continue
-            accuracy = variant.fit(evidence).accuracy(k)
             assert accuracy[0] == pytest.approx(1.0, abs=1e-9)
             assert (np.diff(accuracy) <= 1e-12).all(), variant.name
             assert accuracy[-1] >= 0.0
@@ -240,7 +238,7 @@ def test_pareto_shape_is_found() -> None:
     for shape in (-0.3, 0.0, 0.2):
         u = rng.uniform(size=(300, 60))
         excess = -np.log(u) if shape == 0 else (1 - shape) / shape * (u ** (-shape) - 1)
-        assert pooled_shape(excess) == pytest.approx(shape, abs=0.03)
+        assert pooled_shape(-np.sort(-excess, axis=1)) == pytest.approx(shape, abs=0.03)
         assert float(np.mean(excess > 1.5)) == pytest.approx(
             float(pareto_survival(np.array([1.5]), shape)[0]), abs=0.01
         )

@@ -37,7 +37,7 @@ def test_the_promised_surface(ex: Extrapolation) -> None:
     assert ex.observed.ranks is not None
     assert ex.observed.test_accuracy == pytest.approx((ex.observed.ranks == 1).mean())
     assert (ex.observed.standard_error > 0).all()
-    with pytest.raises(InputError, match="61 was not observed"):
+    with pytest.raises(InputError, match="is 61, which was not observed"):
         ex.observed[61]
 
 
@@ -117,7 +117,7 @@ def test_inverse_question(ex: Extrapolation) -> None:
     until = ex.classes_until(0.5)
     assert ex.accuracy(int(until.value)).value >= 0.5 > ex.accuracy(int(until.value) + 1).value
     assert until.low <= until.value <= until.high
-    with pytest.raises(InputError, match="accuracy: 0"):
+    with pytest.raises(InputError, match="accuracy is 0"):
         ex.classes_until(0)
 
 

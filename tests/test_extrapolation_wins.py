@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutline.errors import InputError
-from cutline.extrapolation.inputs import from_scores, from_wins
-from cutline.extrapolation.score_source import tie_credit
-from cutline.extrapolation.wins import average_accuracy, check_ties, win_histogram
+from cutline.extrapolation.task_inputs import check_ties, from_scores, from_wins
+from cutline.extrapolation.win_counts import average_accuracy, tie_credit, win_histogram
 
 GLYPHS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass" / "cjk-glyphs"
 
@@ -105,7 +104,7 @@ def test_permuting_classes_changes_nothing(seed: int) -> None:
 def test_wins_and_scores_agree() -> None:
     scores = np.random.default_rng(2).integers(0, 5, size=(9, 9)).astype(float)
     source = from_scores(scores)
-    beaten, tied = source.wins()
+    beaten, tied = source.wins
     other = from_wins(beaten, tied=tied, n_classes=9)
     np.testing.assert_allclose(source.whole().histogram, other.whole().histogram, atol=1e-15)
 
@@ -145,7 +144,7 @@ def test_jackknife_by_leaving_classes_out_one_by_one() -> None:
 
 
 def test_an_unknown_tie_rule_is_refused() -> None:
-    with pytest.raises(InputError, match="ties: 'lucky' is no tie rule"):
+    with pytest.raises(InputError, match="ties is 'lucky', which is not a tie rule"):
         check_ties("lucky")
 
 

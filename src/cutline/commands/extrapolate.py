@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ from .output import as_csv, as_markdown, check_extra, check_writable, note, prin
 from .speech import spoken
 
 if TYPE_CHECKING:
-    from ..extrapolation.result import Extrapolation
+    from ..extrapolation.extrapolation_result import Extrapolation
     from .reading import Source
 
 COLUMNS = ("classes", "accuracy", "low", "high", "level", "interval", "methods_low", "methods_high", "method")
@@ -78,7 +79,7 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
 
 def _check(plot: str | None, until: float | None, method: str) -> None:
     """Refuse what can be refused before anything is read or computed."""
-    from ..extrapolation.method import find_method
+    from ..extrapolation.methods import find_method
 
     check_writable(plot, "--plot")
     if plot is not None:
@@ -190,13 +191,12 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
         said = {"n_resamples" if key == "resamples" else key: facts[key] for key in facts if key != "classes"}
         document = {"cutline": __version__, **said, **json.loads(result.to_json())}
         if reach is not None:
-            from ..extrapolation.describe import plain_number
-
             document["classes_until"] = {
                 "accuracy": until,
-                "classes": plain_number(reach.value),
-                "low": plain_number(reach.low),
-                "high": plain_number(reach.high),
+                **{
+                    key: value if math.isfinite(value) else None
+                    for key, value in (("classes", reach.value), ("low", reach.low), ("high", reach.high))
+                },
             }
         say(json.dumps(document, indent=2, ensure_ascii=False))
     elif form == "csv":

@@ -1,22 +1,23 @@
 """Accuracy at more classes than were tested, after Zheng, Achanta & Benjamini.
 
-:func:`extrapolate` answers in one call; :class:`AccuracyExtrapolator` has fit and predict. Each method is a file of
-its own with one interface (:class:`Method`): it turns what was seen into a distribution of favorability.
+:func:`extrapolate` answers in one call; :class:`AccuracyExtrapolator` has fit and predict. Every method has one
+interface (:class:`Method`): it turns what was seen into a distribution of favorability.
 """
 
 from __future__ import annotations
 
+from .extrapolation_result import Extrapolation, Observed
 from .extrapolator import AccuracyExtrapolator, extrapolate
 from .favorability import Favorability
-from .method import Method, every_method
-from .observed import Observed
-from .result import Extrapolation
+from .methods import Method, every_method
+from .notes import Note
 
 __all__ = [
     "AccuracyExtrapolator",
     "Extrapolation",
     "Favorability",
     "Method",
+    "Note",
     "Observed",
     "every_method",
     "extrapolate",

@@ -10,24 +10,43 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InputError
-from .moments import Floats
-from .wins import average_accuracy
-
-_CURVE_POINTS = 120
+from .favorability import Favorability, Floats, mix
+from .notes import Note
+from .win_counts import Ties, average_accuracy, class_grid
 
 
 @dataclass(frozen=True)
 class ScoreSample:
     """Scores of every case: of its own class, and of the others (higher is better).
 
-    Rows are as long as the longest; a row with fewer competitors (its own class drawn twice in a resample) is
-    filled up with −inf and ``count`` says how many are real.
+    Rows are as long as the longest; a shorter row (its own class drawn twice in a resample, or only its best scores
+    kept) is filled up with −inf. ``count`` is the number of competitors, ``depth`` how many of them, from the best
+    down, are in the row; ``mean`` and ``spread`` are of all scores in it. ``losses`` are the competitors, out of
+    ``n_classes − 1``, that the right class does not beat.
     """
 
     true: Floats
     others: Floats
     count: Floats
     weight: Floats
+    depth: Floats | None = None
+    mean: Floats | None = None
+    spread: Floats | None = None
+    losses: Floats | None = None
+    n_tested: int = 0
+    ties: Ties = "random"
+
+    def spread_of_rows(self) -> Floats:
+        """The spread of every row, found from the row itself where it was not given."""
+        if self.spread is not None:
+            return self.spread
+        known = np.where(np.isfinite(self.others), self.others, np.nan)
+        return np.asarray(np.nanstd(known, axis=1), dtype=np.float64)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the scores of all competitors are there."""
+        return self.depth is None
 
 
 @dataclass(frozen=True)
@@ -35,13 +54,15 @@ class Evidence:
     """One task of ``n_classes`` classes as the methods see it.
 
     ``histogram[L]`` is the share of cases (classes weighing equally) that beat ``L`` distractors. It is missing
-    where only accuracies were given, and ``scores`` where only wins were.
+    where only accuracies were given, and ``scores`` where only wins were. ``kept`` is the share of cases that beat
+    the rest of their own family; everything else is about those alone.
     """
 
     n_classes: int
     histogram: Floats | None = None
     scores: ScoreSample | None = None
     pairs: tuple[Floats, Floats] | None = None
+    kept: float = 1.0
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats]:
@@ -64,47 +85,56 @@ class Evidence:
         assert self.histogram is not None
         k = class_grid(self.n_classes)
         edges = np.concatenate([[1.5], (k[1:] + k[:-1]) / 2.0, [self.n_classes + 0.5]])
-        return k, average_accuracy(self.histogram, k), np.diff(edges)
+        accuracy = (
+            self.curve[1][k.astype(np.intp) - 2] if self.n_classes <= 400 else average_accuracy(self.histogram, k)
+        )
+        return k, accuracy, np.diff(edges)
 
     def known_scores(self) -> ScoreSample:
         """The scores, for a method that cannot do without them."""
         if self.scores is None:
-            raise InputError(
-                "method: this one needs the scores themselves, not only wins; use a rank method or give scores"
-            )
+            raise InputError("method", "needs the scores themselves, not only wins", "use a rank method or give scores")
         return self.scores
 
     @property
     def last_accuracy(self) -> float:
-        """Accuracy at the largest number of classes seen."""
-        return float(self.histogram[-1]) if self.histogram is not None else float(self.curve[1][-1])
+        """Accuracy at the largest number of classes seen, losses inside the own family included."""
+        last = float(self.histogram[-1]) if self.histogram is not None else float(self.curve[1][-1])
+        return self.kept * last
+
+    def whole_task(self, fit: Favorability) -> Favorability:
+        """A fit to the cases that beat their own family, with those that did not: these never win again."""
+        if self.kept >= 1.0:
+            return fit
+        return mix([fit, Favorability(miss=np.ones(1), miss_weight=np.ones(1))], [self.kept, 1.0 - self.kept])
 
 
-def class_grid(n_classes: int, points: int = _CURVE_POINTS) -> Floats:
-    """Whole numbers from 2 to ``n_classes``, evenly spaced on a log scale where they are many.
-
-    >>> class_grid(5).tolist()
-    [2.0, 3.0, 4.0, 5.0]
-    """
-    if n_classes - 1 <= points:
-        return np.arange(2.0, n_classes + 1.0)
-    return np.unique(np.round(np.geomspace(2.0, n_classes, points)))
-
-
-class Source(Protocol):
-    """Data that can show itself whole, by halves of its classes, and resampled."""
+class ObservedTask(Protocol):
+    """Data that can show itself whole, by parts of its classes, and resampled."""
 
     @property
     def n_classes(self) -> int:
-        """Classes in the observed task."""
+        """Classes (or families of classes) in the observed task."""
 
     @property
     def n_cases(self) -> int:
         """Test cases."""
 
     @property
+    def n_tested(self) -> int:
+        """Classes (or families) with test cases of their own; 0 where cases are unknown."""
+
+    @property
+    def classes_each(self) -> float:
+        """Classes in a family; 1 where classes come one by one."""
+
+    @property
     def has_scores(self) -> bool:
-        """Whether the values of the scores are at hand."""
+        """Whether the values of the scores are at hand, if only the best of every case."""
+
+    @property
+    def hints(self) -> tuple[Note, ...]:
+        """What was noticed while the data were read."""
 
     def whole(self) -> Evidence:
         """All of it."""

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from ..validate import RULES, checked, one_of
-from .backtest import BacktestRow, back_test, blend_of, weigh
-from .blend import Blend
-from .bootstrap import replicate_fits
-from .caveats import caveats, classes_tested, no_scores
-from .comparisons import Metric
-from .evidence import Evidence, Source
-from .favorability import Favorability
-from .inputs import from_accuracies, from_embeddings, from_scores, from_wins
-from .method import Method, every_method, find_method
-from .moments import Floats
-from .observed import Observed
-from .result import Extrapolation
-from .score_source import ScoreSource
-from .wins import TIE_RULES
-from .wins_source import WinsSource
+from ..errors import InputError, show
+from ..validate import RULES, check_whole, checked, one_of
+from .backtest import BacktestRow, back_test, best_of_families, blend_of, weigh
+from .class_bootstrap import replicate_fits
+from .evidence import Evidence, ObservedTask
+from .extrapolation_result import CaseWins, Extrapolation, Observed
+from .favorability import Favorability, Floats, mix
+from .methods import Blend, Method, every_method, find_method
+from .notes import (
+    FAMILIES,
+    FEW_CLASSES,
+    FEW_ERRORS,
+    NO_ERRORS,
+    NO_INTERVAL,
+    NO_SCORES,
+    NOT_MARGINAL,
+    TIES,
+    UPSIDE_DOWN,
+    WINS_ALONE,
+    Note,
+)
+from .task_inputs import Metric, from_accuracies, from_embeddings, from_scores, from_wins
+from .tasks import CurveTask, ScoreTask, WinsTask
+from .win_counts import TIE_RULES
 
 # Asked for nothing in particular: how many times the classes that were seen.
 _TIMES = (2, 5, 10)
 # The paper's own spline takes no part in `auto`: `mixture` is the same model with its missing constraint.
 _NOT_IN_AUTO = ("spline",)
+_MANY_TIES = 0.01
+_FLAG = RULES["marginal"]
+_OPTIONS = {"ties": one_of(*TIE_RULES), "interval": _FLAG, "distance": _FLAG, "templates": one_of("best", "mean")}
 
 
 class AccuracyExtrapolator:
@@ -39,7 +49,8 @@ class AccuracyExtrapolator:
     ----------
     method
         ``"auto"`` weighs all methods by a back-test; or one by name: ``spline``, ``mixture``, ``gaussian``,
-        ``probit_normal``, ``kde``, ``kde_unbiased``, ``pitman_yor``, ``exponential``, ``tail``; or an object.
+        ``probit_normal``, ``pitman_yor``, ``exponential``, ``kde``, ``kde_unbiased``, ``tail``, ``pooled``,
+        ``calibrated``; or an object.
     ties
         ``"random"`` (a tie is won by chance), ``"optimistic"`` (the paper: a tie is a win) or ``"pessimistic"``.
     interval, level, n_resamples
@@ -60,6 +71,7 @@ class AccuracyExtrapolator:
     [0.78, 0.53]
     """
 
+    @checked(**_OPTIONS)
     def __init__(
         self,
         method: str | Method = "auto",
@@ -73,11 +85,7 @@ class AccuracyExtrapolator:
         n_jobs: int | None = None,
         progress: bool | None = None,
     ) -> None:
-        if not 0.0 < level < 1.0:
-            raise InputError(f"level: {level:g} is no confidence level; give a number between 0 and 1, such as 0.95")
-        if n_resamples < 2:
-            raise InputError(f"n_resamples: {n_resamples} resamples have no spread; give 2 or more, or interval=False")
-        self.method = method if method == "auto" else find_method(method)
+        self.method = method if isinstance(method, str) and method == "auto" else find_method(method)
         self.ties = ties
         self.interval = interval
         self.level = level
@@ -89,10 +97,22 @@ class AccuracyExtrapolator:
         self._result: Extrapolation | None = None
 
     def fit(
-        self, scores: Any, labels: Any = None, *, classes: Any = None, distance: bool = False
+        self,
+        scores: Any,
+        labels: Any = None,
+        *,
+        classes: Any = None,
+        distance: bool = False,
+        groups: Any = None,
+        templates: str = "best",
     ) -> AccuracyExtrapolator:
-        """From scores of test cases (rows) for all classes (columns); ``distance=True`` where small is near."""
-        return self._fit(from_scores(scores, labels, classes=classes, distance=distance, ties=self.ties))
+        """From scores of test cases (rows) for all classes (columns); ``distance=True`` where small is near.
+
+        ``groups`` is the family of every class, where classes come by whole families. A class with several columns
+        (templates) counts by their ``"best"`` or their ``"mean"``.
+        """
+        options = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
+        return self.fit_task(from_scores(scores, labels, ties=self.ties, **options))
 
     def fit_embeddings(
         self,
@@ -103,29 +123,23 @@ class AccuracyExtrapolator:
         probe_labels: Any = None,
         metric: Metric = "euclidean",
         distance: bool | None = None,
+        groups: Any = None,
+        templates: str = "best",
     ) -> AccuracyExtrapolator:
-        """From one embedding per class and probes, compared in blocks: 20,000 classes fit in memory."""
-        return self._fit(
-            from_embeddings(
-                gallery,
-                probes,
-                gallery_labels=gallery_labels,
-                probe_labels=probe_labels,
-                metric=metric,
-                distance=distance,
-                ties=self.ties,
-            )
-        )
+        """From embeddings of a gallery and of probes, compared in blocks: 20,000 classes fit in memory."""
+        labels: dict[str, Any] = {"gallery_labels": gallery_labels, "probe_labels": probe_labels, "groups": groups}
+        how: dict[str, Any] = {"metric": metric, "distance": distance, "templates": templates}
+        return self.fit_task(from_embeddings(gallery, probes, ties=self.ties, **labels, **how))
 
     def fit_wins(
         self, wins: Any, *, n_classes: int | None, tied: Any = None, labels: Any = None
     ) -> AccuracyExtrapolator:
         """From the number of distractors that each case's right class beats, and ties."""
-        return self._fit(from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=self.ties))
+        return self.fit_task(from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=self.ties))
 
     def fit_accuracies(self, accuracies: Any) -> AccuracyExtrapolator:
         """From known pairs (number of classes, accuracy)."""
-        return self._fit(from_accuracies(accuracies))
+        return self.fit_task(from_accuracies(accuracies))
 
     def predict(self, k: ArrayLike) -> Floats:
         """Expected accuracy at each number of classes."""
@@ -136,83 +150,95 @@ class AccuracyExtrapolator:
         """The fitted :class:`Extrapolation`."""
         if self._result is None:
             raise InputError(
-                "AccuracyExtrapolator: not fitted yet; call fit, fit_embeddings, fit_wins or fit_accuracies"
+                None, "AccuracyExtrapolator is not fitted yet", "call fit, fit_embeddings, fit_wins or fit_accuracies"
             )
         return self._result
 
-    def _fit(self, source: Source, k: tuple[int, ...] | None = None) -> AccuracyExtrapolator:
-        if k is None:
-            k = tuple(times * source.n_classes for times in _TIMES)
-        whole = source.whole()
-        notes = caveats(source, whole, self.marginal)
-        chosen, rows, fits, weights = self._choose(source, whole, notes)
+    def fit_task(self, task: ObservedTask, k: tuple[int, ...] | None = None) -> AccuracyExtrapolator:
+        """From a task that was read already; ``k`` are the numbers of classes to print."""
+        n_classes = round(task.n_classes * task.classes_each)
+        whole = task.whole()
+        notes = _notes_on(task, whole, self.marginal)
+        chosen, rows, fits, weights = self._choose(task, whole, notes)
         replicates: list[Favorability] = []
         if self.interval:
             replicates = replicate_fits(
-                source, chosen, self.n_resamples, self.seed, n_jobs=self.n_jobs, show=self.progress
+                task, chosen, self.n_resamples, self.seed, n_jobs=self.n_jobs, show=self.progress
             )
             if not replicates:
-                notes.append("No interval: accuracies alone do not say how many cases and classes stand behind them.")
-        favorability = chosen.fit(whole) if not isinstance(chosen, Blend) else _mix(chosen, fits)
+                notes.append(
+                    Note(
+                        NO_INTERVAL,
+                        "No interval: accuracies alone do not say how many cases and classes stand behind them.",
+                    )
+                )
+        mixed = mix([fits[name] for name in weights], list(weights.values()))
+        plausible = tuple(row.name for row in rows if row.plausible and row.name in fits)
         self._result = Extrapolation(
-            n_classes=source.n_classes,
-            n_cases=source.n_cases,
-            observed=_observed(source, whole, self.level, self.interval),
+            n_classes=n_classes,
+            n_cases=task.n_cases,
+            observed=_observed(task, whole, self.level, self.interval),
             method=chosen.name,
-            favorability=favorability,
+            favorability=mixed,
             fits=fits,
             weights=weights,
+            plausible=plausible or tuple(weights),
             backtest=rows,
             replicates=tuple(replicates),
-            k=k,
+            k=tuple(times * n_classes for times in _TIMES) if k is None else k,
             level=self.level,
             general_notes=tuple(notes),
-            n_tested=classes_tested(source),
+            classes_each=task.classes_each,
         )
         return self
 
     def _choose(
-        self, source: Source, whole: Evidence, notes: list[str]
+        self, task: ObservedTask, whole: Evidence, notes: list[Note]
     ) -> tuple[Method, tuple[BacktestRow, ...], dict[str, Favorability], dict[str, float]]:
         """The method to use, the back-test, every method's fit to the whole, and the weights of the chosen."""
         usable = {
             name: method
             for name, method in every_method().items()
-            if name not in _NOT_IN_AUTO and (source.has_scores or not method.needs_scores)
+            if name not in _NOT_IN_AUTO and (task.has_scores or not method.needs_scores)
         }
         if isinstance(self.method, str):
-            rows = weigh(back_test(source, usable, self.seed, show=self.progress))
+            rows = weigh(back_test(task, usable, self.seed, show=self.progress))
             chosen = blend_of(rows)
             if chosen is None:
                 chosen = usable["probit_normal"]
                 notes.append(
-                    f"{source.n_classes} classes are too few for a back-test: 'probit_normal' was taken unseen."
+                    Note(
+                        FEW_CLASSES,
+                        "{n_classes} classes are too few for a back-test: 'probit_normal' was taken untested, and the "
+                        "interval is what holds whatever the method.",
+                        n_classes=task.n_classes,
+                    )
                 )
-            others = _fit_best(rows, whole)
+            others = _fit_all([row.method for row in best_of_families(rows).values()], whole)
         else:
             rows = ()
-            chosen = self._settle(source, self.method, whole)
-            others = _fit_all(usable, whole)
+            chosen = self._settle(task, self.method, whole)
+            others = _fit_all(list(usable.values()), whole)
         if isinstance(chosen, Blend):
             weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
         else:
-            others = {chosen.name: chosen.fit(whole)} | others
+            others = {chosen.name: whole.whole_task(chosen.fit(whole))} | others
             weights = {chosen.name: 1.0}
         return chosen, rows, others, weights
 
-    def _settle(self, source: Source, method: Method, whole: Evidence) -> Method:
+    def _settle(self, task: ObservedTask, method: Method, whole: Evidence) -> Method:
         """A named method with its best setting, by the back-test where there is something to choose."""
         if method.needs_scores and whole.scores is None:
-            raise InputError(no_scores(source, method))
+            raise _no_scores(task, method)
         options = method.variants()
         if len(options) == 1:
             return options[0]
-        rows = back_test(source, {method.name: method}, self.seed, show=self.progress)
+        rows = back_test(task, {method.name: method}, self.seed, show=self.progress)
         best = min(rows, key=lambda row: row.risk)
         return best.method if np.isfinite(best.risk) else options[0]
 
 
-@checked(ties=one_of(*TIE_RULES), interval=RULES["marginal"])
+@checked(**_OPTIONS)
 def extrapolate(
     scores: Any = None,
     labels: Any = None,
@@ -225,11 +251,13 @@ def extrapolate(
     n_resamples: int = 100,
     seed: int = 0,
     classes: Any = None,
+    groups: Any = None,
     distance: bool | None = None,
     gallery: Any = None,
     probes: Any = None,
     gallery_labels: Any = None,
     metric: Metric = "euclidean",
+    templates: str = "best",
     wins: Any = None,
     tied: Any = None,
     n_classes: int | None = None,
@@ -245,6 +273,12 @@ def extrapolate(
 
     ``k`` are the numbers of classes to print; by default 2, 5 and 10 times those seen. Any other is ``ex.accuracy(k)``.
 
+    ``groups`` is the family of each class (its font, its series, its siblings), where classes come by whole families:
+    parts and resamples then are of families, and ``k`` classes are so many whole families.
+
+    Several columns or gallery rows of one class (``classes`` or ``gallery_labels`` repeat its name) are its templates:
+    their best score counts, or with ``templates="mean"`` their mean.
+
     ``AGA_k = E[U^(k−1)]``, where ``U`` is the chance that the right class outscores one random competitor (Zheng,
     Achanta & Benjamini, Theorem 2): the distribution of ``U`` is estimated by ``method`` and read at every ``k``.
 
@@ -259,13 +293,6 @@ def extrapolate(
     >>> 0.3 < ex.accuracy(800).value < 0.7
     True
     """
-    given = {"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        found = "none" if not named else " and ".join(named)
-        raise InputError(
-            f"extrapolate: give exactly one of scores, gallery with probes, wins, accuracies; found {found}"
-        )
     model = AccuracyExtrapolator(
         method,
         ties=ties,
@@ -277,70 +304,193 @@ def extrapolate(
         n_jobs=n_jobs,
         progress=progress,
     )
-    source: Source
+    asked = _asked(k)
+    _one_of({"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies})
+    if groups is not None and (wins is not None or accuracies is not None):
+        raise InputError("groups", "needs to know which class beat which", "give {scores}, or {gallery} and {probes}")
+    task: ObservedTask
     if scores is not None:
-        source = from_scores(scores, labels, classes=classes, distance=bool(distance), ties=ties)
+        options = {"classes": classes, "distance": bool(distance), "groups": groups, "templates": templates}
+        task = from_scores(scores, labels, ties=ties, **options)
     elif gallery is not None:
         if probes is None:
-            raise InputError("probes: missing; a gallery needs probes to be recognised")
-        source = from_embeddings(
-            gallery,
-            probes,
-            gallery_labels=gallery_labels,
-            probe_labels=labels,
-            metric=metric,
-            distance=distance,
-            ties=ties,
-        )
+            raise InputError("probes", "is missing", "a gallery needs probes to be recognised")
+        how: dict[str, Any] = {"metric": metric, "distance": distance, "templates": templates, "groups": groups}
+        task = from_embeddings(gallery, probes, gallery_labels=gallery_labels, probe_labels=labels, ties=ties, **how)
     elif wins is not None:
-        source = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
+        task = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
     else:
-        source = from_accuracies(accuracies)
-    return model._fit(source, _asked(k)).result
+        task = from_accuracies(accuracies)
+    return model.fit_task(task, asked).result
 
 
-def _asked(k: int | Iterable[int] | None) -> tuple[int, ...] | None:
+def _one_of(given: Mapping[str, Any]) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        found = "none" if not named else " and ".join(named)
+        raise InputError(
+            None, "extrapolate needs exactly one of scores, gallery with probes, wins, accuracies", f"found {found}"
+        )
+
+
+def _asked(k: Any) -> tuple[int, ...] | None:
     if k is None:
         return None
-    asked = [k] if isinstance(k, int | np.integer) else list(k)
+    if isinstance(k, str | bytes):
+        raise InputError("k", f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
+    asked = [k] if np.ndim(k) == 0 else list(k)
+    out = []
     for value in asked:
-        if value != int(value) or value < 1:
-            raise InputError(f"k: {value} is no number of classes; give whole numbers of 1 or more")
-    return tuple(int(value) for value in asked)
+        if isinstance(value, float | np.floating) and value == int(value):
+            value = int(value)
+        out.append(check_whole(value, "k", 1))
+    return tuple(out)
 
 
-def _fit_best(rows: tuple[BacktestRow, ...], whole: Evidence) -> dict[str, Favorability]:
-    """The best variant of every family fitted to everything, refuted ones too: the plot shows them."""
-    best: dict[str, BacktestRow] = {}
-    for row in rows:
-        if np.isfinite(row.risk) and (row.family not in best or row.risk < best[row.family].risk):
-            best[row.family] = row
-    return {row.name: row.method.fit(whole) for row in best.values()}
-
-
-def _fit_all(methods: dict[str, Method], whole: Evidence) -> dict[str, Favorability]:
+def _fit_all(methods: Iterable[Method], whole: Evidence) -> dict[str, Favorability]:
     fits = {}
-    for method in methods.values():
+    for method in methods:
         try:
-            fits[method.name] = method.fit(whole)
+            fits[method.name] = whole.whole_task(method.fit(whole))
         except InputError:
             # A method that cannot read these data has no answer to compare with the chosen one.
             continue
     return fits
 
 
-def _mix(blend: Blend, fits: dict[str, Favorability]) -> Favorability:
-    from .blend import mix
-
-    return mix([fits[member.name] for member in blend.members], blend.weights)
-
-
-def _observed(source: Source, whole: Evidence, level: float, interval: bool) -> Observed:
+def _observed(task: ObservedTask, whole: Evidence, level: float, interval: bool) -> Observed:
     k, accuracy = whole.curve
-    error, how = source.standard_error(k) if interval else (np.full(k.size, np.nan), "")
-    ranks = None
-    if isinstance(source, ScoreSource | WinsSource):
-        beaten, tied = source.wins()
-        lost_ties = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[source.ties]
-        ranks = source.n_classes - beaten - tied + lost_ties * tied
-    return Observed(k, accuracy, error, how, level, classes_tested(source), ranks)
+    error, how = task.standard_error(k) if interval else (np.full(k.size, np.nan), "")
+    wins = None
+    if isinstance(task, ScoreTask | WinsTask):
+        beaten, tied = task.wins
+        weight = (
+            task.case_weight(np.ones(task.n_classes))
+            if isinstance(task, ScoreTask)
+            else 1.0 / np.bincount(task.case_class)[task.case_class] / task.n_tested
+        )
+        wins = CaseWins(beaten, tied, task.case_class, weight, task.ties)
+    if task.classes_each > 1.0:
+        # One family alone: what its own members take.
+        k, accuracy, error = np.append(1.0, k), np.append(1.0, accuracy), np.append(error[0], error)
+        k, accuracy = k * task.classes_each, accuracy * whole.kept
+    return Observed(k, accuracy, error, how, level, task.n_tested, wins, task.classes_each)
+
+
+def _notes_on(task: ObservedTask, whole: Evidence, marginal: bool) -> list[Note]:
+    """Sentences about the data and the classifier."""
+    notes = list(task.hints)
+    if not marginal:
+        notes.append(
+            Note(
+                NOT_MARGINAL,
+                "The classifier is declared not marginal: scores of a class change with the other classes, so neither "
+                "the average accuracy of smaller tasks nor the extrapolation is exact; extrapolate_training retrains "
+                "at several sizes and follows what it sees.",
+            )
+        )
+    if not isinstance(task, CurveTask):
+        notes += _notes_on_errors(task, whole)
+    if task.classes_each > 1.0:
+        notes.append(
+            Note(
+                FAMILIES,
+                "Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} "
+                "whole families, and the interval counts {families:,} families, not classes.",
+                each=task.classes_each,
+                families=task.n_classes,
+            )
+        )
+    if isinstance(task, WinsTask):
+        notes.append(
+            Note(
+                WINS_ALONE,
+                "Wins alone do not say which distractors won: the interval cannot see a competitor that beats many.",
+            )
+        )
+    if isinstance(task, ScoreTask):
+        if not task.has_scores:
+            notes.append(Note(NO_SCORES, "The methods on scores took no part: some scores are not finite."))
+        elif task.scores is not None and task.scores.best is not None:
+            notes.append(
+                Note(
+                    NO_SCORES,
+                    "{n:,} scores are more than are kept: 'tail', which reads the best of each case, and 'calibrated' "
+                    "took part, the kernels and 'pooled' did not.",
+                    n=task.n_cases * task.n_classes,
+                )
+            )
+    return notes
+
+
+def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence) -> list[Note]:
+    assert isinstance(task, ScoreTask | WinsTask)
+    notes = []
+    beaten, tied = task.wins
+    competitors = task.n_classes - 1
+    wrong = float(((beaten + tied < competitors) | (tied > 0)).sum())
+    if whole.last_accuracy > 1.0 - 1e-12:
+        notes.append(
+            Note(
+                NO_ERRORS,
+                "No error was seen among {n_classes:,} classes: ranks say nothing about where accuracy begins to fall"
+                + (", so the answer rests on the scores." if task.has_scores else "; only the lower limit does."),
+                n_classes=task.n_classes,
+            )
+        )
+    elif wrong < 9.5:
+        notes.append(
+            Note(
+                FEW_ERRORS,
+                "Only {wrong:.0f} of {n_cases:,} cases were not recognised for certain: the answer rests on those few.",
+                wrong=wrong,
+                n_cases=task.n_cases,
+            )
+        )
+    backwards = float(np.mean((beaten == 0) & (tied == 0)))
+    if (
+        competitors > 1
+        and backwards > max(whole.last_accuracy, 2.0 / task.n_classes)
+        and beaten.mean() < competitors / 2
+    ):
+        notes.append(
+            Note(
+                UPSIDE_DOWN,
+                "The right class scored lowest in {share:.0%} of the cases: if small is near, say distance=True.",
+                share=backwards,
+            )
+        )
+    elif competitors > 1 and task.n_cases >= 20 and abs(float((beaten + tied / 2).mean()) / competitors - 0.5) < 0.02:
+        notes.append(
+            Note(
+                UPSIDE_DOWN,
+                "The right class does no better than a random one: check that the labels belong to these rows and that "
+                "the columns are in the order of the classes.",
+            )
+        )
+    share = float(tied.mean()) / competitors
+    if share > _MANY_TIES:
+        notes.append(
+            Note(
+                TIES,
+                "{share:.1%} of the comparisons are ties, settled by ties={rule!r}: the answer depends on that rule.",
+                share=share,
+                rule=task.ties,
+            )
+        )
+    return notes
+
+
+def _no_scores(task: ObservedTask, method: Method) -> InputError:
+    """Why a method on scores has none to read."""
+    if isinstance(task, ScoreTask):
+        return InputError(
+            "method",
+            f"{method.name!r} needs finite scores",
+            "replace ±inf or use a rank method such as 'probit_normal'",
+        )
+    return InputError(
+        "method",
+        f"{method.name!r} needs the scores themselves",
+        "use a rank method such as 'probit_normal' or give scores",
+    )

@@ -8,16 +8,105 @@ classes is ``E[U^(k−1)]`` (Zheng, Achanta & Benjamini, Theorem 2). A fitted me
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .moments import Floats, power_of_atom, power_of_span
 
+Floats = NDArray[np.float64]
+# Below this value of k·s the closed form loses digits to cancellation and eight terms of the series are exact.
+_SERIES_BELOW = 0.05
 _CELLS_AT_ONCE = 4_000_000
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are alike, arrays element by element and nan like nan.
+
+    >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])}), same(np.ones(2), np.ones(3))
+    (True, False)
+    """
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        a, b = np.asarray(one), np.asarray(other)
+        return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f")
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other or (one != one and other != other))
+
+
+class ComparedByContent:
+    """Dataclasses that hold arrays: equal where their fields are."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
+
+
+def power_of_atom(miss: ArrayLike, k: ArrayLike) -> Floats:
+    """``(1 − p)^(k − 1)``: accuracy among ``k`` classes when a random competitor wins with probability ``p``.
+
+    >>> float(power_of_atom(0.5, 3))
+    0.25
+    """
+    p = np.asarray(miss, dtype=np.float64)
+    exponent = np.asarray(k, dtype=np.float64) - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.exp(exponent * np.log1p(-p))
+    # 0 · log 0 at k = 1: no competitor, so nothing can be lost.
+    return np.where(exponent == 0.0, 1.0, value)
+
+
+def power_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
+    """``(1 − (1 − s)^k) / (k s)``: the mean of ``U^(k − 1)`` for ``U`` uniform on ``(1 − s, 1)``.
+
+    >>> float(power_of_span(1.0, 4))
+    0.25
+    """
+    s, kk = np.broadcast_arrays(np.asarray(span, dtype=np.float64), np.asarray(k, dtype=np.float64))
+    with np.errstate(divide="ignore"):
+        value = -np.expm1(kk * np.log1p(-s)) / (kk * s)
+    return np.asarray(value, dtype=np.float64)
+
+
+def spline_moment(knot: ArrayLike, k: ArrayLike) -> Floats:
+    """``H = (k − 1) ∫ [u − a]₊ u^(k−2) du = 1 − a − (1 − a^k)/k``, the moment of one linear spline.
+
+    Zheng, Achanta & Benjamini, Eq. 16. The closed form cancels for knots near one, where a series in
+    ``s = 1 − a`` takes over: ``(k−1)s²/2 − (k−1)(k−2)s³/6 + …``.
+
+    >>> round(float(spline_moment(0.5, 3)), 12)
+    0.208333333333
+    """
+    a, kk = np.broadcast_arrays(np.asarray(knot, dtype=np.float64), np.asarray(k, dtype=np.float64))
+    return spline_moment_of_span(1.0 - a, kk)
+
+
+def spline_moment_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
+    """As :func:`spline_moment`, from ``s = 1 − a``, so that knots may lie closer to one than 1e-16.
+
+    >>> float(spline_moment_of_span(1e-20, 2)) / 0.5e-40
+    1.0
+    """
+    s, kk = np.broadcast_arrays(np.asarray(span, dtype=np.float64), np.asarray(k, dtype=np.float64))
+    with np.errstate(divide="ignore"):
+        closed = s + np.expm1(kk * np.log1p(-s)) / kk
+    small = kk * s < _SERIES_BELOW
+    if not small.any():
+        return np.asarray(closed, dtype=np.float64)
+    term = (kk - 1.0) * s * s / 2.0
+    total = term.copy()
+    for order in range(3, 11):
+        term = -term * (kk - order + 1.0) * s / order
+        total += term
+    return np.asarray(np.where(small, total, closed), dtype=np.float64)
 
 
 def _nothing() -> Floats:
@@ -25,7 +114,7 @@ def _nothing() -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Favorability:
+class Favorability(ComparedByContent):
     """A mixture over the favorability ``U``.
 
     Parameters
@@ -59,7 +148,9 @@ class Favorability:
         """``E[U^(k−1)]`` for one or many ``k`` ≥ 1; ``k`` need not be whole."""
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
         if kk.size and not (kk >= 1).all():
-            raise InputError(f"k: {kk[~(kk >= 1)][0]:g} classes make no task; give numbers of 1 or more")
+            raise InputError(
+                "k", f"is {kk[~(kk >= 1)][0]:g}; no task has that many classes", "give numbers of 1 or more"
+            )
         out = np.empty(kk.shape)
         step = max(1, _CELLS_AT_ONCE // max(1, self.miss.size + self.span.size))
         for start in range(0, kk.size, step):
@@ -92,7 +183,7 @@ class Favorability:
         from scipy.special import bdtr, betainc
 
         if t < 1:
-            raise InputError(f"t: {t} places hold no class; give 1 or more")
+            raise InputError("top", f"is {t}, but no class fits on so few places", "give 1 or more")
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
         out = np.ones(kk.shape)
         for position, classes in enumerate(np.floor(kk)):
@@ -133,6 +224,17 @@ class Favorability:
         if self.ceiling >= accuracy:
             return math.inf
         return largest_k_where(lambda k: float(self.accuracy(k)[0]) >= accuracy)
+
+
+def mix(parts: Sequence[Favorability], weights: Sequence[float]) -> Favorability:
+    """The weighted mean of several distributions, again a distribution: ``AGA_k = Σ_i w_i AGA_k^(i)``."""
+    pairs = list(zip(parts, weights, strict=True))
+    return Favorability(
+        miss=np.concatenate([part.miss for part in parts]),
+        miss_weight=np.concatenate([part.miss_weight * weight for part, weight in pairs]),
+        span=np.concatenate([part.span for part in parts]),
+        span_weight=np.concatenate([part.span_weight * weight for part, weight in pairs]),
+    )
 
 
 def largest_k_where(holds: Callable[[float], bool], *, far: float = 1e18, precision: float = 1e-15) -> float:

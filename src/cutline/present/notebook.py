@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..decide.voting import SelectiveVoting
     from ..estimate import Estimate
     from ..evaluation import Evaluation, OneVsRest
-    from ..extrapolation.result import Extrapolation
+    from ..extrapolation.extrapolation_result import Extrapolation
 
 MOST_LINES = 8  # models in one picture: as many as there are colours
 MOST_PAIRS = 10  # differences in one picture

@@ -1,0 +1,463 @@
+"""The answer: what was observed, accuracy at any number of classes with its interval, the range over methods, notes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from ..estimate import Estimate, Interval
+from ..table import TabularResult, pluralize, to_jsonable
+from ..validate import check_number, check_whole
+from .backtest import BacktestRow
+from .class_bootstrap import accuracy_interval
+from .favorability import ComparedByContent, Favorability, Floats, largest_k_where
+from .notes import CUT_OFF, FAR, Note
+from .tasks import spread_between_classes
+from .win_counts import Ties, tie_credit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FEWEST_FOR_METHODS = 8
+
+
+@dataclass(frozen=True)
+class CaseWins:
+    """Distractors beaten and tied by every case, its class and its weight."""
+
+    beaten: Floats
+    tied: Floats
+    case_class: Any
+    weight: Floats
+    ties: Ties
+
+
+@dataclass(frozen=True, eq=False)
+class Observed(ComparedByContent):
+    """Average test accuracy by number of classes (Zheng et al. Eq. 4); ``observed[50]`` is an Estimate.
+
+    Attributes
+    ----------
+    k, accuracy, standard_error
+        The curve as arrays. Where classes come in families, the numbers of classes of whole families.
+    test_accuracy
+        Accuracy in the whole task of ``k1`` classes (Eq. 3).
+    ranks
+        For every case the expected place of the right class, 1 for the best; None where cases are unknown.
+    """
+
+    k: Floats
+    accuracy: Floats
+    standard_error: Floats
+    error_method: str
+    level: float
+    n_tested: int
+    wins: CaseWins | None = None
+    classes_each: float = 1.0
+
+    @property
+    def test_accuracy(self) -> float:
+        """Accuracy among all ``k1`` classes."""
+        return float(self.accuracy[-1])
+
+    @property
+    def ranks(self) -> Floats | None:
+        """For every case the expected place of the right class; None where cases are unknown."""
+        if self.wins is None:
+            return None
+        lost_ties = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[self.wins.ties]
+        return np.asarray(self.k[-1] / self.classes_each - self.wins.beaten - (1.0 - lost_ties) * self.wins.tied)
+
+    def __len__(self) -> int:
+        return int(self.k.size)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.round(self.k).astype(int).tolist())
+
+    def __contains__(self, k: object) -> bool:
+        if not isinstance(k, int | float | np.integer):
+            return False
+        if self.classes_each > 1.0:
+            return bool(self.k[0] <= k <= round(self.k[-1]))
+        return bool((self.k == k).any())
+
+    def __getitem__(self, k: int) -> Estimate:
+        return self.top(k, 1)
+
+    def top(self, k: int, top: int) -> Estimate:
+        """How often the right class was among the first ``top`` of ``k`` classes."""
+        if k not in self:
+            raise InputError(
+                "k", f"is {k}, which was not observed", f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
+            )
+        name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
+        # Between two numbers of whole families the curve is read in between; otherwise k is one of its points.
+        at = np.log(k)
+        value = float(np.interp(at, np.log(self.k), self.accuracy))
+        error = float(np.interp(at, np.log(self.k), self.standard_error))
+        if top > 1:
+            value, error = self._among_first(k, top, error)
+        if not np.isfinite(error):
+            return Estimate(name, value)
+        low, high = _normal_interval(value, error, self.level, self.n_tested)
+        return Estimate(name, value, low, high, self.level, self.error_method)
+
+    def _among_first(self, k: int, top: int, error_of_first: float) -> tuple[float, float]:
+        """The same for the first ``top``; its standard error is the spread between classes, widened as for the first.
+
+        The jackknife for first places also counts what classes do as competitors; the ratio of the two is kept.
+        """
+        if k <= top:
+            return 1.0, 0.0
+        if self.wins is None or self.classes_each > 1.0:
+            what = "accuracies alone" if self.wins is None else "families of classes"
+            raise InputError("top", f"is {top}, and {what} say nothing about lower places", "leave it at 1")
+        wins, kk = self.wins, np.array([float(k)])
+        competitors = int(self.k[-1]) - 1
+        first, among = (
+            tie_credit(wins.beaten, wins.tied, kk, competitors, wins.ties, top=places) for places in (1, top)
+        )
+        value = float(wins.weight @ among[:, 0])
+        if not np.isfinite(error_of_first) or np.unique(wins.case_class).size < 2:
+            return value, math.nan
+        between, of_first = (float(spread_between_classes(c, wins.case_class)[0]) for c in (among, first))
+        return value, between * max(error_of_first / of_first, 1.0) if of_first > 0 else between
+
+
+def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[float, float]:
+    """Normal interval on the logit scale, which keeps it inside [0, 1]; exact binomial where no case differs."""
+    from scipy.special import betaincinv, expit, logit, ndtri
+
+    if 0.0 < value < 1.0 and error > 0.0:
+        reach = float(ndtri(0.5 + level / 2.0)) * error / (value * (1.0 - value))
+        centre = float(logit(value))
+        return float(expit(centre - reach)), float(expit(centre + reach))
+    tail = (1.0 - level) / 2.0
+    right = value * n
+    low = 0.0 if right <= 0 else float(betaincinv(right, n - right + 1.0, tail))
+    high = 1.0 if right >= n else float(betaincinv(right + 1.0, n - right, 1.0 - tail))
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Extrapolation(ComparedByContent, TabularResult):
+    """What the observed task says about larger ones.
+
+    Attributes
+    ----------
+    observed
+        Average test accuracy at ``k = 2 … k1`` (an :class:`Observed`).
+    method, favorability
+        Name of the method, and the distribution D̄ it fitted (of competing families, where classes come in families).
+    fits
+        Every method's distribution by name; ``weights`` those that make up a blend, ``plausible`` those that the
+        back-test does not exclude.
+    backtest
+        How every method did in predicting the observed task from parts of it; empty unless `auto`.
+    notes
+        What to keep in mind, in sentences.
+    """
+
+    n_classes: int
+    n_cases: int
+    observed: Observed
+    method: str
+    favorability: Favorability
+    fits: Mapping[str, Favorability]
+    weights: Mapping[str, float]
+    plausible: tuple[str, ...] = ()
+    backtest: tuple[BacktestRow, ...] = ()
+    replicates: Sequence[Favorability] = field(default=(), repr=False)
+    k: tuple[int, ...] = ()
+    level: float = 0.95
+    general_notes: tuple[Note, ...] = ()
+    classes_each: float = 1.0
+
+    def accuracy(self, k: int, *, top: int = 1) -> Estimate:
+        """Expected accuracy among ``k`` classes; with ``top=t``, the chance that the right one is among the first t.
+
+        Up to the ``k1`` classes that were tested this is what was observed: the mean over all tasks of ``k`` of them,
+        which needs no model. Beyond, it is the fitted curve, led over from there (see :meth:`predict`).
+        """
+        _check_k(k)
+        check_whole(top, "top", 1)
+        if k in self.observed and (top == 1 or self.observed.wins is not None):
+            return self.observed.top(k, top)
+        if top > 1 and self.classes_each > 1.0:
+            raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
+        name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
+        value = float(self.predict(k)[0]) if top == 1 else self._read(self.favorability, k, top)
+        low, high, method = self._interval(k, top, value)
+        if not method:
+            return Estimate(name, value)
+        return Estimate(name, value, low, high, self.level, method)
+
+    def predict(self, k: ArrayLike) -> Floats:
+        """Expected accuracy at one or many numbers of classes, without intervals.
+
+        Up to ``k1`` the observed curve. Beyond it the fitted one, which need not begin where the observed one ends: a
+        smooth fit trades a little bias for less scatter. Where it begins lower, the gap is added, and shrinks as
+        ``(k1/k)²``; where it begins higher, the curve stays at the last observed value until the fit has come down to
+        it. So the whole curve falls, without a jump, and far out it is the fit.
+        """
+        kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        last, seen = float(self.n_classes), self.observed
+        fitted = self.favorability.accuracy(np.append(np.maximum(kk, last), last) / self.classes_each)
+        gap = seen.test_accuracy - fitted[-1]
+        led = fitted[:-1] + gap * (last / np.maximum(kk, last)) ** 2 if gap > 0 else fitted[:-1]
+        known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
+        return np.where(kk <= last, known, np.clip(led, 0.0, seen.test_accuracy))
+
+    def _read(self, fit: Favorability, k: float, top: int) -> float:
+        if k <= top:
+            return 1.0
+        units = max(k / self.classes_each, 1.0)
+        value = float(fit.accuracy(units)[0] if top == 1 else fit.top_t_accuracy(top, units)[0])
+        # Only the literal spline leaves [0, 1]; a note says so when it does.
+        return min(max(value, 0.0), 1.0)
+
+    def _interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
+        if k == 1 or not self.replicates:
+            return (1.0, 1.0, "one class") if k == 1 and self.replicates else (math.nan, math.nan, "")
+        drawn = np.array([self._read(fit, k, top) for fit in self.replicates])
+        members = np.array([self._read(self.fits[name], k, top) for name in self.plausible])
+        weights = np.array([self.weights.get(name, 0.0) for name in self.plausible])
+        low, high = accuracy_interval(value, drawn, members, weights, self.level, self.observed.n_tested)
+        if self.observed.test_accuracy >= 1.0 or self.n_classes / self.classes_each < _FEWEST_FOR_METHODS:
+            at_low, at_high = self._ends_at_last()
+            # E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)) holds for every distribution of U: no method is needed.
+            bound = at_low ** max((k - 1.0) / (self.n_classes - 1.0), 1.0)
+            if self.n_classes / self.classes_each < _FEWEST_FOR_METHODS:
+                return float(min(bound, low)), float(max(at_high, high)), "bounds without a model"
+            low = min(low, max(float(bound), 0.0)) if not self._has_score_method() else low
+        return low, high, "class bootstrap"
+
+    def _has_score_method(self) -> bool:
+        return any(not row.method.needs_scores for row in self.backtest if row.weight > 0) is False
+
+    def _ends_at_last(self) -> tuple[float, float]:
+        """Exact binomial limits of the accuracy at ``k1``, a class counting as one trial."""
+        return _normal_interval(self.observed.test_accuracy, 0.0, self.level, max(self.observed.n_tested, 1))
+
+    def curve(self, k: ArrayLike) -> dict[str, Floats]:
+        """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
+        kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        value = self.predict(kk)
+        ends = np.array([self._ends(classes) for classes in kk.tolist()]).reshape(-1, 2)
+        return {"k": kk, "accuracy": value, "low": ends[:, 0], "high": ends[:, 1]}
+
+    def _ends(self, k: float) -> tuple[float, float]:
+        if k in self.observed:
+            return self.observed[int(k)].interval
+        low, high, _ = self._interval(k, 1, float(self.predict(k)[0]))
+        return low, high
+
+    def by_method(self, k: int) -> dict[str, float]:
+        """Every method's own answer at ``k``, by name, as it fitted its curve."""
+        _check_k(k)
+        return {name: self._read(fit, k, 1) for name, fit in self.fits.items()}
+
+    def range_over_methods(self, k: int) -> Interval:
+        """Smallest and largest of the own answers of the methods that the back-test does not exclude."""
+        answers = self.by_method(k)
+        values = [answers[name] for name in self.plausible if name in answers]
+        if len(values) <= 1:
+            values = list(answers.values())
+        return Interval(min(values), max(values))
+
+    def reversed_roc(self, points: int = 201) -> tuple[Floats, Floats]:
+        """Share of competitors above a threshold (x) against share of right classes above it (y)."""
+        return self.favorability.reversed_roc(points)
+
+    @property
+    def reversed_roc_area(self) -> float:
+        """Area under the reversed ROC curve, which is the accuracy between two classes."""
+        return self.favorability.reversed_roc_area
+
+    def classes_until(self, accuracy: float) -> Estimate:
+        """The largest number of classes at which ``accuracy`` is still reached; inf where it never falls below."""
+        if check_number(accuracy, "accuracy", 0.0, 1.0) <= 0.0:
+            raise InputError("accuracy", "is 0, which every number of classes reaches", "give a number in (0, 1]")
+        name = f"classes_until({accuracy:g})"
+        value = largest_k_where(lambda k: float(self.predict(k)[0]) >= accuracy)
+        if not self.replicates:
+            return Estimate(name, value)
+        low, high = (self._crossing(accuracy, side) for side in (0, 1))
+        return Estimate(name, value, low, high, self.level, "class bootstrap")
+
+    def _crossing(self, accuracy: float, side: int) -> float:
+        """Where the interval's lower (0) or upper (1) curve falls below an accuracy, to a thousandth."""
+        return largest_k_where(lambda k: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)
+
+    def classes_needed(self, half_width: float, k: int | None = None) -> int:
+        """How many classes to collect so that the interval at ``k`` classes is about ± ``half_width``.
+
+        ``k`` is the largest number of classes that was asked for, unless you say. Two parts of today's interval are
+        carried on: the part from resampled classes shrinks with the root of their number; the part from the methods'
+        disagreement shrinks as the distance to ``k`` does, ``log(k/n) / log(k/k1)``, and is gone at ``n = k``. More
+        than ``k`` classes are never needed for the distance, only for the scatter.
+        """
+        check_number(half_width, "half_width", 0.0, 0.5, open_ends=True)
+        if k is None:
+            k = max([*self.k, self.n_classes])
+        _check_k(k)
+        if not self.replicates:
+            raise InputError("half_width", "needs an interval to start from", "fit with {interval=True}")
+        if k <= self.n_classes:
+            estimate = self.accuracy(k)
+            return math.ceil(self.n_classes * ((estimate.high - estimate.low) / 2.0 / half_width) ** 2)
+        value = float(self.predict(k)[0])
+        whole = self.accuracy(k).interval.width / 2.0
+        drawn = np.array([self._read(fit, k, 1) for fit in self.replicates])
+        only = np.array([value])
+        low, high = accuracy_interval(value, drawn, only, np.ones(1), self.level, self.observed.n_tested)
+        sampled = (high - low) / 2.0
+        between = math.sqrt(max(whole**2 - sampled**2, 0.0))
+
+        def reached(n: float) -> float:
+            distance = max(math.log(k / n), 0.0) / math.log(k / self.n_classes)
+            return math.hypot(sampled * math.sqrt(self.n_classes / n), between * distance)
+
+        if reached(self.n_classes) <= half_width:
+            return self.n_classes
+        return int(largest_k_where(lambda n: n < self.n_classes or reached(n) > half_width)) + 1
+
+    @cached_property
+    def estimates(self) -> dict[int, Estimate]:
+        """The numbers of classes that were asked for."""
+        return {k: self.accuracy(k) for k in self.k}
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Caveats, those about the asked numbers of classes included."""
+        return self.general_notes + self.notes_for(*self.k)
+
+    def notes_for(self, *k: int) -> tuple[Note, ...]:
+        """Caveats about particular numbers of classes."""
+        found = []
+        far = [classes for classes in k if classes > 10 * self.n_classes]
+        if far:
+            found.append(
+                Note(
+                    FAR,
+                    "{k:,} classes are {times:,.0f} times the {seen:,} seen: beyond ten times the answer rests on the "
+                    "method's shape more than on data; compare the range over methods.",
+                    k=max(far),
+                    times=max(far) / self.n_classes,
+                    seen=self.n_classes,
+                )
+            )
+        units = [max(classes / self.classes_each, 1.0) for classes in k]
+        outside = [
+            c for c, u in zip(k, units, strict=True) if not 0.0 <= float(self.favorability.accuracy(u)[0]) <= 1.0
+        ]
+        if outside:
+            found.append(
+                Note(
+                    CUT_OFF,
+                    "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was cut off there. "
+                    "'mixture' is the same model with the missing constraint.",
+                    k=outside[0],
+                    reached=1.0 - self.favorability.ceiling,
+                )
+            )
+        return tuple(found)
+
+    def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Axes:
+        """Observed and extrapolated accuracy against the number of classes (matplotlib)."""
+        from ..present.plots import plot
+
+        axes: Axes = plot(self, "extrapolation", ax=ax, until=until)
+        return axes
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One row per asked number of classes."""
+        rows = []
+        for k, estimate in self.estimates.items():
+            reach = self.range_over_methods(k)
+            rows.append(
+                {
+                    "classes": k,
+                    "accuracy": estimate.value,
+                    "low": estimate.low,
+                    "high": estimate.high,
+                    "level": self.level,
+                    "interval": estimate.method,
+                    "methods_low": reach.low,
+                    "methods_high": reach.high,
+                    "method": self.method,
+                }
+            )
+        return rows
+
+    def to_json(self) -> str:
+        """Everything a program needs: rows, observed task, methods, back-test, notes; nan and inf become null."""
+        document = {
+            "classes_seen": self.n_classes,
+            "cases": self.n_cases,
+            "accuracy_seen": self.observed.test_accuracy,
+            "method": self.method,
+            "predictions": self.to_dicts(),
+            "by_method": {str(k): self.by_method(k) for k in self.k},
+            "backtest": [
+                {
+                    "method": row.name,
+                    "error_from_half": row.error_half,
+                    "error_from_quarter": row.error_quarter,
+                    "bias": row.bias,
+                    "spread": row.spread,
+                    "risk": row.risk,
+                    "weight": row.weight,
+                    "plausible": row.plausible,
+                    "reason": row.reason,
+                }
+                for row in self.backtest
+            ],
+            "notes": [str(note) for note in self.notes],
+            "note_kinds": [note.kind for note in self.notes],
+        }
+        return json.dumps(_without_infinity(to_jsonable(document)), allow_nan=False)
+
+    @property
+    def seen(self) -> str:
+        """What was tested, in a few words."""
+        cases = f", {pluralize(self.n_cases, 'test case')}" if self.n_cases else ""
+        return f"accuracy {self.observed.test_accuracy:.4f} among {self.n_classes:,} classes{cases}"
+
+    def __repr__(self) -> str:
+        lines = [f"Extrapolation from {self.n_classes:,} classes by {self.method}", f"  seen: {self.seen}"]
+        for row in self.to_dicts():
+            span = "" if math.isnan(row["low"]) else f"  [{row['low']:.4f}, {row['high']:.4f}] at {row['level']:.0%}"
+            lines.append(
+                f"  {row['classes']:>10,} {'class' if row['classes'] == 1 else 'classes'}: {row['accuracy']:.4f}{span}"
+                f"   methods {row['methods_low']:.4f} to {row['methods_high']:.4f}"
+            )
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from ..present.notebook import extrapolation_html
+
+        return extrapolation_html(self, self.seen)
+
+
+def _without_infinity(value: Any) -> Any:
+    """Infinities as null, which JSON has no word for and readers expect here."""
+    if isinstance(value, dict):
+        return {key: _without_infinity(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_infinity(item) for item in value]
+    return None if value in ("inf", "-inf") else value
+
+
+def _check_k(k: Any) -> None:
+    if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not k >= 1 or not math.isfinite(k):
+        raise InputError("k", f"is {k!r}, which is not a number of classes", "give a whole number of 1 or more")

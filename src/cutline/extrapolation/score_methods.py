@@ -1,0 +1,427 @@
+"""Methods on the scores themselves: kernels, a Pareto tail, and one law for the standardised scores of all cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .curve_methods import normal_weights
+from .evidence import Evidence, ScoreSample
+from .favorability import Favorability, Floats
+from .methods import Fixed, Method
+
+Selector = Literal["biased", "unbiased"]
+FRACTIONS = (0.05, 0.1, 0.2, 0.35)
+_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
+_ROWS_AT_ONCE = 256
+_FEWEST = 8
+# A law of this many standardised scores is as good as one of all of them.
+_ENOUGH = 200_000
+# Scores that take fewer distinct values than this share of what was looked at are marks, not measurements.
+_CONTINUOUS = 0.5
+_TIE_NODES, _TIE_SHARES = np.polynomial.legendre.leggauss(6)
+
+
+@dataclass(frozen=True)
+class KernelDensity:
+    """``Û_i = mean_j Φ((s_i − s_ij) / h_i)`` over the competitors ``j`` of case ``i``; ``AGA_k = mean_i Û_i^(k−1)``.
+
+    Scores are standardised case by case, so one relative bandwidth serves all: ``h_i = h · sd_i``. It minimises the
+    cross-validation criterion (Scott & Terrell 1987) averaged over the cases: ``biased`` (default; smoother, the better
+    of the two in the authors' final paper) or ``unbiased``, both searched in [0.1, 1] × the oversmoothed bandwidth.
+
+    Examples
+    --------
+    >>> others = np.random.default_rng(0).normal(size=(50, 49))
+    >>> scores = ScoreSample(np.full(50, 2.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
+    >>> KernelDensity().fit(Evidence(50, scores=scores)).accuracy([2]).round(1).tolist()
+    [1.0]
+    """
+
+    selector: Selector = "biased"
+    bandwidth: float | None = None
+    needs_scores: bool = True
+
+    @property
+    def name(self) -> str:
+        """``kde``, or ``kde_unbiased``."""
+        return "kde" if self.selector == "biased" else "kde_unbiased"
+
+    def variants(self) -> tuple[Method, ...]:
+        """Itself: the bandwidth has its own criterion."""
+        return (self,)
+
+    def settled(self, evidence: Evidence) -> Method:
+        """With the bandwidth of this evidence: copies in a resample would drive cross-validation to zero."""
+        return replace(self, bandwidth=self._bandwidth(_complete(evidence, self.name)))
+
+    def _bandwidth(self, scores: ScoreSample) -> float:
+        if self.bandwidth is not None:
+            return self.bandwidth
+        return relative_bandwidth(scores, self.selector)
+
+    def fit(self, evidence: Evidence) -> Favorability:
+        """One value of ``U`` per case."""
+        from scipy.special import ndtr
+
+        scores = _complete(evidence, self.name)
+        bandwidth = self._bandwidth(scores)
+        _, spread = row_mean_and_spread(scores)
+        miss = np.empty(scores.true.size)
+        for start in range(0, miss.size, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            # −inf, no competitor, has no chance to win and adds nothing.
+            z = (scores.others[rows] - scores.true[rows, None]) / (bandwidth * spread[rows, None])
+            miss[rows] = ndtr(z).sum(axis=1) / scores.count[rows]
+        return Favorability(miss=np.minimum(miss, 1.0), miss_weight=scores.weight)
+
+
+@dataclass(frozen=True)
+class ParetoTail:
+    """Above its own threshold every case's competitors follow a generalised Pareto law with one common shape.
+
+    For case ``i`` the threshold ``t_i`` has the best ``r`` competitors above it, ``m_i`` is their mean excess, and
+    the shape ``ξ`` is pooled over all cases from the ratio of the first two L-moments, ``1/(2 − ξ)``. A mean of ``r``
+    excesses scatters, so ``log(m_i / sd_i)`` is drawn towards its mean over all cases as far as that scatter explains
+    the differences (empirical Bayes). The right class at score ``s_i`` then loses to a random competitor with chance
+    ``(r/n) · (1 + ξ (s_i − t_i) / ((1 − ξ) m_i))^(−1/ξ)``; below the threshold the plain share of better competitors
+    counts, ties by the rule. Reaches far beyond ``k1`` because a tail, unlike a rank, has a slope, and needs the best
+    scores alone. The share of competitors called tail is chosen by the back-test unless ``fraction`` is given.
+
+    Examples
+    --------
+    >>> others = np.random.default_rng(0).normal(size=(50, 49))
+    >>> scores = ScoreSample(np.full(50, 3.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
+    >>> fit = ParetoTail(fraction=0.2).fit(Evidence(50, scores=scores))
+    >>> bool(0.7 < fit.accuracy(100)[0] < 1.0)       # truth: Φ(3)^99 = 0.87
+    True
+    """
+
+    fraction: float | None = None
+    needs_scores: bool = True
+
+    @property
+    def name(self) -> str:
+        """``tail``, with the fraction where it is fixed."""
+        return "tail" if self.fraction is None else f"tail({self.fraction:g})"
+
+    def variants(self) -> tuple[Method, ...]:
+        """One per fraction."""
+        if self.fraction is not None:
+            return (self,)
+        return tuple(replace(self, fraction=fraction) for fraction in FRACTIONS)
+
+    def settled(self, evidence: Evidence) -> Method:
+        """Itself: a fixed fraction stays."""
+        return self
+
+    def fit(self, evidence: Evidence) -> Favorability:
+        """One value of ``U`` per case, or a stretch of values where it ties."""
+        fraction = FRACTIONS[1] if self.fraction is None else self.fraction
+        scores = evidence.known_scores()
+        r, threshold, excess = best_scores(scores, fraction)
+        mean_excess = excess.mean(axis=1)
+        height = scores.true - threshold
+        tail = (height > 0) & (mean_excess > 0)
+        better, level = _shares(scores)
+        if tail.any():
+            used = mean_excess > 0
+            shape = pooled_shape(excess[used] / mean_excess[used, None])
+            mean_excess[used] = steadied(mean_excess[used], scores.spread_of_rows()[used], r, shape)
+            better[tail] = r / scores.count[tail] * pareto_survival(height[tail] / mean_excess[tail], shape)
+        return _with_ties(scores, better, level)
+
+
+@dataclass(frozen=True)
+class PooledScores(Fixed):
+    """The competitors' scores of all cases follow one law once they are standardised case by case.
+
+    ``U_i = F((s_i − mean_i) / sd_i)`` with ``F`` the distribution of all ``n²`` standardised scores, carried on
+    beyond its last fifty by an exponential tail. Little scatter, because every case helps to tell what is rare; biased
+    where cases differ in more than place and scale, which the back-test shows.
+
+    Examples
+    --------
+    >>> others = np.random.default_rng(0).normal(size=(50, 49))
+    >>> scores = ScoreSample(np.full(50, 3.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
+    >>> bool(0.8 < PooledScores().fit(Evidence(50, scores=scores)).accuracy(100)[0] < 0.95)       # truth: 0.87
+    True
+    """
+
+    name: str = "pooled"
+    needs_scores: bool = True
+
+    def fit(self, evidence: Evidence) -> Favorability:
+        """One value of ``U`` per case, or a stretch of values where it ties."""
+        scores = _complete(evidence, self.name)
+        mean, spread = row_mean_and_spread(scores)
+        z = (scores.others - mean[:, None]) / spread[:, None]
+        z = z[np.isfinite(z)]
+        z = np.sort(z[:: max(1, z.size // _ENOUGH)])
+        own = (scores.true - mean) / spread
+        better = 1.0 - np.searchsorted(z, own, side="right") / z.size
+        last = max(_FEWEST, min(50, z.size // 20))
+        threshold = z[-last - 1]
+        excess = float((z[-last:] - threshold).mean())
+        far = own > threshold
+        if excess > 0:
+            better[far] = last / z.size * np.exp(-(own[far] - threshold) / excess)
+        return _with_ties(scores, better, _shares(scores)[1])
+
+
+@dataclass(frozen=True)
+class CalibratedScores(Fixed):
+    """How far the right class stands above its competitors tells its favorability, by a line that the losses fit.
+
+    With ``z_i = (s_i − mean_i) / sd_i``, ``Φ⁻¹(U_i) ~ N(α + β z_i, τ²)``, and case ``i`` loses
+    Binomial(k1 − 1, 1 − U_i) comparisons. Scores say how cases differ, losses say what that difference is worth, so the
+    scale of the scores hardly matters; with ``β = 0`` it is ``probit_normal``, which knows ranks alone. Maximum a
+    posteriori, with normal priors around ``α = 0, β = 1, τ = 0.3`` (normal scores, nearly) that a handful of losses outweighs; without any
+    loss they are what is left.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> others = rng.normal(size=(400, 399))
+    >>> true = rng.normal(2.5, 1.0, size=400)
+    >>> losses = (others > true[:, None]).sum(axis=1).astype(float)
+    >>> scores = ScoreSample(true, others, np.full(400, 399.0), np.full(400, 1 / 400), losses=losses, n_tested=400)
+    >>> fit = CalibratedScores().fit(Evidence(400, scores=scores)).accuracy(2000)[0]
+    >>> from scipy.special import ndtr
+    >>> bool(abs(fit - np.mean(ndtr(rng.normal(2.5, 1.0, size=10**5)) ** 1999)) < 0.03)
+    True
+    """
+
+    name: str = "calibrated"
+    needs_scores: bool = True
+
+    def fit(self, evidence: Evidence) -> Favorability:
+        """Three parameters by damped scoring on cases grouped by ``z`` and by losses."""
+        from scipy.special import ndtr
+
+        scores = evidence.known_scores()
+        losses = scores.losses
+        if losses is None:
+            losses = scores.count - (scores.others < scores.true[:, None]).sum(axis=1)
+        z, weight, likelihood = _by_standing(scores, losses, evidence.n_classes - 1)
+        place = np.unique(z, return_inverse=True)
+        theta = _calibration(place[0], place[1], weight * max(scores.n_tested, 1), likelihood)
+        mass = np.asarray(np.bincount(place[1], weights=weight), dtype=np.float64)
+        spread = float(np.exp(theta[2]))
+        law = mass @ normal_weights(_FINE, theta[0] + theta[1] * place[0], np.full(place[0].size, spread))
+        return Favorability(miss=ndtr(-_FINE), miss_weight=law)
+
+
+_STANDING = np.linspace(-6.0, 9.0, 151)  # grid of Φ⁻¹(U) on which likelihoods are summed
+_FINE = np.linspace(-8.0, 10.0, 361)
+_PRIOR_MEAN, _PRIOR_SPREAD = np.array([0.0, 1.0, np.log(0.3)]), np.array([1.0, 0.5, 0.7])
+_LOWEST, _HIGHEST = np.array([-6.0, 0.0, np.log(0.1)]), np.array([8.0, 6.0, np.log(3.0)])
+
+
+def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple[Floats, Floats, Floats]:
+    """Cases put together that stand equally far above their competitors and lose equally often."""
+    from scipy.special import log_ndtr
+
+    mean = scores.mean if scores.mean is not None else row_mean_and_spread(scores)[0]
+    spread = scores.spread_of_rows()
+    flat = np.flatnonzero(~(spread > 0))
+    if flat.size:
+        raise InputError(
+            "scores",
+            "gives the same score to all other classes, so the right one stands at no measurable distance from them",
+            "use a rank method such as 'mixture'",
+            row=int(flat[0]),
+        )
+    z = np.clip(np.round((scores.true - mean) / spread, 1), -8.0, 12.0)
+    # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
+    coarse = np.where(
+        losses < 60.0, np.round(losses), 60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0)
+    )
+    pairs, where = np.unique(np.column_stack([z, coarse]), axis=0, return_inverse=True)
+    weight = np.asarray(np.bincount(where.ravel(), weights=scores.weight), dtype=np.float64)
+    log = (competitors - pairs[:, 1:]) * log_ndtr(_STANDING) + pairs[:, 1:] * log_ndtr(-_STANDING)
+    return pairs[:, 0], weight, np.exp(log - log.max(axis=1, keepdims=True))
+
+
+def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood: Floats) -> Floats:
+    """``α, β, log τ`` that are most likely after the losses, by damped scoring from the priors' middle."""
+
+    def read(theta: Floats) -> tuple[float, Floats]:
+        spread = float(np.exp(theta[2]))
+        off = (_STANDING[None, :] - (theta[0] + theta[1] * z)[:, None]) / spread
+        law = np.exp(-0.5 * off * off)
+        law /= law.sum(axis=1, keepdims=True) + 1e-300
+        chance = np.einsum("ij,ij->i", likelihood, law[place]) + 1e-300
+        slopes = []
+        for slope in (off / spread, off * off):
+            centred = law * (slope - (law * slope).sum(axis=1, keepdims=True))
+            slopes.append(np.einsum("ij,ij->i", likelihood, centred[place]) / chance)
+        score = np.column_stack([slopes[0], slopes[0] * z[place], slopes[1]])
+        away = (theta - _PRIOR_MEAN) / _PRIOR_SPREAD
+        return float(weight @ np.log(chance) - 0.5 * away @ away), score
+
+    theta = _PRIOR_MEAN.copy()
+    value, score = read(theta)
+    damping = 1e-2
+    for _ in range(40):
+        gradient = weight @ score - (theta - _PRIOR_MEAN) / _PRIOR_SPREAD**2
+        information = (score * weight[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
+        step = np.linalg.solve(information + damping * np.diag(np.diag(information)), gradient)
+        tried = np.clip(theta + np.clip(step, -1.0, 1.0), _LOWEST, _HIGHEST)
+        new_value, new_score = read(tried)
+        if new_value >= value:
+            done = float(np.abs(tried - theta).max()) < 1e-3
+            theta, value, score, damping = tried, new_value, new_score, damping / 5.0
+            if done:
+                break
+        else:
+            damping = max(damping, 1e-6) * 5.0
+            if damping > 1e6:
+                break
+    return theta
+
+
+def _complete(evidence: Evidence, name: str) -> ScoreSample:
+    scores = evidence.known_scores()
+    if not scores.complete:
+        raise InputError(
+            "method",
+            f"{name!r} needs every score, and these are too many to keep; only the best of each case are",
+            "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes",
+        )
+    return scores
+
+
+def _shares(scores: ScoreSample) -> tuple[Floats, Floats]:
+    """For every case the shares of its competitors that are better, and that are level."""
+    better = (scores.others > scores.true[:, None]).sum(axis=1) / scores.count
+    level = (scores.others == scores.true[:, None]).sum(axis=1) / scores.count
+    if scores.depth is not None:
+        # Only the best scores are kept: a case below all of them loses to at least so many.
+        return np.maximum(better, np.where(scores.others.min(axis=1) > scores.true, better, 0.0)), level
+    return better, level
+
+
+def _with_ties(scores: ScoreSample, better: Floats, level: Floats) -> Favorability:
+    """The values of ``1 − U``; a case that ties takes its stretch by the rule, random ties all places in it alike."""
+    if scores.ties == "pessimistic":
+        better = better + level
+    tied = level > 0
+    if scores.ties != "random" or not tied.any():
+        return Favorability(miss=np.clip(better, 0.0, 1.0), miss_weight=scores.weight)
+    places = better[tied, None] + level[tied, None] * (1.0 + _TIE_NODES) / 2.0
+    shares = scores.weight[tied, None] * _TIE_SHARES / 2.0
+    return Favorability(
+        miss=np.clip(np.concatenate([better[~tied], places.ravel()]), 0.0, 1.0),
+        miss_weight=np.concatenate([scores.weight[~tied], shares.ravel()]),
+    )
+
+
+def best_scores(scores: ScoreSample, fraction: float) -> tuple[int, Floats, Floats]:
+    """How many competitors are tail, every case's threshold below them, and their excesses over it, largest first."""
+    known = scores.count if scores.depth is None else scores.depth
+    most = min(int(known.min()), int(scores.count.min())) - 1
+    r = min(max(_FEWEST, int(fraction * scores.others.shape[1])), most)
+    if r < 2:
+        raise InputError("scores", "has too few competitors for a tail", "use a rank method such as 'probit_normal'")
+    top = scores.others[:, : r + 1]
+    if scores.depth is None:
+        top = -np.sort(np.partition(-scores.others, r, axis=1)[:, : r + 1], axis=1)
+    distinct = 1.0 + (np.diff(top, axis=1) != 0).sum(axis=1)
+    if np.median(distinct) < _CONTINUOUS * (r + 1):
+        raise InputError(
+            "scores", "takes few distinct values, so that its best ones have no tail to follow",
+            "use a rank method such as 'probit_normal'",
+        )  # fmt: skip
+    return r, top[:, r], top[:, :r] - top[:, r : r + 1]
+
+
+def pareto_survival(excess: Floats, shape: float) -> Floats:
+    """``P(X > x)`` of a generalised Pareto law with mean one: ``(1 + ξx/(1−ξ))^(−1/ξ)``.
+
+    >>> pareto_survival(np.array([0.0, 1.0]), 0.0).round(4).tolist()
+    [1.0, 0.3679]
+    """
+    if abs(shape) < 1e-9:
+        return np.asarray(np.exp(-excess), dtype=np.float64)
+    inside = np.maximum(1.0 + shape * excess / (1.0 - shape), 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(inside ** (-1.0 / shape), dtype=np.float64)
+
+
+def pooled_shape(excess: Floats) -> float:
+    """The shape of excesses (each row largest first, scaled to mean one) from the mean ratio of their L-moments.
+
+    ``λ₂/λ₁ = 1/(2 − ξ)``; linear in the sorted excesses, so no search, and without bias for exponential excesses
+    however few a row has.
+    """
+    r = excess.shape[1]
+    order = np.arange(r - 1.0, -1.0, -1.0) / (r - 1.0)
+    ratio = float((2.0 * (excess * order).mean(axis=1) / excess.mean(axis=1)).mean() - 1.0)
+    return float(np.clip(2.0 - 1.0 / max(ratio, 0.15), -4.0, 0.9))
+
+
+def steadied(mean_excess: Floats, spread: Floats, r: int, shape: float) -> Floats:
+    """Mean excesses of ``r`` scores each, relative to the row's spread, drawn together as far as chance explains."""
+    if not (spread > 0).all() or mean_excess.size < 3:
+        return mean_excess
+    relative = np.log(mean_excess / spread)
+    chance = 1.0 / (r * (1.0 - 2.0 * min(shape, 0.4)))
+    real = max(0.0, 1.0 - chance / max(float(relative.var()), 1e-12))
+    centre = float(relative.mean())
+    return np.asarray(spread * np.exp(centre + real * (relative - centre)), dtype=np.float64)
+
+
+def row_mean_and_spread(scores: ScoreSample) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of every case's competitors."""
+    real = np.isfinite(scores.others)
+    filled = np.where(real, scores.others, 0.0)
+    mean = filled.sum(axis=1) / scores.count
+    gap = np.where(real, filled - mean[:, None], 0.0)
+    spread = np.sqrt((gap * gap).sum(axis=1) / np.maximum(scores.count - 1.0, 1.0))
+    flat = np.flatnonzero(~(spread > 0))
+    if flat.size:
+        raise InputError(
+            "scores",
+            "gives the same score to all other classes, so nothing can be said about the shape of its scores",
+            "use a rank method such as 'mixture'",
+            row=int(flat[0]),
+        )
+    return mean, spread
+
+
+def relative_bandwidth(scores: ScoreSample, selector: Selector) -> float:
+    """The bandwidth, in standard deviations of a case's scores, that minimises the averaged criterion.
+
+    The number of pairs at every distance comes from one Fourier transform per case of its binned scores.
+    """
+    mean, spread = row_mean_and_spread(scores)
+    pairs = np.zeros(_LENGTH // 2)
+    bins = int(2 * _REACH / _WIDTH)
+    for start in range(0, mean.size, _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        z = (scores.others[rows] - mean[rows, None]) / spread[rows, None]
+        place = np.where(np.isfinite(z), np.clip((z + _REACH) / _WIDTH, 0, bins - 1), bins).astype(np.intp)
+        n_rows = z.shape[0]
+        flat = place + np.arange(n_rows)[:, None] * (bins + 1)
+        binned = np.bincount(flat.ravel(), minlength=n_rows * (bins + 1)).reshape(n_rows, bins + 1)[:, :bins]
+        power = np.abs(np.fft.rfft(binned, _LENGTH, axis=1)) ** 2
+        pairs += np.fft.irfft(power.sum(axis=0), _LENGTH)[: _LENGTH // 2]
+    n = float(scores.count.mean())
+    per_row = np.maximum(np.round(pairs), 0.0) / mean.size
+    per_row[0] = max(per_row[0] - n, 0.0) / 2.0
+    distance = np.arange(per_row.size) * _WIDTH
+    largest = 1.144 * n ** (-0.2)
+    candidates = np.geomspace(0.1 * largest, largest, 60)
+    delta = (distance[None, :] / candidates[:, None]) ** 2
+    if selector == "biased":
+        total = (np.exp(-delta / 4.0) * (delta * delta - 12.0 * delta + 12.0)) @ per_row
+        loss = (1.0 + total / (32.0 * n)) / (2.0 * n * candidates * np.sqrt(np.pi))
+    else:
+        total = (np.exp(-delta / 4.0) - np.sqrt(8.0) * np.exp(-delta / 2.0)) @ per_row
+        loss = (0.5 + total / n) / (n * candidates * np.sqrt(np.pi))
+    return float(candidates[int(np.argmin(loss))])
