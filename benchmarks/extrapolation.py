@@ -27,13 +27,13 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from cutline.extrapolation.favorability import spline_moment  # noqa: E402
-from cutline.extrapolation.task_inputs import from_embeddings  # noqa: E402
-from cutline.extrapolation.win_counts import average_accuracy  # noqa: E402
 from experiments.populations import GaussianRecognition  # noqa: E402
 
 from cutline.extrapolation import every_method, extrapolate  # noqa: E402
 from cutline.extrapolation.evidence import Evidence  # noqa: E402
+from cutline.extrapolation.favorability import spline_moment  # noqa: E402
+from cutline.extrapolation.task_inputs import from_embeddings  # noqa: E402
+from cutline.extrapolation.win_counts import average_accuracy  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "manyclass"
 TARGET = 1672
