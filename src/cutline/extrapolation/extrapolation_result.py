@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _FEWEST_FOR_METHODS = 8
 
 
-@dataclass(frozen=True)
-class CaseWins:
+@dataclass(frozen=True, eq=False)
+class CaseWins(ComparedByContent):
     """Distractors beaten and tied by every case, its class and its weight."""
 
     beaten: Floats
