@@ -44,13 +44,12 @@ from typing import Any
 
 import numpy as np
 
-from cutline import jit
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec
 from cutline.catalogue.declare import measure as find_measure
 from cutline.estimate import Interval
 from cutline.evaluation import choose_specs
-from cutline.inference import bootstrap, intervals, proportions
+from cutline.inference import bootstrap, intervals, proportions, resampling
 from cutline.inference.evidence import Rows
 from cutline.inference.methods import METHODS, Known, choose
 from cutline.inference.resampling import Resampler
@@ -227,7 +226,7 @@ def chunk(
 
 def one_thread() -> None:
     """Processes share the cores already."""
-    jit.cores = lambda: 1
+    resampling.cores = lambda: 1
 
 
 @dataclass(frozen=True)
@@ -292,7 +291,7 @@ def simulate(sims: int, n_resamples: int, chosen: list[Cell]) -> list[Row]:
     gathered: dict[Cell, list[tuple[dict[str, np.ndarray], Found]]] = defaultdict(list)
     taken: dict[str, Counter[str]] = defaultdict(Counter)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jit.cores(), mp_context=context, initializer=one_thread) as pool:
+    with ProcessPoolExecutor(resampling.cores(), mp_context=context, initializer=one_thread) as pool:
         waiting = [pool.submit(chunk, cell, number, CHUNK, n_resamples) for cell, number in tasks]
         for done, future in enumerate(as_completed(waiting), 1):
             cell, values, found, methods = future.result()

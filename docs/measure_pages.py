@@ -104,7 +104,7 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         yield f"option `{name}`", f"{OPTIONS[name]}; {given}"
     if one.family != "other":
         yield "ties", _ties(one)
-        yield "weights", "`sample_weight=`" if one.weights else "takes none: it counts places in a list"
+        yield "weights", "`sample_weight=`" if one.family != "other" else "takes none"
         yield "scores", _scores(one)
     if one.extensive:
         yield "size", "grows with the number of cases: compare it on the same cases only"
@@ -239,7 +239,7 @@ def _methods(kind: str) -> Mapping[str, str]:
     specs = [
         make_spec(one, {**required(one), **({"quota": rows // 5} if one.needs_quota else {})})
         for one in NAMES.values()
-        if one.family != "other" and (one.weights or kind != "weighted") and "g" not in one.params
+        if one.family != "other" and "g" not in one.params
     ]
     weight = {"sample_weight": 1 + rng.random(rows)} if kind == "weighted" else {}
     ev = cl.evaluate(y, s, measures=specs, n_resamples=20, **weight)

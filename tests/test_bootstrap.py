@@ -10,25 +10,24 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline import jit
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec, make_spec
+from cutline.inference import resampling
 from cutline.inference.bootstrap import Replicates, replicate
 from cutline.inference.resampling import Resampler
 from cutline.ranking import rank
 from cutline.sample import Sample, make_sample
+from cutline.sweep import Request, counts_at, sweep
 from samples import Case, quietly, random_case
 from test_catalogue import SCORED, options
 
 # --- a replicate is the rows it drew, evaluated from scratch ---------------------------------------------------
 
 
-def all_specs(n: int, *, weighted: bool) -> list[Spec]:
+def all_specs(n: int) -> list[Spec]:
     """Every measure of the catalogue; those that depend on the order within ties by each rule; two thresholds."""
     specs = []
     for m in SCORED:
-        if weighted and not m.weights:
-            continue
         rules = ("expected", "best", "worst") if m.ties else ("expected",)
         specs += [make_spec(m, {**options(m, n), "ties": ties}) for ties in rules]
         if m.needs_threshold:
@@ -36,13 +35,13 @@ def all_specs(n: int, *, weighted: bool) -> list[Spec]:
     return specs
 
 
-def from_scratch(spec: Spec, y: Any, s: Any, w: Any) -> float:
-    """The public function on rows; nan where the quota is beyond the rows that were drawn."""
+def from_scratch(spec: Spec, y: Any, s: Any, w: Any, cases: float) -> float:
+    """The public function on rows; a quota out of so many ``cases`` is the same share of the cases drawn."""
     said: dict[str, Any] = dict(spec.options)
     if spec.measure.needs_quota:
-        if spec.quota > len(y):
-            return math.nan
-        said["quota"] = spec.quota
+        ranking = rank(make_sample(y, s, sample_weight=w)).resolved(spec.ties)
+        request = Request(frozenset(), (), quotas=(spec.quota * ranking.cases / cases,))
+        return float(spec.measure.compute(counts_at(sweep(ranking, request), request.quota_at(request.quotas[0]))))
     if spec.threshold is not None:
         said["threshold"] = spec.threshold
     if spec.ties != "expected":
@@ -76,14 +75,14 @@ def test_a_replicate_is_the_rows_it_drew(design: str, levels: int) -> None:
     ranking = rank(sample)
     clusters = np.random.default_rng(1).integers(0, 9, len(case.y)) if how.get("groups") else None
     resampler = Resampler(sample, ranking, stratified=how.get("stratified", False), clusters=clusters, seed=5)
-    specs = all_specs(36, weighted=sample.weight is not None)
+    specs = all_specs(int(ranking.cases))
     found = replicate(specs, dict(compute(specs, ranking).values), resampler, 8, jackknife=False)
     for r, (counts, reweighted) in enumerate(resampler.each(8)):
         times = resampler.row_multiplicities(counts)
         y, s, w = drawn_rows(sample, times)
         assert reweighted.rows == len(y)
         for spec in specs:
-            expected = from_scratch(spec, y, s, w)
+            expected = from_scratch(spec, y, s, w, ranking.cases)
             assert found[spec].values[r] == pytest.approx(expected, rel=1e-9, abs=1e-11, nan_ok=True), (str(spec), r)
 
 
@@ -197,7 +196,7 @@ def all_estimates(**how: Any) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     expected = all_estimates()
-    monkeypatch.setattr(jit, "cores", lambda: threads)
+    monkeypatch.setattr(resampling, "cores", lambda: threads)
     np.testing.assert_array_equal(all_estimates(), expected)
 
 
@@ -221,7 +220,7 @@ def test_more_replicates_begin_with_the_same_ones() -> None:
 
 def test_an_interrupt_stops_the_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Control-C while replicates are being drawn: it comes through, and what has not begun is not begun."""
-    from cutline import kernels
+    from cutline.kernels import replicates as kernels
     from cutline.progress import Progress
 
     begun: list[int] = []
@@ -234,7 +233,7 @@ def test_an_interrupt_stops_the_replicates(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(self: Progress, steps: int = 1) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(jit, "cores", lambda: 2)
+    monkeypatch.setattr(resampling, "cores", lambda: 2)
     monkeypatch.setattr(kernels, "resample", counted)
     monkeypatch.setattr(Progress, "advance", interrupted)
     case = random_case(2, 20_000, 10_000)

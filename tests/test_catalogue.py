@@ -22,7 +22,6 @@ from samples import Case, quietly, random_case
 
 MEASURES = cl.measures()
 SCORED = [m for m in MEASURES if m.family != "other"]
-WEIGHTED = [m for m in SCORED if m.weights]
 RANKED = [m for m in SCORED if m.rank_based]
 
 # The public surface: names that users, examples and documents rely on.
@@ -99,7 +98,6 @@ COUNTS_PLACES = {
 
 by_name = pytest.mark.parametrize("m", MEASURES, ids=lambda m: m.name)
 by_scored = pytest.mark.parametrize("m", SCORED, ids=lambda m: m.name)
-by_weighted = pytest.mark.parametrize("m", WEIGHTED, ids=lambda m: m.name)
 by_ranked = pytest.mark.parametrize("m", RANKED, ids=lambda m: m.name)
 
 
@@ -151,7 +149,7 @@ def test_declaration(m: Any) -> None:
     assert m.name.isidentifier()
     assert m.name == m.name.lower()
     assert m.name in repr(m)
-    for flag in (m.weights, m.ties, m.rank_based, m.extensive):
+    for flag in (m.ties, m.rank_based, m.extensive):
         assert isinstance(flag, bool)
     assert m.latex.count("{") == m.latex.count("}")
 
@@ -205,7 +203,7 @@ def test_signature(m: Any) -> None:
         return
     assert list(parameters)[:2] == ["y_true", "y_score"]
     assert all(p.kind is p.KEYWORD_ONLY for p in list(parameters.values())[2:])
-    assert ("sample_weight" in parameters) is m.weights
+    assert "sample_weight" in parameters
     assert ("ties" in parameters) is m.ties
     assert ("threshold" in parameters) is (m.family == "threshold")
     for name, default in m.params.items():
@@ -418,33 +416,36 @@ def test_rank_based_is_said_where_it_holds(m: Any) -> None:
     assert any(moved)
 
 
-@by_weighted
+@by_scored
 def test_integer_weight_is_repetition(m: Any) -> None:
     for k, (y, s, _) in enumerate(samples()):
         w = np.random.default_rng(k).integers(1, 5, len(y))
-        assert same(value(m, y, s, sample_weight=w), value(m, np.repeat(y, w), np.repeat(s, w)))
+        assert same(value(m, y, s, sample_weight=w), value(m, np.repeat(y, w), np.repeat(s, w), n=len(y)))
 
 
-@by_weighted
+@by_scored
 def test_zero_weight_is_absence(m: Any) -> None:
     for k, (y, s, _) in enumerate(samples()):
         w = np.random.default_rng(k).choice([0.0, 0.0, 0.7, 2.0], len(y))
         w[np.flatnonzero(y)[0]] = w[np.flatnonzero(1 - y)[0]] = 1.0
         kept = w > 0
-        assert same(value(m, y, s, sample_weight=w), value(m, y[kept], s[kept], sample_weight=w[kept]))
+        n = int(w.sum())
+        assert same(value(m, y, s, n=n, sample_weight=w), value(m, y[kept], s[kept], n=n, sample_weight=w[kept]))
 
 
-@by_weighted
+@by_scored
 def test_weight_of_one_is_no_weight(m: Any) -> None:
     for y, s, _ in samples():
         assert same(value(m, y, s, sample_weight=np.ones(len(y))), value(m, y, s))
 
 
 @pytest.mark.parametrize("scale", [1e-6, 0.3, 7.0, 1e6])
-@by_weighted
+@by_scored
 def test_weight_scale(m: Any, scale: float) -> None:
     for k, (y, s, _) in enumerate(samples()):
         w = np.random.default_rng(k).random(len(y)) + 0.1
+        if m.name in COUNTS_PLACES:  # they count cases, of which there are more or fewer
+            return
         expected = value(m, y, s, sample_weight=w)
         assert same(value(m, y, s, sample_weight=w * scale), expected * scale if m.extensive else expected, 1e-10)
 
@@ -456,23 +457,27 @@ def test_extensive_is_said_where_it_holds(m: Any) -> None:
     once, twice = value(m, y, s), value(m, np.tile(y, 2), np.tile(s, 2))
     if m.extensive:
         assert not same(once, twice)
-    elif m.weights:
+    elif m.name not in COUNTS_PLACES:
         assert same(once, twice)
 
 
 @by_scored
-def test_weights_are_refused_where_places_are_counted(m: Any) -> None:
-    if m.name in COUNTS_PLACES:
-        assert not m.weights
-    if m.weights:
-        return
-    with pytest.raises(cl.InputError, match="weight"):
-        value(m, [1, 0, 1, 0], [0.9, 0.5, 0.4, 0.1], sample_weight=[1, 1, 1, 1])
+def test_weights_that_are_not_whole_lie_between_whole_ones(m: Any) -> None:
+    """A hair more or less weight changes a hair: what weights mean between whole numbers joins on without a jump."""
+    for k, (y, s, _) in enumerate(samples()):
+        w = np.random.default_rng(k).integers(1, 5, len(y)).astype(float)
+        near = [value(m, y, s, n=len(y), sample_weight=w * (1 + by)) for by in (-1e-9, 0.0, 1e-9)]
+        assert same(near[0], near[1], 1e-7)
+        assert same(near[2], near[1], 1e-7)
 
 
-def test_what_takes_weights_and_what_does_not() -> None:
-    assert {m.name for m in SCORED if not m.weights} >= COUNTS_PLACES
-    assert {m.name for m in SCORED if m.weights} >= set(NAMES[:29])
+@by_scored
+def test_a_row_may_be_cut_into_parts_of_its_weight(m: Any) -> None:
+    for k, (y, s, _) in enumerate(samples()):
+        w = np.random.default_rng(k).random(len(y)) * 2 + 0.5
+        parts = np.concatenate([0.3 * w, 0.7 * w])
+        whole = value(m, y, s, sample_weight=w)
+        assert same(value(m, np.tile(y, 2), np.tile(s, 2), n=len(y), sample_weight=parts), whole, 1e-10)
 
 
 def rankings(n_pos: int, n_neg: int) -> list[tuple[int, ...]]:
@@ -640,8 +645,7 @@ def test_input_is_left_as_it_was(m: Any) -> None:
     w = np.random.default_rng(0).random(50)
     before = y.copy(), s.copy(), w.copy()
     value(m, y, s)
-    if m.weights:
-        value(m, y, s, sample_weight=w)
+    value(m, y, s, sample_weight=w)
     assert all(np.array_equal(a, b) for a, b in zip(before, (y, s, w), strict=True))
 
 

@@ -17,7 +17,7 @@ from cutline.catalogue.classes import class_measures, default_class_specs, parse
 from cutline.class_sample import make_class_sample
 from cutline.inference.class_influence import influences
 from cutline.inference.class_resampling import class_replicates
-from cutline.kernels import draw
+from cutline.kernels.rng import draw
 
 NAMES = ["ash", "birch", "cedar", "dogwood"]
 

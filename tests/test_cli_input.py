@@ -244,11 +244,6 @@ def test_select_does_not_advise_a_comparison(two: Path) -> None:
     assert said.endswith("several columns could be the score: 'p', 'q'; say which with --score")
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_a_quota_and_weights_do_not_go_together(two: Path, command: str) -> None:
-    assert "leave one of them out" in refused(command, two, "--weight", "q", "--quota", 20)
-
-
 def test_the_story_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     import importlib.util
     import runpy

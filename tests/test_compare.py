@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import cutline as cl
 from cutline.inference.intervals import is_stratified
 from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
+from cutline.sample import resolve_quota
 from cutline.table import Table
 from test_bootstrap import from_scratch
 
@@ -109,6 +111,11 @@ def test_unpaired_delong_adds_the_variances() -> None:
 # --- the paired bootstrap ----------------------------------------------------------------------------------------
 
 
+def at_rows(spec: Any, n: int) -> Any:
+    """The spec with its quota as a number of cases."""
+    return spec if spec.quota is None else replace(spec, quota=resolve_quota(spec.quota, n))
+
+
 @pytest.mark.parametrize("levels", [5, 10_000], ids=["ties", "no ties"])
 @pytest.mark.parametrize("stratify", [None, True, False])
 def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: int, stratify: bool | None) -> None:
@@ -133,7 +140,7 @@ def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: 
         for name, s in models.items():
             for r, times in enumerate(rows[is_stratified(spec, cmp.settings)]):
                 drawn = np.repeat(np.arange(40), times.astype(int))
-                expected = from_scratch(spec, y[drawn], s[drawn], None)
+                expected = from_scratch(at_rows(spec, 40), y[drawn], s[drawn], None, 40)
                 found = cmp.replicates[name][key][r]
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-11, nan_ok=True), (key, name, r)
                 checked += 1
@@ -544,12 +551,19 @@ def test_readings_say_where_holm_does_not_agree() -> None:
     assert cmp._reading({**row, "p_adjusted": 0.01}, cmp.specs["f1"]) == "a better"
 
 
-def test_weighted_comparisons_refuse_what_counts_rows() -> None:
+def test_whole_weights_compare_as_repeated_rows() -> None:
     y, models = data(9, 50)
-    cmp = cl.compare(y, models, measures=["roc_auc"], sample_weight=np.full(50, 2.0), n_resamples=5)
-    for ask in (lambda: cmp.dominance("quota"), lambda: cmp.swap_test("m0", "m1")):
-        with pytest.raises(cl.InputError, match="weighted"):
-            ask()
+    w = np.random.default_rng(3).integers(1, 4, 50)
+    weighted = cl.compare(y, models, measures=["roc_auc"], quota=20, sample_weight=w, n_resamples=5)
+    repeated = {name: np.repeat(s, w) for name, s in models.items()}
+    plain = cl.compare(np.repeat(y, w), repeated, measures=["roc_auc"], quota=20, n_resamples=5)
+    columns = ("from", "to", "model")
+    for one, other in zip(weighted.dominance("quota"), plain.dominance("quota"), strict=True):
+        assert [one.get(c) for c in columns] == [other.get(c) for c in columns]
+    options = {"measure": "hit_rate", "n_permutations": 20}
+    assert weighted.swap_test("m0", "m1", **options).observed == pytest.approx(
+        plain.swap_test("m0", "m1", **options).observed
+    )
 
 
 def fifty(n: int) -> tuple[np.ndarray, dict[str, Any]]:

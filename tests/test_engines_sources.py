@@ -289,15 +289,18 @@ def test_scores_that_change_between_passes_are_noticed(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_quota_does_not_go_with_weights(stream: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("quota", [3, 17, 0.5, 55])
+def test_a_quota_counts_cases_of_weighted_rows(quota: float, stream: bool, tmp_path: Path) -> None:
     path = str(tmp_path / "t.parquet")
     duckdb.sql("SELECT i % 2 AS y, i / 10 AS p, 1 + i AS w FROM range(10) t(i)").write_parquet(path)
-    for ask in (
-        lambda: evaluate_table(path, label="y", score="p", weight="w", quota=3, stream=stream),
-        lambda: compare_table(path, label="y", scores=["p", "w"], weight="w", quota=3, stream=stream),
-    ):
-        with pytest.raises(cl.InputError, match="quota counts rows and weight makes rows count unequally"):
-            ask()
+    found = evaluate_table(path, label="y", score="p", weight="w", quota=quota, interval=None, stream=stream)
+    times = np.arange(1, 11)
+    y, p = np.repeat(np.arange(10) % 2, times), np.repeat(np.arange(10) / 10, times)
+    expected = cl.evaluate(y, p, quota=quota, interval=None)
+    assert list(found) == list(expected)
+    for key in expected:
+        assert found[key].value == pytest.approx(expected[key].value, rel=1e-11, abs=1e-12, nan_ok=True), key
+    compare_table(path, label="y", scores=["p", "w"], weight="w", quota=quota, stream=stream, n_resamples=5)
 
 
 @pytest.mark.parametrize("weight", [1e-200, 1e200, -1.0])

@@ -207,7 +207,7 @@ def without_numba(work_of: Callable[..., Any]) -> Callable[..., Any]:
         def hidden(batches: Any) -> Any:
             import sys
 
-            from cutline.backend import compiled
+            from cutline.kernels.backend import compiled
 
             kept = sys.modules.pop("numba", None)
             sys.modules["numba"] = None  # type: ignore[assignment]

@@ -131,10 +131,7 @@ def test_weights() -> None:
     ev = cl.evaluate(Y, S, sample_weight=w, interval=None)
     assert ev["roc_auc"].value == pytest.approx(cl.roc_auc(Y, S, sample_weight=w), rel=1e-13)
     assert ev["brier_score"].value == pytest.approx(cl.brier_score(Y, S, sample_weight=w), rel=1e-13)
-    assert "pem" not in ev
-    asked = cl.evaluate(Y, S, sample_weight=w, measures=["pem"], interval=None)
-    assert math.isnan(asked["pem"].value)
-    assert "weight" in asked["pem"].reason
+    assert ev["pem"].value == pytest.approx(2 * ev["roc_auc"].value - 1)
 
 
 def test_labels_of_any_kind() -> None:
@@ -381,10 +378,15 @@ def test_at_a_promise_the_sample_cannot_make() -> None:
         every.at(fpr=0.5)
 
 
-def test_a_quota_of_weighted_rows_is_refused() -> None:
-    ev = cl.evaluate([1, 0], [0.9, 0.1], sample_weight=[1, 2], measures=["accuracy"], interval=None)
-    with pytest.raises(cl.InputError, match="quota"):
-        ev.at(quota=1)
+def test_a_quota_counts_cases_of_weighted_rows() -> None:
+    ev = cl.evaluate([1, 0, 1], [0.9, 0.5, 0.1], sample_weight=[1, 2, 3], quota=2, interval=None)
+    assert ev["hit_rate"].value == 0.5  # one case of the first row, one of the two that the second stands for
+    assert ev["qrecall"].value == 0.25
+    point = ev.at(quota=0.5)
+    assert (point.taken, point.tp, point.fp, point.fn, point.tn) == (3, 1, 2, 3, 0)
+    assert ev.at(quota=6).fn == ev.at(quota=6).tn == 0
+    with pytest.raises(cl.InputError, match="number of cases, 6"):
+        ev.at(quota=7)
 
 
 def test_points_print(ev: Any) -> None:

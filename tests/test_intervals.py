@@ -378,7 +378,9 @@ def coverage_benchmark() -> Any:
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """80 samples of 200 rows, a fifth positive: a 95 % interval misses more than 9 of 80 once in a hundred times."""
-    monkeypatch.setattr("cutline.jit.cores", lambda: 1)  # short passes: threads would cost more than they save
+    monkeypatch.setattr(
+        "cutline.inference.resampling.cores", lambda: 1
+    )  # short passes: threads would cost more than they save
     counted = coverage_benchmark()
     cell = counted.Cell(200, 0.2, False)
     _, values, found, _ = counted.chunk(cell, 0, 80, 300)

@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cutline
-from cutline import kernels, numpy_kernels
-from cutline.engines import numpy_stream_kernels, stream_kernels
 from cutline.engines.draws import poisson_table
+from cutline.kernels import passes, plain, plain_streams, streams
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
-BOTH = ((kernels, stream_kernels), (numpy_kernels, numpy_stream_kernels))
+BOTH = ((passes, streams), (plain, plain_streams))
 
 
 @st.composite
@@ -74,9 +73,11 @@ def test_sums_of_a_piece(piece: dict[str, Any]) -> None:
         "last_positive_group": both("last_positive_group", pos, neg),
         "placement_moments": both("placement_moments", pos, neg, a, b, max(n_pos, 1), n_neg, of_stream=True),
     }
-    if not piece["weighted"]:
-        rows = n_pos + n_neg
-        found["sum_places"] = both("sum_places", pos, neg, a, b, n_pos, rows, np.empty(0), width=5)
+    whole, cases = not piece["weighted"], n_pos + n_neg
+    found["sum_places"] = both("sum_places", pos, neg, a, b, n_pos, cases, whole, np.empty(0), width=5)
+    if whole:
+        table = plain.harmonic_table(cases)
+        found["by table"] = both("sum_places", pos, neg, a, b, n_pos, cases, whole, table, width=5)
     for name, (one, other) in found.items():
         np.testing.assert_allclose(other, one, err_msg=name, **CLOSE)
     for gamma, prior in ((2.0, float("nan")), (1.5, 0.3)):
@@ -84,7 +85,7 @@ def test_sums_of_a_piece(piece: dict[str, Any]) -> None:
             continue  # of distances no focal loss is read
         with np.errstate(all="ignore"):
             logs = np.log(score), np.log1p(-score)
-        arguments = (score, *logs, pos, neg, np.log(1e-5), gamma, prior, float(n_pos), float(n_neg))
+        arguments = (score, *logs, pos, neg, (float(np.log(1e-5)), gamma, prior), (float(n_pos), float(n_neg)))
         one, other = both("sum_losses", *arguments, width=9)
         np.testing.assert_allclose(other, one, **CLOSE)
 
@@ -95,13 +96,13 @@ def test_hull_and_moments(piece: dict[str, Any], cases: int) -> None:
     pos, neg = piece["pos"], piece["neg"]
     (x, y, used), (x2, y2, used2) = both("hull_of_groups", pos, neg, *piece["before"])
     if piece["weighted"]:  # nearly collinear points may go or stay
-        area, area2 = kernels.twice_area(x, y, used), kernels.twice_area(x2, y2, used2)
+        area, area2 = passes.twice_area(x, y, used), passes.twice_area(x2, y2, used2)
         assert area2 == pytest.approx(area, rel=1e-12)
     else:
         assert (x2[:used2].tolist(), y2[:used2].tolist()) == (x[:used].tolist(), y[:used].tolist())
     carried = piece["rng"].random(5) if cases else np.zeros(5)
     results = []
-    for module in (kernels, numpy_kernels):
+    for module in (passes, plain):
         moments = carried.copy()
         module.add_moments(piece["score"], pos, neg, float(cases), 0.5, moments)
         results.append(moments)
@@ -111,9 +112,9 @@ def test_hull_and_moments(piece: dict[str, Any], cases: int) -> None:
 def test_a_hull_that_takes_many_rounds_is_finished_point_by_point(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     pos, neg = rng.integers(0, 9, 500), rng.integers(1, 9, 500)
-    whole = numpy_kernels.hull_of_groups(pos, neg, 0, 0)
-    monkeypatch.setattr(numpy_kernels, "_HULL_ROUNDS", 1)
-    short = numpy_kernels.hull_of_groups(pos, neg, 0, 0)
+    whole = plain.hull_of_groups(pos, neg, 0, 0)
+    monkeypatch.setattr(plain, "_HULL_ROUNDS", 1)
+    short = plain.hull_of_groups(pos, neg, 0, 0)
     assert short[0].tolist() == whole[0].tolist()
 
 
@@ -205,7 +206,7 @@ from cutline.engines import spark_work
 from cutline.engines.stream import Totals
 from cutline.catalogue.compute import plan_sweeps
 from cutline.catalogue.declare import parse_measure
-from cutline.backend import compiled
+from cutline.kernels.backend import compiled
 assert not compiled()
 texts = ["roc_auc", "pem", "average_precision", "auch", "log_loss", "ks_statistic", "quota_pearson@2"]
 readings = plan_sweeps([parse_measure(text) for text in texts], 4)

@@ -146,10 +146,17 @@ def test_level_of_the_evaluation_is_the_level_of_the_cut() -> None:
     assert wide.width > narrow.width > 0
 
 
-def test_weighted_samples_have_no_places() -> None:
+def test_weighted_samples_count_cases() -> None:
     ev = cl.evaluate(Y, S, sample_weight=[2.0] * 8, interval=None)
-    with pytest.raises(cl.InputError, match="weighted"):
-        ev.at(quota=3)
+    twice = cl.evaluate(Y * 2, S * 2, interval=None)
+    one, other = ev.at(quota=3), twice.at(quota=3)
+    assert [one.taken, one.tp, one.fn, one.tied, one.from_tie] == [
+        other.taken,
+        other.tp,
+        other.fn,
+        other.tied,
+        other.from_tie,
+    ]
     point = ev.at(threshold=0.7)
     assert point.taken == 6
     assert np.isnan(point.next_hits.low)

@@ -53,9 +53,9 @@ def test_a_place_for_everybody_leaves_nothing_to_chance(name: str) -> None:
 
 
 @pytest.mark.parametrize("call", [cl.evaluate, lambda y, s, **o: cl.compare(y, {"a": s}, **o)])
-def test_weights_and_a_quota_do_not_go_together(call) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(cl.InputError, match=r"quota counts rows.*sample_weight"):
-        call(Y, GOOD, quota=20, sample_weight=np.ones(120))
+def test_a_quota_beyond_the_cases_is_refused(call) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(cl.InputError, match=r"quota=70 must be from 1 to the number of cases, 60"):
+        call(Y, GOOD, quota=70, sample_weight=np.full(120, 0.5))
 
 
 def test_class_names_are_not_matched_to_columns_by_guess() -> None:

@@ -13,8 +13,8 @@ import pytest
 
 import cutline as cl
 from cutline.inference.permutation import PermutationTest
-from cutline.inference.permutation_kernels import permute_labels
 from cutline.inference.retraining import OutOfBag
+from cutline.kernels.rng import permute_labels
 from samples import random_case
 
 
@@ -186,7 +186,7 @@ def test_type_one_error_without_signal(measure: str) -> None:
 def test_labels_dealt_alike_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     case = random_case(1, 300, 50)
     expected = cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null
-    monkeypatch.setattr("cutline.jit.cores", lambda: threads)
+    monkeypatch.setattr("cutline.threads.cores", lambda: threads)
     np.testing.assert_array_equal(cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null, expected)
     assert (cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=5).null != expected).any()
 

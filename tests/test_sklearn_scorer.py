@@ -132,11 +132,13 @@ def test_weights_by_routing() -> None:
     assert not np.allclose(ours, unweighted)
 
 
-def test_weights_where_places_are_counted_are_refused() -> None:
-    with pytest.raises(cl.InputError, match="sample_weight"):
-        scorer("qrecall@10%")(MODEL, XT, YT, sample_weight=np.ones(len(YT)))
-    weighted = scorer("recall")(MODEL, XT, YT, sample_weight=np.arange(len(YT)) + 1.0)
-    assert weighted == pytest.approx(cl.recall(YT, P, sample_weight=np.arange(len(YT)) + 1.0))
+@pytest.mark.parametrize("text", ["recall", "qrecall@10%"])
+def test_weights_reach_the_measure(text: str) -> None:
+    weight = np.arange(len(YT)) + 1.0
+    name, _, quota = text.partition("@")
+    options = {"quota": 0.1} if quota else {}
+    expected = getattr(cl, name)(YT, P, sample_weight=weight, **options)
+    assert scorer(text)(MODEL, XT, YT, sample_weight=weight) == pytest.approx(expected)
 
 
 def test_undefined_is_said() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
-from cutline import kernels
+from cutline.kernels import passes, plain
 from cutline.ranking import Ranking, rank
 from cutline.sample import make_sample
 from cutline.sweep import Request, Start, Sums, merge, scale_of, sweep, sweep_piece
@@ -66,7 +66,7 @@ def test_a_ranking_does_not_depend_on_row_order() -> None:
 
 def in_pieces(r: Ranking, edges: list[int], request: Request) -> np.ndarray:
     """Sums of consecutive pieces, each from what came before it, merged."""
-    totals = r.n_pos, r.n_neg, r.rows
+    totals = r.n_pos, r.n_neg
     start, pieces = Start(0 * r.n_pos, 0 * r.n_neg), []
     for a, b in pairwise(edges):
         part = Ranking(r.score[a:b], r.pos[a:b], r.neg[a:b], r.rows, r.weighted)
@@ -99,20 +99,26 @@ def test_pieces_of_one_row_each() -> None:
 @given(case=cases(("ties", "unit", "finite"), max_size=40), data=st.data())
 def test_quotas_are_cut_in_any_pieces(case: Case, data: Any) -> None:
     """What a stream of pieces carries along (positives, rows, moments) gives the cuts of the whole list."""
-    r = rank(make_sample(case.y, case.s))
-    quotas = tuple(sorted(data.draw(st.sets(st.integers(1, r.rows), min_size=1, max_size=5))))
+    weight = data.draw(st.sampled_from([None, np.arange(len(case.y)) % 3 + 1.7]))
+    r = rank(make_sample(case.y, case.s, sample_weight=weight))
+    quotas = tuple(sorted(data.draw(st.sets(st.integers(1, max(1, int(r.cases))), min_size=1, max_size=5))))
     request = Request(parts=frozenset(), losses=(), quotas=quotas)
     whole = sweep(r, request)[request.quota_at(quotas[0]) :].reshape(len(quotas), -1)
-    cuts, moments, scale = np.full_like(whole, np.nan), np.zeros(5), scale_of(r.score)
     inner = data.draw(st.lists(st.integers(0, len(r)), max_size=6))
-    found = seen = 0.0
-    for a, b in pairwise(sorted([0, *inner, len(r)])):
-        part = r.score[a:b], r.pos[a:b], r.neg[a:b]
-        kernels.cut_at_quotas(*part, found, seen, scale, moments, np.array(quotas, dtype=float), cuts)
-        found += float(r.pos[a:b].sum())
-        seen += float(r.pos[a:b].sum() + r.neg[a:b].sum())
-    assert cuts == pytest.approx(whole, rel=1e-11, abs=1e-12)
-    assert cuts[:, 0] == pytest.approx([cl.hit_rate(case.y, case.s, quota=q) * q for q in quotas], rel=1e-12)
+    totals = (math.nan, math.nan) if r.weighted else (float(r.n_pos), float(r.n_neg))
+    for kernels in (passes, plain):
+        cuts, moments, scale = np.full_like(whole, np.nan), np.zeros(5), scale_of(r.score)
+        found, missed = 0.0, 0.0
+        for a, b in pairwise(sorted([0, *inner, len(r)])):
+            part = r.score[a:b], r.pos[a:b], r.neg[a:b]
+            before = (found, missed)
+            wished = np.array(quotas, dtype=float)
+            kernels.cut_at_quotas(*part, before, totals, scale, moments, wished, b == len(r), cuts)
+            found += float(r.pos[a:b].sum())
+            missed += float(r.neg[a:b].sum())
+        assert cuts == pytest.approx(whole, rel=1e-11, abs=1e-12)
+    rates = [cl.hit_rate(case.y, case.s, quota=q, sample_weight=weight) * q for q in quotas]
+    assert cuts[:, 0] == pytest.approx(rates, rel=1e-12)
 
 
 # --- long lists: threads, many pieces, large ties --------------------------------------------------------------
@@ -156,7 +162,7 @@ def test_a_long_list_in_pieces_is_a_long_list() -> None:
     r = rank(make_sample(y, s))
     request = Request()
     threaded = sweep(r, request)
-    one = merge([sweep_piece(r, Start(0, 0), (r.n_pos, r.n_neg, r.rows), request)])
+    one = merge([sweep_piece(r, Start(0, 0), (r.n_pos, r.n_neg), request)])
     assert threaded == pytest.approx(one, rel=1e-10)
     assert np.array_equal(threaded, sweep(r, request))
 

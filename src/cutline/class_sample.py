@@ -253,7 +253,7 @@ def _cluster_codes(clusters: Any, rows: int) -> NDArray[np.int32]:
 
 
 def _row_facts(matrix: NDArray[Any], code: NDArray[np.int32], kept: NDArray[np.intp] | None) -> RowFacts:
-    from . import class_kernels
+    from .kernels import classes as class_kernels
 
     n = len(matrix)
     top, place = np.empty(n, np.int32), np.empty(n, np.int32)

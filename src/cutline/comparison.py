@@ -122,8 +122,6 @@ class Comparison(TabularResult, Mapping[str, Evaluation]):
         if by not in ("quota", "fpr"):
             raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
         self._need_common_rows("dominance")
-        if by == "quota":
-            self._need_rows_that_count_alike("dominance by quota")
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
         places, grids, hits = zip(*(ev.rows.lead(by, self.settings) for ev in self.evaluations.values()), strict=True)
         return dominance(rankings, by, np.unique(np.concatenate(places)), grids[0], np.array(hits))
@@ -142,18 +140,14 @@ class Comparison(TabularResult, Mapping[str, Evaluation]):
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
         """Paired permutation test of two of the models."""
         self._need_common_rows("the swap test")
-        self._need_rows_that_count_alike("the swap test")
         one, two = self.evaluations[a].sample, self.evaluations[b].sample
         options.setdefault("quota", self.quota)
+        options.setdefault("sample_weight", one.weight)
         return tests.swap_test(one.positive, one.score, two.score, measure=measure, **options)
 
     def _need_common_rows(self, what: str) -> None:
         if not self.paired:
             raise InputError(f"{what} needs models on the same rows; these were compared with paired=False")
-
-    def _need_rows_that_count_alike(self, what: str) -> None:
-        if next(iter(self.evaluations.values())).ranking.weighted:
-            raise InputError(f"{what} counts rows, but this comparison is weighted; leave sample_weight out")
 
     def _pair(self, a: str, b: str, key: str, spec: Spec) -> dict[str, Any]:
         one, two = self.evaluations[a], self.evaluations[b]
@@ -275,7 +269,6 @@ def compare(
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     settings = Settings(interval, level, n_resamples, seed, bool(stratify), progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
-    weighted = sample_weight is not None
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):
@@ -292,9 +285,9 @@ def compare(
             clusters=clusters,
             keep=drawn[str(name)],
         )
-    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota, weighted=weighted)}
+    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))
-    rows = None if quota is None else resolve_quota(quota, first.ranking.rows)
+    rows = None if quota is None else resolve_quota(quota, first.ranking.cases)
     pairs = tests.RowPairs({name: ev.rows for name, ev in evaluations.items() if isinstance(ev.rows, Rows)}, paired)
     return Comparison(evaluations, specs, settings, rows, threshold, margin, pairs, drawn)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .catalogue.declare import ratio
 from .errors import InputError
+from .kernels.backend import passes
 from .ranking import Ranking
 from .table import Table
 from .validate import check_number, checked
@@ -99,7 +100,7 @@ class Curve:
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:
     """Which points to keep so that straight lines between them stay within ``tolerance`` of the rest, vertically."""
-    from .ranking_kernels import keep_within
+    from .kernels.rankings import keep_within
 
     kept: NDArray[np.bool_] = keep_within(np.ascontiguousarray(x), np.ascontiguousarray(y), tolerance)
     return kept
@@ -145,8 +146,6 @@ def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
     if ranking.n_pos == 0 or (ranking.n_neg == 0 and name in ("roc", "tpr_fpr")):
         missing = "positive" if ranking.n_pos == 0 else "negative"
         raise InputError(f"the {name} curve needs both classes, and the sample has no {missing} cases")
-    if ranking.weighted and name in ("gain", "lift", "hit_rate", "qrecall"):
-        raise InputError(f"the {name} curve counts places, but this sample is weighted")
     hits = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
     misses = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)])
     thresholds = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
@@ -170,11 +169,10 @@ def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
 
 def hull_points(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
     """Vertices of the ROC convex hull as (FPR, TPR), and the threshold of each."""
-    from . import kernels
-
     if ranking.n_pos == 0 or ranking.n_neg == 0:
         raise InputError("the ROC convex hull needs both classes")
     zero = 0 * ranking.n_pos
+    kernels = passes(ranking.rows, weighted=ranking.weighted)
     x, y, used = kernels.hull_of_groups(ranking.pos, ranking.neg, zero, 0 * ranking.n_neg)
     taken = np.cumsum(ranking.pos.astype(np.float64) + ranking.neg)
     at = np.searchsorted(taken, (x[:used] + y[:used]) * (1 - 1e-12), side="left") + 1

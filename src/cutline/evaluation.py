@@ -61,7 +61,7 @@ class Evaluation(TabularResult):
             return self.estimates[str(spec)]
         for key, other in self.specs.items():
             if other.measure is spec.measure and (other.options, other.ties) == (spec.options, spec.ties):
-                rows = [s.quota is None or resolve_quota(s.quota, self.ranking.rows) for s in (other, spec)]
+                rows = [s.quota is None or resolve_quota(s.quota, self.ranking.cases) for s in (other, spec)]
                 if rows[0] == rows[1] and other.threshold == spec.threshold:
                     return self.estimates[key]
         raise InputError(f"{name!r} was not evaluated; pass measures=[…, {name!r}] to evaluate()")
@@ -107,7 +107,7 @@ class Evaluation(TabularResult):
             level=self.settings.level,
         )
         settled: OperatingPoint = self.rows.settle(
-            point, None if quota is None else resolve_quota(quota, self.ranking.rows)
+            point, None if quota is None else resolve_quota(quota, self.ranking.cases)
         )
         return settled
 
@@ -139,8 +139,6 @@ class Evaluation(TabularResult):
     @checked
     def lift_table(self, portions: int = 10) -> Table:
         """Lift by portions of the ranked list."""
-        if self.ranking.weighted:
-            raise InputError("the lift table counts places, but this sample is weighted")
         return lift_rows(self.ranking, portions)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -217,9 +215,7 @@ class Evaluation(TabularResult):
         return evaluation_html(self, *self._reading_rows(), self._headline())
 
 
-def choose_specs(
-    measures: Sequence[Any] | None, *, threshold: float, quota: int | float | None, weighted: bool = False
-) -> list[Spec]:
+def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int | float | None) -> list[Spec]:
     """The specs that were asked for; without a wish, all that can be read with the given options."""
     if measures is not None:
         if isinstance(measures, str):
@@ -229,10 +225,7 @@ def choose_specs(
     return [
         with_defaults(make_spec(m, {}), threshold=threshold, quota=quota)
         for m in all_measures()
-        if m.family != "other"
-        and REQUIRED not in m.params.values()
-        and not (m.needs_quota and quota is None)
-        and (m.weights or not weighted)
+        if m.family != "other" and REQUIRED not in m.params.values() and not (m.needs_quota and quota is None)
     ]
 
 
@@ -293,9 +286,7 @@ def evaluate_sample(
     dropped: int | None = None,
 ) -> Evaluation:
     """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
-    if quota is not None and sample.weight is not None:
-        raise InputError("quota counts rows and sample_weight makes rows count unequally: leave one of the two out")
-    specs = choose_specs(measures, threshold=threshold, quota=quota, weighted=sample.weight is not None)
+    specs = choose_specs(measures, threshold=threshold, quota=quota)
     obstacles = {spec: obstacle_of(spec.measure, sample, measures is None) for spec in specs}
     rows = Rows.of(sample, clusters=clusters, paired=keep is not None)
     return evaluation_of(
@@ -324,7 +315,7 @@ def evaluation_of(
         {str(spec): estimates[spec] for spec in specs},
         settings,
         threshold,
-        None if quota is None else resolve_quota(quota, rows.ranking.rows),
+        None if quota is None else resolve_quota(quota, rows.ranking.cases),
         dropped,
     )
 

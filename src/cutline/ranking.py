@@ -9,7 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernels.backend import rankings
 from .sample import Sample
+from .threads import in_threads
 
 Ties = Literal["expected", "best", "worst"]
 
@@ -33,6 +35,11 @@ class Ranking:
     def __len__(self) -> int:
         return len(self.score)
 
+    @property
+    def cases(self) -> float:
+        """Cases of both classes: a row of weight w stands for w of them."""
+        return self.n_pos + self.n_neg
+
     @cached_property
     def n_pos(self) -> float:
         """Positives (rows, or weight)."""
@@ -51,12 +58,19 @@ class Ranking:
         """Each tie taken apart: positives first (``best``) or last (``worst``); ``expected`` leaves ties together."""
         if ties == "expected":
             return self
-        order = (0, 1) if ties == "best" else (1, 0)
+        apart = self.apart(ties)
+        there = (apart.pos > 0) | (apart.neg > 0)
+        return Ranking(apart.score[there], apart.pos[there], apart.neg[there], self.rows, self.weighted)
+
+    def apart(self, ties: Ties) -> Ranking:
+        """The same, with two groups for each score even where one of them is empty."""
+        if ties == "expected":
+            return self
         none = np.zeros_like(self.pos)
+        order = (0, 1) if ties == "best" else (1, 0)
         pos = np.stack([(self.pos, none)[i] for i in order], axis=1).ravel()
         neg = np.stack([(none, self.neg)[i] for i in order], axis=1).ravel()
-        there = (pos > 0) | (neg > 0)
-        return Ranking(np.repeat(self.score, 2)[there], pos[there], neg[there], self.rows, self.weighted)
+        return Ranking(np.repeat(self.score, 2), pos, neg, self.rows, self.weighted)
 
 
 def _total(values: NDArray[Any]) -> float:
@@ -71,15 +85,12 @@ def rank(sample: Sample) -> Ranking:
     """
     if sample.weight is not None:
         return _rank_weighted(sample)
-    from . import ranking_kernels as kernels
-
+    kernels = rankings(len(sample))
     pos, neg = kernels.split(sample.score, sample.positive, int(np.count_nonzero(sample.positive)))
     if len(sample) < _SORT_IN_THREADS:
         pos.sort()
         neg.sort()
     else:
-        from .jit import in_threads
-
         in_threads([pos.sort, neg.sort])
     score, positives, negatives = trimmed(kernels.merge_sorted(pos, neg))
     return Ranking(score, positives, negatives, len(sample))
@@ -92,9 +103,8 @@ def trimmed(groups: tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]) -> tup
 
 
 def _rank_weighted(sample: Sample) -> Ranking:
-    from . import ranking_kernels as kernels
-
     order = np.argsort(sample.score)
+    kernels = rankings(len(sample), weighted=True)
     score, pos, neg = trimmed(kernels.group_weighted(sample.score, sample.positive, sample.weight, order))
     return Ranking(score, pos, neg, len(sample), weighted=True)
 

@@ -270,14 +270,19 @@ def as_weights(values: Any, n: int) -> NDArray[np.float64]:
     return column
 
 
-def resolve_quota(quota: Any, n: int) -> int:
-    """Rows that a quota means: an integer is a number of rows, a float in (0, 1) a share of them, rounded down."""
+def resolve_quota(quota: Any, cases: float) -> int:
+    """Cases that a quota means: an integer is a number of cases, a float in (0, 1) a share of them, rounded down.
+
+    ``cases`` is the number of rows, or the sum of their weights: a row of weight w stands for w cases.
+    """
     wanted = check_quota(quota)
+    shown = f"{cases:,}" if isinstance(cases, int) else f"{cases:.6g}"
+    room = 1.0 + 1e-12  # 0.29 · 100 is 28.999… in floats, and means 29; sums of weights round, too
     if isinstance(wanted, float):
-        rows = int(np.floor(wanted * n + 1e-9))  # 0.29 · 100 is 28.999… in floats, and means 29
-        if rows < 1:
-            raise InputError(f"quota={quota!r} of {n} rows is less than one row; ask for at least {1 / n:.3g}")
-        return rows
-    if wanted > n:
-        raise InputError(f"quota={quota} must be from 1 to the number of rows, {n}")
+        taken = int(np.floor(wanted * cases * room))
+        if taken < 1:
+            raise InputError(f"quota={quota!r} of {shown} cases is less than one; ask for at least {1 / cases:.3g}")
+        return taken
+    if wanted > cases * room:
+        raise InputError(f"quota={quota} must be from 1 to the number of cases, {shown}")
     return wanted

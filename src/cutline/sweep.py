@@ -7,7 +7,7 @@ hulls join.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,43 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .backend import passes
+from .kernels.backend import is_small, passes
+from .kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, TOTALS, Loss, Wanted
+from .kernels.plain import harmonic_table
 from .ranking import Ranking
+from .threads import in_threads
 
-# Which pass fills which fields. The names are the attributes of Sums.
-PAIRS = ("won", "margin")
-GAPS = ("top_gap", "low_gap")
-PRECISION = (
-    "precision_steps",
-    "pr_lower",
-    "pr_lower_upper",
-    "pr_upper",
-    "first_step",
-    "first_step_on_top",
-    "last_step",
-)
-PLACES = ("hit_rates_at_positives", "hit_rates", "found", "squares", "top_hits")
-HULL = ("hull_area",)
-LOSSES = (
-    "absolute",
-    "squared",
-    "pos_log",
-    "neg_log",
-    "pos_focal",
-    "neg_focal",
-    "pos_hinge",
-    "neg_hinge",
-    "information",
-)
-TOTALS = ("n_pos", "n_neg", "rows")
-PARTS = {"pairs": PAIRS, "gaps": GAPS, "precision": PRECISION, "places": PLACES, "hull": HULL, "losses": LOSSES}
-FIELDS = TOTALS + PAIRS + GAPS + PRECISION + PLACES + HULL
-CUT = ("tp", "fp", "spread_score", "spread_outcome", "comoment")
-
-_AT = {name: i for i, name in enumerate(FIELDS)}
-_SLICE = {part: slice(_AT[names[0]], _AT[names[-1]] + 1) for part, names in PARTS.items() if part != "losses"}
 _PIECE = 32_768
 _SWEEP_IN_THREADS = 8 * _PIECE
+_NO_TABLE = np.empty(0)
 
 
 class Losses(NamedTuple):
@@ -100,8 +72,8 @@ class Sums:
         self._losses = losses_at
 
     def __getattr__(self, name: str) -> Any:
-        if name in _AT:
-            return self._values[..., _AT[name]]
+        if name in AT:
+            return self._values[..., AT[name]]
         try:
             return self._values[..., self._losses + LOSSES.index(name)]
         except ValueError:
@@ -127,9 +99,7 @@ class Counts:
 
 def counts_at(values: NDArray[np.float64], at: int) -> Counts:
     """The cut that starts at place ``at`` of the vectors."""
-    tp, fp = values[..., at], values[..., at + 1]
-    fn, tn = values[..., _AT["n_pos"]] - tp, values[..., _AT["n_neg"]] - fp
-    return Counts(tp, fp, fn, tn, values[..., at + 2], values[..., at + 3], values[..., at + 4])
+    return Counts(*(values[..., at + k] for k in range(len(CUT))))
 
 
 class Start(NamedTuple):
@@ -142,7 +112,7 @@ class Start(NamedTuple):
 
     def after(self, pos: NDArray[Any], neg: NDArray[Any]) -> Start:
         """The start of the next piece."""
-        end, step = passes().last_positive_group(pos, neg)
+        end, step = passes(len(pos)).last_positive_group(pos, neg)
         start = self.pos + self.neg
         a, b = self.pos + pos.sum().item(), self.neg + neg.sum().item()
         return Start(a, b, start + end, step) if step > 0 else Start(a, b, self.end, self.step)
@@ -154,33 +124,37 @@ class Piece:
 
     vector: NDArray[np.float64]
     hull: tuple[NDArray[Any], NDArray[Any]] | None = None
-    totals: tuple[float, float, int] = field(default=(0, 0, 0))
+    totals: tuple[float, float] = field(default=(0, 0))
 
 
-def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float, int], request: Request) -> Piece:
-    """Sum one piece, given what came before it and the totals (positives, negatives, rows) of the whole list."""
-    kernels = passes()
+def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float], request: Request) -> Piece:
+    """Sum one piece, given what came before it and the totals (positives, negatives) of the whole list."""
     pos, neg = ranking.pos, ranking.neg
-    n_pos, n_neg, rows = totals
+    n_pos, n_neg = totals
+    cases, whole = n_pos + n_neg, not isinstance(n_pos, float)
+    small = whole and is_small(int(cases))
+    kernels = passes(len(ranking) if small else None, weighted=not whole)
     out = np.zeros(request.width)
     piece = Piece(out, totals=totals)
     if "pairs" in request.parts:
-        kernels.sum_pairs(pos, neg, start.pos, n_pos, out[_SLICE["pairs"]])
+        kernels.sum_pairs(pos, neg, start.pos, n_pos, out[SLICE["pairs"]])
     if "gaps" in request.parts:
-        kernels.sum_gaps(pos, neg, start.pos, start.neg, n_pos, n_neg, out[_SLICE["gaps"]])
+        kernels.sum_gaps(pos, neg, start.pos, start.neg, n_pos, n_neg, out[SLICE["gaps"]])
     if "precision" in request.parts:
-        kernels.sum_precision(pos, neg, *map(float, start), out[_SLICE["precision"]])
-    if "places" in request.parts and not ranking.weighted:
-        kernels.sum_places(pos, neg, start.pos, start.neg, n_pos, rows, np.empty(0), out[_SLICE["places"]])
+        kernels.sum_precision(pos, neg, *map(float, start), out[SLICE["precision"]])
+    if "places" in request.parts:
+        table = harmonic_table(int(cases)) if small else _NO_TABLE
+        kernels.sum_places(pos, neg, start.pos, start.neg, n_pos, cases, whole, table, out[SLICE["places"]])
     if "hull" in request.parts:
         x, y, used = kernels.hull_of_groups(pos, neg, start.pos, start.neg)
         piece.hull = x[:used], y[:used]
     if "losses" in request.parts:
         log_p, log_q = loss_columns(ranking.score)
+        both = float(n_pos), float(n_neg)
         for options in request.losses:
             at = request.losses_at(options)
-            arguments = (*loss_arguments(options), float(n_pos), float(n_neg), out[at : at + len(LOSSES)])
-            kernels.sum_losses(ranking.score, log_p, log_q, pos, neg, *arguments)
+            into = out[at : at + len(LOSSES)]
+            kernels.sum_losses(ranking.score, log_p, log_q, pos, neg, tuple(loss_options(options)), both, into)
     return piece
 
 
@@ -191,69 +165,77 @@ def loss_columns(score: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.f
         return np.log(p), np.log1p(-p)
 
 
-def loss_arguments(options: Losses) -> tuple[float, float, float]:
-    """The kernel's arguments: log ε, γ, prior (nan for the sample's own)."""
-    return float(np.log(options.eps)), options.gamma, float("nan") if options.prior is None else options.prior
+def loss_options(options: Losses) -> Loss:
+    """The options as the passes take them."""
+    prior = float("nan") if options.prior is None else options.prior
+    return Loss(float(np.log(options.eps)), options.gamma, prior)
 
 
-def merge(pieces: Iterable[Piece]) -> NDArray[np.float64]:
-    """The vector of a whole ranking from those of its pieces, in order."""
-    from . import kernels
+def wanted(
+    request: Request, score: NDArray[Any], cases: float, *, whole: bool, above: Sequence[int] = (), table: bool = True
+) -> Wanted:
+    """What the passes over many replicates of a ranking with these scores need to know.
 
-    parts = list(pieces)
-    total = parts[0].vector.copy() if len(parts) == 1 else np.sum([piece.vector for piece in parts], axis=0)
-    if len(parts) > 1:
-        every = np.array([piece.vector for piece in parts])
-        total[_AT["top_gap"]] = every[:, _AT["top_gap"]].max()
-        total[_AT["low_gap"]] = every[:, _AT["low_gap"]].min()
-        total[_AT["last_step"]] = next((v for v in every[::-1, _AT["last_step"]] if v > 0), 0.0)
-    n_pos, n_neg, rows = parts[0].totals
-    total[: len(TOTALS)] = n_pos, n_neg, rows
-    hulls = [piece.hull for piece in parts if piece.hull is not None]
-    if hulls:
-        x, y = (
-            hulls[0]
-            if len(hulls) == 1
-            else (np.concatenate([h[0] for h in hulls]), np.concatenate([h[1] for h in hulls]))
-        )
-        used = len(x)
-        if len(hulls) > 1:
-            x, y, used = kernels.hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
-        total[_AT["hull_area"]] = 0.5 * kernels.twice_area(x, y, used)
-    total[_AT["pr_lower"]] += (
-        0.5 * total[_AT["last_step"]] * (n_pos / (n_pos + n_neg))
-    )  # the last recall's least precision
-    return total
-
-
-def merged_moments(n: float, one: NDArray[np.float64], m: float, two: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Moments (two means, squared deviations of each, their products) of two sets of cases together."""
-    if n == 0 or m == 0:
-        return two.copy() if n == 0 else one.copy()
-    by_score, by_outcome = two[0] - one[0], two[1] - one[1]
-    share, shrink = m / (n + m), n / (n + m) * m
-    return np.array(
-        [
-            one[0] + by_score * share,
-            one[1] + by_outcome * share,
-            one[2] + two[2] + by_score * by_score * shrink,
-            one[3] + two[3] + by_outcome * by_outcome * shrink,
-            one[4] + two[4] + by_score * by_outcome * shrink,
-        ]
+    ``above`` is the number of groups above each of the request's thresholds; ``table``: sum places by a table of
+    harmonic numbers, one for each case.
+    """
+    with_losses = "losses" in request.parts
+    log_p, log_q = loss_columns(score) if with_losses else (np.empty(0), np.empty(0))
+    losses = [loss_options(options) for options in request.losses if with_losses]
+    return Wanted(
+        score,
+        log_p,
+        log_q,
+        harmonic_table(int(cases)) if table and whole and "places" in request.parts else _NO_TABLE,
+        np.array([part in request.parts for part in PARTS]),
+        np.array(losses, dtype=np.float64).reshape(len(losses), len(Loss._fields)),
+        np.array(above, dtype=np.int64),
+        scale_of(score),
+        np.array(request.quotas, dtype=np.float64),
+        float(cases),
     )
+
+
+def folded(pieces: Sequence[Piece]) -> Piece:
+    """One piece from consecutive ones: totals add, in order; extremes compare; hulls join."""
+    if len(pieces) == 1:
+        return pieces[0]
+    every = np.array([piece.vector for piece in pieces])
+    total = every.sum(axis=0)
+    total[AT["top_gap"]], total[AT["low_gap"]] = every[:, AT["top_gap"]].max(), every[:, AT["low_gap"]].min()
+    total[AT["last_step"]] = next((v for v in every[::-1, AT["last_step"]] if v > 0), 0.0)
+    hulls = [piece.hull for piece in pieces if piece.hull is not None]
+    hull = None
+    if hulls:
+        x, y = (np.concatenate([h[k] for h in hulls]) for k in range(2))
+        hx, hy, used = passes().hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
+        hull = hx[:used].copy(), hy[:used].copy()
+    return Piece(total, hull, pieces[0].totals)
+
+
+def merge(pieces: Sequence[Piece]) -> NDArray[np.float64]:
+    """The vector of a whole ranking from those of its pieces, in order."""
+    whole = folded(pieces)
+    total, (n_pos, n_neg) = whole.vector.copy(), whole.totals
+    total[: len(TOTALS)] = n_pos, n_neg, n_pos + n_neg
+    if whole.hull is not None:
+        x, y = whole.hull
+        total[AT["hull_area"]] = 0.5 * passes(len(x)).twice_area(x, y, len(x))
+    with np.errstate(invalid="ignore"):
+        share = np.float64(n_pos) / (n_pos + n_neg)
+    total[AT["pr_lower"]] += 0.5 * total[AT["last_step"]] * share  # the last recall's least precision
+    return total
 
 
 def sweep(ranking: Ranking, request: Request) -> NDArray[np.float64]:
     """The vector of sums of a ranking, in threads where it is long."""
-    totals = ranking.n_pos, ranking.n_neg, ranking.rows
+    totals = ranking.n_pos, ranking.n_neg
     if not request.parts:  # cuts alone need no pass over the whole list
         vector = np.zeros(request.width)
-        vector[: len(TOTALS)] = totals
+        vector[: len(TOTALS)] = *totals, ranking.cases
     elif len(ranking) <= _SWEEP_IN_THREADS:
         vector = merge([sweep_piece(ranking, _first(ranking), totals, request)])
     else:
-        from .jit import in_threads
-
         starts, slices = _starts(ranking)
 
         def summed(start: Start, span: slice) -> Piece:
@@ -280,19 +262,50 @@ def _starts(ranking: Ranking) -> tuple[list[Start], list[slice]]:
 
 
 def _fill_cuts(vector: NDArray[np.float64], ranking: Ranking, request: Request) -> None:
-    for threshold in request.thresholds:
-        at = request.threshold_at(threshold)
-        above = ranking.above(threshold)
-        vector[at] = ranking.pos[:above].sum(dtype=np.float64)
-        vector[at + 1] = ranking.neg[:above].sum(dtype=np.float64)
+    fill_thresholds(vector, ranking, request)
     if request.quotas:
-        from . import kernels
-
-        at = request.quota_at(request.quotas[0])
-        cuts = vector[at:].reshape(len(request.quotas), len(CUT))
-        quotas = np.array(request.quotas, dtype=np.float64)
+        small = not ranking.weighted and is_small(ranking.rows)
+        kernels = passes(ranking.rows if small else None)
         scale = scale_of(ranking.score)
-        kernels.cut_at_quotas(ranking.score, ranking.pos, ranking.neg, 0.0, 0.0, scale, np.zeros(5), quotas, cuts)
+        fill_quotas(vector, ranking, request, _first(ranking), scale, np.zeros(5), is_last=True, kernels=kernels)
+
+
+def fill_thresholds(vector: NDArray[np.float64], ranking: Ranking, request: Request) -> None:
+    """The cells at the thresholds, each added up by itself: what is empty is 0."""
+    for threshold in request.thresholds:
+        at, above = request.threshold_at(threshold), ranking.above(threshold)
+        sides = (ranking.pos[:above], ranking.neg[:above], ranking.pos[above:], ranking.neg[above:])
+        vector[at : at + 4] = [side.sum(dtype=np.float64) for side in sides]
+
+
+def fill_quotas(
+    vector: NDArray[np.float64],
+    ranking: Ranking,
+    request: Request,
+    start: Start,
+    scale: float,
+    moments: NDArray[np.float64],
+    *,
+    is_last: bool,
+    kernels: Any,
+    totals: tuple[float, float] | None = None,
+) -> None:
+    """The cells and spreads at the quotas that end in a piece of a list, and what of it lies behind those before."""
+    cuts = vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
+    n_pos, n_neg = totals or (ranking.n_pos, ranking.n_neg)
+    known = (float("nan"),) * 2 if ranking.weighted else (float(n_pos), float(n_neg))
+    kernels.cut_at_quotas(
+        ranking.score,
+        ranking.pos,
+        ranking.neg,
+        (float(start.pos), float(start.neg)),
+        known,
+        scale,
+        moments,
+        np.array(request.quotas, dtype=np.float64),
+        is_last,
+        cuts,
+    )
 
 
 def scale_of(score: NDArray[Any]) -> float:

@@ -92,7 +92,7 @@ class ClassTotals:
     @cached_property
     def risk(self) -> float:
         """Area under the risk–coverage curve."""
-        from .. import class_kernels
+        from ..kernels import classes as class_kernels
 
         ranked = self.confidence_order
         return float(class_kernels.sum_risk(ranked.order, ranked.tie, self.sample.right, self.sample.row_weight))
@@ -103,8 +103,8 @@ class ClassTotals:
         return self._weighted_areas() if self.sample.weight is not None else self._plain_areas()
 
     def _plain_areas(self) -> Floats:
-        from .. import class_kernels
-        from ..jit import in_threads
+        from ..kernels import classes as class_kernels
+        from ..threads import in_threads
 
         s, k = self.sample, self.sample.n_classes
         assert s.matrix is not None
@@ -125,7 +125,7 @@ class ClassTotals:
         return np.ascontiguousarray(out.T)
 
     def _weighted_areas(self) -> Floats:
-        from .. import class_kernels
+        from ..kernels import classes as class_kernels
 
         s = self.sample
         out = np.empty((s.n_classes, 3))

@@ -25,7 +25,7 @@ class SweepPlan:
 
     specs: tuple[Spec, ...]
     request: Request
-    rows: int
+    cases: float
     ties: Ties
 
     def values(self, vectors: NDArray[np.float64]) -> list[Any]:
@@ -42,7 +42,7 @@ class SweepPlan:
     def cut(self, spec: Spec, vectors: NDArray[np.float64]) -> Counts:
         """The cells at the threshold or quota of a spec."""
         if spec.measure.needs_quota:
-            return counts_at(vectors, self.request.quota_at(resolve_quota(spec.quota, self.rows)))
+            return counts_at(vectors, self.request.quota_at(resolve_quota(spec.quota, self.cases)))
         return counts_at(vectors, self.request.threshold_at(_threshold(spec)))
 
 
@@ -61,7 +61,7 @@ def _losses(spec: Spec) -> Losses:
     )
 
 
-def plan_sweeps(specs: Sequence[Spec], rows: int) -> list[SweepPlan]:
+def plan_sweeps(specs: Sequence[Spec], cases: float) -> list[SweepPlan]:
     """Group the specs by tie rule and say what each group needs from a pass over the ranking."""
     readings = []
     for ties in dict.fromkeys(spec.ties for spec in specs):
@@ -70,9 +70,9 @@ def plan_sweeps(specs: Sequence[Spec], rows: int) -> list[SweepPlan]:
             parts=frozenset(spec.measure.part for spec in group) - {"cut"},
             losses=tuple(dict.fromkeys(_losses(s) for s in group if s.measure.part == "losses")),
             thresholds=tuple(sorted({_threshold(s) for s in group if s.measure.needs_threshold})),
-            quotas=tuple(sorted({resolve_quota(s.quota, rows) for s in group if s.measure.needs_quota})),
+            quotas=tuple(sorted({resolve_quota(s.quota, cases) for s in group if s.measure.needs_quota})),
         )
-        readings.append(SweepPlan(group, request, rows, ties))
+        readings.append(SweepPlan(group, request, cases, ties))
     return readings
 
 
@@ -95,7 +95,7 @@ def compute(specs: Sequence[Spec], ranking: Ranking) -> Computed:
     """The values of specs on one ranking, from one pass for each tie rule among them."""
     values: dict[Spec, float] = {}
     sums = []
-    for reading in plan_sweeps(specs, ranking.rows):
+    for reading in plan_sweeps(specs, ranking.cases):
         ordered = ranking.resolved(reading.ties)
         if reading.specs:
             vector = sweep(ordered, reading.request)
@@ -109,8 +109,6 @@ def compute(specs: Sequence[Spec], ranking: Ranking) -> Computed:
 
 def why_inapplicable(one: Measure, sample: Sample) -> str:
     """Why a measure cannot be read from this sample at all; empty where it can."""
-    if sample.weight is not None and not one.weights:
-        return f"{one.name} counts places in a list, so it takes no sample_weight"
     if one.scores == "probability" and not sample.are_probabilities:
         return "the scores are not probabilities: some lie outside [0, 1]"
     if one.scores in ("finite", "distance") and not sample.are_finite:
@@ -159,8 +157,6 @@ def check_applicable(one: Measure, sample: Sample) -> None:
     problem = why_inapplicable(one, sample)
     if not problem:
         return
-    if sample.weight is not None and not one.weights:
-        raise InputError(f"sample_weight: {problem}; leave it out, or use a measure that takes weights")
     score = sample.score
     bad = (score < 0) | (score > 1) if one.scores == "probability" else np.isinf(score)
     row = sample.first_row(bad)

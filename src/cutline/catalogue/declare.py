@@ -122,7 +122,6 @@ class Facts(TypedDict, total=False):
     same_as: str
     part: str
     scores: Literal["any", "finite", "probability", "distance"]
-    weights: bool
     tie_rule: Literal["", "expectation", "together", "shared"]
     rank_based: bool
     extensive: bool
@@ -170,7 +169,6 @@ class Measure:
     same_as: str = ""
     part: str = "cut"
     scores: Literal["any", "finite", "probability", "distance"] = "any"
-    weights: bool = True
     tie_rule: Literal["", "expectation", "together", "shared"] = ""
     rank_based: bool = False
     extensive: bool = False
@@ -272,7 +270,7 @@ def declare(
         parameters = list(inspect.signature(function).parameters.values())
         own = [p for p in parameters if p.kind is p.KEYWORD_ONLY] if other else parameters[1:]
         if other:
-            facts["part"], facts["weights"] = "columns", False
+            facts["part"] = "columns"
         one = Measure(
             function.__name__,
             title,
@@ -468,7 +466,7 @@ def _public(one: Measure) -> Callable[..., float]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     added = [inspect.Parameter("pos_label", keyword, default=None)]
-    if one.weights:
+    if one.family != "other":
         added.append(inspect.Parameter("sample_weight", keyword, default=None))
     if one.needs_threshold:
         added.append(inspect.Parameter("threshold", keyword, default=0.5))
@@ -501,7 +499,6 @@ def _docstring(one: Measure) -> str:
         f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give what their order could do."
         if one.ties
         else "",
-        "Takes no sample_weight: it counts places in a list." if not one.weights and one.family != "other" else "",
         f"Reference: {one.reference}",
     ]
     body = "\n".join(textwrap.fill(fact, 110) for fact in facts if fact)

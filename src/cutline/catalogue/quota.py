@@ -1,4 +1,4 @@
-"""Measures for limited places: at a quota, and averaged over quotas. They count places, so they take no weights."""
+"""Measures for limited places: at a quota, and averaged over quotas. A row of weight w stands for w cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from .ranks import CHANCE_OF_PRECISION, gini_of
     reference="Arbel & Rokach Eq. 4–5",
     rank_based=True,
     tie_rule="expectation",
-    weights=False,
     perfect="min(1, n⁺/j)",
     chance="n⁺/n",
     interval="wilson",
@@ -44,7 +43,6 @@ def hit_rate(c: Counts) -> Any:
     undefined="there are no positive cases",
     rank_based=True,
     tie_rule="expectation",
-    weights=False,
     perfect="min(1, j/n⁺)",
     chance="j/n",
     needs=("positives",),
@@ -70,7 +68,6 @@ def qrecall(c: Counts) -> Any:
     undefined="there are no positive cases",
     rank_based=True,
     tie_rule="expectation",
-    weights=False,
     perfect="min(n/n⁺, n/j)",
     chance=1.0,
     needs=("positives",),
@@ -97,7 +94,6 @@ def quota_lift(c: Counts) -> Any:
     undefined="score or outcome is constant within the quota",
     scores="finite",
     tie_rule="shared",
-    weights=False,
     interval="percentile",
 )
 def quota_pearson(c: Counts) -> Any:
@@ -119,7 +115,6 @@ def quota_pearson(c: Counts) -> Any:
     undefined="there are no positive cases",
     same_as="average_precision, where no scores tie",
     part="places",
-    weights=False,
     tie_rule="shared",
     rank_based=True,
     perfect=1.0,
@@ -146,7 +141,6 @@ def average_hit_rate(s: Sums) -> Any:
     reference="Arbel & Rokach Eq. 13 (their Tables 8–9 average from n⁺+1 on: erratum A5)",
     undefined="there are no positive cases",
     part="places",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     perfect=1.0,
@@ -172,7 +166,6 @@ def average_qrecall(s: Sums) -> Any:
     undefined="a class is missing",
     same_as="gini = 2·roc_auc − 1",
     part="pairs",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     perfect=1.0,

@@ -181,7 +181,6 @@ def max_youden_index(s: Sums) -> Any:
     undefined=_CLASS,
     same_as="(2·roc_auc − 1)·n / (2(n − 1))",
     part="pairs",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     perfect="n / (2·(n − 1))",
@@ -201,7 +200,7 @@ def taks(s: Sums) -> Any:
     >>> round(taks([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     0.3333
     """
-    return gini_of(s) * ratio(s.rows, 2.0 * (s.rows - 1.0))
+    return gini_of(s) * ratio(s.cases, 2.0 * np.where(s.cases > 1.0, s.cases - 1.0, np.nan))
 
 
 @declare(
@@ -303,7 +302,6 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     reference="Berrar Def. 25, Eq. 28–29",
     same_as="(2·roc_auc − 1)·n⁺n⁻ / (2n), with the sample's own prior",
     part="pairs",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
@@ -320,10 +318,10 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     >>> average_gain([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.25
     """
-    own = ratio(s.margin, 2.0 * s.rows)
+    own = ratio(s.margin, 2.0 * s.cases)
     if prior is None:
         return own
-    return own + (ratio(s.n_pos, s.rows) - prior) * (s.rows + 1.0) / 2.0
+    return own + (ratio(s.n_pos, s.cases) - prior) * (s.cases + 1.0) / 2.0
 
 
 @declare(
@@ -335,7 +333,6 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     reference="Berrar Def. 26, Eq. 30",
     undefined=_POSITIVES,
     part="places",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     checks=check_prior,
@@ -349,8 +346,8 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     >>> round(average_lift([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     1.3333
     """
-    share = ratio(s.n_pos, s.rows) if prior is None else prior
-    return ratio(ratio(s.hit_rates, s.rows), share)
+    share = ratio(s.n_pos, s.cases) if prior is None else prior
+    return ratio(ratio(s.hit_rates, s.cases), share)
 
 
 @declare(
@@ -362,7 +359,6 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     reference="Rosset section 3.2",
     same_as="n⁺n⁻·roc_auc + n⁺(n⁺+1)/2",
     part="pairs",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
@@ -389,7 +385,6 @@ def linear_ranking(s: Sums) -> Any:
     latex=r"\sum_{i=1}^n i^2\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.3",
     part="places",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
@@ -413,7 +408,6 @@ def quadratic_ranking(s: Sums) -> Any:
     latex=r"\sum_{i=1}^n I\{i > n^-\}\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.1 (e is not the least number of errors over thresholds: erratum R1)",
     part="places",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
@@ -442,7 +436,6 @@ def _check_g(g: Any) -> None:
     latex=r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 2",
     part="ranking",
-    weights=False,
     tie_rule="expectation",
     rank_based=True,
     extensive=True,
@@ -455,13 +448,15 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     >>> round(ranking_score([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], g=np.log), 4)
     2.0794
     """
-    places = np.arange(1, ranking.rows + 1)
+    places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
     worth = np.asarray(g(places), dtype=np.float64)
     if worth.shape != places.shape:
-        raise InputError(f"g must give one value for each of the {ranking.rows} places, got shape {worth.shape}")
+        raise InputError(f"g must give one value for each of the {len(places)} places, got shape {worth.shape}")
     if not (np.diff(worth) >= 0).all():
         at = int(np.argmin(np.diff(worth) >= 0)) + 1
         raise InputError(f"g must not decrease: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}")
-    size = ranking.pos.astype(np.int64) + ranking.neg
-    mean = np.add.reduceat(worth[::-1], np.cumsum(size) - size) / size  # best place first, as the groups are
-    return np.float64(mean @ ranking.pos.astype(np.float64))
+    # a place that is shared between groups, because rows stand for parts of cases, is worth its share to each
+    pos, size = ranking.pos.astype(np.float64), ranking.pos.astype(np.float64) + ranking.neg
+    behind = np.append(np.cumsum(size[::-1])[::-1], 0.0)  # cases from each group on, down to the worst
+    up_to = np.interp(behind, np.append(0, places), np.append(0.0, np.cumsum(worth)))
+    return np.float64(((up_to[:-1] - up_to[1:]) / size) @ pos)

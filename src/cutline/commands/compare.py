@@ -11,7 +11,7 @@ import click
 
 from ..errors import InputError
 from . import options
-from .evaluate import check_outputs, check_quota, facts_of, library_options, settings_of, warm_up, write_outputs
+from .evaluate import check_outputs, facts_of, library_options, settings_of, warm_up, write_outputs
 from .output import Block, Report
 from .speech import spoken
 
@@ -57,7 +57,6 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     from .reading import opened
 
     check_outputs(file, asked)
-    check_quota(asked)
     engine = choose_engine(file, asked)
     if engine.name != "memory":
         from ..tables import compare_table

@@ -64,7 +64,6 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     from .reading import opened
 
     check_outputs(file, asked)
-    check_quota(asked)
     promise = _promise(asked)
     engine = choose_engine(file, asked)
     if engine.name != "memory":
@@ -131,12 +130,6 @@ def write_outputs(result: Any, facts: Mapping[str, Any], asked: Mapping[str, Any
 
         write_picture(result, asked["plot"])
         note(f"picture: {asked['plot']}")
-
-
-def check_quota(asked: Mapping[str, Any]) -> None:
-    """Refuse a quota with weights: places are counted in rows, and weights say that a row is not one case."""
-    if asked["weight"] is not None and asked["quota"] is not None:
-        raise InputError("--quota counts rows and --weight makes rows unequal; leave one of them out")
 
 
 def facts_of(file: str, columns: Columns, score: str, asked: Mapping[str, Any], dropped: int = 0) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _GRID = 201
 
 def isotonic(pos: NDArray[Any], neg: NDArray[Any]) -> Floats:
     """The non-decreasing probability of each group (best score first) that fits the outcomes best."""
-    from ..kernels import hull_of_groups
+    from ..kernels.passes import hull_of_groups
 
     x, y, used = hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
     below, above = x[:used].astype(np.float64), y[:used].astype(np.float64)

@@ -45,7 +45,7 @@ def dominance(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: 
     top = found.max(axis=0)
     leads = found >= top - _SAME * np.maximum(1.0, top)
     first = next(iter(rankings.values()))
-    total = first.rows if axis == "quota" else first.n_neg
+    total = first.cases if axis == "quota" else first.n_neg
     best = drawn.max(axis=0)
     leading = drawn >= best - _SAME * np.maximum(1.0, best)
     share = np.where(np.isnan(best), np.nan, leading).mean(axis=1)

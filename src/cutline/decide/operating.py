@@ -95,9 +95,7 @@ def operating_point(
     if len(given) != 1:
         raise InputError(f"at() takes exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
     if quota is not None:
-        if ranking.weighted:
-            raise InputError("quota counts rows, but this sample is weighted; use threshold, recall, precision or fpr")
-        return at_rows(ranking, resolve_quota(quota, ranking.rows), level)
+        return at_rows(ranking, resolve_quota(quota, ranking.cases), level)
     if threshold is not None:
         cut = _after(ranking, ranking.above(threshold), level)
         return replace(cut, threshold=float(threshold))
@@ -135,9 +133,10 @@ def at_rows(ranking: Ranking, rows: int, level: float = 0.95) -> OperatingPoint:
     """The cut after a number of rows, which may fall inside a tie."""
     request = Request(frozenset(), (), quotas=(rows,))
     cut = counts_at(sweep(ranking, request), request.quota_at(rows))
-    ends = np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)
-    groups = int(np.searchsorted(ends, rows, side="right"))  # whole groups that are taken
-    before = int(ends[groups - 1]) if groups else 0
+    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64 if ranking.weighted else np.int64)
+    room = 1e-12 * rows if ranking.weighted else 0  # sums of weights round
+    groups = int(np.searchsorted(ends, rows + room, side="right"))  # whole groups that are taken
+    before = min(float(ends[groups - 1]), rows) if groups else 0
     return _point(ranking, cut, groups, float(rows - before), level)
 
 

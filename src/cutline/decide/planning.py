@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.resampling import Resampler, enough_replicates
+from ..kernels.backend import passes
 from ..ranking import Ranking, rank
 from ..sample import make_sample, resolve_quota
 from ..table import Table, count, format_value, pluralize
@@ -139,6 +140,7 @@ def plan(
     quota: int | float | None = None,
     quotas: Any = None,
     pos_label: Any = None,
+    sample_weight: Any = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -148,16 +150,16 @@ def plan(
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 for nobody. ``budget`` limits cost · j +
     fixed_cost, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the expected
-    profit when the number of places is not known.
+    profit when the number of places is not known. With ``sample_weight`` a row stands for so many cases.
 
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even
     (4, 7.0, 6)
     """
     prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
-    sample = make_sample(y_true, y_score, pos_label=pos_label)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     ranking = rank(sample)
-    n = ranking.rows
+    n = resolve_quota(max(1, int(ranking.cases * (1.0 + 1e-12))), ranking.cases)  # whole cases that can be taken
     limit = _limit(n, prices, budget, quota)
     taken = np.arange(n + 1, dtype=np.float64)
     hits = hits_at(ranking, taken)
@@ -168,7 +170,7 @@ def plan(
     best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
     afloat = np.flatnonzero(profits >= -rounding)
     resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
-    n_resamples = enough_replicates(n_resamples, n)
+    n_resamples = enough_replicates(n_resamples, ranking.rows)
     estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, resampler, level, n_resamples)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
     return Plan(
@@ -223,9 +225,8 @@ def _least_concave(ranking: Ranking) -> tuple[Floats, Floats]:
 
     Its slope is the chance of a hit at the next place; the single next outcome would be 0 or 1.
     """
-    from ..kernels import hull_of_groups
-
-    x, y, used = hull_of_groups(ranking.pos, ranking.neg, 0, 0)
+    zero = 0 * ranking.n_pos
+    x, y, used = passes(ranking.rows, weighted=ranking.weighted).hull_of_groups(ranking.pos, ranking.neg, zero, zero)
     return (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
 
 
@@ -258,7 +259,7 @@ def _forecast(
     n_resamples: int,
 ) -> tuple[Estimate, float, float]:
     """Percentile interval of the profit at the best quota, and the optimism of its choice in profit and in hits."""
-    n = resampler.ranking.rows
+    n = resampler.ranking.cases
     quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, _GRID)).round(), best)).astype(np.int64)
     drawn_hits = resampler.curves(0, quotas / n, n_resamples)[0]
     drawn = _profit(np.broadcast_to(quotas.astype(np.float64), drawn_hits.shape), drawn_hits, prices)
@@ -275,7 +276,7 @@ def _over(
     quotas: Any, hits: Floats, prices: dict[str, float], resampler: Resampler, level: float, n_resamples: int
 ) -> Estimate:
     """Expected profit over a distribution of quotas, with a percentile interval."""
-    n = resampler.ranking.rows
+    n = resampler.ranking.cases
     sizes, weights = quota_weights(quotas, n)
     order = np.argsort(sizes)
     sizes, weights = sizes[order], weights[order] / weights.sum()

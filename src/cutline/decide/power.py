@@ -17,10 +17,12 @@ from ..errors import InputError, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
+from ..kernels.layout import PARTS
 from ..progress import Progress
 from ..sample import make_sample
-from ..sweep import PARTS, loss_arguments, scale_of
+from ..sweep import wanted
 from ..table import Table, pluralize
+from ..threads import cores
 from ..validate import checked
 
 Floats = NDArray[np.float64]
@@ -199,8 +201,6 @@ def selection_power(
     every = list(dict.fromkeys([*specs, best_by])) if better is None else specs
     seeds = np.random.SeedSequence(seed).spawn(n_rounds)
     rounds: list[_Round] = []
-    from ..jit import cores
-
     workers = min(n_rounds, cores() if n_jobs is None or n_jobs < 0 else max(1, n_jobs))
     with Progress("selection power", n_rounds, progress) as counter, ThreadPoolExecutor(workers) as pool:
         for one in pool.map(lambda s: design.round(s, every, measures is None), seeds):
@@ -317,27 +317,16 @@ class _Design:
 
 def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]) -> dict[Spec, Floats]:
     """The values of specs on many test sets of one size: a row of ``positive`` and ``score`` is a test set."""
-    from ..kernels import harmonic_table
-    from ..power_kernels import sum_sets
+    from ..kernels.replicates import sum_sets
 
     sets, size = score.shape
+    extremes = np.array([score.max(), score.min()])
     values: dict[Spec, Floats] = {}
     for reading in plan_sweeps(specs, size):
-        request = reading.request
-        losses = [loss_arguments(options) for options in request.losses]
-        out = np.zeros((sets, request.width))
-        sum_sets(
-            score,
-            positive,
-            {"expected": 0, "best": 1, "worst": -1}[reading.ties],
-            harmonic_table(size) if "places" in request.parts else np.empty(0),
-            np.array([part in request.parts for part in PARTS]),
-            np.array(losses, dtype=np.float64).reshape(len(losses), 3),
-            np.array(request.thresholds, dtype=np.float64),
-            scale_of(np.array([score.min(), score.max()])),
-            np.array(request.quotas, dtype=np.float64),
-            out,
-        )
+        out = np.zeros((sets, reading.request.width))
+        thresholds = np.array(reading.request.thresholds, dtype=np.float64)
+        ties = {"expected": 0, "best": 1, "worst": -1}[reading.ties]
+        sum_sets(score, positive, ties, thresholds, wanted(reading.request, extremes, size, whole=True), out)
         values.update(zip(reading.specs, _broadcast(reading, out), strict=True))
     return values
 

@@ -93,7 +93,13 @@ def select(y_score: Any, quota: int | float, *, ties: TieRule = "random", seed: 
 
 
 def average_over_quotas(
-    y_true: Any, y_score: Any, quotas: Any, *, measure: str = "qrecall", pos_label: Any = None
+    y_true: Any,
+    y_score: Any,
+    quotas: Any,
+    *,
+    measure: str = "qrecall",
+    pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> float:
     """Expected hit rate, Qrecall or lift when the quota is not known: a mean over a distribution of quotas.
 
@@ -107,15 +113,15 @@ def average_over_quotas(
     one = find_measure(measure)
     if one.name not in ("hit_rate", "qrecall", "quota_lift"):
         raise InputError(f"measure={measure!r}: choose hit_rate, qrecall or quota_lift")
-    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
-    sizes, weights = quota_weights(quotas, ranking.rows)
+    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
+    sizes, weights = quota_weights(quotas, ranking.cases)
     hits = hits_at(ranking, sizes)
-    by = {"hit_rate": sizes, "qrecall": ranking.n_pos, "quota_lift": sizes * (ranking.n_pos / ranking.rows)}[one.name]
+    by = {"hit_rate": sizes, "qrecall": ranking.n_pos, "quota_lift": sizes * (ranking.n_pos / ranking.cases)}[one.name]
     return float(np.average(ratio(hits, by), weights=weights))
 
 
-def quota_weights(quotas: Any, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Quotas in rows and their weights, from a range (low, high) or a mapping from quota to weight."""
+def quota_weights(quotas: Any, n: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Quotas in cases and their weights, from a range (low, high) or a mapping from quota to weight."""
     if isinstance(quotas, Mapping):
         if not quotas:
             raise InputError("quotas is empty; give at least one quota its weight")
@@ -140,29 +146,30 @@ def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64
 
 
 @checked
-def lift_table(y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None) -> Table:
+def lift_table(
+    y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None, sample_weight: Any = None
+) -> Table:
     """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns beside.
 
     Portion k of m holds the places ⌊n(k−1)/m⌋+1 … ⌊nk/m⌋: whole places, so that sizes differ by one at most where n is
-    no multiple of m. A tie across a boundary is shared pro rata (Eq. 5).
+    no multiple of m. A tie across a boundary is shared pro rata (Eq. 5). Of a weighted list n is the sum of weights.
 
     >>> table = lift_table([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], portions=3)
     >>> [row["lift"] for row in table]
     [2.0, 1.0, 0.0]
     """
-    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
+    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
     return lift_rows(ranking, portions)
 
 
 def lift_rows(ranking: Ranking, portions: int) -> Table:
     """The lift table of a ranking."""
-    n, share = ranking.rows, ranking.n_pos / ranking.rows
-    check_whole(portions, "portions", 1, n)
-    size = ranking.pos.astype(np.int64) + ranking.neg
-    ends = np.concatenate([[0], np.cumsum(size)])
-    bounds = [n * k // portions for k in range(portions + 1)]
+    n, share = ranking.cases, ranking.n_pos / ranking.cases
+    check_whole(portions, "portions", 1, max(1, int(n)))
+    bounds = [*(n * k // portions for k in range(portions)), n]
     found = hits_at(ranking, np.array(bounds, dtype=np.float64))
-    groups = np.searchsorted(ends[1:], np.array(bounds[1:]) - 1, side="right")
+    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+    groups = np.searchsorted(ends[:-1], np.array(bounds[1:]) * (1.0 - 1e-12))  # the group that holds the last place
     rows = []
     for k in range(portions):
         rows_here, hits_here = bounds[k + 1] - bounds[k], float(found[k + 1] - found[k])

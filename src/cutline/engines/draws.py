@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .stream_steps import stream_steps
+from ..kernels.backend import stream_steps
+from ..threads import cores, in_threads
 
 Floats = NDArray[np.float64]
 
@@ -55,8 +56,6 @@ class Draws:
         if not self.in_threads:
             draw(0, width, self._counts)
             return
-        from ..jit import cores, in_threads
-
         step = -(-width // (4 * cores())) * 4
         spans = [(first, min(first + step, width)) for first in range(0, width, step)]
         in_threads([partial(draw, first, last, self._counts) for first, last in spans])

@@ -43,7 +43,6 @@ def evaluate(
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> Evaluation:
     """Evaluate one score column; a table of up to a million rows is loaded, a longer one streamed."""
-    wishes.check(weighted=weight is not None)
     columns, totals = check(source, label, score, weight, positive, missing, others)
     if wishes.stream is False or (wishes.stream is None and totals.rows <= IN_MEMORY):
         return evaluate_sample(
@@ -60,7 +59,7 @@ def evaluate(
     draws = None
     if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
         draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
-    stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.rows), draws=draws)
+    stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.cases), draws=draws)
     grouped = draws is None and totals.distinct * _GROUP_FIRST < totals.rows
     sql = _grouped(columns, source) if grouped else _sorted(columns, source, numbered=draws is not None)
     # closed before the connection is: an error must not leave the reading thread behind

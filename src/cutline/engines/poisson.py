@@ -28,7 +28,8 @@ from ..catalogue.declare import Spec
 from ..decide.dominance import hits_by
 from ..inference.evidence import GRID
 from ..ranking import Ranking
-from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
+from ..sweep import Request, wanted
+from ..threads import cores, in_threads
 
 Floats = NDArray[np.float64]
 AXES = ("quota", "fpr")
@@ -72,7 +73,7 @@ def replicate(
     drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
     relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
     whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
-    for reading in plan_sweeps(specs, ranking.rows):
+    for reading in plan_sweeps(specs, ranking.cases):
         vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
         own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
         for k, spec in enumerate(reading.specs):
@@ -98,47 +99,22 @@ def _conditioned(values: Floats, covariates: Floats) -> Floats:
 
 def _vectors(request: Request, ranking: Ranking, middle: Floats, counts: NDArray[Any], ties: Any) -> Floats:
     """The vector of sums of the compact ranking itself, then those of its replicates."""
-    from .. import kernels
-    from ..jit import cores, in_threads
+    from ..kernels.replicates import sum_replicate
 
     n = counts.shape[2]
-    weighted = ranking.weighted
-    zero: Any = 0.0 if weighted else 0
-    dtype: Any = np.float64 if weighted else np.int64
-    with_losses = "losses" in request.parts
+    zero: Any = 0.0 if ranking.weighted else 0
+    dtype: Any = np.float64 if ranking.weighted else np.int64
     out = np.zeros((n + 1, request.width))
-    repeat = np.zeros(0, np.intp)
-    if ties != "expected":
-        repeat = np.repeat(np.arange(len(ranking)), 2)
-    score = middle[repeat] if len(repeat) else middle
-    top = ranking.score[repeat] if len(repeat) else ranking.score
-    log_p, log_q = loss_columns(score) if with_losses else (np.empty(0), np.empty(0))
-    losses = [loss_arguments(options) for options in request.losses if with_losses]
-    places = "places" in request.parts and not weighted
-    fixed = {
-        "score": score,
-        "log_p": log_p,
-        "log_q": log_q,
-        "harmonic": np.empty(0),
-        "parts": np.array([part in request.parts and (part != "places" or places) for part in PARTS]),
-        "losses": np.array(losses, dtype=np.float64).reshape(len(losses), 3),
-        "above": np.array([np.count_nonzero(top > t) for t in request.thresholds], dtype=np.int64),
-        "scale": scale_of(ranking.score),
-    }
-    quotas = np.array(request.quotas, dtype=np.float64)
+    repeat = np.arange(len(ranking)) if ties == "expected" else np.repeat(np.arange(len(ranking)), 2)
+    above = [int(np.count_nonzero(ranking.score[repeat] > t)) for t in request.thresholds]
+    whole = not ranking.weighted
+    sums = wanted(request, middle[repeat], ranking.cases, whole=whole, above=above, table=False)
 
     def one(r: int) -> None:
-        a, b = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
-        a, b = np.ascontiguousarray(a, dtype=dtype), np.ascontiguousarray(b, dtype=dtype)
-        rows = ranking.rows if weighted else int(a.sum() + b.sum())
-        if len(repeat):
-            first, second = (a, b) if ties == "best" else (b, a)
-            split = np.zeros((2, 2 * len(a)), dtype)
-            split[0 if ties == "best" else 1, 0::2] = first
-            split[1 if ties == "best" else 0, 1::2] = second
-            a, b = split[0].copy(), split[1].copy()
-        scaled = quotas * (rows / ranking.rows)
-        kernels.sum_replicate(a, b, zero, rows, **fixed, quotas=scaled, out=out[r])
+        pair = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
+        pos, neg = (np.ascontiguousarray(side, dtype=dtype) for side in pair)
+        drawn = Ranking(ranking.score, pos, neg, ranking.rows).apart(ties)
+        sum_replicate(drawn.pos, drawn.neg, zero, sums, out[r])
 
     def span(first: int, last: int) -> None:
         for r in range(first, last):

@@ -38,11 +38,6 @@ class EvaluationRequest:
     resamples: int | None
     stream: bool | None
 
-    def check(self, *, weighted: bool) -> None:
-        """Refuse a quota where rows do not count alike."""
-        if weighted and self.quota is not None:
-            raise InputError("quota counts rows and weight makes rows count unequally: leave one of the two out")
-
 
 @dataclass(frozen=True)
 class Job:
@@ -57,8 +52,7 @@ class Job:
     @classmethod
     def of(cls, wishes: EvaluationRequest, totals: Totals) -> Job:
         """Plan a streamed evaluation."""
-        wishes.check(weighted=totals.weighted)
-        specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota, weighted=totals.weighted)
+        specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota)
         sample = empty_sample(totals)
         obstacles = {spec: obstacle_of(spec.measure, sample, wishes.measures is None) for spec in specs}
         tolerance = 0.0 if totals.distinct <= KEEP_ALL_SCORES else TOLERANCE
@@ -68,7 +62,7 @@ class Job:
                 f"{whole[0]} needs every place of the list in memory, and this table has some {totals.distinct:,} "
                 "distinct scores; leave it out, or evaluate a sample of the rows"
             )
-        readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.rows)
+        readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.cases)
         if wishes.settings.interval == "bca":
             raise InputError(
                 "interval",
@@ -79,6 +73,6 @@ class Job:
         settings = replace(wishes.settings, n_resamples=resamples)
         return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, settings)
 
-    def marks(self, rows: int) -> list[int]:
+    def marks(self, cases: float) -> list[float]:
         """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""
-        return [rows * k // _PORTIONS for k in range(1, _PORTIONS + 1)]
+        return [cases * k // _PORTIONS for k in range(1, _PORTIONS + 1)]

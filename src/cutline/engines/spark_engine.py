@@ -70,7 +70,6 @@ class _Table:
     ) -> None:
         if wishes.stream is False:
             raise InputError("stream=False would move the rows to the driver; use toPandas() if that is what you want")
-        wishes.check(weighted=weight is not None)
         self.session, self.models, self.wishes = frame.sparkSession, list(scores), wishes
         self._progress = Progress(f"Spark: {', '.join(scores.values())}", 4, wishes.settings.progress)
         self.rows, self.totals = check(frame, label, list(scores.values()), weight, positive, missing)
@@ -108,9 +107,9 @@ class _Table:
         tasks = []
         for job, totals in zip(self.jobs, self.totals, strict=True):
             # executors sum what was requested; the measures that are read from it stay on the driver
-            readings = [SweepPlan((), reading.request, reading.rows, reading.ties) for reading in job.readings]
+            readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
             draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
-            tasks.append(Task(totals, readings, job.tolerance, job.marks(totals.rows), draws))
+            tasks.append(Task(totals, readings, job.tolerance, job.marks(totals.cases), draws))
         return tasks
 
     def _cases(self) -> Any:

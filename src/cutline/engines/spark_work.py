@@ -29,7 +29,7 @@ class Task:
     totals: Totals
     readings: list[SweepPlan]
     tolerance: float
-    marks: list[int]
+    marks: list[float]
     draws: tuple[int, int] | None  # replicates and seed, where rows are drawn one by one
 
 

@@ -14,17 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backend import passes
 from ..catalogue.compute import SweepPlan
+from ..kernels.backend import passes, stream_steps
 from ..ranking import Ranking
-from ..sweep import CUT, FIELDS, Piece, Start, merge, scale_of, sweep_piece
+from ..sweep import Piece, Start, fill_quotas, fill_thresholds, folded, merge, scale_of, sweep_piece
 from .draws import Draws
-from .stream_steps import stream_steps
 
 Floats = NDArray[np.float64]
 TOLERANCE = 2.0**-11
 _EXACT_PAIRS = 2**31  # with more rows, products of counts leave 64-bit integers: then sums are of floats
-_TOP, _LOW, _LAST = (FIELDS.index(name) for name in ("top_gap", "low_gap", "last_step"))
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,16 @@ class Totals:
         return scale_of(np.array([self.high, self.low]))
 
     @property
-    def sums(self) -> tuple[float, float, int]:
-        """Positives, negatives, rows, as the sweep takes them."""
+    def sums(self) -> tuple[float, float]:
+        """Positives and negatives, as the sweep takes them."""
         if self.weighted or self.rows > _EXACT_PAIRS:
-            return float(self.pos), float(self.neg), self.rows
-        return int(self.pos), int(self.neg), self.rows
+            return float(self.pos), float(self.neg)
+        return int(self.pos), int(self.neg)
+
+    @property
+    def cases(self) -> float:
+        """Cases that the rows stand for."""
+        return self.sums[0] + self.sums[1]
 
 
 @dataclass
@@ -90,23 +93,6 @@ class Part:
         return [merge([piece]) for piece in self.pieces]
 
 
-def folded(pieces: Sequence[Piece]) -> Piece:
-    """One piece from consecutive ones."""
-    if len(pieces) == 1:
-        return pieces[0]
-    every = np.array([piece.vector for piece in pieces])
-    total = every.sum(axis=0)
-    total[_TOP], total[_LOW] = every[:, _TOP].max(), every[:, _LOW].min()
-    total[_LAST] = next((v for v in every[::-1, _LAST] if v > 0), 0.0)
-    hulls = [piece.hull for piece in pieces if piece.hull is not None]
-    hull = None
-    if hulls:
-        x, y = (np.concatenate([h[k] for h in hulls]) for k in range(2))
-        hx, hy, used = passes().hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
-        hull = hx[:used].copy(), hy[:used].copy()
-    return Piece(total, hull, pieces[0].totals)
-
-
 def joined(parts: Sequence[Part]) -> Part:
     """One part from consecutive ones; a part without rows adds nothing."""
     parts = [part for part in parts if part.groups]
@@ -135,7 +121,7 @@ class Stream:
         readings: Sequence[SweepPlan],
         *,
         tolerance: float = TOLERANCE,
-        marks: Sequence[int] = (),
+        marks: Sequence[float] = (),
         start: Start | None = None,
         draws: Draws | None = None,
     ) -> None:
@@ -150,7 +136,7 @@ class Stream:
         thresholds = {t for reading in self.readings for t in reading.request.thresholds}
         places = {*marks, *(q for reading in self.readings for q in reading.request.quotas)}
         self._cuts = np.array(sorted(thresholds, reverse=True), dtype=np.float64)
-        self._marks = np.array([] if totals.weighted else sorted(places), dtype=np.float64)
+        self._marks = np.array(sorted(places), dtype=np.float64)
         self._open: tuple[float, float, float] | None = None
         self._state = np.zeros(7)
         self._blocks: list[Floats] = []
@@ -193,6 +179,7 @@ class Stream:
             value, pos, neg = self._open
             self._sum(np.array([value]), np.array([pos], self._dtype), np.array([neg], self._dtype))
             self._open = None
+        self._close()
         part = self._part
         if self._state[0]:
             self._blocks.append(self._state[1:6].copy()[None, :])
@@ -265,20 +252,32 @@ class Stream:
     def _piece(self, ranking: Ranking, k: int, reading: SweepPlan) -> Piece:
         start, request = self._starts[k], reading.request
         piece = sweep_piece(ranking, start, self.totals.sums, request)
-        for threshold in request.thresholds:
-            at, above = request.threshold_at(threshold), ranking.above(threshold)
-            piece.vector[at] = ranking.pos[:above].sum(dtype=np.float64)
-            piece.vector[at + 1] = ranking.neg[:above].sum(dtype=np.float64)
+        fill_thresholds(piece.vector, ranking, request)
         if request.quotas:
             self._cut(ranking, k, reading, piece)
         self._starts[k] = start.after(ranking.pos, ranking.neg)
         return piece
 
-    def _cut(self, ranking: Ranking, k: int, reading: SweepPlan, piece: Piece) -> None:
+    def _cut(self, ranking: Ranking, k: int, reading: SweepPlan, piece: Piece, *, is_last: bool = False) -> None:
         """Cells and spreads at the quotas that end in this piece."""
-        start, request = self._starts[k], reading.request
-        cuts = piece.vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
-        quotas = np.array(request.quotas, dtype=np.float64)
-        place = float(start.pos), float(start.pos + start.neg)
-        columns = ranking.score, ranking.pos, ranking.neg
-        passes().cut_at_quotas(*columns, *place, self.totals.scale, self._moments[k], quotas, cuts)
+        fill_quotas(
+            piece.vector,
+            ranking,
+            reading.request,
+            self._starts[k],
+            self.totals.scale,
+            self._moments[k],
+            is_last=is_last,
+            kernels=passes(),
+            totals=self.totals.sums,
+        )
+
+    def _close(self) -> None:
+        """A quota of everybody that rounding puts behind the last row is cut there."""
+        nothing = np.empty(0, self._dtype)
+        end = Ranking(np.empty(0), nothing, nothing, self.totals.rows, self.totals.weighted)
+        for k, reading in enumerate(self.readings):
+            if reading.request.quotas and self._pieces[k]:
+                nobody = Piece(np.zeros(reading.request.width), totals=self.totals.sums)
+                self._cut(end, k, reading, nobody, is_last=True)
+                self._pieces[k][-1].vector += nobody.vector

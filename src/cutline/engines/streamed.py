@@ -174,7 +174,7 @@ class Streamed(KeepsFields):
         What is known only of single scores (ties, their best and worst case, the correlation) is nan there.
         """
         nan = math.nan
-        if rows is None or self.totals.weighted:
+        if rows is None:
             return replace(point, pearson=nan) if self.tolerance else point
         if rows in self._pearson:
             point = replace(point, pearson=self._pearson[rows])
@@ -211,7 +211,7 @@ class Streamed(KeepsFields):
         places = np.cumsum(side, dtype=np.float64)
         if axis != AXES[0]:
             places = np.concatenate([[0.0], places])
-        grid = SHARES * (self.ranking.rows if axis == AXES[0] else self.ranking.n_neg)
+        grid = SHARES * (self.ranking.cases if axis == AXES[0] else self.ranking.n_neg)
         return places, grid, np.full((1, len(grid)), math.nan) if self.hits is None else self.hits[axis]
 
 

@@ -30,7 +30,7 @@ def band(
     """Limits of a curve at given abscissas."""
     stratified = settings.stratify if settings.stratify is not None else name in _STRATIFIED
     resampler = resampler_of(settings, stratified=stratified)
-    shares = grid if name in (*_AXIS, "tpr_fpr") else grid / ranking.rows
+    shares = grid if name in (*_AXIS, "tpr_fpr") else grid / ranking.cases
     hits, misses, n_pos, n_neg = resampler.curves(
         _AXIS.get(name, 0), shares, enough_replicates(settings.n_resamples, ranking.rows)
     )
@@ -39,7 +39,7 @@ def band(
     tail = (1.0 - level) / 2.0
     low, middle, high = np.nanquantile(drawn, [tail, 0.5, 1.0 - tail], axis=0)
     least = _least_width(name, grid, middle, ranking, level)
-    top = {"gain": float(ranking.n_pos), "lift": ranking.rows / ranking.n_pos}.get(name, 1.0)
+    top = {"gain": float(ranking.n_pos), "lift": ranking.cases / ranking.n_pos}.get(name, 1.0)
     if not simultaneous:
         # where the curve is at its floor or ceiling replicates hardly vary: it is at least as wide as a proportion
         edge = (middle <= 0.0) | (middle >= top * (1 - 1e-12))

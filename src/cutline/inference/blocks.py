@@ -19,6 +19,7 @@ from ..catalogue.declare import Spec
 from ..estimate import Interval
 from ..ranking import Ranking, rank
 from ..sample import Sample
+from ..threads import in_threads
 
 BLOCKS = 50
 _ROWS = 100_000
@@ -33,8 +34,6 @@ def are_enough(ranking: Ranking, sample: Sample) -> bool:
 
 def by_block(specs: Sequence[Spec], sample: Sample, seed: int) -> dict[Spec, NDArray[np.float64]]:
     """The measures on each of the blocks, rows dealt out at random; the same rows for the same seed."""
-    from ..jit import in_threads
-
     order = np.random.default_rng([seed & (2**63 - 1), 2]).permutation(len(sample))
 
     def values_of(rows: NDArray[np.intp]) -> list[float]:

@@ -86,7 +86,7 @@ def replicate(
     """Replicates of many measures from one pass for each tie rule among them."""
     _, shares, strata = resampler.blocks() if jackknife else (None, np.empty(0), np.empty(0, np.int64))
     found: dict[Spec, Replicates] = {}
-    for reading in plan_sweeps(specs, resampler.ranking.rows):
+    for reading in plan_sweeps(specs, resampler.ranking.cases):
         if reading.specs:
             drawn = reading.values(resampler.vectors(reading.request, n_resamples, reading.ties))
             left = reading.values(resampler.left_out(reading.request, reading.ties)) if jackknife else None

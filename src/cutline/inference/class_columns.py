@@ -15,7 +15,7 @@ from .proportions import wilson
 
 def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estimate]]:
     """Estimates of ``roc_auc`` and ``average_precision`` for each class; the rows may weigh and cluster."""
-    from .. import class_kernels
+    from ..kernels import classes as class_kernels
 
     sample, truth = totals.sample, totals.decisions.truth
     n, k = len(sample), sample.n_classes

@@ -115,7 +115,7 @@ def _of_information(totals: ClassTotals) -> Floats:
 
 
 def _of_risk(totals: ClassTotals) -> Floats:
-    from .. import class_kernels
+    from ..kernels import classes as class_kernels
 
     ranked, out = totals.confidence_order, np.zeros(len(totals.sample))
     class_kernels.add_risk_influence(ranked.order, ranked.tie, totals.sample.right, totals.sample.row_weight, out)
@@ -129,7 +129,7 @@ def _add_columns(
     parts: Mapping[ClassSpec, Floats],
 ) -> Floats:
     """Add what comes through the areas of the columns, one column at a time; gives the variances of the areas."""
-    from .. import class_kernels
+    from ..kernels import classes as class_kernels
 
     sample, truth = totals.sample, totals.decisions.truth
     n = len(sample)

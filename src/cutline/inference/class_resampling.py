@@ -21,8 +21,8 @@ def class_replicates(
     totals: ClassTotals, specs: Sequence[ClassSpec], n_resamples: int, seed: int, progress: bool | None = None
 ) -> dict[ClassSpec, Floats]:
     """The values of each spec in ``n_resamples`` replicates; the same seed draws the same rows for every model."""
-    from .. import class_kernels
-    from ..jit import in_threads
+    from ..kernels import classes as class_kernels
+    from ..threads import in_threads
 
     sample = totals.sample
     n, k = len(sample), sample.n_classes

@@ -42,7 +42,7 @@ def auc_and_variance(ranking: Ranking) -> tuple[float, float]:
 def line_of(one: Measure, ranking: Ranking) -> tuple[float, float]:
     """Slope and intercept of the straight line that carries the AUC to one of its relatives."""
     assert one.line_of_auc is not None
-    return one.line_of_auc(ranking.n_pos, ranking.n_neg, ranking.rows)
+    return one.line_of_auc(ranking.n_pos, ranking.n_neg, ranking.cases)
 
 
 def _spread(values: NDArray[np.float64], counts: NDArray[Any], n: float) -> float:

@@ -225,7 +225,7 @@ class Rows(KeepsFields):
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
         by_quota = axis == "quota"
-        whole = self.ranking.rows if by_quota else self.ranking.n_neg
+        whole = self.ranking.cases if by_quota else self.ranking.n_neg
         places = np.arange(1 if by_quota else 0, int(whole) + 1, dtype=np.float64)
         grid = places[np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))]
         n_resamples = enough_replicates(settings.n_resamples, self.ranking.rows)

@@ -218,8 +218,10 @@ def wilson_effective(known: Known) -> Interval:
     Qrecall is not a share of independent trials: the quota caps the hits. Where the replicates do not vary (all
     positives found, or none), the trials are the positives.
     """
-    rows = known.evidence.ranking.rows
-    if resolve_quota(known.spec.quota, rows) == rows:  # a place for everybody: all are found, whatever the sample
+    cases = known.evidence.ranking.cases
+    if resolve_quota(known.spec.quota, cases) >= cases * (
+        1.0 - 1e-12
+    ):  # a place for everybody: all are found, whatever the sample
         return Interval(known.value, known.value)
     _, positives, scale = known.proportion
     value, spread = known.value / scale, float(np.nanvar(known.replicates.values / scale, ddof=1))

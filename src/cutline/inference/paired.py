@@ -279,6 +279,7 @@ def swap_test(
     n_permutations: int = 2000,
     seed: int = 0,
     pos_label: Any = None,
+    sample_weight: Any = None,
     progress: bool | None = None,
 ) -> SwapTest:
     """Paired permutation test: if two models are equally good, swapping their scores case by case changes nothing.
@@ -291,14 +292,14 @@ def swap_test(
     1.0
     """
     spec = with_defaults(parse_measure(measure), threshold=0.5, quota=quota)
-    one = make_sample(y_true, first, pos_label=pos_label)
-    two = make_sample(y_true, second, pos_label=pos_label)
+    one = make_sample(y_true, first, pos_label=pos_label, sample_weight=sample_weight)
+    two = make_sample(y_true, second, pos_label=pos_label, sample_weight=sample_weight)
     columns = [s.score.astype(np.float64) for s in (one, two)]
     if spec.measure.rank_based:
         columns = [midranks(column) for column in columns]
 
     def difference(swap: NDArray[np.bool_]) -> float:
-        values = [_read(spec, one.positive, np.where(swap, columns[1 - k], columns[k])) for k in range(2)]
+        values = [_read(spec, one, np.where(swap, columns[1 - k], columns[k])) for k in range(2)]
         return values[0] - values[1]
 
     rng = np.random.default_rng(seed)
@@ -314,5 +315,6 @@ def swap_test(
     return SwapTest(str(spec), observed, null, (extreme + 1.0) / (n_permutations + 1.0))
 
 
-def _read(spec: Spec, positive: NDArray[np.bool_], score: Floats) -> float:
-    return compute([spec], rank(Sample(positive, score, None, float(score.min()), float(score.max())))).values[spec]
+def _read(spec: Spec, sample: Sample, score: Floats) -> float:
+    swapped = replace(sample, score=score, low=float(score.min()), high=float(score.max()))
+    return compute([spec], rank(swapped)).values[spec]

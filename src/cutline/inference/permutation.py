@@ -181,7 +181,7 @@ def _null_of_function(
 
 def _null_one_by_one(spec: Spec, ranking: Ranking, m: int, seed: int, progress: bool | None) -> NDArray[np.float64]:
     """For measures that are no algebra on sums, and for tie rules that take each permuted tie apart."""
-    from .permutation_kernels import permute_labels
+    from ..kernels.rng import permute_labels
 
     size = ranking.pos + ranking.neg
     null = np.empty(m)
@@ -198,22 +198,6 @@ def _null_of_sums(
     spec: Spec, sample: Sample, ranking: Ranking, m: int, seed: int, progress: bool | None
 ) -> NDArray[np.float64]:
     """Labels dealt to the groups of one ranking, summed in one compiled pass each; nothing is sorted again."""
-    from .. import kernels
-    from .permutation_kernels import permute_labels
-
-    (reading,) = plan_sweeps([spec], ranking.rows)
-    size, n_pos, rows = ranking.pos + ranking.neg, int(ranking.n_pos), ranking.rows
-    out = np.zeros((m, reading.request.width))
-
+    (reading,) = plan_sweeps([spec], ranking.cases)
     resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
-    sums = resampler._summing(reading.request, "expected")
-
-    def job(first: int, last: int, a: Any, b: Any, zero: Any, stop: Any, **_: Any) -> None:
-        for r in range(first, last):
-            if stop[0]:
-                return
-            permute_labels(size, n_pos, rows, seed, r, a, b)
-            kernels.sum_replicate(a=a, b=b, zero=zero, rows=rows, out=out[r], **sums)
-
-    resampler._run(job, "expected", m, "permutations")
-    return np.asarray(reading.values(out)[0], dtype=np.float64)
+    return np.asarray(reading.values(resampler.permutations(reading.request, m))[0], dtype=np.float64)

@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..kernels.backend import replicates
+from ..kernels.layout import Drawing, Rows, Wanted
 from ..progress import Progress
 from ..ranking import Ranking, Ties, row_order
 from ..sample import Sample, as_column
-from ..sweep import PARTS, Request, loss_arguments, loss_columns, scale_of
+from ..sweep import Request, wanted
+from ..threads import cores
 
 _JACKKNIFE_BLOCKS = 200
 _ROWS_DRAWN = 200_000_000
@@ -113,11 +116,31 @@ class Resampler:
 
     def vectors(self, request: Request, n_resamples: int, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each replicate."""
-        from .. import kernels
-
         out = np.zeros((n_resamples, request.width))
-        job = partial(kernels.resample, **self._drawing(), **self._summing(request, ties), out=out)
-        self._run(job, ties, n_resamples, "bootstrap")
+        kernels = self._kernels(n_resamples)
+        job = partial(
+            kernels.resample, drawing=self._drawing(), rows=self._rows(ties), wanted=self._wanted(request, ties)
+        )
+        self._run(partial(job, zero=self._zero, out=out), ties, n_resamples, "bootstrap")
+        return out
+
+    def permutations(self, request: Request, n_permutations: int) -> NDArray[np.float64]:
+        """One vector of sums for each way of dealing the labels to the rows at random; nothing is sorted again."""
+        from ..kernels.replicates import sum_replicate
+        from ..kernels.rng import permute_labels
+
+        ranking, seed = self.ranking, self.seed & (2**63 - 1)
+        size, sums, zero = ranking.pos + ranking.neg, self._wanted(request, "expected"), self._zero
+        out = np.zeros((n_permutations, request.width))
+
+        def job(first: int, last: int, a: Any, b: Any, stop: Any) -> None:
+            for r in range(first, last):
+                if stop[0]:
+                    return
+                permute_labels(size, int(ranking.n_pos), ranking.rows, seed, r, a, b)
+                sum_replicate(a, b, zero, sums, out[r])
+
+        self._run(job, "expected", n_permutations, "permutations")
         return out
 
     def curves(self, axis: int, grid: NDArray[np.float64], n_resamples: int) -> tuple[NDArray[np.float64], ...]:
@@ -125,12 +148,12 @@ class Resampler:
 
         Axis 0 is the share of cases taken, 1 that of the negatives, 2 that of the positives.
         """
-        from .. import kernels
+        from ..kernels.replicates import resample_curve
 
         hits, misses = (np.zeros((n_resamples, len(grid))) for _ in range(2))
         totals = np.zeros((n_resamples, 2))
-        job = partial(kernels.resample_curve, **self._drawing(), axis=axis, grid=grid, hits=hits, misses=misses)
-        self._run(partial(job, totals=totals), "expected", n_resamples, "band")
+        job = partial(resample_curve, drawing=self._drawing(), rows=self._rows("expected"), axis=axis, grid=grid)
+        self._run(partial(job, out=(hits, misses, totals)), "expected", n_resamples, "band")
         return hits, misses, totals[:, :1], totals[:, 1:]
 
     def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
@@ -153,12 +176,11 @@ class Resampler:
 
     def left_out(self, request: Request, ties: Ties = "expected") -> NDArray[np.float64]:
         """One vector of sums for each block left out."""
-        from .. import kernels
-
         block, shares, _ = self.blocks()
         out = np.zeros((len(shares), request.width))
-        job = partial(kernels.leave_out, block=block, **self._summing(request, ties), out=out)
-        self._run(job, ties, len(shares), "jackknife")
+        kernels = self._kernels(len(shares))
+        job = partial(kernels.leave_out, block=block, rows=self._rows(ties), wanted=self._wanted(request, ties))
+        self._run(partial(job, zero=self._zero, out=out), ties, len(shares), "jackknife")
         return out
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
@@ -166,22 +188,18 @@ class Resampler:
 
         The same draws as in :meth:`vectors`.
         """
-        from .. import kernels
-
-        ranking = self.ranking.resolved(ties)
-        counted = row_counts(self.sample, self.ranking).resolved(ties)
-        dtype = np.float64 if ranking.weighted else np.int32
-        units, seed = self.units, self.seed & (2**63 - 1)
+        kernels = self._kernels(n_resamples)
+        ranking, rows, units = self.ranking.resolved(ties), self._rows(ties), self.units
         with Progress("bootstrap", n_resamples, self.progress) as progress:
             for r in range(n_resamples):
                 counts = np.zeros(units.n_units, np.uint16)
                 for s, (start, size) in enumerate(units.strata.tolist()):
-                    kernels.draw(counts, start, size, seed, r * len(units.strata) + s)
-                a: NDArray[Any] = np.empty(len(ranking), dtype)
-                b: NDArray[Any] = np.empty(len(ranking), dtype)
-                rows = kernels.accumulate(counts, units.unit, units.weight, counted.pos, counted.neg, a, b)
+                    kernels.draw(counts, start, size, self.seed & (2**63 - 1), r * len(units.strata) + s)
+                a, b = (np.empty(len(ranking), self._dtype) for _ in range(2))
+                kernels.accumulate(counts, rows, a, b)
                 there = np.flatnonzero(a + b)
-                yield counts, Ranking(ranking.score[there], a[there], b[there], int(rows), ranking.weighted)
+                drawn = int(counts[units.unit].sum(dtype=np.int64) if len(units.unit) else counts.sum(dtype=np.int64))
+                yield counts, Ranking(ranking.score[there], a[there], b[there], drawn, ranking.weighted)
                 progress.advance()
 
     def row_multiplicities(self, counts: NDArray[np.uint16]) -> NDArray[np.float64]:
@@ -190,45 +208,40 @@ class Resampler:
         times[row_order(self.sample)] = counts[self.units.unit] if len(self.units.unit) else counts
         return times
 
-    def _drawing(self) -> dict[str, Any]:
+    @property
+    def _zero(self) -> float:
+        """Of the type of the counts: whole numbers, or weights."""
+        return 0.0 if self.ranking.weighted else 0
+
+    @property
+    def _dtype(self) -> Any:
+        return np.float64 if self.ranking.weighted else np.int32
+
+    def _kernels(self, n: int) -> Any:
+        return replicates(self.ranking.rows, n, weighted=self.ranking.weighted)
+
+    def _drawing(self) -> Drawing:
         """What the kernels need to draw a replicate."""
-        units = self.units
-        return {"seed": self.seed & (2**63 - 1), "strata": units.strata, "n_units": units.n_units}
+        return Drawing(self.seed & (2**63 - 1), self.units.strata, self.units.n_units)
 
-    def _summing(self, request: Request, ties: Ties) -> dict[str, Any]:
+    def _rows(self, ties: Ties) -> Rows:
+        """What the kernels need to count the rows of a replicate."""
+        counted = row_counts(self.sample, self.ranking).resolved(ties)
+        return Rows(self.units.unit, self.units.weight, counted.pos, counted.neg)
+
+    def _wanted(self, request: Request, ties: Ties) -> Wanted:
         """What the kernels need to sum a replicate."""
-        from ..kernels import harmonic_table
-
         ranking = self.ranking.resolved(ties)
-        with_losses = "losses" in request.parts
-        log_p, log_q = loss_columns(ranking.score) if with_losses else (np.empty(0), np.empty(0))
-        losses = [loss_arguments(options) for options in request.losses if with_losses]
-        places = "places" in request.parts and not ranking.weighted
-        return {
-            "score": ranking.score,
-            "log_p": log_p,
-            "log_q": log_q,
-            "harmonic": harmonic_table(ranking.rows) if places else np.empty(0),
-            "parts": np.array([part in request.parts and (part != "places" or places) for part in PARTS]),
-            "losses": np.array(losses, dtype=np.float64).reshape(len(losses), 3),
-            "above": np.array([ranking.above(t) for t in request.thresholds], dtype=np.int64),
-            "scale": scale_of(ranking.score),
-            "quotas": np.array(request.quotas, dtype=np.float64),
-        }
+        above = [ranking.above(t) for t in request.thresholds]
+        return wanted(request, ranking.score, ranking.cases, whole=not ranking.weighted, above=above)
 
     def _run(self, job: Callable[..., None], ties: Ties, total: int, what: str) -> None:
         """Run a kernel over ``total`` replicates, in batches that threads take in turn."""
-        from ..jit import cores
-
-        counted = row_counts(self.sample, self.ranking).resolved(ties)
-        weighted, n_groups = self.ranking.weighted, len(counted)
+        n_groups = len(self.ranking.resolved(ties))
         stop = np.zeros(1, np.uint8)
-        rows = {"unit": self.units.unit, "weight": self.units.weight, "pos_rows": counted.pos, "neg_rows": counted.neg}
-        dtype = np.float64 if weighted else np.int32
 
         def batch(first: int, last: int) -> int:
-            work = {"a": np.empty(n_groups, dtype), "b": np.empty(n_groups, dtype), "zero": 0.0 if weighted else 0}
-            job(first=first, last=last, **rows, **work, stop=stop)
+            job(first=first, last=last, a=np.empty(n_groups, self._dtype), b=np.empty(n_groups, self._dtype), stop=stop)
             return last - first
 
         if total * self.ranking.rows < 20_000 or cores() < 2:

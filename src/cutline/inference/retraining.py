@@ -294,7 +294,7 @@ def _check_estimator(estimator: Any) -> None:
 
 
 def _jobs(n_jobs: int) -> int:
-    from ..jit import cores
+    from ..threads import cores
 
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
 

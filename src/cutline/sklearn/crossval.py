@@ -227,7 +227,7 @@ def evaluate_cv(
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != len(as_column(y, "y")):
         raise InputError(f"sample_weight has {len(weights)} rows but y has {len(as_column(y, 'y'))}")
-    specs = choose_specs(measures, threshold=cut, quota=quota, weighted=weights is not None)
+    specs = choose_specs(measures, threshold=cut, quota=quota)
     if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
         raise InputError(
             "a quota in rows means one thing in a fold and another in the whole; give a share, such as 0.05 or '@5%'"

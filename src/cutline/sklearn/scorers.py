@@ -24,7 +24,7 @@ class MeasureFunction:
         self.text, self.reads_decisions = text, reads_decisions
         self.__name__ = text
         keyword = inspect.Parameter.KEYWORD_ONLY
-        added = ["pos_label", *(["sample_weight"] if parse_measure(text).measure.weights else [])]
+        added = ["pos_label", *(["sample_weight"] if parse_measure(text).measure.family != "other" else [])]
         # scikit-learn reads from the signature whether weights may be passed on
         self.__signature__ = inspect.Signature(
             [

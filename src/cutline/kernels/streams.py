@@ -1,7 +1,4 @@
-"""The compiled steps of a stream: tie groups across batches, blocks of a compact ranking, weights keyed by row.
-
-Imported at first use only, because numba takes a moment to load.
-"""
+"""The compiled steps of a stream: tie groups across batches, blocks of a compact ranking, weights keyed by row."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import inlined, kernel
-from .stream_steps import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
+from .jit import kernel
+from .layout import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
+from .rng import GOLDEN, mix, seeded
 
 
 @kernel
@@ -203,14 +201,6 @@ def placement_moments(
     return result[0], result[1], result[2], result[3]
 
 
-@inlined
-def _mix(x: Any) -> Any:
-    """One step of splitmix64: spreads a counter over 64 bits."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
 @kernel
 def draw_rows(
     row: NDArray[np.int64],
@@ -229,25 +219,24 @@ def draw_rows(
     A weight depends on the seed, the row's number and the replicate's number alone: on no batch, thread or order.
     ``rows`` is the number of rows of each group, ``place`` the group's line in ``counts`` (line, class, replicate).
     """
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    base = _mix(np.uint64(seed) * golden + np.uint64(1))
+    base = seeded(seed)
     low = np.uint64(0xFFFF)
     i = 0
     for g in range(len(rows)):
         for _ in range(rows[g]):
-            key = _mix(base + np.uint64(row[i]) * golden)
+            key = mix(base + np.uint64(row[i]) * GOLDEN)
             line = counts[place[g], 0 if positive[i] else 1]
             if len(weight):
                 w = weight[i]
                 for r in range(first, last, DRAWS_PER_NUMBER):
-                    number = _mix(key + np.uint64(r + 1) * golden)
+                    number = mix(key + np.uint64(r + 1) * GOLDEN)
                     line[r] += w * table[number & low]
                     line[r + 1] += w * table[(number >> np.uint64(16)) & low]
                     line[r + 2] += w * table[(number >> np.uint64(32)) & low]
                     line[r + 3] += w * table[number >> np.uint64(48)]
             else:
                 for r in range(first, last, DRAWS_PER_NUMBER):
-                    number = _mix(key + np.uint64(r + 1) * golden)
+                    number = mix(key + np.uint64(r + 1) * GOLDEN)
                     line[r] += table[number & low]
                     line[r + 1] += table[(number >> np.uint64(16)) & low]
                     line[r + 2] += table[(number >> np.uint64(32)) & low]

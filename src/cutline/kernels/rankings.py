@@ -1,4 +1,4 @@
-"""The compiled steps from a sample to a ranking. Imported at first use only."""
+"""The compiled steps from rows to a ranking, and the thinning of curves."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel
+from .jit import inlined, kernel
 
 
 @kernel
 def split(score: NDArray[Any], positive: NDArray[np.bool_], n_pos: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Scores of the positives and of the negatives."""
+    """Scores of the positives (``n_pos`` of them) and of the negatives."""
     pos = np.empty(n_pos + 1, score.dtype)  # one spare place each: both are written at every step, without a branch
     neg = np.empty(len(score) - n_pos + 1, score.dtype)
     p = 0
@@ -23,6 +23,25 @@ def split(score: NDArray[Any], positive: NDArray[np.bool_], n_pos: int) -> tuple
         p += positive[i]
         q += not positive[i]
     return pos[:-1], neg[:-1]
+
+
+@inlined
+def next_group(pos: Any, neg: Any, p: Any, q: Any) -> Any:
+    """The best score left of two ascending arrays, and where its equals end in each: one step of a merge.
+
+    ``p`` and ``q`` are the last places not yet taken. A step always takes a row, whatever the arrays hold.
+    """
+    from_pos = p >= 0 and (q < 0 or pos[p] >= neg[q])
+    value = pos[p] if from_pos else neg[q]
+    if from_pos:
+        p -= 1
+    else:
+        q -= 1
+    while p >= 0 and pos[p] == value:
+        p -= 1
+    while q >= 0 and neg[q] == value:
+        q -= 1
+    return value, p, q
 
 
 @kernel
@@ -38,17 +57,12 @@ def merge_sorted(
     q = len(neg) - 1
     used = 0
     while p >= 0 or q >= 0:
-        value = pos[p] if p >= 0 and (q < 0 or pos[p] >= neg[q]) else neg[q]
-        before = p
-        while p >= 0 and pos[p] == value:
-            p -= 1
-        positives = before - p
-        before = q
-        while q >= 0 and neg[q] == value:
-            q -= 1
+        value, p_after, q_after = next_group(pos, neg, p, q)
         score[used] = value
-        n_pos[used] = positives
-        n_neg[used] = before - q
+        n_pos[used] = p - p_after
+        n_neg[used] = q - q_after
+        p = p_after
+        q = q_after
         used += 1
     return score, n_pos, n_neg, used
 

@@ -1,4 +1,4 @@
-"""The steps of a stream in NumPy: the twins of those in ``stream_kernels``, for executors without numba."""
+"""The steps of a stream in NumPy: the twins of those in ``streams``, for executors without numba."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .stream_steps import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
+from .layout import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
+from .plain_replicates import GOLDEN, mix, seeded
 
 Floats = NDArray[np.float64]
 
@@ -150,12 +151,6 @@ def placement_moments(
     return found[0], found[1], found[2], found[3]
 
 
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
 def draw_rows(
     row: NDArray[np.int64],
     positive: NDArray[Any],
@@ -169,14 +164,12 @@ def draw_rows(
     counts: NDArray[Any],
 ) -> None:
     """Add each row's Poisson weights in the replicates ``first`` to ``last`` to its block's counts."""
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    base = _mix(np.array([seed], np.uint64) * golden + np.uint64(1))
-    key = _mix(base + row.astype(np.uint64) * golden)
+    key = mix(seeded(seed) + row.astype(np.uint64) * GOLDEN)
     line = 2 * np.repeat(place, rows) + np.where(positive.astype(np.bool_), 0, 1)
     order = np.argsort(line, kind="stable")
     starts = np.flatnonzero(np.diff(line[order], prepend=-1))
     into = counts.reshape(-1, counts.shape[2])
-    numbers = _mix(key[order, None] + np.arange(first + 1, last + 1, DRAWS_PER_NUMBER, dtype=np.uint64) * golden)
+    numbers = mix(key[order, None] + np.arange(first + 1, last + 1, DRAWS_PER_NUMBER, dtype=np.uint64) * GOLDEN)
     for k in range(DRAWS_PER_NUMBER):
         drawn: NDArray[Any] = table[(numbers >> np.uint64(16 * k)) & np.uint64(0xFFFF)].astype(counts.dtype)
         if len(weight):

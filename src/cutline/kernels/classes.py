@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .jit import inlined, kernel
-from .kernels import draw
+from .rng import draw
 
 
 @kernel
