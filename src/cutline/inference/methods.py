@@ -219,9 +219,7 @@ def wilson_effective(known: Known) -> Interval:
     positives found, or none), the trials are the positives.
     """
     cases = known.evidence.ranking.cases
-    if resolve_quota(known.spec.quota, cases) >= cases * (
-        1.0 - 1e-12
-    ):  # a place for everybody: all are found, whatever the sample
+    if resolve_quota(known.spec.quota, cases) >= cases * (1.0 - 1e-12):  # a place for everybody finds everybody
         return Interval(known.value, known.value)
     _, positives, scale = known.proportion
     value, spread = known.value / scale, float(np.nanvar(known.replicates.values / scale, ddof=1))
