@@ -44,12 +44,13 @@ def make(path: Path, rows: int) -> str:
 
 def bare_sort(path: str, options: dict[str, Any]) -> None:
     """What DuckDB alone takes to sort the columns and hand them out."""
-    from cutline.engines.arrow_stream import batches
-    from cutline.engines.duckdb_source import Options, opened
+    from cutline.sources.arrow_stream import batches
+    from cutline.sources.duckdb import Machine, open_table
+    from cutline.sources.files import TextFormat
 
-    with opened(path, None, Options(**options)) as source:
-        sql = f"SELECT p AS score, (y = 1)::UTINYINT AS positive FROM {source.table} ORDER BY score DESC"
-        for _ in batches(source.run(sql), source.interrupt):
+    with open_table(path, None, Machine(**options), TextFormat()) as table:
+        sql = f"SELECT p AS score, (y = 1)::UTINYINT AS positive FROM {table.relation} ORDER BY score DESC"
+        for _ in batches(table.run(sql), table.interrupt):
             pass
 
 

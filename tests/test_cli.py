@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import cutline as cl
-from cutline.commands.columns import class_names
 from cutline.commands.group import COMMANDS, cli
 from cutline.commands.output import as_markdown
+from cutline.sources.columns import class_names
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "applicants.csv"
 FAST = ["--resamples", "50"]
@@ -150,9 +150,9 @@ def test_a_wrong_name_suggests_the_nearest(scored: Path) -> None:
 def test_words_as_labels_need_the_positive_one(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("bought,p\nyes,0.9\nno,0.2\nyes,0.6\nno,0.7\n")
-    assert "holds 'no' and 'yes'" in refused("evaluate", path)
+    assert "holds the labels 'no' and 'yes'" in refused("evaluate", path)
     assert "--positive yes" in refused("evaluate", path)
-    assert "holds 'no', 'yes'" in refused("evaluate", path, "--positive", "Yes")
+    assert "the labels are 'no', 'yes'" in refused("evaluate", path, "--positive", "Yes")
     for positive, auc in (("yes", 0.75), ("no", 0.25)):
         text = run("evaluate", path, "--positive", positive, "--measure", "roc_auc", "--format", "json", *FAST).stdout
         assert json.loads(text)["measures"][0]["value"] == auc
@@ -176,22 +176,23 @@ def test_more_than_two_labels_are_refused_with_both_ways_out(tmp_path: Path) -> 
     path.write_text("y,p\na,0.9\nb,0.2\nc,0.6\n")
     message = refused("evaluate", path, "--label", "y")
     assert "--positive" in message
-    assert "'p_*'" in message
+    assert "give every class a score" in message
 
 
 def test_missing_values_name_the_row(tmp_path: Path) -> None:
     path = tmp_path / "gap.csv"
     path.write_text("y,p\n1,0.9\n0,\n1,0.1\n")
-    assert "column 'p' has no score in data row 2" in refused("evaluate", path)
+    assert "column 'p': data row 2 is missing" in refused("evaluate", path)
     path.write_text("y,p\n1,0.9\n,0.3\n0,0.1\n")
-    assert "column 'y' has no label in data row 2" in refused("evaluate", path, "--label", "y")
+    assert "column 'y': data row 2 is missing" in refused("evaluate", path, "--label", "y")
 
 
 def test_a_cell_that_is_no_number_names_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("y,p\n" + "".join(f"{k % 2},{k / 60000}\n" for k in range(50000)) + "1,n/a\n")
     for named in ([], ["--label", "y", "--score", "p"]):  # found while searching the label, or while fetching
-        assert refused("evaluate", path, *named).endswith("late.csv: line 50002: column 'p' holds 'n/a', not a number")
+        said = refused("evaluate", path, *named)
+        assert "late.csv: column 'p': data row 50,001 is 'n/a', which is not a number" in said
 
 
 def test_files_of_every_kind_give_the_same(scored: Path, tmp_path: Path) -> None:
@@ -384,7 +385,10 @@ def test_experiments_run_from_the_checkout_with_their_own_options(
         (["evaluate", "absent.csv"], "there is no file 'absent.csv'"),
         (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "401"], "--quota 401"),
         (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "many"], "'many'"),
-        (["evaluate", str(EXAMPLE), "--score", "applicant", "--label", "completed"], "not numbers"),
+        (
+            ["evaluate", str(EXAMPLE), "--score", "applicant", "--label", "completed"],
+            "data row 1 is 'A001', which is not a number",
+        ),
         (["evaluate", str(EXAMPLE), "--score", "tree", "--threshold", "x"], "'x' is not a valid float"),
         (["evalute", "x"], "did you mean 'evaluate'?"),
         (["select", str(EXAMPLE), "--score", "tree"], "--quota"),

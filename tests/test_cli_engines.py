@@ -55,8 +55,8 @@ def test_a_pattern_of_files_is_streamed(tmp_path: Path) -> None:
 def test_rows_that_lack_something_are_named_or_left_out_and_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "gaps.csv", cells={(40, 2): "", (50, 1): ""})
     said = refused("evaluate", path, *COLUMNS, "--engine", "duckdb")
-    assert "column 'p' has no score in data row 41 (2 rows in all lacking something)" in said
-    assert "--missing 'drop'" in said
+    assert "column 'y': data row 51 is missing; fill it in, or leave such rows (2 in all) out" in said
+    assert "--missing drop" in said
     found = run("evaluate", path, *COLUMNS, "--missing", "drop", "--measure", "pem")
     assert "dropped 2 · rows 198" in found.stdout
     pair = run("compare", path, "--label", "y", "--score", "p", "--score", "q", "--missing", "drop", "--measure", "pem")
@@ -76,9 +76,8 @@ def test_a_large_file_is_streamed_and_says_so(two: Path, monkeypatch: pytest.Mon
         (["--engine", "memory", "--memory-limit", "1GB"], "--memory-limit goes with --engine duckdb, not with memory"),
         (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark, not with duckdb"),
         (["--master", "local", "--temp-directory", "x"], "--temp-directory goes with --engine duckdb, not with spark"),
-        (["--engine", "memory", "--missing", "drop"], "--missing goes with --engine duckdb or spark"),
         (["--memory-limit", "plenty"], "--memory-limit must be a size such as '2GB', got 'plenty'"),
-        (["--engine", "duckdb", "--score", "[pq]"], "takes one score column, not 'p', 'q'"),
+        (["--engine", "duckdb", "--score", "[pq]"], "takes one score column with --engine duckdb, not 'p', 'q'"),
     ],
 )
 def test_options_that_do_not_go_together(two: Path, options: list[str], words: str) -> None:

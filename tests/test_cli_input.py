@@ -45,7 +45,7 @@ def test_select_and_plan_take_one_column(two: Path, command: list[str]) -> None:
     name, *more = command
     assert "p_*" not in run(name, "--help").stdout
     label = ["--label", "y"] if name == "plan" else []
-    assert "--score [pq] means 'p', 'q'; name one of them" in refused(name, two, *more, *label, "--score", "[pq]")
+    assert "[pq] means 'p', 'q'; name one of them with --score" in refused(name, two, *more, *label, "--score", "[pq]")
 
 
 @pytest.mark.parametrize("cells", [{(40, 1): '"1'}, {(40, 2): '"0.5'}], ids=["label", "score"])
@@ -84,17 +84,15 @@ def test_weights_are_told_by_file_column_and_data_row(tmp_path: Path) -> None:
         for command in (["evaluate", "--score", "p"], ["compare", "--score", "p", "--score", "w"]):
             name, *more = command
             said = refused(name, path, "--label", "y", *more, "--weight", "w")
-            assert f"weights.csv: column 'w' holds {bad} in data row 3; a weight must be finite" in said
+            assert f"weights.csv: column 'w': data row 3 is {bad}; a weight must be finite" in said
 
 
 def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
     path = write(tmp_path / "na.csv", cells={(57, 2): "n/a"})
     said = refused("evaluate", path, "--label", "y", "--score", "p")
-    assert said.endswith("na.csv: column 'p' holds text, not numbers ('n/a' in data row 58); it cannot be a score")
+    assert said == "na.csv: column 'p': data row 58 is 'n/a', which is not a number; correct it or drop the row"
     path.write_text('y;p\n1;"0,9"\n0;"0,123"\n')
-    assert "('0,9' in data row 1); it cannot be a score; write a decimal point" in refused(
-        "evaluate", path, "--label", "y", "--score", "p"
-    )
+    assert "understood: delimiter ;; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -116,8 +114,8 @@ def test_one_column_is_not_taken_for_ragged(tmp_path: Path) -> None:
 def test_other_encodings_and_binary_files(tmp_path: Path) -> None:
     path = tmp_path / "lat.csv"
     path.write_bytes("y,p,place\n1,0.9,Rom\n0,0.2,Köln\n".encode("latin-1"))
-    said = refused("evaluate", path, "--label", "y", "--score", "p")
-    assert "lat.csv is not in UTF-8: line 3 holds the byte 0xf6 (byte 28 of the file); convert it" in said
+    said = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem").stderr
+    assert said == "understood: encoding Latin-1 (Windows-1252)\n"
     path.write_bytes(b"\x00\x01\x9f" * 500)
     assert "lat.csv is not a text file (line 1 holds a zero byte)" in refused("evaluate", path)
     path = tmp_path / "no.parquet"
@@ -129,7 +127,7 @@ def test_a_header_alone_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "head.csv"
     path.write_text("y,p\n")
     for named in ([], ["--label", "y", "--score", "p"]):
-        assert refused("evaluate", path, *named) == f"{path} has no rows below its header"
+        assert refused("evaluate", path, *named) == "head.csv has no rows below its header; give at least one"
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
@@ -218,14 +216,13 @@ def test_the_settings_line_makes_the_result_again(tmp_path: Path) -> None:
 
 def test_a_column_of_many_values_is_no_label(two: Path) -> None:
     said = refused("evaluate", two, "--label", "id", "--score", "p")
-    assert "column 'id' holds 200 different values (" in said
-    assert "too many for a label" in said
+    assert "column 'id' holds more than two labels ('000', '001', '002', '003', '004', '005', …)" in said
 
 
 def test_many_classes_are_counted_right(tmp_path: Path) -> None:
     path = tmp_path / "eight.csv"
     path.write_text("y,p\n" + "".join(f"{name},0.{k}\n" for k, name in enumerate("abcdefgh")))
-    assert "('a', 'b', 'c', 'd', 'e', … (8 in all))" in refused("evaluate", path, "--label", "y", "--score", "p")
+    assert "('a', 'b', 'c', 'd', 'e', 'f', …)" in refused("evaluate", path, "--label", "y", "--score", "p")
 
 
 def test_columns_named_twice_and_files_without_header(tmp_path: Path) -> None:
@@ -236,7 +233,7 @@ def test_columns_named_twice_and_files_without_header(tmp_path: Path) -> None:
     run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST)
     path.write_text("1,0.9\n0,0.2\n1,0.6\n")
     result = run("evaluate", path, "--measure", "pem", *FAST)
-    assert "twice.csv has no header; its columns are called 'column0', 'column1'" in result.stderr
+    assert "understood: no header: the columns are called column0, column1" in result.stderr
 
 
 def test_select_does_not_advise_a_comparison(two: Path) -> None:
@@ -264,4 +261,4 @@ def test_rows_without_weight_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "weights.csv"
     path.write_text("y,p,w\n1,0.9,1\n0,0.2,0\n1,0.3,2\n0,0.1,1\n")
     result = run("evaluate", path, "--label", "y", "--score", "p", "--weight", "w", "--measure", "pem", *FAST)
-    assert "note: 1 of 4 rows has weight 0 and does not count" in result.stderr
+    assert "understood: 1 of 4 rows has weight 0 and does not count" in result.stderr

@@ -164,7 +164,7 @@ def test_every_type_of_label(values: tuple, positive: object, tmp_path: Path) ->
     con.sql("FROM t").write_parquet(path)
     expected = cl.evaluate(table["label"], table["score"], interval=None)
     for stream in (True, False):
-        found = evaluate_table(path, label="y", score="p", positive=positive, interval=None, stream=stream)
+        found = evaluate_table(path, label="y", score="p", pos_label=positive, interval=None, stream=stream)
         assert_same(found, expected)
 
 
@@ -452,16 +452,16 @@ def test_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     duckdb.sql("SELECT hash(i) / 2.0**64 AS p, i % 5 = 0 AS y FROM range(2000000) r(i)").write_parquet(path)
     folder = tmp_path / "temp"
     folder.mkdir()
-    from cutline.engines import duckdb_source
+    from cutline.sources import duckdb as room
 
-    connect = duckdb_source._connect
+    connect = room._connect
 
     def small(module: object, options: object, where: str) -> object:
         connection = connect(module, options, where)
         connection.execute("SET max_temp_directory_size = '1MB'")
         return connection
 
-    monkeypatch.setattr(duckdb_source, "_connect", small)
+    monkeypatch.setattr(room, "_connect", small)
     with pytest.raises((MemoryError, OSError), match="could not be sorted"):
         evaluate_table(
             path, label="y", score="p", stream=True, interval=None, memory_limit="30MB", temp_directory=folder

@@ -16,7 +16,7 @@ import pytest
 
 import cutline as cl
 from cutline.tables import compare_table, evaluate_table
-from test_cli import refused, shell
+from test_cli import refused, run, shell
 from test_cli_input import write
 
 Y = [1, 0, 1, 1, 0]
@@ -48,7 +48,7 @@ def sources(labels: list[Any], folder: Path) -> list[Any]:
 def test_every_source_reads_labels_alike(labels: list[Any], positive: Any, tmp_path: Path) -> None:
     expected = cl.evaluate(Y, P, interval=None)
     for source in sources(labels, tmp_path):
-        found = evaluate_table(source, positive=positive, **PLAIN)
+        found = evaluate_table(source, pos_label=positive, **PLAIN)
         assert found["roc_auc"].value == expected["roc_auc"].value, type(source)
         assert found.facts["positives"] == 3
 
@@ -56,16 +56,16 @@ def test_every_source_reads_labels_alike(labels: list[Any], positive: Any, tmp_p
 @pytest.mark.parametrize(
     ("labels", "positive", "words"),
     [
-        (["no", "yes", "no", "yes", "no"], "may", "is no value of column 'y', which holds 'no', 'yes'"),
-        ([1, 2, 1, 2, 1], "x", "is no value of column 'y'"),
-        ([True, False, True, False, True], "x", "is no value of column 'y'"),
+        (["no", "yes", "no", "yes", "no"], "may", "pos_label is 'may', but the labels are 'no', 'yes'"),
+        ([1, 2, 1, 2, 1], "x", "pos_label is 'x', but the labels are 1, 2"),
+        ([True, False, True, False, True], "x", "pos_label is 'x', but the labels are False, True"),
         ([[1], [2], [1], [2], [1]], None, "column 'y'"),
     ],
 )
 def test_labels_that_are_refused_alike(labels: list[Any], positive: Any, words: str, tmp_path: Path) -> None:
-    for source in sources(labels, tmp_path)[1:]:
+    for source in sources(labels, tmp_path):
         with pytest.raises(cl.InputError, match=words):
-            evaluate_table(source, positive=positive, **PLAIN)
+            evaluate_table(source, pos_label=positive, **PLAIN)
 
 
 def test_what_promises_a_table_is_loaded() -> None:
@@ -106,8 +106,9 @@ def test_what_the_machine_cannot_give_is_one_line(tmp_path: Path) -> None:
     path, columns = write(tmp_path / "t.csv"), ("--label", "y", "--score", "p")
     assert "no Spark master" in refused("evaluate", path, *columns, "--master", "nonsense")
     assert "--threads must be" in refused("evaluate", path, *columns, "--threads", "0")
-    assert "reads files, not standard input" in refused("evaluate", "-", *columns, "--engine", "duckdb", input="x")
-    assert "--score p is given twice" in refused("compare", path, *columns, "--score", "p")
+    piped = run("evaluate", "-", *columns, "--engine", "duckdb", "--measure", "pem", input=path.read_text())
+    assert "rows 200" in piped.stdout
+    assert "--score names 'p' twice" in refused("compare", path, *columns, "--score", "p")
     done = shell("evaluate", path, *columns, "--memory-limit", "1KB")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert "could not be sorted" in done.stderr

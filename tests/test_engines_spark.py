@@ -126,19 +126,19 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     rows = spark.createDataFrame([(1, 0.5, "a"), (0, None, "b"), (2, 0.3, None)], "y int, p double, c string")
     plain: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
     cases = [
-        ({}, "'p' has no score in 1 of 3 rows"),
-        ({"missing": "drop"}, "holds the labels 1, 2"),
+        ({}, r"column 'p': the row \(y=0, p=None, c='b'\) is missing; fill it in, or leave such rows"),
+        ({"missing": "drop"}, "holds the labels 1 and 2"),
         ({"score": "q"}, "did you mean 'p'|no column 'q'"),
-        ({"score": "c"}, "holds string, not numbers"),
-        ({"label": "c", "missing": "drop"}, "holds the labels 'a'; say which one is positive"),
-        ({"missing": "drop", "positive": 7}, "positive=7 is no value"),
-        ({"missing": "drop", "positive": 1, "memory_limit": "1GB"}, "memory_limit goes with DuckDB"),
-        ({"missing": "drop", "positive": 1, "stream": False}, "toPandas"),
+        ({"score": "c"}, "is 'a', which is not a number"),
+        ({"label": "c", "missing": "drop"}, "holds the label 'a'; say which label is positive"),
+        ({"missing": "drop", "pos_label": 7}, "pos_label is 7, but the labels are 1, 2"),
+        ({"missing": "drop", "pos_label": 1, "memory_limit": "1GB"}, "memory_limit does not go with a Spark DataFrame"),
+        ({"missing": "drop", "pos_label": 1, "stream": False}, "toPandas"),
     ]
     for wrong, words in cases:
         with pytest.raises(cl.InputError, match=words):
             evaluate_table(rows, **{**plain, **wrong})
-    found = evaluate_table(rows, missing="drop", positive=1, **plain)
+    found = evaluate_table(rows, missing="drop", pos_label=1, **plain)
     assert found.facts["dropped"] == 1
     assert found["roc_auc"].value == 1.0
     with pytest.raises(cl.InputError, match="no rows"):
@@ -146,22 +146,26 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(cl.InputError, match="y=0, p=None, c='b'"):  # a row is shown in place of a number
         evaluate_table(rows, **plain)
     negative = rows.selectExpr("y", "1.0 AS p", "-1.0 AS w").where("y < 2")
-    with pytest.raises(cl.InputError, match=r"negative or infinite in 2 rows, as in the row \(y="):
+    with pytest.raises(cl.InputError, match=r"'w': the row \(y=.* is -1; a weight must be"):
         evaluate_table(negative, weight="w", **plain)
 
 
 def test_columns_that_spark_cannot_take_are_refused_in_words(spark: Any) -> None:
     plain: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
     cases = [
-        ("SELECT id % 2 y, 9007199254740993 + id p FROM range(9)", {}, "'p' holds integers beyond 2\\^53"),
+        ("SELECT id % 2 y, 9007199254740993 + id p FROM range(9)", {}, "'p': the row .* is an integer beyond 2\\^53"),
         ("SELECT id % 2 y, CAST(9007199254740993 + id AS decimal(38,0)) p FROM range(9)", {}, "beyond 2\\^53"),
-        ("SELECT id % 2 y, 1.0 p, 9007199254740993 + id w FROM range(9)", {"weight": "w"}, "'w' holds integers beyond"),
+        (
+            "SELECT id % 2 y, 1.0 p, 9007199254740993 + id w FROM range(9)",
+            {"weight": "w"},
+            "'w': the row .* is an integer beyond",
+        ),
         ("SELECT id % 2 y, 0.5 p, 0.4 p FROM range(9)", {}, "several columns called 'p'"),
         ("SELECT id % 2 y, 0.5 p, 0.4 P FROM range(9)", {}, "several columns called 'p' \\('p', 'P'\\)"),
-        ("SELECT make_interval(id % 2) y, id p FROM range(9)", {"positive": "x"}, "holds interval, which cannot be a"),
-        ("SELECT map('a', id % 2) y, id p FROM range(9)", {"positive": "x"}, "holds map<string,bigint>, which cannot"),
-        ("SELECT id > 4 y, id p FROM range(9)", {"positive": "x"}, "positive='x' is no value of column 'y'"),
-        ("SELECT array(id % 2) y, id p FROM range(9)", {}, "holds array<bigint>, which cannot be a label"),
+        ("SELECT make_interval(id % 2) y, id p FROM range(9)", {"pos_label": "x"}, "holds interval, not labels"),
+        ("SELECT map('a', id % 2) y, id p FROM range(9)", {"pos_label": "x"}, "holds map<string,bigint>, not labels"),
+        ("SELECT id > 4 y, id p FROM range(9)", {"pos_label": "x"}, "pos_label is 'x', but the labels are False, True"),
+        ("SELECT array(id % 2) y, id p FROM range(9)", {}, "holds array<bigint>, not labels"),
     ]
     for query, more, words in cases:
         with pytest.raises(cl.InputError, match=words):

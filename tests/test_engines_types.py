@@ -50,23 +50,25 @@ def test_files_of_a_pattern_are_not_cast_to_the_types_of_the_first(kind: str, st
 
 def test_labels_of_a_pattern_keep_their_values(tmp_path: Path) -> None:
     path = parts(tmp_path, {"y": Y == 1, "p": P}, {"y": Y * 3, "p": P})
-    assert "more than two labels (0, 1, 3, first in row 100: 3)" in said(path)
-    assert evaluate_table(path, positive=3, **PLAIN).facts["positives"] == 60
+    assert "more than two labels (0, 1, 3)" in said(path)
+    assert evaluate_table(path, pos_label=3, **PLAIN).facts["positives"] == 60
 
 
 def test_a_column_that_one_file_lacks_is_missing_there(tmp_path: Path) -> None:
     path = parts(tmp_path, {"y": Y, "q": P}, {"y": Y, "p": P})
-    assert "column 'p' has no score in row 0 (100 rows in all" in said(path)
+    assert "column 'p': data row 1 is missing; fill it in, or leave such rows (100 in all) out" in said(path)
     assert evaluate_table(path, missing="drop", **PLAIN).facts["dropped"] == 100
 
 
 def test_files_of_several_kinds(tmp_path: Path) -> None:
     (tmp_path / "part-1.csv").write_text("y,p\n1,0.5\n")
     parts(tmp_path, {"y": Y, "p": P}, {"y": Y, "p": P})
-    assert "means files of several kinds, such as part-0.parquet and part-1.csv" in said(str(tmp_path / "part-*"))
+    assert "part-* means files of several kinds, such as part-0.parquet and part-1.csv" in said(
+        str(tmp_path / "part-*")
+    )
     (tmp_path / "a.parquet.gz").write_text("x")
-    assert "Parquet is compressed inside" in said(tmp_path / "a.parquet.gz")
-    assert "Parquet is compressed inside" in refused("evaluate", tmp_path / "a.parquet.gz")
+    assert ".parquet is compressed inside" in said(tmp_path / "a.parquet.gz")
+    assert ".parquet is compressed inside" in refused("evaluate", tmp_path / "a.parquet.gz")
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -88,7 +90,7 @@ def test_fractions_behind_many_integers_are_not_rounded(kind: str, stream: bool,
 def test_labels_that_are_fractions_far_down(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p\n" + FIRST + "0.6,1\n")
-    assert "more than two labels (0.0, 0.6, 1.0, first in row 60000: 0.6)" in said(path)
+    assert "more than two labels (0, 0.6, 1)" in said(path)
     assert "more than two labels" in refused("evaluate", path, "--label", "y", "--score", "p")
 
 
@@ -103,15 +105,16 @@ def test_chosen_rows_keep_their_fractions(tmp_path: Path) -> None:
 def test_integers_that_floats_confuse(lines: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p\n" + lines)
-    if duckdb.__version__ >= "2" or "9223" in lines:
-        assert "column 'p' holds integers beyond 2^53" in said(path)
-        assert "column 'p' holds an integer beyond 2^53 in data row" in refused("evaluate", path, "--score", "p")
+    row = 1 + lines[: lines.index("1844" if "1844" in lines else "9223")].count("\n")
+    words = f"column 'p': data row {row:,} is an integer beyond 2^53"
+    assert words in said(path)
+    assert words in refused("evaluate", path, "--label", "y", "--score", "p")
 
 
 def test_integers_that_floats_confuse_from_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pandas.DataFrame({"y": [1, 0], "p": [2**53 + 1, 2**53]}).to_parquet(path)
-    assert "beyond 2^53 in data row 1" in refused("evaluate", path, "--label", "y", "--score", "p")
+    assert "data row 1 is an integer beyond 2^53" in refused("evaluate", path, "--label", "y", "--score", "p")
 
 
 def test_numbers_and_words_that_are_kept_as_text(tmp_path: Path) -> None:
@@ -125,23 +128,26 @@ def test_numbers_and_words_that_are_kept_as_text(tmp_path: Path) -> None:
         both = compare_table(path, label="y", scores={"a": "p", "b": "p"}, interval=None, stream=stream)
         assert both["b"]["brier_score"].value == pytest.approx(expected)
     pandas.DataFrame({"y": Y, "p": [*text[:5], "1_000", *text[6:]]}).to_parquet(path)
-    assert "column 'p' has '1_000' in row 5, which is no number; it cannot be a score" in said(path)
+    assert "column 'p': data row 6 is '1_000', which is not a number" in said(path)
     words = tmp_path / "t.csv"
     words.write_text("y,p\n1,true\n0,False\n")
     assert evaluate_table(words, **PLAIN)["accuracy"].value == 1.0
     words.write_text("y;p\n1;0,5\n0;0,3\n")
-    assert "'0,5' in row 0, which is no number; it cannot be a score; write a decimal point" in said(words)
+    comma = evaluate_table(words, **PLAIN)
+    assert comma["brier_score"].value == pytest.approx((0.5**2 + 0.3**2) / 2)
+    assert comma.facts["understood"] == "delimiter ;; score 'p' as decimal comma"
+    words.write_text("y;p\n1;0.5\n0;0,3\n")
+    assert "data row 2 is '0,3', which is not a number; write a decimal point" in said(words)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (b"y,p\n1,0.5\n0\n1,0.4\n", "line 3 has 1 field, the header 2"),
-        (b"y,p,c\n1,0.5,\xe4\n", "is not in UTF-8: line 2 holds the byte 0xe4"),
-        ("y,p\n1,0.5\n".encode("utf-16"), "is not a text file"),
+        (b"y,p,c\n1,0.5,\0\n", "is not a text file (line 2 holds a zero byte)"),
         (b"y,p\n", "t.csv has no rows"),
-        (b"y,p\n1,\n0,\n", "every row lacks a label, a score or a weight"),
-        (b"y,p\n1,0.5\n0,1_000\n", "'1_000' in row 1, which is no number"),
+        (b"y,p\n1,\n0,\n", "every row of t.csv lacks a label, a score or a weight"),
+        (b"y,p\n1,0.5\n0,1_000\n", "data row 2 is '1_000', which is not a number"),
         (b"y,p,p\n1,0.5,0.1\n", "t.csv has several columns called 'p'; rename all but one"),
     ],
 )
@@ -152,10 +158,12 @@ def test_bad_text_is_told_as_on_the_command_line(text: bytes, words: str, tmp_pa
 
 def test_one_bad_file_of_a_pattern_is_named(tmp_path: Path) -> None:
     (tmp_path / "t-0.csv").write_text("y,p,c\n1,0.5,a\n")
-    (tmp_path / "t-1.csv").write_bytes(b"y,p,c\n1,0.5,\xe4\n")
-    assert "t-1.csv is not in UTF-8" in said(str(tmp_path / "t-*.csv"))
+    (tmp_path / "t-1.csv").write_bytes(b"y,p,c\n1,0.5,a\n0,0.5\n")
+    assert "t-1.csv: line 3 has 2 fields, the header 3" in said(str(tmp_path / "t-*.csv"))
     (tmp_path / "t-1.csv").write_text("y,q\n1,0.5\n")
-    assert "t-1.csv" in said(str(tmp_path / "t-*.csv"))
+    assert "t-1.csv has other columns than t-0.csv" in said(str(tmp_path / "t-*.csv"))
+    (tmp_path / "t-1.csv").write_text("p;c;y\n0.25;b;0\n")  # another order and delimiter are no trouble
+    assert evaluate_table(str(tmp_path / "t-*.csv"), **PLAIN)["brier_score"].value == pytest.approx(0.15625)
 
 
 def test_names_that_occur_twice(tmp_path: Path) -> None:
@@ -169,7 +177,9 @@ def test_names_that_occur_twice(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(twice, path)
     assert "t.parquet has several columns called 'p'" in said(path)
     (tmp_path / "t.csv").write_text("y,Y,p\n1,5,0.5\n0,6,0.4\n")
-    assert "DuckDB calls the column 'Y' 'Y_1'" in said(tmp_path / "t.csv", label="Y")
+    assert "pos_label=6" in said(tmp_path / "t.csv", label="Y")
+    pyarrow.parquet.write_table(pyarrow.table({"y": [1, 0], "Y": [5, 6], "p": [0.5, 0.4]}), path)
+    assert "column 'Y' holds the labels 5 and 6" in said(path, label="Y")
 
 
 @pytest.mark.parametrize("end", [";", " -- all of them", "; -- all of them\n", "\n"])

@@ -220,9 +220,11 @@ def test_missing_values_are_refused_by_row(kind: str, argument: str) -> None:
         cl.roc_auc(**columns)
 
 
-def test_text_that_looks_like_numbers_is_no_score() -> None:
-    with pytest.raises(cl.InputError, match=r"y_score.*row 0"):
-        cl.roc_auc([1, 0], ["0.9", "0.1"])
+def test_text_is_a_score_if_every_cell_is_a_number() -> None:
+    assert cl.roc_auc(["1", "0", "0"], ["0.9", "1e-1", " .5"]) == 1.0
+    for wrong in (["0.9", "high"], ["0.9", "1_000"], ["0,9", "0,1"], ["9%", "1%"], ["0.9", 0j]):
+        with pytest.raises(cl.InputError, match=r"y_score: row .* not a number"):
+            cl.roc_auc([1, 0], wrong)
 
 
 def test_a_table_is_no_column() -> None:
@@ -272,5 +274,5 @@ def test_tensors_that_record_gradients() -> None:
 
 
 def test_tensors_elsewhere_are_refused_with_the_remedy() -> None:
-    with pytest.raises(cl.InputError, match=r"y_score is a tensor on .*y_score\.cpu\(\)"):
+    with pytest.raises(cl.InputError, match=r"y_score is a tensor on .*\.cpu\(\)"):
         cl.roc_auc([1, 0], Tensor([0.9, 0.1], "cuda"))

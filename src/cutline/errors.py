@@ -113,7 +113,8 @@ class InputError(ValueError):
     ``{pos_label='yes'}``, and values from the data pass through ``show``. ``argument`` is ``None`` where the sentence
     is about no argument (a file that is not there); ``problem`` is then the whole sentence.
 
-    ``column`` is the name of a column of a table, said in place of the argument; ``where`` names the file or table.
+    ``row`` counts from 0; it is a description where rows have no numbers. ``column`` is the name of a column of a
+    table, said in place of the argument; ``where`` names the file or table.
 
     >>> print(InputError("y_score", "is NaN", "drop the row or give it a number", row=3))
     y_score: row 3 is NaN; drop the row or give it a number
@@ -129,11 +130,12 @@ class InputError(ValueError):
         problem: str | None = None,
         remedy: str = "",
         *,
-        row: int | None = None,
+        row: int | str | None = None,
         column: str | None = None,
         where: str | None = None,
     ) -> None:
-        if problem is None:  # one plain sentence, until every place that raises says its facts
+        self.plain = problem is None  # one plain sentence, until every place that raises says its facts
+        if problem is None:
             argument, problem = None, str(argument).replace("{", "{{").replace("}", "}}")
         self.argument, self.problem, self.remedy = argument, problem, remedy
         self.row, self.column, self.where = row, column, where
@@ -152,7 +154,7 @@ class InputError(ValueError):
             subject = f"column {self.column!r}"
         said = terms.fill(self.problem)
         if self.row is not None:
-            place = terms.row(self.row, in_file=self.where is not None)
+            place = self.row if isinstance(self.row, str) else terms.row(self.row, in_file=self.where is not None)
             said = f"{subject}: {place} {said}" if subject else f"{place} {said}"
         elif subject:
             said = f"{subject} {said}"

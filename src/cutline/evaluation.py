@@ -41,6 +41,7 @@ class Evaluation(TabularResult):
     threshold: float
     quota: int | None
     dropped: int | None = None
+    understood: str = ""
 
     @property
     def ranking(self) -> Ranking:
@@ -80,8 +81,12 @@ class Evaluation(TabularResult):
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """Rows, positives, how much is tied; of a table also how many rows were dropped because a value was missing."""
-        own = {} if self.dropped is None else {"dropped": self.dropped}
+        """Rows, positives, how much is tied; of a table also how many rows were dropped because a value was missing,
+
+        and how it was understood where it is not plain.
+        """
+        own: dict[str, Any] = {} if self.dropped is None else {"dropped": self.dropped}
+        own |= {"understood": self.understood} if self.understood else {}
         return MappingProxyType({**self.rows.facts, **own})
 
     @checked

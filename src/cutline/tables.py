@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from .comparison import Comparison
+from .comparison import Comparison, compare
+from .engines.request import EvaluationRequest
 from .errors import InputError
-from .evaluation import Evaluation
+from .evaluation import Evaluation, evaluate
 from .inference.settings import INTERVAL, Settings
+from .sources.doors import open_source, rows_of
+from .sources.duckdb import DuckTable, Machine
+from .sources.files import TextFormat
+from .sources.frames import Frame, Rows
+from .sources.tables import Checked, Roles
 from .validate import checked
 
 
@@ -20,7 +27,8 @@ def evaluate_table(
     label: str,
     score: str,
     weight: str | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
+    clusters: str | None = None,
     query: str | None = None,
     name: str | None = None,
     threshold: float = 0.5,
@@ -32,6 +40,10 @@ def evaluate_table(
     seed: int = 0,
     stratify: bool | None = None,
     missing: str = "error",
+    delimiter: str | None = None,
+    quote: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     memory_limit: str | None = None,
     threads: int | None = None,
     temp_directory: str | os.PathLike[str] | None = None,
@@ -40,10 +52,15 @@ def evaluate_table(
 ) -> Evaluation:
     """Evaluate the scores in a table: a file or many, a query, a frame, or a table on a Spark cluster.
 
-    ``source``: a path or pattern (CSV, TSV, Parquet, JSON lines; ``.gz``, ``.zst``), a DuckDB relation, a DuckDB
-    connection or a database (``"postgres:…"``, ``"mysql:…"``, ``"sqlite:…"``) with a ``query``, a pandas, polars or
-    Arrow table, or a Spark DataFrame. ``label``, ``score`` and ``weight`` name its columns, ``positive`` the label that
-    counts as positive where it does not say so itself.
+    ``source``: a path or pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz``, ``.zst``; ``"-"`` for standard input),
+    a DuckDB relation, a DuckDB connection or a database (``"postgres:…"``, ``"mysql:…"``, ``"sqlite:…"``) with a
+    ``query``, a pandas, polars or Arrow table, a mapping from names to columns, or a Spark DataFrame. ``label``,
+    ``score``, ``weight`` and ``clusters`` name its columns, ``pos_label`` the label that counts as positive where it
+    does not say so itself. Labels and numbers are read as everywhere, whatever the source.
+
+    A text file has one delimiter, quote, encoding and sign for decimals, found in its evidence; ``delimiter``,
+    ``quote``, ``encoding`` and ``decimal`` say them. Text may write all scores as per cent or with decimal commas.
+    What was understood and is not plain stands in ``ev.facts["understood"]``.
 
     Up to a million rows are loaded and treated as :func:`evaluate` treats arrays. Longer tables are sorted by DuckDB
     within ``memory_limit``, on disk in ``temp_directory`` where they need it, and streamed: the measures and analytic
@@ -53,33 +70,24 @@ def evaluate_table(
     ``missing``: ``"error"`` refuses a row without label, score or weight; ``"drop"`` leaves such rows out and reports
     how many as ``ev.facts["dropped"]``.
     """
-    settings = Settings(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
-    from .engines.request import EvaluationRequest
+    _need(label, "label")
+    _need(score, "score")
+    roles = Roles(label, {str(score) if name is None else name: score}, weight, clusters, pos_label, missing, decimal)
+    request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
+    machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
+    with open_source(source, query, machine, text) as table:
+        found = _found(table, roles, request)
+        if isinstance(found, Rows):
+            ((model, values),) = found.scores.items()
+            ev = evaluate(found.positive, values, name=model, **_in_memory(found, request))
+            return _with_facts(ev, found)
+        if isinstance(found, Checked):
+            from .engines.duckdb_engine import evaluate as through_duckdb
 
-    wishes = EvaluationRequest(threshold, quota, measures, settings, n_resamples, stream)
-    columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
-    for role, column in (("label", label), ("score", score)):
-        if column is None:
-            raise InputError(f"{role} must be the name of a column, got None")
-    title = str(score) if name is None else name
-    machine = _options(memory_limit, threads, temp_directory)
-    if _is_from(source, "pyspark"):
+            return through_duckdb(table, found, next(iter(found.scores)), request)
         from .engines.spark_engine import evaluate as on_spark
 
-        _only_for_duckdb(machine.given, query, "Spark")
-        return on_spark(source, score=score, name=title, **columns)
-    source = _loaded(source)
-    if _is_frame(source):
-        from .engines.frames import evaluate as in_memory
-
-        _only_for_duckdb(machine.given, query, "a table in memory")
-        return in_memory(source, score=score, name=title, **columns)
-    from .engines.duckdb_engine import evaluate as through_duckdb
-    from .engines.duckdb_source import opened
-    from .engines.duckdb_types import settled
-
-    with opened(source, query, machine) as table:
-        return through_duckdb(settled(table, label, [score], weight), score=score, name=title, **columns)
+        return on_spark(table, roles, request)
 
 
 @checked(interval=INTERVAL)
@@ -89,7 +97,8 @@ def compare_table(
     label: str,
     scores: Sequence[str] | Mapping[str, str],
     weight: str | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
+    clusters: str | None = None,
     query: str | None = None,
     threshold: float = 0.5,
     quota: int | float | None = None,
@@ -101,6 +110,10 @@ def compare_table(
     stratify: bool | None = None,
     margin: float | None = None,
     missing: str = "error",
+    delimiter: str | None = None,
+    quote: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     memory_limit: str | None = None,
     threads: int | None = None,
     temp_directory: str | os.PathLike[str] | None = None,
@@ -111,33 +124,71 @@ def compare_table(
 
     ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
     """
-    named = _named(scores)
-    if label is None:
-        raise InputError("label must be the name of a column, got None")
-    settings = Settings(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
-    from .engines.request import EvaluationRequest
+    _need(label, "label")
+    roles = Roles(label, _named(scores), weight, clusters, pos_label, missing, decimal)
+    request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
+    machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
+    with open_source(source, query, machine, text) as table:
+        found = _found(table, roles, request)
+        if isinstance(found, Rows):
+            comparison = compare(found.positive, found.scores, margin=margin, **_in_memory(found, request))
+            known = {name: _with_facts(ev, found) for name, ev in comparison.evaluations.items()}
+            return replace(comparison, evaluations=known)
+        if isinstance(found, Checked):
+            from .engines.duckdb_engine import compare as through_duckdb
 
-    wishes = EvaluationRequest(threshold, quota, measures, settings, n_resamples, stream)
-    columns = {"label": label, "weight": weight, "positive": _as_text(positive), "missing": missing, "wishes": wishes}
-    machine = _options(memory_limit, threads, temp_directory)
-    if _is_from(source, "pyspark"):
+            return through_duckdb(table, found, request, margin)
         from .engines.spark_engine import compare as on_spark
 
-        _only_for_duckdb(machine.given, query, "Spark")
-        return on_spark(source, scores=named, margin=margin, **columns)
-    source = _loaded(source)
-    if _is_frame(source):
-        from .engines.frames import compare as in_memory
+        return on_spark(table, roles, request, margin)
 
-        _only_for_duckdb(machine.given, query, "a table in memory")
-        return in_memory(source, scores=named, margin=margin, **columns)
-    from .engines.duckdb_engine import compare as through_duckdb
-    from .engines.duckdb_source import opened
-    from .engines.duckdb_types import settled
 
-    with opened(source, query, machine) as table:
-        own = settled(table, label, list(named.values()), weight)
-        return through_duckdb(own, scores=named, margin=margin, **columns)
+def _need(column: Any, role: str) -> None:
+    if column is None:
+        raise InputError(role, "must be the name of a column, got None")
+
+
+def _request(
+    threshold: float,
+    quota: int | float | None,
+    measures: Sequence[Any] | None,
+    interval: str | None,
+    level: float,
+    n_resamples: int | None,
+    seed: int,
+    stratify: bool | None,
+    progress: bool | None,
+    stream: bool | None,
+) -> EvaluationRequest:
+    settings = Settings(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
+    return EvaluationRequest(threshold, quota, measures, settings, n_resamples, stream)
+
+
+def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Checked | None:
+    """The rows in memory, or what was checked of those that are streamed; None for rows on a cluster."""
+    return rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
+
+
+def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
+    """What ``evaluate`` and ``compare`` take."""
+    settings = request.settings
+    return {
+        "sample_weight": rows.weight,
+        "clusters": rows.clusters,
+        "threshold": request.threshold,
+        "quota": request.quota,
+        "measures": request.measures,
+        "interval": settings.interval,
+        "level": settings.level,
+        "n_resamples": settings.n_resamples,
+        "seed": settings.seed,
+        "stratify": settings.stratify,
+        "progress": settings.progress,
+    }
+
+
+def _with_facts(ev: Evaluation, rows: Rows) -> Evaluation:
+    return replace(ev, dropped=rows.dropped, understood="; ".join(rows.understood))
 
 
 def _named(scores: Any) -> dict[str, Any]:
@@ -158,60 +209,5 @@ def _named(scores: Any) -> dict[str, Any]:
     return named
 
 
-def _as_text(positive: Any) -> Any:
-    """A label of bytes as the text that every source can compare."""
-    return positive.decode("utf-8", "backslashreplace") if isinstance(positive, bytes) else positive
-
-
-def _options(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Any:
-    from .engines.duckdb_source import Options
-
-    return Options(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))
-
-
-def _is_from(source: Any, library: str) -> bool:
-    return any(kind.__module__.partition(".")[0] == library for kind in type(source).__mro__)
-
-
-def _loaded(source: Any) -> Any:
-    """What is only a promise of a table, as the table; a single column is none."""
-    kind = type(source).__name__
-    if _is_from(source, "polars") and kind == "LazyFrame":
-        return source.collect()
-    if _is_from(source, "pyarrow") and kind == "RecordBatchReader":
-        return source.read_all()
-    if _is_from(source, "pyarrow") and hasattr(source, "to_table"):  # a dataset
-        return source.to_table()
-    if _is_from(source, "pyarrow") and kind == "RecordBatch":
-        import pyarrow
-
-        return pyarrow.Table.from_batches([source])
-    if any(_is_from(source, library) for library in ("pandas", "polars", "pyarrow")) and (
-        not hasattr(source, "columns") or kind == "Index"
-    ):
-        _refuse(source)
-    return source
-
-
-def _is_frame(source: Any) -> bool:
-    """A table in memory: pandas, polars, Arrow, or a mapping from names to columns."""
-    if isinstance(source, Mapping):
-        return True
-    return any(_is_from(source, library) for library in ("pandas", "polars", "pyarrow")) or (
-        not isinstance(source, str | os.PathLike)
-        and not _is_from(source, "duckdb")
-        and not _is_from(source, "_duckdb")
-        and _refuse(source)
-    )
-
-
-def _refuse(source: Any) -> bool:
-    raise InputError(
-        f"a table is a path, a DuckDB relation or connection, a pandas, polars or Arrow table, or a Spark DataFrame; "
-        f"got {type(source).__name__}"
-    )
-
-
-def _only_for_duckdb(given: Sequence[str], query: str | None, what: str) -> None:
-    if given or query is not None:
-        raise InputError(f"{(given or ['query'])[0]} goes with DuckDB; the source is {what}")
+def _options(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Machine:
+    return Machine(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, show
 from . import options
-from .evaluate import check_outputs, facts_of, library_options, settings_of, warm_up, write_outputs
+from .evaluate import check_outputs, facts_of, settings_of, warm_up, write_outputs
 from .output import Block, Report
+from .reading import say_understood
 from .speech import spoken
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ Examples:
 @options.all_option
 @click.option("--margin", type=float, help="Difference that does not matter to you.")
 @options.inference_options
+@options.reading_options
 @options.engine_options
 @options.format_option
 @options.html_option
@@ -51,36 +53,23 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     FILE holds a row for each case, with its real outcome and a score column for each model. Without --score all
     columns of fractions are compared.
     """
-    from ..comparison import compare as compare_arrays
-    from .columns import choose_columns, read_labels
-    from .engine import choose_engine, table
-    from .reading import opened
+    from ..tables import compare_table
+    from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
     engine = choose_engine(file, asked)
-    if engine.name != "memory":
-        from ..tables import compare_table
-
-        with table(file, engine, label, scores, asked, several=True) as (rows, columns, settings):
-            comparison = compare_table(rows, scores=columns.scores, margin=asked["margin"], **settings)
-        first = next(iter(comparison.evaluations.values()))
-        facts = facts_of(file, columns, ", ".join(columns.scores), asked, first.facts["dropped"])
-    else:
-        with opened(file) as source:
-            warm_up()
-            columns = choose_columns(source, label, scores, asked["weight"], several=True)
-            if len(columns.scores) < 2:
-                raise InputError(
-                    f"a comparison needs two score columns or more; --score names only {columns.scores[0]!r}"
-                )
-            labels = read_labels(source, columns.label, asked["positive"])
-            weight = None if columns.weight is None else source.weights(columns.weight)
-            read = {name: source.numbers(name, "score") for name in columns.scores}
-        with spoken(source.name):
-            comparison = compare_arrays(
-                labels, read, sample_weight=weight, margin=asked["margin"], **library_options(asked)
-            )
-        facts = facts_of(source.name, columns, ", ".join(columns.scores), asked)
+    with open_for(engine, file, asked) as table:
+        warm_up()
+        columns = named_columns(engine, table, label, scores, asked["weight"], several=True)
+        if len(columns.scores) < 2:
+            said = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
+            raise InputError(None, said, "name them with {score}")
+        with spoken(table.name):
+            options = table_options(engine, columns, asked)
+            comparison = compare_table(table, scores=columns.scores, margin=asked["margin"], **options)
+    first = next(iter(comparison.evaluations.values()))
+    say_understood(first.understood)
+    facts = facts_of(file, columns, ", ".join(columns.scores), asked, first.dropped)
     write_outputs(comparison, facts, asked)
     report(comparison, facts, asked["measures"], everything=asked["everything"]).publish(form)
 

@@ -40,11 +40,11 @@ def demo() -> None:
     """
     from ..comparison import compare
     from .compare import report
-    from .reading import opened
+    from .reading import load, opened
 
-    with example_file() as path, opened(str(path)) as source:
-        label = source.numbers("completed", "label")
-        scores = {name: source.numbers(name, "score") for name in MODELS}
+    with example_file() as path, opened(str(path)) as table:
+        rows = load(table, "completed", MODELS, None, {})
+    label, scores = rows.positive, rows.scores
     say(f"{len(label)} people apply for a course with {PLACES} places. Three models say who would complete it.\n")
     comparison = compare(label, scores, quota=PLACES)
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}

@@ -13,13 +13,11 @@ from typing import Any
 
 import click
 
-from ..engines.duckdb_source import listed
 from ..errors import InputError
-from .columns import Columns, choose_columns
 from .evaluate import library_options
 from .output import check_extra, note
-from .reading import opened
-from .speech import in_options, spoken
+from .reading import Columns, choose_columns, opened
+from .speech import in_options
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}  # bytes from which a file is streamed
@@ -32,23 +30,20 @@ class Engine:
 
     name: str
     master: str | None
-    missing: str
     machine: dict[str, Any]
 
 
 def choose_engine(file: str, asked: dict[str, Any]) -> Engine:
     """Take the options of an engine out of those that were given; refuse what does not go together."""
-    name, master, missing = (asked.pop(key) for key in ("engine", "master", "missing"))
+    name, master = (asked.pop(key) for key in ("engine", "master"))
     machine = {key: value for key in _MACHINE if (value := asked.pop(key)) is not None}
     if name == "auto":
-        name = _fitting(file, master, bool(machine) or missing is not None)
+        name = _fitting(file, master, bool(machine))
     if master is not None and name != "spark":
         raise InputError(f"--master goes with --engine spark, not with {name}")
     if machine and name != "duckdb":
         raise InputError(f"--{next(iter(machine)).replace('_', '-')} goes with --engine duckdb, not with {name}")
-    if missing is not None and name == "memory":
-        raise InputError("--missing goes with --engine duckdb or spark; in memory, fill in the file or drop the rows")
-    return Engine(name, master, missing or "error", machine)
+    return Engine(name, master, machine)
 
 
 def _fitting(file: str, master: str | None, streamed: bool) -> str:
@@ -65,55 +60,48 @@ def _fitting(file: str, master: str | None, streamed: bool) -> str:
 
 
 @contextmanager
-def table(
-    file: str, engine: Engine, label: str | None, scores: Sequence[str], asked: dict[str, Any], *, several: bool
-) -> Iterator[tuple[Any, Columns, dict[str, Any]]]:
-    """The source for ``evaluate_table`` or ``compare_table``, its columns, and the options of the call."""
-    if file == "-":
-        raise InputError(f"--engine {engine.name} reads files, not standard input; save it to a file, or leave it out")
-    columns = _columns(file, engine, label, scores, asked["weight"], several)
-    given = click.get_current_context().get_parameter_source("resamples")
-    options = {
-        "label": columns.label,
-        "weight": columns.weight,
-        "positive": asked["positive"],
-        "missing": engine.missing,
-        **library_options(asked),
-        **engine.machine,
-    }
-    if given is click.core.ParameterSource.DEFAULT:
-        options["n_resamples"] = None  # a stream has a default of its own
-    with spoken(), _told():  # the engines name the file themselves
-        if engine.name == "spark":
-            with _spark(file, engine.master or "local[*]") as frame:
-                yield frame, columns, options
-        else:
-            yield file, columns, options
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Too little memory is told in one line, as everything is that a user can change."""
+def open_for(engine: Engine, file: str, asked: dict[str, Any]) -> Iterator[Any]:
+    """The file as a table, where the engine reads it; opened once. Too little memory is told in one line."""
     try:
-        yield
+        if engine.name == "spark":
+            from ..sources.spark import SparkTable
+
+            with _spark(file, engine.master or "local[*]") as frame:
+                yield SparkTable(frame)
+        else:
+            with opened(file, asked, engine.machine) as table:
+                yield table
     except MemoryError as error:
         raise click.ClickException(in_options(str(error) or "the memory does not suffice")) from None
 
 
-def _columns(
-    file: str, engine: Engine, label: str | None, scores: Sequence[str], weight: str | None, several: bool
+def named_columns(
+    engine: Engine, table: Any, label: str | None, scores: Sequence[str], weight: str | None, *, several: bool
 ) -> Columns:
-    """The columns: guessed from one file as ever, but named by the user where there are many files or a cluster."""
-    if engine.name == "duckdb" and os.path.isfile(file) and not file.lower().endswith(".zst"):
-        with opened(file) as source:
-            columns = choose_columns(source, label, scores, weight, several=several, load=False)
-    elif label is None or not scores:
-        raise InputError(f"{file}: name its columns with --label and --score")
-    else:
-        columns = Columns(label, tuple(dict.fromkeys(scores)), weight)
-    if not several and len(columns.scores) > 1:
-        raise InputError(f"--engine {engine.name} takes one score column, not {listed(columns.scores)}")
-    return columns
+    """The columns: chosen where only one can be meant, but named by the user for many files or a cluster."""
+    many = table.files is not None and len(table.files.files) > 1 if engine.name != "spark" else True
+    if not many:
+        return choose_columns(table, label, scores, weight, several=several)
+    if label is None or not scores:
+        raise InputError(None, f"{table.name} is read from many files", "name its columns with {label} and {score}")
+    return Columns(label, tuple(dict.fromkeys(scores)), weight)
+
+
+def table_options(engine: Engine, columns: Columns, asked: dict[str, Any]) -> dict[str, Any]:
+    """What ``evaluate_table`` and ``compare_table`` take."""
+    given = click.get_current_context().get_parameter_source("resamples")
+    options = {
+        "label": columns.label,
+        "weight": columns.weight,
+        "pos_label": asked["positive"],
+        "missing": asked["missing"] or "error",
+        "decimal": asked["decimal"],
+        "stream": False if engine.name == "memory" else None,
+        **library_options(asked),
+    }
+    if given is click.core.ParameterSource.DEFAULT:
+        options["n_resamples"] = None  # a stream has a default of its own
+    return options
 
 
 @contextmanager

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, listed
 from . import options
 from .output import Block, Report, check_extra, check_writable, note, settings_line
+from .reading import say_understood
 from .speech import spoken
 
 if TYPE_CHECKING:
     from ..decide.thresholds import Cut
     from ..evaluation import Evaluation, OneVsRest
-    from .columns import Columns
-    from .reading import Source
+    from ..sources.duckdb import DuckTable
+    from .reading import Columns
 
 EXAMPLES = """\b
 Examples:
@@ -46,6 +47,7 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.measure_option
 @options.all_option
 @options.inference_options
+@options.reading_options
 @options.engine_options
 @options.format_option
 @options.html_option
@@ -59,32 +61,31 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     FILE holds a row for each case, with its real outcome and its score. --label and --score can be left out where
     only one column can be meant. --all prints the whole catalogue of measures.
     """
-    from .columns import choose_columns
-    from .engine import choose_engine, table
-    from .reading import opened
+    from ..tables import evaluate_table
+    from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
     promise = _promise(asked)
     engine = choose_engine(file, asked)
-    if engine.name != "memory":
-        from ..tables import evaluate_table
-
-        if promise:
-            name = next(iter(promise))
-            raise InputError(name, f"is not found in a stream (--engine {engine.name})", "leave it out")
-        with table(file, engine, label, [score] if score else [], asked, several=False) as (rows, columns, settings):
-            ev = evaluate_table(rows, score=columns.scores[0], **settings)
-        facts = facts_of(file, columns, columns.scores[0], asked, ev.facts["dropped"])
-        cut = None
-    else:
-        with opened(file) as source:
-            warm_up()
-            columns = choose_columns(source, label, [score] if score else [], asked["weight"])
-            if len(columns.scores) > 1:
-                _each_class(source, columns, score or "*", form, asked)
-                return
-            ev, cut = evaluate_column(source, columns, columns.scores[0], asked, promise)
-        facts = facts_of(source.name, columns, columns.scores[0], asked)
+    if promise and engine.name != "memory":
+        raise InputError(next(iter(promise)), f"is not found in a stream (--engine {engine.name})", "leave it out")
+    with open_for(engine, file, asked) as table:
+        warm_up()
+        columns = named_columns(engine, table, label, [score] if score else [], asked["weight"], several=False)
+        if len(columns.scores) > 1:
+            if engine.name != "memory":
+                said = f"takes one score column with --engine {engine.name}, not {listed(columns.scores)}"
+                raise InputError("score", said, "name one")
+            _each_class(file, table, columns, score or "*", form, asked)
+            return
+        options = table_options(engine, columns, asked)
+        cut = _kept_cut(table, columns, asked, promise) if promise else None
+        if cut is not None:
+            options["threshold"] = float(cut)
+        with spoken(table.name):
+            ev = evaluate_table(table, score=columns.scores[0], **options)
+    say_understood(ev.understood)
+    facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
     write_outputs(ev, facts, asked)
     report(ev, facts, asked["measures"], everything=asked["everything"], cut=cut).publish(form)
 
@@ -132,7 +133,9 @@ def write_outputs(result: Any, facts: Mapping[str, Any], asked: Mapping[str, Any
         note(f"picture: {asked['plot']}")
 
 
-def facts_of(file: str, columns: Columns, score: str, asked: Mapping[str, Any], dropped: int = 0) -> dict[str, Any]:
+def facts_of(
+    file: str, columns: Columns, score: str, asked: Mapping[str, Any], dropped: int | None = 0
+) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
     facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": score}
     more = {"weight": columns.weight, "dropped": dropped or None}
@@ -149,25 +152,16 @@ def warm_up() -> None:
     threading.Thread(target=load).start()  # not a daemon: an import cut off at exit may crash the interpreter
 
 
-def evaluate_column(
-    source: Source, columns: Columns, score: str, asked: dict[str, Any], promise: dict[str, float]
-) -> tuple[Evaluation, Cut | None]:
-    """Read one score column and evaluate it, at the cut that keeps a promise if there is one."""
-    from ..evaluation import evaluate as evaluate_arrays
-    from .columns import read_labels
+def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], promise: Mapping[str, float]) -> Cut:
+    """The cut that keeps a promise."""
+    from ..decide.thresholds import threshold_for
+    from .reading import load
 
-    labels = read_labels(source, columns.label, asked["positive"])
-    values = source.numbers(score, "score")
-    weight = None if columns.weight is None else source.weights(columns.weight)
-    settings, cut = library_options(asked), None
-    with spoken(source.name):
-        if promise:
-            from ..decide.thresholds import threshold_for
-
-            given: dict[str, Any] = {**promise, "level": asked["level"]}
-            cut = threshold_for(labels, values, sample_weight=weight, **given)
-            settings["threshold"] = float(cut)
-        return evaluate_arrays(labels, values, name=score, sample_weight=weight, **settings), cut
+    score = columns.scores[0]
+    rows = load(table, columns.label, [score], columns.weight, asked, quiet=True)
+    given: dict[str, Any] = {**promise, "level": asked["level"]}
+    with spoken(table.name):
+        return threshold_for(rows.positive, rows.scores[score], sample_weight=rows.weight, **given)
 
 
 def library_options(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,36 +234,27 @@ def _point(ev: Evaluation, cut: Cut | None) -> Any:
     return None if ev.threshold is None else ev.at(threshold=ev.threshold)
 
 
-def _each_class(source: Source, columns: Columns, pattern: str, form: str, asked: dict[str, Any]) -> None:
+def _each_class(file: str, table: DuckTable, columns: Columns, pattern: str, form: str, asked: dict[str, Any]) -> None:
     """A score column for each class: each class in turn against the rest."""
-    import numpy as np
-
-    from ..engines.duckdb_source import listed, quoted
     from ..evaluation import one_vs_rest
-    from .columns import class_names, label_values
+    from ..sources.columns import class_columns
+    from .reading import load, read_matrix, read_texts
 
     for name in ("html", "plot"):
         if asked[name] is not None:
-            raise InputError(
-                f"--{name} shows one positive class; name its score column with --score and it with --positive"
-            )
+            remedy = "name its score column with {score} and it with {pos_label}"
+            raise InputError(name, "shows one positive class", remedy)
     if asked["positive"] is not None:
-        raise InputError(f"--positive and several score columns ({listed(columns.scores)}) contradict each other")
-    classes = class_names(pattern, columns.scores)
-    found = [str(value) for value in label_values(source, columns.label, 1000)]
-    strange = [value for value in found if value not in classes]
-    if strange:
-        raise InputError(
-            f"{source.name}: column {columns.label!r} holds {strange[0]!r}, but no score column stands for it; "
-            f"{pattern!r} gives the classes {listed(classes)}"
-        )
-    text = source.query(f"{quoted(columns.label)}::VARCHAR AS v").fetchnumpy()["v"]
-    labels = source.complete(text, columns.label, "label")
-    matrix = np.column_stack([source.numbers(column, "score") for column in columns.scores])
-    weight = None if columns.weight is None else source.weights(columns.weight)
-    with spoken(source.name):
+        raise InputError("pos_label", f"contradicts several score columns ({listed(columns.scores)})", "leave it out")
+    labels = read_texts(table, columns.label)
+    scores, classes, _ = class_columns(table, columns.label, pattern, labels)
+    matrix = read_matrix(table, scores, asked["decimal"])
+    weight = None
+    if columns.weight is not None:
+        weight = load(table, None, [columns.weight], columns.weight, asked).weight
+    with spoken(table.name):
         ovr = one_vs_rest(labels, matrix, classes=classes, sample_weight=weight, **library_options(asked))
-    _classes_report(ovr, facts_of(source.name, columns, pattern, asked), len(labels), asked).publish(form)
+    _classes_report(ovr, facts_of(file, columns, pattern, asked), len(labels), asked).publish(form)
 
 
 def _classes_report(ovr: OneVsRest, facts: dict[str, Any], n: int, asked: dict[str, Any]) -> Report:

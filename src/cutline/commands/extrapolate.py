@@ -16,7 +16,7 @@ from .speech import spoken
 
 if TYPE_CHECKING:
     from ..extrapolation.extrapolation_result import Extrapolation
-    from .reading import Source
+    from ..sources.duckdb import DuckTable
 
 COLUMNS = ("classes", "accuracy", "low", "high", "level", "interval", "methods_low", "methods_high", "method")
 
@@ -57,6 +57,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option("--resamples", type=int, default=100, show_default=True, help="Bootstrap resamples of the classes.")
 @click.option("--no-intervals", is_flag=True, help="Values only: quicker.")
 @options.seed_option
+@options.reading_options
 @click.option("--plot", type=click.Path(), metavar="PATH", help="Also draw the curve into this picture.")
 @options.format_option
 def extrapolate(file: str, form: str, plot: str | None, until: float | None, **asked: Any) -> None:
@@ -68,11 +69,11 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     from .reading import opened
 
     _check(plot, until, asked["method"])
-    with opened(file) as source:
-        result = _from_wins(source, asked) if asked["wins"] else _from_scores(source, asked)
+    with opened(file, asked) as table:
+        result = _from_wins(table, asked) if asked["wins"] else _from_scores(table, asked)
     if plot is not None:
         _draw(result, plot)
-    _show(result, form, until, _facts(source.name, result, until, asked))
+    _show(result, form, until, _facts(file, result, until, asked))
     for sentence in result.notes:
         note(f"note: {sentence}")
 
@@ -125,61 +126,37 @@ def _settings(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _from_wins(source: Source, asked: dict[str, Any]) -> Extrapolation:
+def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
+    from .reading import load, read_texts
 
     if asked["among"] is None:
         raise click.UsageError("--wins needs --among N: the number of classes the wins were counted among")
-    tied = source.numbers(asked["tied"], "number of ties") if asked["tied"] else None
-    wins = source.numbers(asked["wins"], "number of wins")
-    labels = _labels(source, asked["label"]) if asked["label"] else None
-    with spoken(source.name):
+    columns = [asked["wins"], *([asked["tied"]] if asked["tied"] else [])]
+    rows = load(table, None, columns, None, asked)
+    labels = read_texts(table, asked["label"]) if asked["label"] else None
+    if labels is not None and rows.source_rows is not None:
+        labels = [labels[k] for k in rows.source_rows]
+    wins, tied = rows.scores[asked["wins"]], rows.scores.get(asked["tied"])
+    with spoken(table.name):
         return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked))
 
 
-def _from_scores(source: Source, asked: dict[str, Any]) -> Extrapolation:
-    import numpy as np
-
+def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
-    from .columns import class_names
+    from ..sources.columns import class_columns
+    from .reading import read_matrix, read_texts
 
     label = asked["label"]
     if not label:
         raise click.UsageError("--label COLUMN is missing: the column with the true class of every case")
-    pattern = asked["scores"]
-    source.check(label, "label")
-    columns = [name for name in (source.matching(pattern) if pattern else source.columns) if name != label]
-    if not columns:
-        raise InputError(f"{source.name} has no score column beside the label {label!r}; every class needs one")
-    names = class_names(pattern, columns) if pattern else columns
-    labels = _labels(source, label)
-    _check_classes(source, labels, label, names)
-    source.load(columns)
-    matrix = np.column_stack([source.numbers(column, "score") for column in columns])
-    with spoken(source.name):
+    labels = read_texts(table, label)
+    columns, names, passed = class_columns(table, label, asked["scores"], labels)
+    if passed:
+        note(f"note: column {passed[0]!r} only numbers the rows and is no class")
+    matrix = read_matrix(table, columns, asked["decimal"])
+    with spoken(table.name):
         return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
-
-
-def _check_classes(source: Source, labels: list[str], column: str, names: list[str]) -> None:
-    """Refuse a true class that no score column stands for."""
-    from ..engines.duckdb_source import listed
-
-    known = set(names)
-    for row, value in enumerate(labels, 1):
-        if value not in known:
-            raise InputError(
-                f"{source.name}: column {column!r} holds {value!r} in data row {row}, but no score column stands for "
-                f"it; the columns give the classes {listed(names)} (say which columns with --score, such as 'p_*')"
-            )
-
-
-def _labels(source: Source, column: str) -> list[str]:
-    """Labels as text, because columns are named by text."""
-    from ..engines.duckdb_source import quoted
-
-    source.check(column, "label")
-    values = source.query(f"{quoted(column)}::VARCHAR AS v").fetchnumpy()["v"]
-    return [str(value) for value in source.complete(values, column, "label")]
 
 
 def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str, Any]) -> None:

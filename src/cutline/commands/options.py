@@ -47,8 +47,8 @@ def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     if not file or file == "-":
         return []
     try:
-        with opened(file) as source:
-            return [CompletionItem(name) for name in source.columns if name.startswith(incomplete)]
+        with opened(file) as table:
+            return [CompletionItem(c.name) for c in table.columns if c.name.startswith(incomplete)]
     except (InputError, OSError):
         return []  # a shell that completes must not print errors
 
@@ -151,10 +151,27 @@ def inference_options(command: F) -> F:
     return command
 
 
+def reading_options(command: F) -> F:
+    """How a file is written, where it does not show by itself, and what to do with rows that lack something."""
+    for option in (
+        click.option("--encoding", metavar="NAME", help="Of a text file: latin-1, utf-16, …; else found out."),
+        click.option("--decimal", type=click.Choice([".", ","]), help="Sign before the decimals; else found out."),
+        click.option("--quote", metavar="SIGN", help="Of a text file; else the usual one."),
+        click.option("--delimiter", metavar="SIGN", callback=_sign, help="Of a text file; else found out."),
+        click.option("--missing", type=click.Choice(["error", "drop"]), help="Rows without label or score: leave out?"),
+    ):
+        command = option(command)
+    return command
+
+
+def _sign(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A delimiter; a tab may be written as one would in Python."""
+    return "\t" if value in ("\\t", "tab") else value
+
+
 def engine_options(command: F) -> F:
     """Where and within which bounds a file is read."""
     for option in (
-        click.option("--missing", type=click.Choice(["error", "drop"]), help="Rows without label or score: leave out?"),
         click.option("--temp-directory", metavar="PATH", help="Where DuckDB keeps what exceeds the limit."),
         click.option("--threads", type=int, help="Threads for DuckDB; all cores if not given."),
         click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),

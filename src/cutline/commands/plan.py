@@ -36,6 +36,7 @@ Examples:
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
+@options.reading_options
 @options.format_option
 @options.html_option
 @options.plot_option
@@ -56,24 +57,22 @@ def plan(
     --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve.
     """
     from ..decide.planning import plan as plan_arrays
-    from .columns import choose_columns, read_labels
     from .evaluate import check_plot, facts_of
-    from .reading import opened
+    from .reading import TEXT, choose_columns, load, one_score, opened
 
     check_writable(html, "--html", file)
     if html is not None:
         check_extra("page", "altair", "vl_convert")
     check_plot(plot, file)
-    with opened(file) as source:
-        columns = choose_columns(source, label, [score] if score else [], None)
-        if score is not None:
-            source.one(score)
+    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
+    with opened(file, reading) as table:
+        columns = choose_columns(table, label, [one_score(table, score)] if score else [], None)
         score = columns.scores[0]
-        labels = read_labels(source, columns.label, positive)
-        values = source.numbers(score, "score")
-    with spoken(source.name):
+        rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
+    labels, values = rows.positive, rows.scores[score]
+    with spoken(table.name):
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)
-    facts = facts_of(source.name, columns, score, {"positive": positive})
+    facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
     if html is not None:
         _write_page(made, html, facts, labels, values, resamples)
         note(f"page: {html}")

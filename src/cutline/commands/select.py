@@ -16,7 +16,7 @@ from .output import check_writable, note, settings_line
 from .speech import spoken
 
 if TYPE_CHECKING:
-    from .reading import Source
+    from ..sources.duckdb import DuckTable
 
 EXAMPLES = """\b
 Examples:
@@ -38,63 +38,60 @@ Examples:
     help="A tie across the cut: draw fairly, take all, take none.",
 )
 @options.seed_option
+@options.reading_options
 @click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl).")
-def select(file: str, score: str | None, quota: int | float, ties: Any, seed: int, output: str | None) -> None:
+def select(
+    file: str, score: str | None, quota: int | float, ties: Any, seed: int, output: str | None, **reading: Any
+) -> None:
     """Choose the rows with the highest scores for a number of places, best first.
 
     All columns of FILE are kept as they stand; "place" is added before them. Without -o the rows go to standard
     output as CSV.
     """
     from ..decide.selection import select as select_rows
-    from .columns import score_columns
-    from .reading import opened
+    from .reading import load, one_score, opened
 
     output_kind(output)
     check_writable(output, "-o", file)
-    with opened(file) as source:
-        if score is None:
-            score = score_columns(source, set(), several=False, comparable=False)[0]
-            note(f"score: column {score!r}")
-        else:
-            score = source.one(score)
-        values = source.numbers(score, "score")
-        with spoken(source.name):
-            chosen = select_rows(values, quota, ties=ties, seed=seed)
-        _write(source, chosen.indices.tolist(), output)
+    with opened(file, reading) as table:
+        score = one_score(table, score)
+        rows = load(table, None, [score], None, reading)
+        with spoken(table.name):
+            chosen = select_rows(rows.scores[score], quota, ties=ties, seed=seed)
+        at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
+        _write(table, at.tolist(), output)
     note(chosen.note)
-    note(settings_line(file=source.name, score=score, rows=len(values), quota=chosen.quota, ties=ties, seed=seed))
+    note(settings_line(file=file, score=score, rows=len(rows), quota=chosen.quota, ties=ties, seed=seed))
     if output is not None:
         note(f"chosen: {output}")
 
 
-def _write(source: Source, rows: list[int], output: str | None) -> None:
+def _write(table: DuckTable, rows: list[int], output: str | None) -> None:
     """Copy the chosen rows out of the file, in their order; text formats keep every cell as it stands."""
-    from ..engines.duckdb_source import quoted
-    from .reading import executed
+    from ..sources.tables import DUCKDB
 
     name = "place"
-    while name in source.columns:
+    while name in table.named:
         name += "_"
     kind = output_kind(output)
-    relation, path = source.relation(as_text=True)
-    connection = source.connection
-    connection.execute("CREATE TEMP TABLE chosen (row_id BIGINT, place BIGINT)")
+    casts = _number_types(table) if kind in ("parquet", "json") else {}
+    cells = ", ".join(
+        f"{f'CAST({column.sql} AS {casts[column.name]})' if column.name in casts else column.sql} AS v{k}"
+        for k, column in enumerate(table.columns)
+    )
+    names = _output_names(table, name)
+    shown = ", ".join(f"f.v{k} AS {DUCKDB.name(shown)}" for k, shown in enumerate(names))
     # Row numbers travel as one list; DuckDB numbers the rows of a file in their order.
-    connection.execute("INSERT INTO chosen SELECT unnest(?), unnest(?)", [rows, list(range(1, len(rows) + 1))])
-    numbers = _kept_as_numbers(source) if kind in ("parquet", "json") else []
-    casts = ", ".join(f"f.{quoted(c)}::{source.types[c]} AS {quoted(c)}" for c in numbers)
-    cells = f"f.* EXCLUDE (cutline_row) {f'REPLACE ({casts})' if casts else ''}"
+    places = f"(SELECT unnest({rows}::BIGINT[]) AS n, unnest(range(1, {len(rows) + 1})) AS place)"
     query = (
-        f"SELECT c.place AS {quoted(name)}, {cells} FROM "
-        f"(SELECT *, row_number() OVER () - 1 AS cutline_row FROM {relation}) f "
-        "JOIN chosen c ON c.row_id = f.cutline_row ORDER BY c.place"
+        f"SELECT c.place AS {DUCKDB.name(name)}, {shown} FROM "
+        f"(SELECT {cells}, row_number() OVER () - 1 AS n FROM {table.relation}) f "
+        f"JOIN {places} c ON c.n = f.n ORDER BY c.place"
     )
     if output is None:
-        result = executed(connection, query, path, source.told)
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(result.names)
-        while batch := result.fetchmany(10_000):
-            writer.writerows(batch)
+        writer.writerow([name, *(column.name for column in table.columns)])
+        writer.writerows(table.rows(query))
         return
     how = {
         "csv": "FORMAT csv, HEADER",
@@ -102,39 +99,46 @@ def _write(source: Source, rows: list[int], output: str | None) -> None:
         "parquet": "FORMAT parquet",
         "json": "FORMAT json",
     }[kind]
-    executed(connection, f"CREATE TEMP TABLE result AS {query}", path, source.told)
     with write_whole(output) as beside:
-        literal = str(beside).replace("'", "''")
-        connection.execute(f"COPY (SELECT * FROM result ORDER BY {quoted(name)}) TO '{literal}' ({how})")
+        table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(beside))} ({how})")
 
 
-def _kept_as_numbers(source: Source) -> list[str]:
-    """Columns of a text file that are numbers throughout. Identifiers such as 007 are none: they would lose zeros."""
-    from ..engines.duckdb_source import quoted
-    from .reading import executed
+def _output_names(table: DuckTable, place: str) -> list[str]:
+    """The names of the columns as they stand; where the file has one twice, SQL needs them to differ."""
+    taken = {place.casefold()}
+    names = []
+    for column in table.columns:
+        name, k = column.name or "column", 1
+        while name.casefold() in taken:
+            name, k = f"{column.name}_{k}", k + 1
+        taken.add(name.casefold())
+        names.append(name)
+    return names
 
-    found = [c for c in source.columns if source.is_number(c)] if source.kind in ("csv", "tsv") else []
-    if not found:
-        return []
-    source.settle(found)
-    tests = [
-        f"coalesce(bool_and(TRY_CAST({quoted(c)} AS {source.types[c]}) IS NOT NULL "
-        f"AND NOT regexp_matches({quoted(c)}, '^\\s*[+-]?0\\d')) FILTER ({quoted(c)} IS NOT NULL), false)"
-        for c in found
-    ]
-    relation, path = source.relation(as_text=True)
-    row = executed(source.connection, f"SELECT {', '.join(tests)} FROM {relation}", path, source.told)
-    return [column for column, sound in zip(found, row.fetchone(), strict=True) if sound]
+
+def _number_types(table: DuckTable) -> dict[str, str]:
+    """Types for columns of text that are numbers throughout. Codes such as 007 are none: they would lose zeros."""
+    from ..sources.columns import profiles
+    from ..sources.rules import LABEL_CELL
+    from ..sources.tables import DUCKDB
+
+    numbers = [p for p in profiles(table) if p.is_number and not p.notation and table.named[p.name].kind == "text"]
+    if not numbers:
+        return {}
+    cells = [table.named[profile.name].sql for profile in numbers]
+    codes = table.count({str(k): f"NOT {DUCKDB.matches(cell, LABEL_CELL)}" for k, cell in enumerate(cells)})
+    plain = [p for p, n in zip(numbers, codes.values(), strict=True) if n == 0]
+    return {p.name: "BIGINT" if p.whole and max(abs(p.low), abs(p.high)) < 2**53 else "DOUBLE" for p in plain}
 
 
 def output_kind(output: str | None) -> str:
     """The format that the ending of a file's name stands for."""
-    from ..engines.duckdb_files import KINDS
+    from ..sources.files import KINDS
 
     ending = "" if output is None else Path(output).suffix.lower()
     if output is None or (not ending and is_stream(output)):
         return "csv"
-    if ending not in KINDS:
+    if ending not in KINDS or KINDS[ending] == "excel":
         raise InputError(
             f"-o {output}: {ending or 'no ending'!r} names no format; end it in .csv, .tsv, .parquet or .jsonl"
         )

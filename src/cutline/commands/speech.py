@@ -31,7 +31,7 @@ def spoken(file: str = "") -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.argument is not None or error.row is not None:  # facts, which the command line renders by itself
+        if not error.plain:  # facts, which the command line renders by itself
             raise error.located({}, file or None) from None
         raise InputError(in_options(str(error), file)) from None
 

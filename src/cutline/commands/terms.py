@@ -7,7 +7,7 @@ from ..errors import Terms
 _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
     *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
-    *("plot", "html"),
+    *("plot", "html", "label", "weight", "delimiter", "quote", "decimal", "encoding"),
 )
 NAMES = {
     "n_resamples": "--resamples",
@@ -26,4 +26,4 @@ NAMES = {
     "measure": "--measure",
     **{name: f"--{name}" for name in _SAME},
 }
-COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name} …", first_row=1, row_word="data row")
+COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")

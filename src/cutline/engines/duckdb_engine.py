@@ -1,71 +1,53 @@
-"""One table through DuckDB: totals first, then its rows sorted by score, batch by batch through the sweep."""
+"""A table that is streamed through DuckDB: its rows sorted by score, batch by batch through the sweep."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..comparison import Comparison
-from ..evaluation import Evaluation, evaluate_sample
+from ..evaluation import Evaluation
 from ..progress import Progress
-from ..sample import Sample
-from .arrow_stream import Batch, batches
+from ..sources.duckdb import DuckTable
+from ..sources.tables import Checked, check_same
 from .comparing import Discordant, compared
 from .draws import Draws
-from .duckdb_checks import Columns, check
-from .duckdb_source import Source, quoted, translate_errors
 from .pairs import Gaps
 from .request import EvaluationRequest, Job
-from .stream import Stream, Totals
-from .streamed import check_same, finish, needs_rows
+from .stream import Stream
+from .streamed import finish, needs_rows
 
-IN_MEMORY = 1_000_000
 _GROUP_FIRST = 16  # rows for each distinct score from which grouping before sorting is cheaper
 BATCH_ROWS: int | None = None  # as many as DuckDB hands out, or fewer
 
 
 def evaluate(
-    source: Source,
-    *,
-    label: str,
-    score: str,
-    weight: str | None,
-    positive: Any,
-    missing: str,
-    name: str,
+    table: DuckTable,
+    checked: Checked,
+    model: str,
     wishes: EvaluationRequest,
-    others: Sequence[str] = (),
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> Evaluation:
-    """Evaluate one score column; a table of up to a million rows is loaded, a longer one streamed."""
-    columns, totals = check(source, label, score, weight, positive, missing, others)
-    if wishes.stream is False or (wishes.stream is None and totals.rows <= IN_MEMORY):
-        return evaluate_sample(
-            _loaded(source, columns, totals),
-            name=name,
-            threshold=wishes.threshold,
-            quota=wishes.quota,
-            measures=wishes.measures,
-            settings=wishes.settings,
-            keep=keep,
-            dropped=totals.dropped,
-        )
+    """Evaluate the scores of one model."""
+    totals = checked.totals[model]
     job = Job.of(wishes, totals)
     draws = None
     if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
         draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
     stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.cases), draws=draws)
     grouped = draws is None and totals.distinct * _GROUP_FIRST < totals.rows
-    sql = _grouped(columns, source) if grouped else _sorted(columns, source, numbered=draws is not None)
+    if grouped:
+        pieces = table.groups(checked, model, BATCH_ROWS)
+    else:
+        pieces = table.pieces(checked, model, numbered=draws is not None, rows=BATCH_ROWS)
     # closed before the connection is: an error must not leave the reading thread behind
     with (
-        Progress(f"{source.name}: {score}", totals.rows, job.settings.progress) as progress,
-        closing(_batches(source, sql, BATCH_ROWS)) as arriving,
+        Progress(f"{table.name}: {model}", totals.rows, job.settings.progress) as progress,
+        closing(pieces) as arriving,
     ):
         for batch in arriving:
             if grouped:
@@ -75,110 +57,43 @@ def evaluate(
                 stream.feed(batch["score"], batch["positive"], batch.get("weight"), batch.get("row"))
                 progress.advance(len(batch["score"]))
     part = stream.finish()
-    check_same(source.name, totals, *part.blocks[:, [2, 3, 1]].sum(axis=0))
-    return finish(part, totals, job, wishes, name, keep)
+    check_same(table.name, totals, *part.blocks[:, [2, 3, 1]].sum(axis=0))
+    return finish(part, totals, job, wishes, model, keep)
 
 
-def compare(
-    source: Source,
-    *,
-    label: str,
-    scores: Mapping[str, str],
-    weight: str | None,
-    positive: Any,
-    missing: str,
-    margin: float | None,
-    wishes: EvaluationRequest,
-) -> Comparison:
-    """Compare score columns of a table on the rows that have all of them: each is sorted once."""
-    columns = {"label": label, "weight": weight, "positive": positive, "missing": missing}
-    evaluations: dict[str, Evaluation] = {}
-    drawn: dict[str, dict[str, NDArray[np.float64]]] = {}
-    for model, column in scores.items():
-        others = [other for other in scores.values() if other != column]
-        own: dict[str, Any] = {"score": column, "name": model, "others": others, "keep": drawn.setdefault(model, {})}
-        evaluations[model] = evaluate(source, wishes=wishes, **columns, **own)
-
-    def rows() -> Columns:
-        one, *others = scores.values()
-        return check(source, score=one, others=others, **columns)[0]
-
+def compare(table: DuckTable, checked: Checked, wishes: EvaluationRequest, margin: float | None) -> Comparison:
+    """Compare models on the rows that have all their scores: each is sorted once."""
+    drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in checked.scores}
+    evaluations = {model: evaluate(table, checked, model, wishes, drawn[model]) for model in checked.scores}
     return compared(
         evaluations,
         drawn,
         wishes,
         margin,
-        add_rows=lambda gaps: _add_rows(gaps, source, rows(), scores),
-        count=lambda thresholds: _discordant(source, rows(), scores, thresholds),
+        add_rows=lambda gaps: _add_rows(gaps, table, checked),
+        count=lambda thresholds: _discordant(table, checked, thresholds),
     )
 
 
-def _add_rows(gaps: Gaps, source: Source, columns: Columns, scores: Mapping[str, str]) -> None:
-    what = ", ".join(f"{quoted(column)}::DOUBLE AS score_{k}" for k, column in enumerate(scores.values()))
-    sql = columns.select(f"{columns.positive}::UTINYINT AS positive, {what}", source.table)
-    with closing(_batches(source, sql, None)) as arriving:
+def _add_rows(gaps: Gaps, table: DuckTable, checked: Checked) -> None:
+    with closing(table.all_scores(checked)) as arriving:
         for batch in arriving:
-            gaps.add(batch["positive"].astype(np.bool_), [batch[f"score_{k}"] for k in range(len(scores))])
+            gaps.add(batch["positive"].astype(np.bool_), [batch[f"score_{k}"] for k in range(len(checked.scores))])
 
 
-def _discordant(source: Source, columns: Columns, scores: Mapping[str, str], thresholds: Sequence[float]) -> Discordant:
+def _discordant(table: DuckTable, checked: Checked, thresholds: Sequence[float]) -> Discordant:
     """Rows that only the first, and that only the second of two models gets right, by one query for all."""
     terms: dict[tuple[str, str, float], tuple[str, str]] = {}
+    here = checked.kept or "true"
     for threshold in thresholds:
         right = {
-            model: f"(({quoted(column)}::DOUBLE > {threshold!r}::DOUBLE) = {columns.positive})"
-            for model, column in scores.items()
+            model: f"(({score} > CAST('{threshold!r}' AS DOUBLE)) = {checked.positive})"
+            for model, score in checked.scores.items()
         }
-        for a, b in combinations(scores, 2):
+        for a, b in combinations(checked.scores, 2):
             terms[a, b, threshold] = (
-                f"count(*) FILTER ({right[a]} AND NOT {right[b]})",
-                f"count(*) FILTER ({right[b]} AND NOT {right[a]})",
+                f"count(*) FILTER (WHERE {here} AND {right[a]} AND NOT {right[b]})",
+                f"count(*) FILTER (WHERE {here} AND {right[b]} AND NOT {right[a]})",
             )
-    counts = source.rows(columns.select(", ".join(t for pair in terms.values() for t in pair), source.table))[0]
+    counts = table.aggregate([term for pair in terms.values() for term in pair])
     return {key: (int(counts[2 * k]), int(counts[2 * k + 1])) for k, key in enumerate(terms)}
-
-
-def _sorted(columns: Columns, source: Source, *, numbered: bool) -> str:
-    what = f"{columns.score} AS score, {columns.positive}::UTINYINT AS positive"
-    if columns.weight is not None:
-        what += f", {columns.weight} AS weight"
-    if not numbered:
-        return columns.select(what, source.table) + " ORDER BY score DESC"
-    # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
-    inner = f"(SELECT *, row_number() OVER () AS cutline_row FROM {source.table})"
-    return columns.select(f"{what}, cutline_row AS row", inner) + " ORDER BY score DESC"
-
-
-def _grouped(columns: Columns, source: Source) -> str:
-    positive, weight = columns.positive, columns.weight
-    if weight is None:
-        what = f"count(*) FILTER ({positive}) AS pos, count(*) FILTER (NOT {positive}) AS neg"
-    else:
-        what = ", ".join(
-            f"coalesce(fsum({weight}) FILTER ({side}), 0)::DOUBLE AS {name}"
-            for side, name in ((positive, "pos"), (f"NOT {positive}", "neg"))
-        )
-    return columns.select(f"{columns.score} AS score, {what}", source.table) + " GROUP BY ALL ORDER BY score DESC"
-
-
-def _batches(source: Source, sql: str, rows: int | None) -> Generator[Batch]:
-    with translate_errors(source.name, False), closing(batches(source.run(sql), source.interrupt)) as arriving:
-        for batch in arriving:
-            if rows is None:
-                yield batch
-                continue
-            for first in range(0, len(batch["score"]), rows):
-                yield {name: column[first : first + rows] for name, column in batch.items()}
-
-
-def _loaded(source: Source, columns: Columns, totals: Totals) -> Sample:
-    what = f"{columns.score} AS score, {columns.positive}::UTINYINT AS positive"
-    if columns.weight is not None:
-        what += f", {columns.weight} AS weight"
-    parts = list(_batches(source, columns.select(what, source.table), None))
-    score, positive = (np.concatenate([part[name] for part in parts]) for name in ("score", "positive"))
-    weight = np.concatenate([part["weight"] for part in parts]) if columns.weight is not None else None
-    each = np.ones(1) if weight is None else weight
-    pos, neg = (float((each * (positive == side)).sum()) for side in (1, 0))
-    check_same(source.name, totals, pos, neg, float((score * each).sum()))
-    return Sample(positive.astype(np.bool_), score, weight, totals.low, totals.high)

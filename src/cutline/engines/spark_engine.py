@@ -23,14 +23,15 @@ from ..comparison import Comparison
 from ..errors import InputError
 from ..evaluation import Evaluation
 from ..progress import Progress
+from ..sources.spark import SparkTable
+from ..sources.tables import Roles, check, check_same
 from .comparing import Discordant, compared
 from .pairs import Gaps
 from .partition import PartialSums, joined_parts
 from .request import EvaluationRequest, Job
-from .spark_checks import check
 from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
 from .stream import Totals
-from .streamed import check_same, finish, needs_rows
+from .streamed import finish, needs_rows
 
 Keys = list[list[int]]
 _ROWS_PER_PARTITION = 500_000
@@ -39,44 +40,36 @@ _SAMPLED_PER_PARTITION = 400
 _TIED = 0.8  # with fewer distinct scores than this share of the rows, equal scores are added up before the shuffle
 
 
-def evaluate(frame: Any, *, score: str, name: str, **asked: Any) -> Evaluation:
-    """Evaluate one score column of a Spark DataFrame."""
-    return _Table(frame, {name: score}, paired=False, **asked).evaluations()[name]
+def evaluate(table: SparkTable, roles: Roles, wishes: EvaluationRequest) -> Evaluation:
+    """Evaluate the one model of a Spark DataFrame."""
+    (ev,) = _Passes(table, roles, wishes, paired=False).evaluations().values()
+    return ev
 
 
-def compare(frame: Any, *, scores: Mapping[str, str], margin: float | None, **asked: Any) -> Comparison:
-    """Compare score columns of a Spark DataFrame on the rows that have all of them."""
-    table = _Table(frame, scores, paired=True, **asked)
-    evaluations = table.evaluations()
-    return compared(
-        evaluations, table.drawn, table.wishes, margin, add_rows=table.add_rows, count=table.count_discordant
-    )
+def compare(table: SparkTable, roles: Roles, wishes: EvaluationRequest, margin: float | None) -> Comparison:
+    """Compare models of a Spark DataFrame on the rows that have all their scores."""
+    passes = _Passes(table, roles, wishes, paired=True)
+    evaluations = passes.evaluations()
+    return compared(evaluations, passes.drawn, wishes, margin, add_rows=passes.add_rows, count=passes.count_discordant)
 
 
-class _Table:
+class _Passes:
     """The checked columns of a DataFrame, and what is found of each model."""
 
-    def __init__(
-        self,
-        frame: Any,
-        scores: Mapping[str, str],
-        *,
-        label: str,
-        weight: str | None,
-        positive: Any,
-        missing: str,
-        wishes: EvaluationRequest,
-        paired: bool,
-    ) -> None:
+    def __init__(self, table: SparkTable, roles: Roles, wishes: EvaluationRequest, *, paired: bool) -> None:
         if wishes.stream is False:
-            raise InputError("stream=False would move the rows to the driver; use toPandas() if that is what you want")
-        self.session, self.models, self.wishes = frame.sparkSession, list(scores), wishes
-        self._progress = Progress(f"Spark: {', '.join(scores.values())}", 4, wishes.settings.progress)
-        self.rows, self.totals = check(frame, label, list(scores.values()), weight, positive, missing)
+            remedy = "use toPandas() if you want them there"
+            raise InputError("stream", "is False, which would move the rows to the driver", remedy)
+        if roles.clusters is not None:
+            raise InputError("clusters", "needs the rows in memory, but these stay on the cluster", "leave it out")
+        self.session, self.models, self.wishes = table.frame.sparkSession, list(roles.scores), wishes
+        self._progress = Progress(f"Spark: {', '.join(roles.scores.values())}", 4, wishes.settings.progress)
+        checked = check(table, roles)
+        self.rows, self.totals = table.rows(checked), list(checked.totals.values())
         self._progress.advance()
         self.jobs = [Job.of(wishes, totals) for totals in self.totals]
-        self.by_row = needs_rows(self.jobs[0].settings, weighted=weight is not None, paired=paired)
-        self.drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in scores} if paired else {}
+        self.by_row = needs_rows(self.jobs[0].settings, weighted=roles.weight is not None, paired=paired)
+        self.drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in self.models} if paired else {}
 
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each model, from one shuffle."""

@@ -242,25 +242,6 @@ def finish(
     )
 
 
-def check_same(name: str, totals: Totals, pos: float, neg: float, total: float) -> None:
-    """The sums rest on the totals: a source that changed between two passes must not go unnoticed.
-
-    Cases are compared, and the sum of the scores, to within what adding up in another order can do to it.
-    """
-    close = 1e-9 if totals.weighted else 0.0
-    if not np.allclose((pos, neg), (totals.pos, totals.neg), rtol=close, atol=0.0):
-        raise RuntimeError(
-            f"{name} changed while it was read: {totals.pos:g} positives and {totals.neg:g} negatives were counted "
-            f"first, {pos:g} and {neg:g} came; is it random, or being written? Save it first"
-        )
-    room = 1e-9 * (totals.pos + totals.neg) * max(abs(totals.low), abs(totals.high))
-    if math.isfinite(room) and abs(total - totals.sum) > room:
-        raise RuntimeError(
-            f"{name} changed while it was read: its scores added up to {totals.sum:g} first, then to {total:g}; is it "
-            "random, or being written? Save it first"
-        )
-
-
 def needs_rows(settings: Settings, *, weighted: bool, paired: bool) -> bool:
     """Whether replicates must be drawn row by row, while the rows stream by.
 

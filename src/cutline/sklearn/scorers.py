@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 from ..catalogue.compute import compute_one
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError, UndefinedWarning
-from ..sample import as_column
+from ..sources.arrays import as_column, is_positive
 from .response import AUTO, response_names
 
 
@@ -65,14 +65,9 @@ class MeasureFunction:
 
 
 def _positive(true: Any, said: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Which labels and which decisions are positive."""
-    if pos_label is None:
-        labels = set(np.unique(true).tolist()) | set(np.unique(said).tolist())
-        if not (labels <= {0, 1} or labels <= {-1, 1}):
-            shown = sorted(map(repr, labels))
-            raise InputError(f"the labels {', '.join(shown)} do not say which is positive; add pos_label=…")
-        pos_label = 1
-    return np.asarray(true == pos_label), np.asarray(said == pos_label)
+    """Which labels and which decisions are positive, by the one rule for labels."""
+    both = is_positive(np.concatenate([true, said]), pos_label)
+    return both[: len(true)], both[len(true) :]
 
 
 def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto") -> Callable[..., float]:

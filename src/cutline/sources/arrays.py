@@ -1,0 +1,383 @@
+"""Columns in memory -> Sample: labels as booleans, scores and weights as floats, clusters as codes; checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from . import rules
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Labels as booleans, scores as floats, optional weights: same length, no missing values, weights positive.
+
+    ``low`` and ``high`` are the extreme scores, known from the check. ``source_rows`` is set where rows of zero
+    weight were left out, and maps a row here to its row in the input. ``cluster`` and ``batch`` number the clusters
+    (rows that are resampled together) and the batches (lists that are cut one by one), where there are any.
+    """
+
+    positive: NDArray[np.bool_]
+    score: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    low: float
+    high: float
+    source_rows: NDArray[np.intp] | None = None
+    cluster: Codes | None = None
+    batch: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether every score lies in [0, 1]."""
+        return self.low >= 0.0 and self.high <= 1.0
+
+    @property
+    def are_finite(self) -> bool:
+        """Whether no score is infinite."""
+        return self.low > -np.inf and self.high < np.inf
+
+    def first_row(self, offending: NDArray[np.bool_]) -> int:
+        """The first offending row, as numbered in the input."""
+        row = int(np.argmax(offending))
+        return row if self.source_rows is None else int(self.source_rows[row])
+
+
+def make_sample(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    clusters: Any = None,
+    batch: Any = None,
+) -> Sample:
+    """Check labels, scores, weights, clusters and batches once and put them in the one form everything else reads."""
+    label = as_column(y_true, "y_true")
+    score, low, high = as_numbers(y_score, "y_score")
+    n = len(score)
+    if len(label) != n:
+        raise different_lengths("y_score", n, "y_true", len(label))
+    positive = is_positive(label, pos_label)
+    cluster, lot = (None if v is None else as_codes(v, a, n) for v, a in ((clusters, "clusters"), (batch, "batch")))
+    if sample_weight is None:
+        return Sample(positive, score, None, low, high, None, cluster, lot)
+    weight = as_weights(sample_weight, n)
+    if weight.all():
+        return Sample(positive, score, weight, low, high, None, cluster, lot)
+    kept = np.flatnonzero(weight)  # a case of zero weight is a case that is not there
+    score = score[kept]
+    cluster, lot = (None if codes is None else number(codes[kept]) for codes in (cluster, lot))
+    return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, cluster, lot)
+
+
+def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
+    """Columns that do not belong to the same rows."""
+    return InputError(argument, f"has {n} rows but {other} has {m}", "pass one value of each for each case")
+
+
+def as_column(values: Any, argument: str) -> NDArray[Any]:
+    """One-dimensional array of a list, NumPy array, Series or Arrow array; missing entries are refused."""
+    if not isinstance(values, np.ndarray):
+        values = _foreign(values, argument)
+    elif isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            raise rules.missing(argument, None, int(np.argmax(np.ma.getmaskarray(values))))
+        values = values.data
+    if values.ndim != 1:
+        hint = "; for class probabilities, the column of the positive class" if values.ndim == 2 else ""
+        raise InputError(argument, f"has shape {values.shape}, not one column", f"pass one dimension{hint}")
+    if len(values) == 0:
+        raise InputError(argument, "is empty", "pass at least one row")
+    column: NDArray[Any] = values
+    return column
+
+
+def _foreign(values: Any, argument: str) -> NDArray[Any]:
+    """Lists as they are; Series and Arrow arrays by their own methods or narwhals, without importing their library."""
+    if isinstance(values, list | tuple | range):
+        return _of_list(values, argument)
+    if isinstance(values, str | bytes | dict | set) or values is None:
+        raise _no_column(values, argument)
+    if hasattr(values, "to_numpy") and hasattr(values, "null_count") and hasattr(values, "is_null"):
+        arrow = type(values).__module__.partition(".")[0] == "pyarrow"
+        nulls, is_null = values.null_count, values.is_null
+        if nulls() if callable(nulls) else nulls:  # polars has a method, Arrow an attribute
+            found = is_null().to_numpy(zero_copy_only=False) if arrow else is_null()
+            raise rules.missing(argument, None, int(np.argmax(np.asarray(found))))
+        if arrow and str(values.type).startswith("dictionary"):
+            values = values.cast(values.type.value_type)
+        return np.asarray(values.to_numpy(zero_copy_only=False) if arrow else values.to_numpy())
+    if hasattr(values, "detach") and hasattr(values, "device"):
+        return _of_tensor(values, argument)
+    if hasattr(values, "__array__") and not hasattr(values, "isna"):
+        return np.asarray(values)
+    import narwhals.stable.v1 as nw
+
+    try:
+        series = nw.from_native(values, series_only=True)
+    except TypeError:
+        if hasattr(values, "shape") and len(values.shape) != 1:
+            raise InputError(argument, "is a table, not one column", "pass one of its columns") from None
+        try:
+            return _of_list(list(values), argument)
+        except TypeError:
+            raise _no_column(values, argument) from None
+    missing = series.is_null().to_numpy()
+    if missing.any():
+        raise rules.missing(argument, None, int(np.argmax(missing)))
+    return np.asarray(series.to_numpy())
+
+
+def _of_list(values: Any, argument: str) -> NDArray[Any]:
+    """A list as an array: of objects where NumPy would turn numbers into text, or text into other text."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, OverflowError):
+            return np.array(values, dtype=object)
+        raise InputError(argument, "has rows of different lengths", "pass one value for each row") from None
+    return array if array.dtype.kind not in "US" else np.array(values, dtype=object)
+
+
+def _no_column(values: Any, argument: str) -> InputError:
+    return InputError(argument, f"is of type {type(values).__name__}", "pass an array, a list or a Series")
+
+
+def _of_tensor(values: Any, argument: str) -> NDArray[Any]:
+    """A tensor on the CPU, whether or not it records gradients."""
+    if values.device.type != "cpu":
+        raise InputError(argument, f"is a tensor on {values.device}", "move it to the CPU with .cpu()")
+    try:
+        return np.asarray(values.detach())
+    except (TypeError, RuntimeError) as error:
+        raise InputError(argument, f"is a tensor that gives no array ({error})", "convert it, e.g. .float()") from None
+
+
+def as_numbers(values: Any, argument: str) -> tuple[NDArray[Any], float, float]:
+    """A column of numbers with its extremes: float64, or float32 where it came so, whose ties are its own."""
+    column, low, high, _ = _numbers_of(values, argument, None, plain=True)
+    return column, low, high
+
+
+def read_numbers(values: Any, argument: str, decimal: str | None) -> tuple[NDArray[Any], str]:
+    """A table's column of numbers, which text may also write with decimal commas or as per cent; how it does so."""
+    column, _, _, notation = _numbers_of(values, argument, decimal, plain=False)
+    return column, notation
+
+
+def _numbers_of(
+    values: Any, argument: str, decimal: str | None, *, plain: bool
+) -> tuple[NDArray[Any], float, float, str]:
+    column, notation = as_column(values, argument), ""
+    kind = column.dtype.kind
+    if kind == "f":
+        if column.dtype.itemsize == 2:
+            column = column.astype(np.float32)
+        elif column.dtype.itemsize > 8:
+            column = column.astype(np.float64)
+        elif not column.dtype.isnative:
+            column = column.astype(column.dtype.newbyteorder("="))
+    elif kind in "iu":
+        limit = rules.EXACT_INTEGERS
+        if column.dtype.itemsize == 8 and (int(column.max()) > limit or int(column.min()) < -limit):
+            raise rules.beyond_exact(argument, int(np.argmax((column > limit) | (column < -limit))))
+        column = column.astype(np.float64)
+    elif kind == "b":
+        column = column.astype(np.float64)
+    elif kind in "OSU":
+        column, notation = _parsed(column, argument, decimal, plain)
+    else:
+        raise rules.unusable(argument, _kind_name(column))
+    low, high = float(column.min()), float(column.max())
+    if low != low:
+        raise rules.missing(argument, np.nan, int(np.argmax(np.isnan(column))))
+    return column, low, high, notation
+
+
+def _kind_name(column: NDArray[Any]) -> str:
+    return {"M": "dates", "m": "time spans", "c": "complex numbers"}.get(column.dtype.kind, str(column.dtype))
+
+
+def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: bool) -> tuple[NDArray[np.float64], str]:
+    """Objects as floats: numbers, and text if every cell of it is a number; and how the text writes them."""
+    cells = [v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else v for v in values.tolist()]
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    for row, cell in enumerate(cells):
+        if not isinstance(cell, str | Real | Decimal) and not (cell is None or rules.is_missing(cell)):
+            if isinstance(cell, list | tuple | dict | set | np.ndarray):
+                raise rules.unusable(argument, "lists or other collections")
+            if not hasattr(cell, "__float__"):
+                raise rules.not_a_number(argument, cell, row)
+        if rules.is_missing(cell):
+            raise rules.missing(argument, cell, row)
+        if _is_beyond(cell):
+            raise rules.beyond_exact(argument, row)
+    notation = None
+    if texts:
+        notation = rules.find_notation(
+            argument,
+            lambda notation: sum(not rules.matches(notation.cell, text) for text in texts),
+            lambda: all(rules.matches(rules.THOUSANDS_CELL, text) for text in texts if "," in text),
+            decimal,
+            plain=plain,
+        )
+        if notation is None and all(rules.matches(rules.TRUTH_CELL, text) for text in texts):
+            cells = [text.strip().lower() == "true" if isinstance(text, str) else text for text in cells]
+        elif notation is None:
+            wrong = rules.NOTATIONS[0] if decimal in (None, ".") else rules.NOTATIONS[1]
+            row = next(k for k, c in enumerate(cells) if isinstance(c, str) and not rules.matches(wrong.cell, c))
+            raise rules.not_a_number(argument, cells[row], row)
+        else:
+            cells = [rules.parse_number(cell, notation) if isinstance(cell, str) else cell for cell in cells]
+    return np.array([float(cell) for cell in cells], dtype=np.float64), notation.name if notation else ""
+
+
+def _is_beyond(cell: Any) -> bool:
+    """Whether a cell is an integer that floats cannot tell from its neighbours."""
+    if isinstance(cell, str):
+        return len(cell) > 15 and rules.matches(rules.INTEGER_CELL, cell) and abs(int(cell)) > rules.EXACT_INTEGERS
+    if isinstance(cell, Decimal):
+        return cell.is_finite() and int(cell.as_tuple().exponent) >= 0 and abs(cell) > rules.EXACT_INTEGERS
+    return isinstance(cell, int | np.integer) and abs(int(cell)) > rules.EXACT_INTEGERS
+
+
+def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[np.float64]:
+    """Case weights: finite, not negative, not all zero."""
+    column, _, high = as_numbers(values, argument)
+    if len(column) != n:
+        raise different_lengths(argument, len(column), "y_score", n)
+    column = column.astype(np.float64)
+    bad = (column != 0) & ((column < rules.WEIGHTS[0]) | (column > rules.WEIGHTS[1]))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise rules.bad_weight(column[row], row)
+    if high == 0:
+        raise rules.no_weight()
+    weights: NDArray[np.float64] = column
+    return weights
+
+
+def as_codes(values: Any, argument: str, n: int) -> Codes:
+    """Which rows belong together, as numbers from 0 in the order of their values."""
+    column = as_column(values, argument)
+    if len(column) != n:
+        raise different_lengths(argument, len(column), "y_score", n)
+    if column.dtype.kind == "f" and np.isnan(column).any():
+        raise rules.missing(argument, np.nan, int(np.argmax(np.isnan(column))))
+    if column.dtype.kind == "O":
+        cells = column.tolist()
+        for row, cell in enumerate(cells):
+            if cell is None or cell != cell:
+                raise rules.missing(argument, cell, row)
+        column = np.array([rules.as_text(cell) for cell in cells], dtype=object)
+    return number(column)
+
+
+def number(values: NDArray[Any]) -> Codes:
+    """Equal values as equal numbers from 0."""
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    """Which labels are positive, by the rule for labels (see ``rules``)."""
+    kind = label.dtype.kind
+    if kind == "b":
+        if pos_label is None:
+            return label
+        return _truth(label, pos_label)
+    if kind == "f":
+        gone = np.isnan(label)
+        if gone.any():
+            raise rules.missing("y_true", np.nan, int(np.argmax(gone)))
+    if kind in "iuf":
+        return _numbers(label, pos_label)
+    return _objects(label, pos_label)
+
+
+def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    if pos_label is not None:
+        wanted = rules.wanted_number(pos_label)
+        if wanted is None:
+            raise rules.unknown_label(pos_label, np.unique(label).tolist())
+        if label.dtype.kind != "f" and label.dtype.itemsize == 8 and len(label):
+            as_numbers(label, "y_true")
+        return _found(label == wanted, label, pos_label)
+    low, high = label.min(), label.max()
+    if low >= 0 and high <= 1:
+        positive: NDArray[np.bool_] = label.astype(np.bool_)
+        if label.dtype.kind != "f" or bool(np.array_equal(positive, label)):
+            return positive
+    elif low == -1 and high <= 1:
+        positive = label == 1
+        if bool((positive | (label == -1)).all()):
+            return positive
+    raise rules.unclear_labels(np.unique(label).tolist())
+
+
+def _truth(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    wanted = rules.wanted_truth(pos_label)
+    if wanted is None:
+        raise rules.unknown_label(pos_label, np.unique(label).tolist())
+    return label if wanted else ~label
+
+
+def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    """Labels that NumPy keeps as objects, text or dates: read as numbers or truths where every one is such."""
+    cells = [rules.as_text(cell) if isinstance(cell, bytes) else cell for cell in _cells(label)]
+    for row, cell in enumerate(cells):
+        if isinstance(cell, list | tuple | dict | set | np.ndarray):
+            raise rules.unusable("y_true", "lists or other collections")
+        if rules.is_missing(cell):
+            raise rules.missing("y_true", cell, row)
+    every = list(dict.fromkeys(cells))
+    if all(isinstance(cell, bool | np.bool_) for cell in every):
+        return is_positive(np.array(cells, dtype=np.bool_), pos_label)
+    if all(isinstance(cell, Real | Decimal) for cell in every):
+        if any(map(_is_beyond, every)):
+            raise rules.beyond_exact("y_true", next(row for row, cell in enumerate(cells) if _is_beyond(cell)))
+        return _numbers(np.array([float(cell) for cell in cells]), pos_label)
+    if all(isinstance(cell, str) for cell in every):
+        if all(rules.matches(rules.LABEL_CELL, cell) for cell in every):
+            return _numbers(np.array([float(cell) for cell in cells]), pos_label)
+        if all(rules.matches(rules.TRUTH_CELL, cell) for cell in every):
+            return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label)
+    if pos_label is None:
+        raise rules.unclear_labels(_ordered(every))
+    wanted = rules.as_text(pos_label)
+    return _found(np.array([rules.as_text(cell) == wanted for cell in cells], np.bool_), every, pos_label)
+
+
+def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """The positives; one label alone may be the negative one of a sample without positives."""
+    positive: NDArray[np.bool_] = np.asarray(chosen, dtype=np.bool_)
+    if not positive.any():
+        every = values if isinstance(values, list) else np.unique(values).tolist()
+        if len(every) > 1:
+            raise rules.unknown_label(pos_label, _ordered(every))
+    return positive
+
+
+def _cells(label: NDArray[Any]) -> list[Any]:
+    """The cells as Python has them: a day as a date, a moment as a date with its time."""
+    if label.dtype.kind == "M" and np.datetime_data(label.dtype)[0] != "D":
+        label = label.astype("datetime64[us]")
+    cells: list[Any] = label.tolist()
+    return cells
+
+
+def _ordered(values: list[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)

@@ -1,0 +1,227 @@
+"""What the columns of a table could be: a profile of each, and which of them can only be meant."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError, listed, show
+from . import rules
+from .duckdb import DuckTable
+from .tables import DUCKDB, Column
+
+_MOST_COLUMNS = 1000  # of a wider table, the columns must be named
+_IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather identifiers than scores
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a column holds. ``distinct`` is approximate; ``low`` and ``high`` are of numbers."""
+
+    name: str
+    rows: int
+    missing: int
+    sort: str  # truth, number, word, or other
+    notation: str
+    whole: bool
+    distinct: int
+    low: float
+    high: float
+    counts_rows: bool
+    strange: int  # cells that are no number
+
+    @property
+    def is_nearly_number(self) -> bool:
+        """Whether all but a few cells are numbers."""
+        return self.sort == rules.WORD and 0 < 10 * self.strange <= self.rows - self.missing
+
+    @property
+    def is_number(self) -> bool:
+        """Whether every cell is a number."""
+        return self.sort == rules.NUMBER
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it only numbers the rows, or has no name of its own."""
+        unnamed = not self.name.strip() or re.fullmatch(r"Unnamed: \d+|column0*", self.name) is not None
+        return self.counts_rows or (unnamed and self.whole and self.distinct > 2)
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it is an index, or whole numbers that (nearly) never repeat."""
+        there = self.rows - self.missing
+        return self.is_index or (self.whole and there >= _IDENTIFIERS and self.distinct > 0.9 * there)
+
+
+def profiles(table: DuckTable, names: Sequence[str] | None = None) -> list[Profile]:
+    """Profiles of columns, by one pass over the table."""
+    columns = table.columns if names is None else [table.named[name] for name in names]
+    if len(columns) > _MOST_COLUMNS:
+        said = f"{table.name} has {len(columns):,} columns"
+        raise InputError(None, said, "name those to use with {label} and {score}")
+    columns = [column for column in columns if column.kind != "collection"]
+    cells = ", ".join(f"{column.sql} AS p{k}" for k, column in enumerate(columns))
+    numbered = f"(SELECT {cells}, row_number() OVER () AS n FROM {table.relation})"
+    terms = ["count(*)"] + [term for k, column in enumerate(columns) for term in _terms(f"p{k}", column)]
+    rows, *found = table.rows(f"SELECT {', '.join(terms)} FROM {numbered}")[0]
+    if rows == 0:
+        raise rules.no_rows(table.name)
+    size = len(found) // max(len(columns), 1)
+    return [_profile(column, rows, found[k * size : (k + 1) * size]) for k, column in enumerate(columns)]
+
+
+def _terms(cell: str, column: Column) -> list[str]:
+    """Missing, distinct, cells that are no truth, no label number, no whole number, no number in each notation,
+
+    the extremes, and cells that differ from the number of their row, from 0 and from 1.
+    """
+    is_text = column.kind == "text"
+    gone = f"{cell} IS NULL" + (f" OR {DUCKDB.is_nan(cell, column.type)}" if column.kind == "fraction" else "")
+    if is_text:
+        gone += f" OR {cell} IN ({', '.join(repr(word) for word in rules.MISSING_TEXT)})"
+    there = f"NOT ({gone})"
+
+    def failing(condition: str) -> str:
+        return f"count(*) FILTER (WHERE {there} AND NOT ({condition}))"
+
+    number = f"TRY_CAST({cell} AS DOUBLE)" if column.kind != "other" else "NULL"
+    patterns = (rules.TRUTH_CELL, rules.LABEL_CELL, *rules.NOTATION_CELLS)
+    tests = [failing(f"regexp_full_match({cell}, '{pattern}')" if is_text else "true") for pattern in patterns]
+    return [
+        f"count(*) FILTER (WHERE {gone})",
+        f"approx_count_distinct({cell}) FILTER (WHERE {there})",
+        *tests,
+        failing(f"{number} = floor({number})"),
+        f"min({number}) FILTER (WHERE {there})",
+        f"max({number}) FILTER (WHERE {there})",
+        failing(f"{number} = n - 1"),
+        failing(f"{number} = n"),
+    ]
+
+
+def _profile(column: Column, rows: int, found: Sequence[Any]) -> Profile:
+    gone, distinct, no_truth, no_label, *rest = found
+    failing, (not_whole, low, high, from_0, from_1) = rest[: len(rules.NOTATIONS)], rest[len(rules.NOTATIONS) :]
+    notation, sort = "", {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.NUMBER)
+    if gone == rows:
+        sort = "other"
+    elif column.kind == "text":
+        chosen = next((n for n, fails in zip(rules.NOTATIONS, failing, strict=True) if fails == 0), None)
+        notation = chosen.name if chosen else ""
+        sort = rules.TRUTH if no_truth == 0 else rules.NUMBER if chosen or no_label == 0 else rules.WORD
+    plain = sort == rules.NUMBER and not notation and low is not None
+    whole = plain and (column.kind == "integer" or (column.kind != "decimal" and not_whole == 0))
+    counts = whole and rows > 2 and gone == 0 and 0 in (from_0, from_1)
+    low, high = (float(v) if plain else float("nan") for v in (low, high))
+    strange = min(failing)
+    return Profile(column.name, rows, int(gone), sort, notation, whole, int(distinct), low, high, counts, int(strange))
+
+
+def matching(table: DuckTable, pattern: str) -> list[str]:
+    """The columns that a name or a pattern such as ``p_*`` means."""
+    if pattern in table.named or not re.search(r"[*?\[]", pattern):
+        return [pattern]
+    found = [column.name for column in table.columns if fnmatch.fnmatchcase(column.name, pattern)]
+    if not found:
+        raise InputError(None, f"{table.name} has no column that matches {show(pattern)}", f"it has {_names(table)}")
+    return found
+
+
+def class_names(pattern: str, columns: Sequence[str]) -> list[str]:
+    """The class that each column of a pattern stands for: what the wildcard stands for (``p_*``: p_cat → cat)."""
+    expression = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
+    names = []
+    for column in columns:
+        match = re.fullmatch(expression, column)
+        names.append("".join(match.groups()) if match else column)
+    return names
+
+
+def class_columns(
+    table: DuckTable, label: str, pattern: str | None, labels: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """The score columns of a table with a column for each class, the classes they stand for, and indexes passed over.
+
+    A pattern's columns are called as the labels are: by their whole names, else by what the wildcard stands for.
+    """
+    table.column(label, "label")
+    wanted = matching(table, pattern) if pattern else [column.name for column in table.columns]
+    columns = [name for name in wanted if name != label]
+    known = set(labels)
+    passed: list[str] = []
+    if not pattern and columns and columns[0] not in known:  # an index is written first
+        passed = [profile.name for profile in profiles(table, columns[:1]) if profile.is_index]
+        columns = [name for name in columns if name not in passed]
+    if not columns:
+        said = f"{table.name} has no score column beside the label {show(label)}"
+        raise InputError(None, said, "every class needs one")
+    names = class_names(pattern, columns) if pattern and not known <= set(columns) else columns
+    strange = (
+        next((row for row, value in enumerate(labels) if value not in set(names)), None) if known - set(names) else None
+    )
+    if strange is not None:
+        raise table.refuse(
+            InputError(
+                "y_true",
+                f"is {show(labels[strange])}, but no score column stands for it",
+                f"the columns give the classes {listed(names)} (say which columns with {{score}}, such as 'p_*')",
+                row=strange,
+            ),
+            label,
+        )
+    return columns, names, passed
+
+
+def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
+    """The one column with two values: true/false, 0/1, −1/+1, or two words."""
+    possible = []
+    for profile in found:
+        if profile.distinct > 3 or profile.is_index:  # approximate: the exact count follows for the few
+            continue
+        values = label_values(table, profile.name, 3)
+        pair = {rules.wanted_number(v) for v in values} if profile.is_number else set()
+        if (profile.is_number and pair in ({0.0, 1.0}, {-1.0, 1.0})) or (not profile.is_number and len(values) == 2):
+            possible.append(profile.name)
+    if len(possible) == 1:
+        return possible[0]
+    if not possible:
+        raise InputError(
+            None,
+            f"{table.name} has no column with two values that could be the label",
+            f"say which it is with {{label}} (columns: {_names(table)})",
+        )
+    raise InputError(
+        None, f"{table.name}: several columns could be the label: {listed(possible)}", "say which with {label}"
+    )
+
+
+def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, comparable: bool = True) -> list[str]:
+    """The one column of numbers that can be the score (all of them for a comparison); never one that numbers rows."""
+    numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
+    nearly = [profile.name for profile in found if profile.is_nearly_number]  # the cell that is none is then named
+    possible = [p.name for p in numbers if not p.whole] + nearly or [p.name for p in numbers if p.distinct > 1]
+    if not possible:
+        passed = [profile.name for profile in found if profile.is_number]
+        more = f" ({listed(passed)} only numbers the rows)" if len(passed) == 1 else ""
+        said = f"{table.name} has no column of numbers that could be the score{more}"
+        raise InputError(None, said, "say which with {score}")
+    if several and len(possible) < 2:
+        said = f"{table.name} has only one column that could be a score, {show(possible[0])}"
+        raise InputError(None, said, "a comparison needs two: name them with {score}")
+    if not several and len(possible) > 1:
+        instead = ", or compare them with: cutline compare" if comparable else ""
+        said = f"{table.name}: several columns could be the score: {listed(possible)}"
+        raise InputError(None, said, "say which with {score}" + instead)
+    return possible
+
+
+def label_values(table: DuckTable, name: str, most: int = 7) -> list[Any]:
+    """Distinct values of a column, in order, at most so many."""
+    return table.distinct(table.named[name].sql, "true", most)
+
+
+def _names(table: DuckTable) -> str:
+    return listed([column.name for column in table.columns])

@@ -1,0 +1,455 @@
+"""Files, DuckDB relations, connections and databases -> a table that DuckDB can be asked about; its rows in order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, show
+from ..files import temporary_folder
+from .arrays import number
+from .arrow_stream import Batch, StreamError, batches
+from .files import File, Files, TextFormat, describe, find_files, sentence
+from .frames import Rows
+from .tables import DUCKDB, Checked, Column, Table, check_same
+
+_DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
+_MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
+_WIDE = 2000  # a text file with more columns is read line by line: DuckDB takes minutes to name 10⁵ columns
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How DuckDB may use the machine; for a connection of the user's own, nothing is set."""
+
+    memory_limit: str | None = None
+    threads: int | None = None
+    temp_directory: str | None = None
+
+    def __post_init__(self) -> None:
+        threads, limit = self.threads, self.memory_limit
+        if threads is not None:
+            whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+            if not whole or not 1 <= threads <= _MOST_THREADS:
+                raise InputError("threads", f"must be a whole number from 1 to {_MOST_THREADS}, got {show(threads)}")
+        if limit is not None and not (isinstance(limit, str) and re.match(r"\s*\d", limit)):
+            raise InputError("memory_limit", f"must be a size such as '2GB', got {show(limit)}")
+
+    @property
+    def given(self) -> list[str]:
+        """Names of the options that were set."""
+        return [name for name, value in vars(self).items() if value is not None]
+
+
+class DuckTable(Table):
+    """Something to select from: ``run(sql)`` gives a relation."""
+
+    dialect = DUCKDB
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[Column],
+        relation: str,
+        run: Callable[[str], Any],
+        interrupt: Callable[[], None],
+        files: Files | None = None,
+    ) -> None:
+        super().__init__(name, columns)
+        self.relation, self.run, self.interrupt, self.files = relation, run, interrupt, files
+        self.understood = () if files is None else files.understood
+        self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and give its rows."""
+        with translate_errors(self.name, self.files):
+            found: list[tuple[Any, ...]] = self.run(sql).fetchall()
+            return found
+
+    def execute(self, sql: str) -> None:
+        """Run a statement that gives no rows."""
+        with translate_errors(self.name, self.files):
+            self.run(sql)
+
+    def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
+        """One row of aggregates over all rows."""
+        return self.rows(f"SELECT {', '.join(terms)} FROM {self.relation}")[0]
+
+    def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
+        """Number (from 0) and value of the first row that fulfils a condition."""
+        numbered = f"SELECT row_number() OVER () - 1 AS n, {shown} AS v, ({condition}) AS f FROM {self.relation}"
+        rows = self.rows(f"SELECT n, v FROM ({numbered}) WHERE f ORDER BY n LIMIT 1")
+        return (int(rows[0][0]), rows[0][1]) if rows else None
+
+    def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
+        """Some distinct values, in order, of the rows that fulfil a condition."""
+        value = f"CASE WHEN {condition} THEN {shown} END"
+        grouped = f"SELECT DISTINCT {value} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
+        return [row[0] for row in self.rows(grouped) if row[0] is not None][:most]
+
+    def values(self, expressions: Sequence[str]) -> list[NDArray[Any]]:
+        """Columns of the whole table as arrays; missing values are masked."""
+        with translate_errors(self.name, self.files):
+            selected = ", ".join(f"{sql} AS v{k}" for k, sql in enumerate(expressions))
+            found = self.run(f"SELECT {selected} FROM {self.relation}").fetchnumpy()
+        return [found[f"v{k}"] for k in range(len(expressions))]
+
+    def cells(self, expressions: Sequence[str]) -> Iterator[Any]:
+        """Columns of the whole table, one after the other, as they stand; many are read some hundred at a time."""
+        if self.lines is not None:
+            split = [line.split(self.lines) for (line,) in self.rows(f"SELECT c0 FROM {self.relation}")]
+            at = {column.sql: k for k, column in enumerate(self.columns)}
+            yield from ([cells[at[sql]] for cells in split] for sql in expressions)
+            return
+        for first in range(0, len(expressions), 500):
+            yield from self.values(expressions[first : first + 500])
+
+    def load(self, checked: Checked) -> Rows:
+        """The rows in memory. What was counted before must be what comes now."""
+        wanted = {"positive": f"CAST({checked.positive} AS UTINYINT)"}
+        wanted |= {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
+        wanted |= {} if checked.weight is None else {"weight": checked.weight}
+        wanted |= {} if checked.kept is None else {"row": "row_number() OVER () - 1"}
+        parts = list(self._batches(checked, wanted, "", None))
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in wanted}
+        positive, weight = columns["positive"].astype(np.bool_), columns.get("weight")
+        scores = {model: columns[f"score_{k}"] for k, model in enumerate(checked.scores)}
+        each = np.ones(1) if weight is None else weight
+        pos, neg = (float((each * (positive == side)).sum()) for side in (True, False))
+        for model, score in scores.items():
+            check_same(self.name, checked.totals[model], pos, neg, float((score * each).sum()))
+        clusters = None
+        if checked.cluster is not None:
+            cells, there = self.values([f"CAST({checked.cluster} AS VARCHAR)", checked.kept or "true"])
+            clusters = number(np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str))
+        dropped = next(iter(checked.totals.values())).dropped
+        understood = (*self.understood, *checked.understood)
+        return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"))
+
+    def pieces(self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None) -> Generator[Batch]:
+        """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted."""
+        wanted = {"score": checked.scores[model], "positive": f"CAST({checked.positive} AS UTINYINT)"}
+        wanted |= {} if checked.weight is None else {"weight": checked.weight}
+        # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
+        wanted |= {"row": "row_number() OVER ()"} if numbered else {}
+        return self._batches(checked, wanted, "ORDER BY {kept}score DESC", rows)
+
+    def groups(self, checked: Checked, model: str, rows: int | None = None) -> Generator[Batch]:
+        """The rows added up by score, best first: score, pos, neg."""
+        here = checked.kept or "true"
+        total = "count(*)" if checked.weight is None else f"fsum({checked.weight})"
+        sides = {"pos": checked.positive, "neg": f"NOT {checked.positive}"}
+        kind = "BIGINT" if checked.weight is None else "DOUBLE"
+        sums = ", ".join(
+            f"CAST(coalesce({total} FILTER (WHERE {here} AND {side}), 0) AS {kind}) AS {name}"
+            for name, side in sides.items()
+        )
+        score = checked.value(checked.scores[model], "NULL")
+        sql = f"SELECT {score} AS score, {sums} FROM {self.relation} GROUP BY 1 "
+        sql += f"HAVING count(*) FILTER (WHERE {here}) > 0 ORDER BY score DESC"
+        return _cut(self._stream(sql), rows)
+
+    def all_scores(self, checked: Checked) -> Generator[Batch]:
+        """The rows in any order: positive, and every model's score as ``score_0`` …"""
+        wanted = {"positive": f"CAST({checked.positive} AS UTINYINT)"}
+        wanted |= {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
+        return self._batches(checked, wanted, "", None)
+
+    def _batches(self, checked: Checked, wanted: dict[str, str], order: str, rows: int | None) -> Generator[Batch]:
+        """Columns of the rows that count. No filter is written: DuckDB decides filters from a file's statistics,
+
+        which may leave NaN out; it evaluates what is selected.
+        """
+        selected = ", ".join(f"{checked.value(sql)} AS {name}" for name, sql in wanted.items())
+        kept = ""
+        if checked.kept is not None:
+            selected, kept = f"CAST({checked.kept} AS UTINYINT) AS kept, {selected}", "kept DESC, "
+        sql = f"SELECT {selected} FROM {self.relation}"
+        if order:
+            sql = f"SELECT * FROM ({sql}) " + order.replace("{kept}", kept)
+        return _cut(self._stream(sql), rows)
+
+    def _stream(self, sql: str) -> Generator[Batch]:
+        with (
+            translate_errors(self.name, self.files),
+            closing(batches(self.run(sql), self.interrupt)) as arriving,
+        ):
+            for batch in arriving:
+                kept = batch.pop("kept", None)
+                if kept is not None and not kept.all():
+                    batch = {name: column[kept != 0] for name, column in batch.items()}
+                if "score" in batch and np.isnan(batch["score"]).any():
+                    raise RuntimeError(f"{self.name}: a score is NaN that was checked to be a number; did it change?")
+                yield batch
+
+
+def _cut(arriving: Generator[Batch], rows: int | None) -> Generator[Batch]:
+    """The batches, or smaller ones."""
+    with closing(arriving):
+        for batch in arriving:
+            size = len(next(iter(batch.values())))
+            for first in range(0, size, rows or max(size, 1)):
+                last = first + (rows or size)
+                yield batch if rows is None else {name: column[first:last] for name, column in batch.items()}
+
+
+@contextmanager
+def open_table(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[DuckTable]:
+    """Open a source; whatever happens, nothing of it is left in the temporary directory."""
+    import duckdb
+
+    if query is not None and not isinstance(query, str):
+        raise InputError("query", f"must be SQL text, got {show(query)}")
+    if isinstance(source, duckdb.DuckDBPyConnection | duckdb.DuckDBPyRelation):
+        if machine.given:
+            raise InputError(machine.given[0], "belongs to your DuckDB connection", "set it there")
+        _only_for_text(text, "a DuckDB query")
+    if isinstance(source, duckdb.DuckDBPyConnection):
+        if query is None:
+            raise InputError(None, "a DuckDB connection needs a query", "add {query='SELECT …'}")
+        yield _queried(source, query)
+        return
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        if query is not None:
+            raise InputError("query", "does not go with a relation, which is a query already", "leave it out")
+        # a relation does not show its connection, so a running query of it cannot be interrupted: it is waited for
+        run = lambda sql: source.query("cutline_source", sql)  # noqa: E731
+        yield _described("the relation", "cutline_source", run, lambda: None, list(source.columns))
+        return
+    with _own_folder(machine.temp_directory) as folder:
+        connection = _connect(duckdb, machine, folder)
+        try:
+            yield _of_path(connection, os.fspath(source), query, text, folder)
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _own_folder(parent: str | None) -> Iterator[str]:
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(temporary_folder(parent))
+        except OSError as error:
+            raise InputError("temp_directory", f"cannot be used ({error.strerror}): {show(parent)}") from None
+        yield folder
+
+
+def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
+    config: dict[str, Any] = {"temp_directory": folder, "autoinstall_known_extensions": "false"}
+    if machine.memory_limit is not None:
+        config["memory_limit"] = machine.memory_limit
+    if machine.threads is not None:
+        config["threads"] = machine.threads
+    try:
+        connection = duckdb.connect(config=config)
+    except duckdb.Error as error:
+        said = sentence(str(error)).replace("{", "{{").replace("}", "}}")
+        raise InputError(machine.given[0] if machine.given else None, f"is refused by DuckDB: {said}") from None
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _of_path(connection: Any, path: str, query: str | None, text: TextFormat, folder: str) -> DuckTable:
+    scheme = re.match(r"^(\w+):", path)
+    if scheme and scheme[1].lower() in _DATABASES and not os.path.exists(path):
+        _only_for_text(text, "a database")
+        if query is None:
+            raise InputError(None, "a database needs a query", "add {query='SELECT …'}")
+        _attach(connection, path, _DATABASES[scheme[1].lower()])
+        return _queried(connection, query)
+    if query is not None:
+        raise InputError(
+            "query", "goes with a DuckDB connection or a database", "leave it out: a file is read as it is"
+        )
+    own = os.path.join(folder, "copies")
+    os.mkdir(own)
+    return of_files(connection, find_files(path, text, own), text)
+
+
+def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
+    """Files as a table. Cells of text files stay text, whatever they look like."""
+    run, stop = connection.sql, connection.interrupt
+    first = files.files[0]
+    if not first.is_text:
+        _only_for_text(text, f"a {files.kind} file", but=("decimal",))
+    if first.is_text and len(first.names) > _WIDE:
+        return _of_lines(files, run, stop)
+    if first.is_text:
+        columns = [Column(name, f"c{k}", "VARCHAR") for k, name in enumerate(first.names)]
+        return DuckTable(files.name, columns, _csv_relation(files), run, stop, files)
+    where = "[" + ", ".join(map(_path, files.files)) + "]"
+    if files.kind == "parquet":
+        united = ", union_by_name = true" if len(files.files) > 1 else ""  # else the first file's types hold for all
+        relation = f"read_parquet({where}, hive_partitioning = false{united})"
+        names = _outermost(connection, first.path) if len(files.files) == 1 else None
+        return _described(files.name, relation, run, stop, names, files)
+    packed = f", compression = '{first.packed}'" if first.packed else ""
+    options = f"{where}, format = 'auto', hive_partitioning = false{packed}"
+    with translate_errors(files.name, files):
+        found = run(f"SELECT * FROM read_json({options}, sample_size = -1, union_by_name = true) LIMIT 0")
+    given = ", ".join(f"{DUCKDB.literal(name)}: 'VARCHAR'" for name in found.columns)
+    columns = [Column(name, DUCKDB.name(name), "VARCHAR") for name in found.columns]
+    return DuckTable(files.name, columns, f"read_json({options}, columns = {{{given}}})", run, stop, files)
+
+
+def _path(file: File) -> str:
+    """A path as DuckDB takes it: *, ? and [ are not a pattern, a file may really be called that."""
+    return DUCKDB.literal(re.sub(r"([*?\[])", r"[\1]", file.path))
+
+
+def _csv_relation(files: Files) -> str:
+    """SQL that reads text files: every option is given, none is left for DuckDB to find out."""
+    first = files.files[0]
+    alike: dict[tuple[Any, ...], list[File]] = {}
+    for file in files.files:
+        alike.setdefault((file.names, file.delimiter, file.quote, file.has_header), []).append(file)
+    parts = []
+    for (names, *_), those in alike.items():
+        order = ", ".join(f"c{names.index(name)} AS c{k}" for k, name in enumerate(first.names))
+        parts.append(f"SELECT {order} FROM {_read_csv(those)}" if names != first.names else f"FROM {_read_csv(those)}")
+    return _read_csv(list(files.files)) if len(alike) == 1 else f"({' UNION ALL '.join(parts)})"
+
+
+def _read_csv(those: list[File], lines: bool = False) -> str:
+    file = those[0]
+    where = "[" + ", ".join(map(_path, those)) + "]"
+    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(1 if lines else len(file.names)))
+    delimiter, quote = ("\x01", "") if lines else (file.delimiter, file.quote)
+    packed = f", compression = '{file.packed}'" if file.packed else ""
+    size = f", max_line_size = {max(1 << 21, 4 * max(f.longest for f in those))}"
+    return (
+        f"read_csv({where}, auto_detect = false, columns = {{{columns}}}, delim = {DUCKDB.literal(delimiter)}, "
+        f"quote = {DUCKDB.literal(quote)}, escape = {DUCKDB.literal(quote)}, comment = '', nullstr = '', "
+        f"header = {str(file.has_header).lower()}, null_padding = false, hive_partitioning = false{packed}{size})"
+    )
+
+
+def _of_lines(files: Files, run: Callable[[str], Any], stop: Callable[[], None]) -> DuckTable:
+    """A text file with very many columns, line by line: a column is what stands between two delimiters."""
+    first = files.files[0]
+    relation = _read_csv(list(files.files), lines=True)
+    split = f"string_split(c0, {DUCKDB.literal(first.delimiter)})"
+    columns = [Column(name, f"{split}[{k + 1}]", "VARCHAR") for k, name in enumerate(first.names)]
+    table = DuckTable(files.name, columns, relation, run, stop, files)
+    table.lines = first.delimiter
+    quoted = table.first(f"contains(c0, {DUCKDB.literal(first.quote)})", "0")
+    if quoted is not None:
+        said = f"{files.name} has {len(first.names):,} columns and quoted cells"
+        raise InputError(None, said, f"remove the quotes (the first stands in data row {int(quoted[0]) + 1})")
+    ragged = table.first(f"len({split}) <> {len(first.names)}", f"len({split})")
+    if ragged is not None:
+        said = f"{files.name}: line {int(ragged[0]) + 2} has {ragged[1]:,} fields, the header {len(first.names):,}"
+        raise InputError(None, said, "correct the line")
+    return table
+
+
+def _outermost(connection: Any, path: str) -> list[str] | None:
+    """The columns of a Parquet file as they stand; its schema lists the root first, a column's children behind it."""
+    import duckdb
+
+    try:
+        schema = connection.sql(f"SELECT name, num_children FROM parquet_schema({DUCKDB.literal(path)})").fetchall()
+    except duckdb.Error:
+        return None  # the file is refused, with the reason, when it is read
+    names: list[str] = []
+    inside = 0
+    for name, children in schema[1:]:
+        if inside:
+            inside -= 1
+        else:
+            names.append(name)
+        inside += children or 0
+    return names
+
+
+def _only_for_text(text: TextFormat, what: str, but: Sequence[str] = ()) -> None:
+    given = [name for name in text.given if name not in but]
+    if given:
+        raise InputError(given[0], f"goes with text files; the source is {what}", "leave it out")
+
+
+def _queried(connection: Any, query: str) -> DuckTable:
+    """A query as a table: one statement, whatever stands behind it (a semicolon, a comment)."""
+    line = " ".join(query.split())
+    name = f"the query {show(line)}"
+    with translate_errors(name, None):
+        statements = connection.extract_statements(query)
+    if len(statements) != 1:
+        raise InputError("query", f"must be one SQL statement, got {len(statements)}")
+    text = re.sub(r"(;|\s|--[^\n'\"$]*$)+$", "", statements[0].query)
+    with translate_errors(name, None):
+        names = list(connection.sql(text).columns)
+    return _described(name, f"({text}\n)", connection.sql, connection.interrupt, names)
+
+
+def _attach(connection: Any, text: str, kind: str) -> None:
+    """Attach another database, by an extension that must be on the machine already."""
+    import duckdb
+
+    place = text if kind == "postgres" and "://" in text else text.partition(":")[2].removeprefix("//")
+    try:
+        connection.execute(f"ATTACH {DUCKDB.literal(place)} AS source (TYPE {kind}, READ_ONLY)")
+        connection.execute("USE source")
+    except duckdb.Error as error:
+        said = sentence(str(error)).replace("{", "{{").replace("}", "}}")
+        raise InputError(
+            None,
+            f"the {kind} database cannot be read: {said}",
+            f"DuckDB's extension {kind!r} must be installed: INSTALL {kind}, which needs a network once",
+        ) from None
+
+
+def _described(
+    name: str,
+    relation: str,
+    run: Callable[[str], Any],
+    interrupt: Callable[[], None],
+    names: Sequence[str] | None,
+    files: Files | None = None,
+) -> DuckTable:
+    """A table with types of its own. ``names`` are its columns as they stand: DuckDB makes equal ones differ."""
+    with translate_errors(name, files):
+        found = run(f"SELECT * FROM {relation} LIMIT 0")
+        own, types = list(found.columns), [str(kind) for kind in found.types]
+    shown = names if names is not None and len(names) == len(own) else own
+    columns = [Column(n, DUCKDB.name(o), t) for n, o, t in zip(shown, own, types, strict=True)]
+    return DuckTable(name, columns, relation, run, interrupt, files)
+
+
+@contextmanager
+def translate_errors(name: str, files: Files | None) -> Iterator[None]:
+    """DuckDB's errors in words: bad data as InputError; a full disk or memory as what it is."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise MemoryError(_full(name, str(error))) from None
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except (duckdb.Error, StreamError) as error:
+        message = str(error)
+        if isinstance(error, StreamError) and "Interrupt" in message:
+            raise KeyboardInterrupt from None
+        if any(words in message for words in ("No space left", "Could not write", "max_temp_directory_size")):
+            raise OSError(_full(name, message)) from None
+        if isinstance(error, StreamError) and ("Out of Memory" in message or "could not allocate" in message):
+            raise MemoryError(_full(name, message)) from None
+        if files is not None:
+            raise describe(files, message) from None
+        said = sentence(message).replace("{", "{{").replace("}", "}}")
+        raise InputError(None, f"{name} cannot be read: {said}") from None
+
+
+def _full(name: str, message: str) -> str:
+    return (
+        f"{name} could not be sorted: {sentence(message)}. The sort needs about 30 bytes for each row in memory or in "
+        "temp_directory; temporary files are removed"
+    )

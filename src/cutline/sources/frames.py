@@ -1,0 +1,202 @@
+"""Tables in memory -> rows: pandas, polars, Arrow, and mappings from names to columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, show
+from . import rules
+from .arrays import Codes, as_codes, as_column, as_weights, is_positive, read_numbers
+from .tables import Roles, no_column, role_word
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table in memory, checked: what ``evaluate`` and ``compare`` take."""
+
+    positive: NDArray[np.bool_]
+    scores: dict[str, NDArray[Any]]
+    weight: NDArray[np.float64] | None = None
+    clusters: Codes | None = None
+    dropped: int = 0
+    understood: tuple[str, ...] = ()
+    source_rows: NDArray[np.intp] | None = None  # where some were left out: the numbers, from 0, of those that are here
+
+    def __len__(self) -> int:
+        return len(self.positive)
+
+    def only(self, kept: NDArray[np.intp]) -> Rows:
+        """Some of the rows."""
+        scores = {model: score[kept] for model, score in self.scores.items()}
+        weight = None if self.weight is None else self.weight[kept]
+        clusters = None if self.clusters is None else self.clusters[kept]
+        return replace(self, positive=self.positive[kept], scores=scores, weight=weight, clusters=clusters)
+
+
+class Frame:
+    """Columns by name. ``names`` are those of the table as they stand, also where several are called alike."""
+
+    def __init__(self, name: str, names: Sequence[str], get: Callable[[str], Any], where: str | None = None) -> None:
+        self.name, self.names, self.get, self.where = name, list(names), get, where
+
+    def column(self, name: str, role: str) -> Any:
+        """A column by its name; refuses one that is not there, or that several are called."""
+        if name not in self.names:
+            raise no_column(self.name, name, role, self.names)
+        if self.names.count(name) > 1:
+            raise InputError(None, f"{self.name} has several columns called {show(name)}", "rename all but one")
+        return self.get(name)
+
+    def rows(self, roles: Roles) -> Rows:
+        """The rows that count, by the same rules as everywhere."""
+        found = {(role, name): self.column(name, role_word(role)) for role, name in roles.named}
+        if not len(next(iter(found.values()))):
+            raise rules.no_rows(self.name)
+        dropped = 0
+        if roles.missing == "drop":
+            found, dropped = _complete(found, self.name)
+        understood: list[str] = []
+        read: dict[tuple[str, str], Any] = {}
+        for (role, name), values in found.items():
+            with self._located(role, name, found):
+                if role == "y_true":
+                    read[role, name] = is_positive(as_column(values, role), roles.pos_label)
+                elif role == "clusters":
+                    read[role, name] = as_codes(values, role, len(values))
+                else:
+                    numbers, notation = read_numbers(values, role, roles.decimal)
+                    read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
+                    if notation:
+                        understood.append(f"{role_word(role)} {show(name)} as {notation}")
+        scores = {model: read["y_score", column] for model, column in roles.scores.items()}
+        weight = None if roles.weight is None else read["sample_weight", roles.weight]
+        clusters = None if roles.clusters is None else read["clusters", roles.clusters]
+        n = len(next(iter(scores.values())))
+        positive = np.ones(n, np.bool_) if roles.label is None else read["y_true", roles.label]
+        for (role, name), values in read.items():
+            if len(values) != n:
+                raise InputError(
+                    role, f"has {len(values)} rows, others have {n}", "pass columns of one length", column=name
+                )
+        if weight is not None:
+            understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
+        rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood))
+        return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
+
+    @contextmanager
+    def _located(self, role: str, name: str, found: Mapping[tuple[str, str], Any]) -> Iterator[None]:
+        """Errors about arguments as errors about columns; of a missing value, with what a table can do about it."""
+        try:
+            yield
+        except InputError as error:
+            if error.remedy == rules.FILL_IN:
+                lacking = int(_lacking(found).sum())
+                error = InputError(error.argument, error.problem, rules.drop(lacking), row=error.row)
+            raise error.located({role: name}, self.where) from None
+
+
+def frame_of(source: Any) -> Frame | None:
+    """A table in memory; None for what is none. What only promises a table (a lazy frame, a reader) is loaded."""
+    if isinstance(source, Mapping):
+        return Frame("the table", list(source), source.__getitem__)
+    source = _loaded(source)
+    if not any(is_from(source, library) for library in ("pandas", "polars", "pyarrow")):
+        return None
+    import narwhals.stable.v1 as nw
+
+    names = list(getattr(source, "column_names", source.columns))
+
+    def column(name: str) -> Any:
+        one = source[[name]] if hasattr(source, "loc") else source.select([name])
+        return nw.from_native(one, eager_only=True)[name].to_native()
+
+    return Frame("the table", names, column)
+
+
+def is_from(source: Any, library: str) -> bool:
+    """Whether an object's class comes from a library, without importing it."""
+    return any(kind.__module__.partition(".")[0] == library for kind in type(source).__mro__)
+
+
+def no_table(source: Any) -> InputError:
+    """What cannot be read as a table."""
+    return InputError(
+        None,
+        f"a table is a path, a DuckDB relation or connection, a pandas, polars or Arrow table, or a Spark DataFrame, "
+        f"not {type(source).__name__}",
+        "pass one of these",
+    )
+
+
+def _loaded(source: Any) -> Any:
+    kind = type(source).__name__
+    if is_from(source, "polars") and kind == "LazyFrame":
+        return source.collect()
+    if is_from(source, "pyarrow") and kind == "RecordBatchReader":
+        return source.read_all()
+    if is_from(source, "pyarrow") and hasattr(source, "to_table"):  # a dataset
+        return source.to_table()
+    if is_from(source, "pyarrow") and kind == "RecordBatch":
+        import pyarrow
+
+        return pyarrow.Table.from_batches([source])
+    if any(is_from(source, library) for library in ("pandas", "polars", "pyarrow")) and (
+        not hasattr(source, "columns") or kind == "Index"
+    ):
+        raise no_table(source)
+    return source
+
+
+def _complete(found: Mapping[tuple[str, str], Any], table: str) -> tuple[dict[tuple[str, str], Any], int]:
+    """The columns without the rows that lack something in one of them, and the number of these."""
+    gone = _lacking(found)
+    if gone.all():
+        raise rules.all_missing(table)
+    kept = np.flatnonzero(~gone)
+    return {key: _taken(values, kept) for key, values in found.items()}, int(gone.sum())
+
+
+def _lacking(found: Mapping[tuple[str, str], Any]) -> NDArray[np.bool_]:
+    """Which rows lack something in one of the columns."""
+    gone = np.zeros(len(next(iter(found.values()))), np.bool_)
+    for values in found.values():
+        gone |= _missing(values)
+    return gone
+
+
+def _missing(values: Any) -> NDArray[np.bool_]:
+    if not isinstance(values, np.ndarray | list | tuple | range):
+        import narwhals.stable.v1 as nw
+
+        series = nw.from_native(values, series_only=True)
+        gone = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
+        if series.dtype.is_numeric() and not series.dtype.is_float():
+            return gone
+        values = series.to_numpy()
+        if values.dtype.kind == "f":
+            return np.asarray(gone | np.isnan(values))
+        return gone if values.dtype.kind not in "OSU" else gone | _missing(values)
+    array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    if isinstance(array, np.ma.MaskedArray):
+        return np.asarray(np.ma.getmaskarray(array) | _missing(array.data))
+    if array.dtype.kind == "f":
+        return np.asarray(np.isnan(array))
+    if array.dtype.kind not in "OSU":
+        return np.zeros(len(array), np.bool_)
+    return np.array([rules.is_missing(cell) for cell in array.tolist()], dtype=np.bool_)
+
+
+def _taken(values: Any, kept: NDArray[np.intp]) -> Any:
+    if isinstance(values, list | tuple | range):
+        return [values[k] for k in kept]
+    if isinstance(values, np.ndarray):
+        return np.ma.getdata(values)[kept]
+    import narwhals.stable.v1 as nw
+
+    return nw.from_native(values, series_only=True)[kept.tolist()].to_native()

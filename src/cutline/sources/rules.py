@@ -1,0 +1,247 @@
+"""The rule for labels and the rule for numbers: what cells mean, and what is said where they mean nothing.
+
+Rows in memory are read by ``arrays``, tables elsewhere by SQL that ``sql`` makes from the same patterns and limits.
+
+Labels. A column of labels is of one of three sorts, whatever holds it:
+
+========  ===============================================  ==========================  ==============================
+sort      cells                                            positive without pos_label  pos_label may be
+========  ===============================================  ==========================  ==============================
+truth     booleans; the text true or false in any case     true                        True, False, 1, 0, or as text
+number    numbers; text in which every cell is a number    1, beside 0 or beside −1    a number, or text that is one
+word      everything else: text, dates, mixtures           must be said                the text of the value
+========  ===============================================  ==========================  ==============================
+
+Numbers. Scores and weights are numbers, booleans (1 and 0), or text in which every cell is a number. A table's text may
+also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ are refused, because floats
+cannot tell them apart; so are cells that are no number.
+
+Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ..errors import InputError, listed, show
+
+EXACT_INTEGERS = 2**53
+WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
+TRUTH, NUMBER, WORD = "truth", "number", "word"
+PAIRS = ((0, 1), (-1, 1))  # numbers that say by themselves which of them is positive: the second
+MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")
+
+# Patterns for a whole cell, written so that Python, RE2 (DuckDB) and Java (Spark) read them alike
+_BLANK = "[ \t]*"
+_EXPONENT = "([eE][+-]?[0-9]+)?"
+_INFINITE = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
+INTEGER_CELL = f"{_BLANK}[+-]?[0-9]+{_BLANK}"
+TRUTH_CELL = f"{_BLANK}([tT][rR][uU][eE]|[fF][aA][lL][sS][eE]){_BLANK}"
+LABEL_CELL = f"{_BLANK}[+-]?(0|[1-9][0-9]*)([.][0-9]*)?{_EXPONENT}{_BLANK}"  # 01 is a code, not the number 1
+THOUSANDS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?(,[0-9][0-9][0-9])+{_BLANK}%?{_BLANK}"
+
+
+class Notation(NamedTuple):
+    """A way in which text writes numbers."""
+
+    name: str
+    cell: str
+    decimal: str
+    percent: bool
+
+
+def _notation(name: str, decimal: str, percent: bool) -> Notation:
+    point = f"[{decimal}]"
+    digits = f"([0-9]+{point}?[0-9]*|{point}[0-9]+){_EXPONENT}"
+    number = f"{digits}{_BLANK}%" if percent else f"({digits}|{_INFINITE})"
+    return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, percent)
+
+
+PLAIN = _notation("", ".", False)
+NOTATIONS = (
+    PLAIN,
+    _notation("decimal comma", ",", False),
+    _notation("percent", ".", True),
+    _notation("percent, decimal comma", ",", True),
+)
+NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
+_WHOLE = {pattern: re.compile(pattern) for pattern in (LABEL_CELL, TRUTH_CELL, INTEGER_CELL, THOUSANDS_CELL)}
+_WHOLE |= {notation.cell: re.compile(notation.cell) for notation in NOTATIONS}
+
+
+def matches(pattern: str, cell: str) -> bool:
+    """Whether a pattern describes a whole cell."""
+    return _WHOLE[pattern].fullmatch(cell) is not None
+
+
+def parse_number(cell: str, notation: Notation) -> float:
+    """The number that a cell of a notation writes; a per cent is a hundredth."""
+    value = float(cell.replace("%", "").replace(",", "."))
+    return value / 100.0 if notation.percent else value
+
+
+def find_notation(
+    argument: str,
+    failing: Callable[[Notation], int],
+    only_thousands: Callable[[], bool],
+    decimal: str | None,
+    *,
+    plain: bool,
+) -> Notation | None:
+    """The notation in which every cell is a number; None where there is none.
+
+    ``failing`` counts the cells that are no number in a notation, ``only_thousands`` tells whether every comma could
+    as well separate thousands. ``plain`` allows no notation but that of Python.
+    """
+    for notation in NOTATIONS[:1] if plain else NOTATIONS:
+        if decimal is not None and notation.decimal != decimal:
+            continue
+        if failing(notation) == 0:
+            if notation.decimal == "," and decimal is None and only_thousands():
+                raise ambiguous_commas(argument)
+            return notation
+    return None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value in memory is missing."""
+    if isinstance(value, str):
+        return value in MISSING_TEXT
+    return value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant") or bool(value != value)
+
+
+def as_text(value: Any) -> str:
+    """A value as the text by which words are compared."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def wanted_truth(pos_label: Any) -> bool | None:
+    """Which truth a label means; None where it means neither."""
+    text = as_text(pos_label).strip().lower()
+    return {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}.get(text)
+
+
+def wanted_number(pos_label: Any) -> float | None:
+    """The number that a label means; None where it means none."""
+    if isinstance(pos_label, str | bytes):
+        text = as_text(pos_label)
+        return float(text) if matches(LABEL_CELL, text) else None
+    try:
+        return float(pos_label)
+    except (TypeError, ValueError):
+        return None
+
+
+def plain_value(value: Any) -> Any:
+    """A label as messages show it: 1 rather than 1.0 or Decimal('1')."""
+    if isinstance(value, str) and matches(LABEL_CELL, value):
+        value = float(value)
+    if isinstance(value, float | Decimal) and not isinstance(value, bool):
+        return int(value) if value == int(value) else float(value)
+    return value
+
+
+# --- what is said -----------------------------------------------------------------------------------------------------
+
+FILL_IN = "drop the row or fill in a value"
+
+
+def missing(argument: str, value: Any, row: int | str | None, remedy: str = FILL_IN) -> InputError:
+    """A row without a value; text that stands for a missing value is shown."""
+    said = "is missing"
+    if isinstance(value, str) and value:
+        said = f"is {show(value)}, which stands for a missing value"
+    elif isinstance(value, float) and value != value:
+        said = "is NaN"
+    return InputError(argument, said, remedy, row=row)
+
+
+def drop(n: int) -> str:
+    """What to do about rows that lack something, where a table is read."""
+    return f"fill it in, or leave such rows ({n:,} in all) out with {{missing='drop'}}"
+
+
+def not_a_number(argument: str, value: Any, row: int | str | None) -> InputError:
+    """A cell that is no number."""
+    commas = isinstance(value, str) and "," in value and matches(NOTATIONS[1].cell, value)
+    remedy = "write a decimal point, or decimal commas in the whole column" if commas else "correct it or drop the row"
+    return InputError(argument, f"is {show(value)}, which is not a number", remedy, row=row)
+
+
+def ambiguous_commas(argument: str) -> InputError:
+    """Commas that may separate thousands or decimals."""
+    said = "holds commas that may separate thousands or decimals"
+    return InputError(argument, said, "write {decimal=','} if they are decimal commas; else remove them")
+
+
+def unusable(argument: str, kind: str) -> InputError:
+    """A column whose type can have no such role."""
+    what = "numbers" if argument != "y_true" else "labels"
+    return InputError(argument, f"holds {kind}, not {what}", "choose another column, or convert it first")
+
+
+def beyond_exact(argument: str, row: int | str | None) -> InputError:
+    """An integer that floats cannot tell from its neighbours."""
+    said = "is an integer beyond 2^53, which cannot be represented exactly as a float"
+    return InputError(argument, said, "rescale the column", row=row)
+
+
+def bad_weight(value: float, row: int | str | None) -> InputError:
+    """A weight that is negative, infinite, or too large or small to be multiplied."""
+    remedy = "a weight must be finite and not negative, and between 1e-100 and 1e100 where it is not 0"
+    return InputError("sample_weight", f"is {float(value):g}", remedy, row=row)
+
+
+def no_weight() -> InputError:
+    """Weights that are all zero."""
+    return InputError(
+        "sample_weight", "is zero in every row, so no case is left", "give at least one case a positive weight"
+    )
+
+
+def unclear_labels(values: Iterable[Any]) -> InputError:
+    """Labels that do not say which of them is positive; ``values`` are in order."""
+    distinct = list(dict.fromkeys(map(plain_value, values)))
+    if len(distinct) > 2:
+        return InputError(
+            "y_true",
+            f"holds more than two labels ({_several(distinct)})",
+            "say which one is positive with {pos_label}; the rest count as negative (or give every class a score)",
+        )
+    them = " and ".join(map(show, distinct))
+    example = f"{{pos_label={show(distinct[-1])}}}"
+    word = "the labels" if len(distinct) == 2 else "the label"
+    return InputError("y_true", f"holds {word} {them}", f"say which label is positive, e.g. with {example}")
+
+
+def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:
+    """A positive label that does not occur."""
+    distinct = list(dict.fromkeys(map(plain_value, values)))
+    label = pos_label.decode("utf-8", "backslashreplace") if isinstance(pos_label, bytes) else pos_label
+    return InputError("pos_label", f"is {show(label)}, but the labels are {_several(distinct)}", "name one that occurs")
+
+
+def _several(values: list[Any], most: int = 6) -> str:
+    return listed(values[:most]) + (", …" if len(values) > most else "")
+
+
+def no_rows(name: str) -> InputError:
+    """A table without rows."""
+    return InputError(None, f"{name} has no rows", "give at least one")
+
+
+def all_missing(name: str) -> InputError:
+    """A table in which no row is complete."""
+    return InputError(None, f"every row of {name} lacks a label, a score or a weight", "fill them in")
+
+
+def weightless(n: int, rows: int) -> list[str]:
+    """What to say of rows of weight 0, which do not count."""
+    return (
+        [f"{n:,} of {rows:,} rows {'has' if n == 1 else 'have'} weight 0 and {'does' if n == 1 else 'do'} not count"]
+        if n
+        else []
+    )

@@ -1,0 +1,484 @@
+"""Tables whose rows stay where they are: the rules as SQL, one check of all roles, and the totals it counts.
+
+DuckDB and Spark speak nearly the same SQL. What differs stands in a ``Dialect``; the rest is written once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engines.stream import Totals
+from ..errors import InputError, listed, show
+from . import rules
+
+INTEGERS = (
+    *("tinyint", "smallint", "integer", "int", "bigint", "hugeint"),
+    *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint"),
+)
+_NARROW = ("tinyint", "smallint", "integer", "int", "utinyint", "usmallint", "uinteger")
+_COLLECTIONS = ("array", "map", "struct", "union", "interval", "variant", "json", "list")
+
+
+def kind_of(sql_type: str) -> str:
+    """What a type of DuckDB or Spark holds: integer, fraction, decimal, truth, text, collection, or other."""
+    name = sql_type.lower()
+    if name in INTEGERS or (name.startswith("decimal") and name.endswith(",0)")):
+        return "integer"
+    if name in ("double", "float", "real"):
+        return "fraction"
+    if name.startswith("decimal"):
+        return "decimal"
+    if name == "boolean":
+        return "truth"
+    if name.startswith(("varchar", "string", "char", "enum")):
+        return "text"
+    if name.startswith(_COLLECTIONS) or name.endswith("[]") or "[" in name:
+        return "collection"
+    return "other"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How an engine writes what others write differently."""
+
+    quote: str
+    text: str  # its type for text
+    sum: str  # adds up weights
+    escape: bool  # whether a backslash in a text escapes what follows
+
+    def name(self, column: str) -> str:
+        """A name, whatever it contains."""
+        return self.quote + column.replace(self.quote, 2 * self.quote) + self.quote
+
+    def literal(self, text: str) -> str:
+        """A text, whatever it contains."""
+        if "\0" in text:
+            raise InputError(None, f"{show(text)} holds a zero byte", "remove it")
+        if self.escape:
+            return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return "'" + text.replace("'", "''") + "'"
+
+    def matches(self, cell: str, pattern: str) -> str:
+        """Whether a pattern describes a whole cell."""
+        if self.escape:
+            return f"({cell} RLIKE '^({pattern})$')"
+        return f"regexp_full_match({cell}, '{pattern}')"
+
+    def is_nan(self, number: str, sql_type: str) -> str:
+        """Whether a number is NaN. DuckDB may decide either test from a file's statistics, which leave NaN out; but
+
+        not both: one where all other values are equal, the other where they differ.
+        """
+        return f"isnan({number})" + ("" if self.escape else f" OR hash({number}) = hash('nan'::{sql_type})")
+
+
+DUCKDB = Dialect('"', "VARCHAR", "fsum", False)
+SPARK = Dialect("`", "STRING", "sum", True)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name, what SQL calls it, and its type there."""
+
+    name: str
+    sql: str
+    type: str
+
+    @property
+    def kind(self) -> str:
+        """What it holds."""
+        return kind_of(self.type)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it may hold integers that floats cannot tell apart."""
+        return self.kind == "integer" and self.type.lower() not in _NARROW
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column has which role. ``scores`` maps a model to its column."""
+
+    label: str | None
+    scores: Mapping[str, str]
+    weight: str | None = None
+    clusters: str | None = None
+    pos_label: Any = None
+    missing: str = "error"
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("error", "drop"):
+            raise InputError("missing", f"must be 'error' or 'drop', got {show(self.missing)}")
+        if self.decimal not in (None, ".", ","):
+            raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
+        for role, column in self.named:
+            if not isinstance(column, str):
+                raise InputError(_ROLE_ARGUMENTS[role], f"must be the name of a column, got {show(column)}")
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """Pairs of a role (an argument of ``evaluate``) and its column."""
+        roles = [("y_true", self.label), *(("y_score", column) for column in self.scores.values())]
+        roles += [("sample_weight", self.weight), ("clusters", self.clusters)]
+        return [(role, column) for role, column in roles if column is not None]
+
+
+_SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
+_ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
+
+
+def role_word(argument: str) -> str:
+    """What a role is called in a sentence."""
+    return {"clusters": "cluster"}.get(argument, _ROLE_ARGUMENTS[argument])
+
+
+@dataclass(frozen=True)
+class Checked:
+    """SQL for the columns of a checked table, what was counted, and how its text was understood.
+
+    ``scores`` and ``totals`` are by model. ``kept`` is true for a row that counts; it is None where all rows do.
+    """
+
+    positive: str
+    scores: dict[str, str]
+    weight: str | None
+    cluster: str | None
+    kept: str | None
+    totals: dict[str, Totals]
+    understood: tuple[str, ...] = ()
+
+    def value(self, sql: str, otherwise: str = "0") -> str:
+        """A column's value in rows that count. A filter would do, but DuckDB decides filters from statistics."""
+        return sql if self.kept is None else f"CASE WHEN {self.kept} THEN {sql} ELSE {otherwise} END"
+
+
+class Table(ABC):
+    """A table that can be asked by SQL; several of its columns may be called alike."""
+
+    dialect: Dialect
+
+    def __init__(self, name: str, columns: Sequence[Column]) -> None:
+        self.name = name
+        self.columns = list(columns)
+        self.named = {column.name: column for column in columns}
+
+    @abstractmethod
+    def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
+        """One row of aggregates over all rows."""
+
+    @abstractmethod
+    def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
+        """The first row that fulfils a condition, and a value of it."""
+
+    @abstractmethod
+    def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
+        """Some distinct values, in order, of the rows that fulfil a condition."""
+
+    @property
+    def where(self) -> str | None:
+        """What errors call the table; None where its rows count from 0, as in Python."""
+        return self.name
+
+    def count(self, conditions: Mapping[str, str]) -> dict[str, int]:
+        """How many rows fulfil each condition."""
+        found = self.aggregate([f"count(*) FILTER (WHERE {condition})" for condition in conditions.values()])
+        return {key: int(n) for key, n in zip(conditions, found, strict=True)}
+
+    def column(self, name: str, role: str) -> Column:
+        """A column by its name; refuses one that is not there, or that several are called."""
+        if name not in self.named:
+            raise no_column(self.name, name, role, list(self.named))
+        if sum(column.name == name for column in self.columns) > 1:
+            raise InputError(None, f"{self.name} has several columns called {show(name)}", "rename all but one")
+        return self.named[name]
+
+    def refuse(self, error: InputError, column: str) -> InputError:
+        """The error, said of a column of this table."""
+        return InputError(error.argument, error.problem, error.remedy, row=error.row, column=column, where=self.where)
+
+
+def no_column(table: str, name: str, role: str, names: Sequence[str]) -> InputError:
+    """A column that is not there; the nearest one is named."""
+    near = [other for other in names if other.casefold() == str(name).casefold()]
+    near = near or difflib.get_close_matches(str(name), list(names), n=1, cutoff=0.5)
+    remedy = f"did you mean {show(near[0])}?" if near else f"it has {listed(names)}"
+    return InputError(None, f"{table} has no column {show(name)} for the {role}", remedy)
+
+
+def check(table: Table, roles: Roles) -> Checked:
+    """Check all roles by one query (two where cells are text), and count what must be known before the sweep.
+
+    A row counts if it has a label, all the scores and a weight other than 0: models are compared on the same rows.
+    """
+    return _Check(table, roles).run()
+
+
+@dataclass
+class _Check:
+    table: Table
+    roles: Roles
+    understood: list[str] = field(default_factory=list)
+
+    def run(self) -> Checked:
+        table, roles, sql = self.table, self.roles, self.table.dialect
+        used = {column: table.column(column, role_word(role)) for role, column in roles.named}
+        for role, name in roles.named:
+            kind = used[name].kind
+            if role == "clusters":
+                continue
+            if kind == "collection" or (kind == "other" and role != "y_true"):
+                raise table.refuse(rules.unusable(role, used[name].type.lower()), name)
+        self.lacks = {name: self._lacking(column) for name, column in used.items()}
+        notations = self._read_text(used)
+        number = {
+            name: self._number(used[name], notations.get((role, name)))
+            for role, name in roles.named
+            if role in ("y_score", "sample_weight")
+        }
+        label, sort, positive = None, rules.TRUTH, "true"
+        if roles.label is not None:
+            label = used[roles.label]
+            sort = notations.get(("y_true", roles.label)) or _SORTS.get(label.kind, rules.NUMBER)
+            positive = self._positive(label, sort)
+        weight = None if roles.weight is None else number[roles.weight]
+        any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
+        keep = f"NOT ({any_lacks})"
+        counts = keep if weight is None else f"({keep} AND {weight} <> 0)"  # weight 0: a case that is not there
+        terms = {
+            "every": "count(*)",
+            "lacking": f"count(*) FILTER (WHERE {any_lacks})",
+            "rows": f"count(*) FILTER (WHERE {counts})",
+            "positives": f"count(*) FILTER (WHERE {counts} AND {positive})",
+        }
+        conditions = {} if label is None else self._label_conditions(label, sort)
+        scores = {model: number[column] for model, column in roles.scores.items()}
+        for k, score in enumerate(scores.values()):
+            here = f"FILTER (WHERE {counts})"
+            terms |= {f"low_{k}": f"min({score}) {here}", f"high_{k}": f"max({score}) {here}"}
+            terms[f"distinct_{k}"] = f"approx_count_distinct({score}) {here}"
+            terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
+        wide = {name: self._beyond(used[name]) for name in number if used[name].is_wide}
+        if roles.pos_label is not None and label is not None and label.is_wide:
+            wide[label.name] = self._beyond(label)
+        conditions |= {f"beyond {name}": condition for name, condition in wide.items()}
+        if weight is not None:
+            conditions["bad_weight"] = bad = _bad_weight(weight)
+            for key, side in (("pos", positive), ("neg", f"NOT {positive}")):
+                terms[key] = f"{sql.sum}({weight}) FILTER (WHERE {counts} AND {side})"
+        terms |= {key: f"count(*) FILTER (WHERE {keep} AND {condition})" for key, condition in conditions.items()}
+        found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
+        self._refuse_missing(found, used)
+        if min((found[key] for key in ("not 01", "not 11") if key in found), default=0) or found.get("words"):
+            assert label is not None
+            raise table.refuse(rules.unclear_labels(self._values(label, keep, sort)), label.name)
+        for name, condition in wide.items():
+            if found.get(f"beyond {name}"):
+                row, _ = table.first(f"{keep} AND {condition}", used[name].sql) or (None, None)
+                raise table.refuse(rules.beyond_exact(self._role(name), row), name)
+        if found.get("bad_weight"):
+            row, value = table.first(f"{keep} AND {bad}", str(weight)) or (None, 0.0)
+            raise table.refuse(rules.bad_weight(value, row), str(roles.weight))
+        if found["rows"] == 0:
+            raise table.refuse(rules.no_weight(), str(roles.weight))
+        if label is not None and found["positives"] == 0 and roles.pos_label is not None:
+            values = self._values(label, keep, sort)
+            if len(values) > 1:
+                raise self._unknown(values)
+        kept = None if found["rows"] == found["every"] else counts
+        self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
+        totals = {model: self._totals(found, k, weighted=weight is not None) for k, model in enumerate(scores)}
+        cluster = None if roles.clusters is None else used[roles.clusters].sql
+        return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood))
+
+    def _totals(self, found: Mapping[str, Any], k: int, *, weighted: bool) -> Totals:
+        rows, positives = int(found["rows"]), int(found["positives"])
+        return Totals(
+            rows,
+            positives,
+            float(found["pos"] or 0.0) if weighted else positives,
+            float(found["neg"] or 0.0) if weighted else rows - positives,
+            float(found[f"low_{k}"]),
+            float(found[f"high_{k}"]),
+            weighted,
+            int(found["lacking"]),
+            int(found[f"distinct_{k}"]),
+            float(found[f"sum_{k}"]),
+        )
+
+    def _role(self, name: str) -> str:
+        return next(role for role, column in self.roles.named if column == name)
+
+    # --- text ---------------------------------------------------------------------------------------------------------
+
+    def _read_text(self, used: Mapping[str, Column]) -> dict[tuple[str, str], Any]:
+        """How columns of text are to be read: a notation for numbers, a sort for the label."""
+        table, match = self.table, self.table.dialect.matches
+        conditions: dict[tuple[str, str, str], str] = {}
+        for role, name in self.roles.named:
+            column = used[name]
+            if column.kind != "text" or role == "clusters":
+                continue
+            there = f"NOT ({self.lacks[name]})"
+            fails = {
+                pattern: f"{there} AND NOT {match(column.sql, pattern)}"
+                for pattern in (rules.LABEL_CELL, rules.TRUTH_CELL, rules.THOUSANDS_CELL, *rules.NOTATION_CELLS)
+            }
+            if role == "y_true":
+                conditions[role, name, rules.NUMBER] = fails[rules.LABEL_CELL]
+                conditions[role, name, rules.TRUTH] = fails[rules.TRUTH_CELL]
+                continue
+            conditions[role, name, "truth"] = fails[rules.TRUTH_CELL]
+            conditions[role, name, "beyond"] = f"{there} AND {self._beyond(column)}"
+            conditions[role, name, "decimals"] = f"{column.sql} LIKE '%,%' AND {fails[rules.THOUSANDS_CELL]}"
+            conditions |= {(role, name, cell): fails[cell] for cell in rules.NOTATION_CELLS}
+        if not conditions:
+            return {}
+        found = dict(zip(conditions, table.count({str(k): c for k, c in conditions.items()}).values(), strict=True))
+        chosen: dict[tuple[str, str], Any] = {}
+        for role, name in dict.fromkeys((role, name) for role, name, _ in conditions):
+            failing = {what: n for (*whose, what), n in found.items() if whose == [role, name]}
+            if role == "y_true":
+                sorts = [sort for sort in (rules.NUMBER, rules.TRUTH) if failing[sort] == 0]
+                chosen[role, name] = sorts[0] if sorts else rules.WORD
+            else:
+                chosen[role, name] = self._notation(role, used[name], failing)
+        return chosen
+
+    def _notation(self, role: str, column: Column, failing: Mapping[str, int]) -> rules.Notation | str:
+        table, decimal = self.table, self.roles.decimal
+        if failing["beyond"]:
+            row, _ = table.first(f"NOT ({self.lacks[column.name]}) AND {self._beyond(column)}", column.sql) or (None, 0)
+            raise table.refuse(rules.beyond_exact(role, row), column.name)
+        try:
+            notation = rules.find_notation(
+                role, lambda n: failing[n.cell], lambda: failing["decimals"] == 0, decimal, plain=False
+            )
+        except InputError as error:
+            raise table.refuse(error, column.name) from None
+        if notation is not None:
+            if notation.name:
+                self.understood.append(f"{role_word(role)} {show(column.name)} as {notation.name}")
+            return notation
+        if failing["truth"] == 0:
+            return "truth"
+        # the first cell that is no number in the notation that fails least
+        fewest = min((n for n in rules.NOTATIONS if decimal in (None, n.decimal)), key=lambda n: failing[n.cell])
+        condition = f"NOT ({self.lacks[column.name]}) AND NOT {table.dialect.matches(column.sql, fewest.cell)}"
+        row, value = table.first(condition, column.sql) or (None, "")
+        raise table.refuse(rules.not_a_number(role, value, row), column.name)
+
+    # --- columns as SQL -----------------------------------------------------------------------------------------------
+
+    def _lacking(self, column: Column) -> str:
+        lacks = f"{column.sql} IS NULL"
+        if column.kind == "fraction":
+            return f"{lacks} OR {self.table.dialect.is_nan(column.sql, column.type)}"
+        if column.kind == "text":
+            words = ", ".join(map(self.table.dialect.literal, rules.MISSING_TEXT))
+            return f"{lacks} OR {column.sql} IN ({words})"
+        return lacks
+
+    def _number(self, column: Column, notation: Any) -> str:
+        if column.kind != "text":
+            return f"CAST({column.sql} AS DOUBLE)"
+        if notation == "truth":
+            return f"CAST((lower({column.sql}) LIKE '%true%') AS DOUBLE)"
+        cell = column.sql
+        if notation.percent:
+            cell = f"replace({cell}, '%', '')"
+        if notation.decimal == ",":
+            cell = f"replace({cell}, ',', '.')"
+        number = f"TRY_CAST({cell} AS DOUBLE)"
+        return f"({number} / 100.0)" if notation.percent else number
+
+    def _beyond(self, column: Column) -> str:
+        limit = rules.EXACT_INTEGERS
+        if column.kind == "text":
+            whole = f"TRY_CAST(trim({column.sql}) AS DECIMAL(38,0))"
+            long = f"length({column.sql}) > 15 AND {self.table.dialect.matches(column.sql, rules.INTEGER_CELL)}"
+            return f"({long} AND ({whole} IS NULL OR {whole} > {limit} OR {whole} < -{limit}))"
+        return f"({column.sql} > {limit} OR {column.sql} < -{limit})"
+
+    def _positive(self, label: Column, sort: str) -> str:
+        """SQL that is true for a positive row; without a positive label only for labels that say it themselves."""
+        sql, pos_label = self.table.dialect, self.roles.pos_label
+        is_true = label.sql if label.kind == "truth" else f"lower({label.sql}) LIKE '%true%'"
+        value = f"TRY_CAST({label.sql} AS DOUBLE)" if label.kind == "text" else label.sql
+        if pos_label is None:
+            return {rules.TRUTH: is_true, rules.NUMBER: f"{value} = 1", rules.WORD: "false"}[sort]
+        if sort == rules.TRUTH:
+            truth = rules.wanted_truth(pos_label)
+            if truth is None:
+                raise self._unknown([False, True])
+            return is_true if truth else f"NOT {is_true}"
+        if sort == rules.NUMBER:
+            number = rules.wanted_number(pos_label)
+            if number is None:
+                raise self._unknown(self._values(label, f"NOT ({self.lacks[label.name]})", sort))
+            return f"{value} = CAST('{number!r}' AS DOUBLE)"
+        return f"CAST({label.sql} AS {sql.text}) = {sql.literal(rules.as_text(pos_label))}"
+
+    def _label_conditions(self, label: Column, sort: str) -> dict[str, str]:
+        if self.roles.pos_label is not None or sort == rules.TRUTH:
+            return {}
+        if sort == rules.WORD:
+            return {"words": "true"}
+        value = f"TRY_CAST({label.sql} AS DOUBLE)" if label.kind == "text" else label.sql
+        return {f"not {a}{b}".replace("-", ""): f"{value} NOT IN ({a}, {b})" for a, b in rules.PAIRS}
+
+    def _values(self, label: Column, condition: str, sort: str) -> list[Any]:
+        """Some labels, in order."""
+        numbers = sort == rules.NUMBER and label.kind == "text"
+        shown = f"TRY_CAST({label.sql} AS DOUBLE)" if numbers else label.sql
+        return self.table.distinct(shown, condition, 7)
+
+    # --- what is said -------------------------------------------------------------------------------------------------
+
+    def _unknown(self, values: Sequence[Any]) -> InputError:
+        error = rules.unknown_label(self.roles.pos_label, values)
+        error.where = self.table.where
+        return error
+
+    def _refuse_missing(self, found: Mapping[str, Any], used: Mapping[str, Column]) -> None:
+        table = self.table
+        if found["every"] == 0:
+            raise rules.no_rows(table.name)
+        if found["lacking"] and self.roles.missing == "error":
+            for role, name in self.roles.named:
+                first = table.first(self.lacks[name], used[name].sql)
+                if first is not None:
+                    raise table.refuse(rules.missing(role, first[1], first[0], rules.drop(found["lacking"])), name)
+        if found["every"] == found["lacking"]:
+            raise rules.all_missing(table.name)
+
+
+def _bad_weight(weight: str) -> str:
+    low, high = (f"CAST('{limit!r}' AS DOUBLE)" for limit in rules.WEIGHTS)
+    return f"{weight} <> 0 AND ({weight} < {low} OR {weight} > {high})"
+
+
+def check_same(name: str, totals: Totals, pos: float, neg: float, total: float) -> None:
+    """The sums rest on the totals: a source that changed between two passes must not go unnoticed.
+
+    Cases are compared, and the sum of the scores, to within what adding up in another order can do to it.
+    """
+    close = 1e-9 if totals.weighted else 0.0
+    if not np.allclose((pos, neg), (totals.pos, totals.neg), rtol=close, atol=0.0):
+        raise RuntimeError(
+            f"{name} changed while it was read: {totals.pos:g} positives and {totals.neg:g} negatives were counted "
+            f"first, {pos:g} and {neg:g} came; is it random, or being written? Save it first"
+        )
+    room = 1e-300 + 1e-9 * (totals.pos + totals.neg) * max(abs(totals.low), abs(totals.high))
+    if math.isfinite(room) and abs(total - totals.sum) > room:
+        raise RuntimeError(
+            f"{name} changed while it was read: its scores added up to {totals.sum:g} first, then to {total:g}; is it "
+            "random, or being written? Save it first"
+        )
