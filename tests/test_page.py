@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -235,3 +237,46 @@ def test_one_is_singular() -> None:
     assert "0 of the 1 positive get no place" in text
     body = re.sub(r"<script.*?</script>", "", alone + text, flags=re.DOTALL)
     assert not re.search(r"\b1 (cases|rows|places|hits|positives|models|classes)\b", body)
+
+
+def test_bands_of_hits_close_where_everyone_is_taken() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    ev = cl.evaluate(rng.random(400) < p * 0.3, p, interval=None)
+    at = at_stops(ev.ranking, quota_stops(400), 0.95)
+    assert at.low[-1] == at.high[-1] == ev.facts["positives"]
+    assert (at.high <= ev.facts["positives"]).all()
+    assert (at.low >= at.quota - ev.facts["negatives"]).all()
+    point = ev.at(quota=400)
+    assert point.expected_hits.interval == (point.tp, point.tp)
+
+
+def test_a_forked_child_writes_the_page_too(tmp_path: Path) -> None:
+    script = tmp_path / "forks.py"
+    script.write_text(
+        "import os, sys\n"
+        "import cutline as cl\n"
+        "ev = cl.evaluate([1, 0, 1, 0, 1], [.9, .2, .7, .4, .3], interval=None)\n"
+        "ev.to_html('parent.html')\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    ev.to_html('child.html')\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+    )
+    subprocess.run([sys.executable, script], cwd=tmp_path, check=True, timeout=120)
+    assert (tmp_path / "child.html").read_text() == (tmp_path / "parent.html").read_text()
+
+
+def test_the_page_holds_the_confusion_matrix_and_a_control_for_cuts(tmp_path: Path) -> None:
+    ev = cl.evaluate([1, 0, 1, 0, 1], [0.9, 0.2, 0.7, 0.6, 0.3], interval=None)
+    page = ev.to_html(tmp_path / "p.html").read_text()
+    assert "<td>0.5</td><td>2</td><td>1</td><td>1</td><td>1</td>" in page
+    for goal in ("recall", "precision", "specificity", "fpr"):
+        assert f'<option value="{goal}">' in page
+
+
+def test_ticks_are_shortened_one_by_one_so_that_zero_is_zero() -> None:
+    from cutline.present.charts import quota_chart
+
+    assert "datum.value === 0" in str(quota_chart("gain", 1, 200_000, 5_000, logarithmic=False)["spec"])

@@ -59,6 +59,9 @@ def _closed() -> Iterator[None]:
 def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[Any, dict[str, Any]]:
     """What each kind is drawn of, and with which options."""
     options = {"cost": 5.0, "value": 20.0} if kind == "profit" else {}
+    if kind == "plan":
+        sample = one.sample
+        return cl.plan(sample.positive, sample.score, cost=1, value=3, quota=100, n_resamples=100), {}
     return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
 
 
@@ -177,7 +180,8 @@ def test_tpr_fpr_shows_the_ks_distance(columns: Any, comparison: Any) -> None:
     for name, score in models.items():
         largest = max(abs(row["distance"]) for row in rows if row["model"] == name)
         assert largest == pytest.approx(cl.ks_statistic(y, score), abs=1e-12)
-    assert any(f"{cl.ks_statistic(y, models['tree']):.3f}" in t.get_text() for t in plot(comparison, "tpr_fpr").texts)
+    words = plot(comparison, "tpr_fpr").get_legend().get_texts()
+    assert any(f"{cl.ks_statistic(y, models['tree']):.3f}" in t.get_text() for t in words)
 
 
 def test_profit_is_value_times_hits_less_cost(comparison: Any) -> None:
@@ -274,3 +278,19 @@ def test_thinning_stays_within_its_tolerance() -> None:
 
 def test_methods_reach_the_plots(comparison: Any, one: Any) -> None:
     assert one.plot("gain").get_title(loc="left") == comparison.plot("gain").get_title(loc="left")
+
+
+def test_axes_of_rare_events_show_them() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 60, 20_000)
+    ev = cl.evaluate(rng.random(20_000) < p, p, interval=None)
+    for kind in ("precision_recall", "hit_rate"):
+        assert plot(ev, kind, band=False).get_ylim()[1] < 0.3
+    across = plot(ev, "reliability")
+    assert max(across.get_xlim()[1], across.get_ylim()[1]) < 0.3
+
+
+def test_names_of_lines_stand_in_a_legend_and_cross_nothing(comparison: Any) -> None:
+    ax = plot(comparison, "roc", band=False)
+    assert {words.get_text() for words in ax.get_legend().get_texts()} == {"tree", "logistic", "network"}
+    assert not any(note.arrow_patch is not None for note in ax.texts)

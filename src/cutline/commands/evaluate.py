@@ -227,11 +227,14 @@ def report(
 
 def _point(ev: Evaluation, cut: Cut | None) -> Any:
     """The operating point to show: of the cut, of the quota, or of the threshold."""
+    from ..present.words import threshold_of
+
     if cut is not None:
         return cut.point
     if ev.quota is not None:
         return ev.at(quota=ev.quota)
-    return None if ev.threshold is None else ev.at(threshold=ev.threshold)
+    threshold = threshold_of(ev)
+    return None if threshold is None else ev.at(threshold=threshold)
 
 
 def _each_class(file: str, table: DuckTable, columns: Columns, pattern: str, form: str, asked: dict[str, Any]) -> None:

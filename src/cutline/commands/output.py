@@ -33,7 +33,7 @@ _SPARE = ("method", "note", "same_as", "range")  # columns that a narrow termina
 
 
 def clean(text: str, *, in_line: bool = False) -> str:
-    """Text without signs that steer a terminal, whatever the names in it hold; ``in_line``: no line breaks either.
+    r"""Text without signs that steer a terminal, whatever the names in it hold; ``in_line``: no line breaks either.
 
     >>> clean("a\x1b[2Jb")
     'a\\x1b[2Jb'

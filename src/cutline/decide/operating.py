@@ -161,17 +161,22 @@ def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float, le
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
-        expected_hits=expected_hits(float(cut.tp), float(cut.tp + cut.fp), level, ranking.weighted),
+        expected_hits=expected_hits(cut, level, ranking.weighted),
         next_hits=next_hits(float(cut.tp), float(cut.tp + cut.fp), level, ranking.weighted),
     )
 
 
-def expected_hits(hits: float, taken: float, level: float, weighted: bool = False) -> Estimate:
-    """Positives among the taken, with the Wilson interval of the hit rate times the number taken."""
+def expected_hits(cut: Counts, level: float, weighted: bool = False) -> Estimate:
+    """Positives among the taken, with the Wilson interval of the hit rate times the number taken.
+
+    There cannot be more hits than positives, nor fewer than the negatives leave places for: who takes all finds all.
+    """
+    hits, taken = float(cut.tp), float(cut.tp + cut.fp)
     if weighted or taken == 0:
         return Estimate("expected_hits", hits)
-    low, high = wilson(hits, taken, level)
-    return Estimate("expected_hits", hits, taken * low, taken * high, level, "wilson")
+    low, high = (taken * rate for rate in wilson(hits, taken, level))
+    most, least = hits + float(cut.fn), taken - float(cut.fp + cut.tn)
+    return Estimate("expected_hits", hits, max(low, least), min(high, most), level, "wilson")
 
 
 def next_hits(hits: float, taken: float, level: float, weighted: bool = False) -> Interval:

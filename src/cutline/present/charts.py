@@ -5,11 +5,17 @@ Models go by their numbers: a name from the data never enters a specification, w
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .numbers import STEADY, axis_end
 from .palette import colour, dash
 
 if TYPE_CHECKING:
@@ -37,6 +43,8 @@ TITLES = {
     "histogram": "Scores of positives and negatives",
     "reliability": "Are the probabilities right?",
 }
+# Ticks as 500, 1k, 2.5M: each by itself, so that 0 is not "0k".
+_SHORT = "datum.value === 0 ? '0' : format(datum.value, abs(datum.value) < 1000 ? ',.3~r' : '.3~s')"
 _FIELDS = {"gain": "hits", "hit_rate": "rate", "qrecall": "qrecall", "lift": "lift", "profit": "profit"}
 
 
@@ -51,8 +59,10 @@ def _model_scales(alt: Any, models: int) -> tuple[Any, Any]:
     )
 
 
-def quota_chart(kind: str, models: int, rows: int, positives: int, *, logarithmic: bool) -> dict[str, Any]:
-    """A chart over quotas with a marker at the chosen one.
+def quota_chart(
+    kind: str, models: int, rows: int, positives: int, *, logarithmic: bool, highest: float = 1.0
+) -> dict[str, Any]:
+    """A chart over quotas with a marker at the chosen one; ``highest`` is where the axis of the hit rate ends.
 
     Reads the data sets ``curve`` (m, q, the field), ``band`` (the same with low and high, of the leading model),
     ``marker`` (one row a model) and ``cut`` (q), which the page fills.
@@ -61,9 +71,10 @@ def quota_chart(kind: str, models: int, rows: int, positives: int, *, logarithmi
 
     field = _FIELDS[kind]
     scale = alt.Scale(type="log", domain=[1, rows], nice=False) if logarithmic else alt.Scale(domain=[0, rows])
-    x = alt.X("q:Q", title="places", scale=scale, axis=alt.Axis(format="~s", tickCount=5, grid=False))
-    axis = alt.Axis(format="%") if kind in ("hit_rate", "qrecall") else alt.Axis(format="~s")
-    limits = {"hit_rate": [0, 1], "qrecall": [0, 1], "gain": [0, positives]}.get(kind)
+    x = alt.X("q:Q", title="places", scale=scale, axis=alt.Axis(labelExpr=_SHORT, tickCount=5, grid=False))
+    axis = alt.Axis(format="%") if kind in ("hit_rate", "qrecall") else alt.Axis(labelExpr=_SHORT)
+    ends: dict[str, list[float]] = {"hit_rate": [0, highest], "qrecall": [0, 1], "gain": [0, positives]}
+    limits = ends.get(kind)
     scale_y = alt.Scale(domain=limits) if limits else alt.Scale(zero=True)
     y = alt.Y(f"{field}:Q", title=None, scale=scale_y, axis=axis)
     hue, style = _model_scales(alt, models)
@@ -96,7 +107,9 @@ def _references(alt: Any, kind: str, rows: int, positives: int, x: Any, y: Any) 
     for lines, style in ((chance, [2, 3]), (perfect, [6, 4])):
         if kind in lines:
             values = [{"q": float(q), field: float(v)} for q, v in zip(many, lines[kind], strict=True)]
-            line = alt.Chart(alt.InlineData(values=values)).mark_line(strokeWidth=1, strokeDash=style, color="#8a8a8a")
+            line = alt.Chart(alt.InlineData(values=values)).mark_line(
+                strokeWidth=1, strokeDash=style, color="#8a8a8a", clip=True
+            )
             layers.append(line.encode(x, y))
     if kind == "profit":
         zero = alt.Chart(alt.InlineData(values=[{field: 0}])).mark_rule(strokeDash=[2, 3], color="#8a8a8a")
@@ -117,7 +130,7 @@ def precision_recall_chart(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
 def _two_rates(evaluations: Sequence[Evaluation], name: str, across: str, up: str, *, diagonal: bool) -> dict[str, Any]:
     import altair as alt
 
-    values = []
+    values: list[dict[str, Any]] = []
     for k, ev in enumerate(evaluations):
         points = ev.curve(name).thinned(tolerance=0.001)
         values += [
@@ -126,10 +139,11 @@ def _two_rates(evaluations: Sequence[Evaluation], name: str, across: str, up: st
             if x == x and y == y
         ]
     x = alt.X("x:Q", title=across, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5, grid=False))
-    y = alt.Y("y:Q", title=up, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
+    top = 1.0 if diagonal else axis_end(p["y"] for p in values if p["x"] >= STEADY)
+    y = alt.Y("y:Q", title=up, scale=alt.Scale(domain=[0, top]), axis=alt.Axis(format="%", tickCount=5))
     hue, style = _model_scales(alt, len(evaluations))
     share = evaluations[0].facts["share_positive"]
-    ends = [{"x": 0, "y": 0 if diagonal else share}, {"x": 1, "y": 1 if diagonal else share}]
+    ends: list[dict[str, Any]] = [{"x": 0, "y": 0 if diagonal else share}, {"x": 1, "y": 1 if diagonal else share}]
     chance = alt.Chart(alt.InlineData(values=ends)).mark_line(strokeWidth=1, strokeDash=[2, 3], color="#8a8a8a")
     lines = alt.Chart(alt.NamedData(name="points")).mark_line(strokeWidth=2, clip=True)
     return _finished(alt.layer(chance.encode(x, y), lines.encode(x, y, hue, style, alt.Order("i:Q"))), values)
@@ -147,7 +161,7 @@ def deciles_chart(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     hue, _ = _model_scales(alt, len(evaluations))
     bars = alt.Chart(alt.NamedData(name="points")).mark_bar(clip=True)
     x = alt.X("portion:O", title="tenth of the list, best first", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("lift:Q", title=None, axis=alt.Axis(format="~s"))
+    y = alt.Y("lift:Q", title=None, axis=alt.Axis(labelExpr=_SHORT))
     one = alt.Chart(alt.InlineData(values=[{"lift": 1}])).mark_rule(strokeDash=[2, 3], color="#8a8a8a").encode(y)
     offset = alt.XOffset("m:N", sort=None)
     return _finished(alt.layer(bars.encode(x, y, hue, offset), one), values)
@@ -183,24 +197,19 @@ def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> dict
 
     from .numbers import reliability
 
-    values = [
+    values: list[dict[str, Any]] = [
         {"m": str(k), "x": row["mean_score"], "y": row["share_positive"], "low": row["low"], "high": row["high"]}
         for k, ev in enumerate(evaluations)
         if ev.rows.are_probabilities
         for row in reliability(ev, bins)
     ]
-    x = alt.X(
-        "x:Q",
-        title="probability given",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", tickCount=5, grid=False),
-    )
-    y = alt.Y(
-        "y:Q", title="share that came true", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)
-    )
+    top = axis_end(row[end] for row in values for end in ("x", "y", "high"))
+    scale = alt.Scale(domain=[0, top])
+    x = alt.X("x:Q", title="probability given", scale=scale, axis=alt.Axis(format="%", tickCount=5, grid=False))
+    y = alt.Y("y:Q", title="share that came true", scale=scale, axis=alt.Axis(format="%", tickCount=5))
     hue, style = _model_scales(alt, len(evaluations))
     data = alt.NamedData(name="points")
-    ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+    ends = alt.InlineData(values=[{"x": end, "y": end} for end in (0.0, top)])
     diagonal = alt.Chart(ends).mark_line(strokeWidth=1, strokeDash=[2, 3], color="#8a8a8a").encode(x, y)
     spread = alt.Chart(data).mark_rule(strokeWidth=1.2, opacity=0.7).encode(x, alt.Y("low:Q"), alt.Y2("high"), hue)
     lines = alt.Chart(data).mark_line(strokeWidth=1.4).encode(x, y, hue, style)
@@ -210,16 +219,44 @@ def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> dict
 
 def _finished(chart: Any, points: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """The specification, and the data set ``points`` in columns: a third of the size of rows."""
-    import vl_convert
-
     lite = chart.properties(width="container", height=HEIGHT).to_dict(validate=False)
     # Compiled here, so that the reader's browser need not: the page opens in half the time.
-    spec = vl_convert.vegalite_to_vega({**lite, "config": CONFIG})
+    spec = converted("vegalite_to_vega", {**lite, "config": CONFIG})
     _without_checks(spec)
     if points is None:
         return {"spec": spec}
     columns = list(points[0]) if points else []
     return {"spec": spec, "points": {column: [row[column] for row in points] for column in columns}}
+
+
+_LOOP = (
+    "import json, sys, vl_convert\n"
+    "for line in sys.stdin:\n"
+    "    name, argument = json.loads(line)\n"
+    "    print(json.dumps(getattr(vl_convert, name)(argument)), flush=True)\n"
+)
+_forked = {"is": False}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _forked.update({"is": "vl_convert" in sys.modules}))
+
+
+def converted(name: str, argument: Any) -> Any:
+    """What a function of vl-convert gives. Its threads do not outlive a fork: a forked child asks a fresh process."""
+    if not _forked["is"]:
+        import vl_convert
+
+        return getattr(vl_convert, name)(argument)
+    process = _converter(os.getpid())
+    process.stdin.write(json.dumps([name, argument]) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+@cache
+def _converter(owner: int) -> Any:
+    """The fresh process of a forked child; it ends with the child, whose end closes its input."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", _LOOP], text=True, **pipes)  # type: ignore[call-overload]
 
 
 def _without_checks(part: Any) -> None:

@@ -98,6 +98,8 @@ def at_stops(ranking: Ranking, stops: Whole, level: float) -> Stops:
     pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
     hits = found[groups] + inside * pos / (pos + neg)
     low, high = hits_intervals(hits, stops, level)
+    # who takes all finds all: no more hits than positives, no fewer than the negatives leave places for
+    low, high = np.maximum(low, stops - ranking.n_neg), np.minimum(high, ranking.n_pos)
     threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
     worst = found[groups] + np.maximum(0.0, inside - neg)
     best = found[groups] + np.minimum(pos, inside)

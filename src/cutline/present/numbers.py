@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..table import Table
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
+
+Floats = NDArray[np.float64]
+# Curves of a rate jump about at their beginning; axes are made for what comes after this share of the list.
+STEADY = 0.05
+
+
+def axis_end(shares: Iterable[float]) -> float:
+    """Where an axis of shares ends: at 1, or just above the highest share where all are small (rare events).
+
+    >>> axis_end([0.3, 0.8]), axis_end([0.012, 0.034]), axis_end([])
+    (1.0, 0.04, 1.0)
+    """
+    most = 1.05 * max(shares, default=1.0)
+    if not 0 < most < 0.5:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(most))
+    return next(round(k * unit, 12) for k in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if k * unit >= most)
+
+
+def steady_rates(ev: Evaluation) -> Floats:
+    """The hit rates of a list after its first places."""
+    from .explorer import at_stops, quota_stops
+
+    stops = quota_stops(ev.ranking.rows)
+    stops = stops[stops >= min(max(20.0, STEADY * ev.ranking.rows / 5), ev.ranking.rows)]
+    return at_stops(ev.ranking, stops, ev.settings.level).hits / stops
 
 
 def models_of(result: Any) -> list[Evaluation]:

@@ -21,7 +21,7 @@ from ..table import count, format_value, pluralize, to_jsonable
 from ..table import escaped as text
 from . import charts, sections, words
 from .explorer import TOLERANCE, explorer_data, quota_stops
-from .numbers import models_of
+from .numbers import axis_end, models_of, steady_rates
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -119,7 +119,7 @@ def page_parts(
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
         "models": _models(result, evaluations) if len(evaluations) > 1 else "",
         "charts": _still_section(still),
-        "measures": sections.measure_table(evaluations),
+        "measures": sections.at_threshold(evaluations) + sections.measure_table(evaluations),
         "facts": sections.data_facts(evaluations, source or {}),
         "notes": sections.method_notes(first.settings.level, TOLERANCE, len(stops), rows),
         "settings": text(_settings(first, __version__)),
@@ -168,9 +168,7 @@ def need_libraries() -> None:
 @cache
 def bundle_of_charts() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, from the package that ships them."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    bundle: str = charts.converted("javascript_bundle", "window.vegaEmbed = vegaEmbed;")
     return re.sub(r"</(?=script)", r"<\\/", bundle, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
 
@@ -216,6 +214,7 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
         "profit": lambda p: "",
     }
     made = []
+    highest = axis_end(rate for ev in evaluations for rate in steady_rates(ev).tolist())
     for kind in charts.QUOTA_CHARTS:
         each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
         alternative = (
@@ -224,7 +223,9 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
             else "Value times hits less cost times places."
         )
         identity = f"chart-{kind}"
-        made_chart = charts.quota_chart(kind, len(evaluations), rows, positives, logarithmic=logarithmic)
+        made_chart = charts.quota_chart(
+            kind, len(evaluations), rows, positives, logarithmic=logarithmic, highest=highest
+        )
         made.append(
             {
                 "id": identity,
@@ -297,7 +298,9 @@ def _models(comparison: Any, evaluations: Sequence[Evaluation]) -> str:
     names = [ev.name for ev in evaluations]
     stretches = words.dominance_of(comparison)
     parts = [
-        sections.dominance(stretches, names, int(evaluations[0].facts["rows"])) if stretches else "",
+        sections.dominance(stretches, names, int(evaluations[0].facts["rows"]), comparison.settings.level)
+        if stretches
+        else "",
         sections.advice(words.advice(comparison)),
         sections.pairwise(words.differences_of(comparison, words.chosen_measures(comparison))),
     ]

@@ -10,7 +10,7 @@ from ..table import escaped as text
 from ..table import format_value as show_plain
 from .charts import TITLES
 from .palette import colour, dash
-from .words import ARROWS, FAMILY_TITLES, determined_by
+from .words import ARROWS, FAMILY_TITLES, determined_by, threshold_of
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -34,9 +34,11 @@ _AT_ROWS = (
     ("hits", "Expected hits", "positives among those who get a place, with interval", True),
     ("next", "Hits next time", "in a next group like this one, chosen in the same way", False),
     ("threshold", "Threshold", "everyone with a higher score gets a place", True),
-    ("missed", "Missed positives", "positives without a place", False),
+    ("missed", "Missed positives", "positives without a place: false negatives", False),
+    ("wrong", "Places without a hit", "negatives with a place: false positives", False),
+    ("spared", "Negatives left out", "true negatives", False),
     ("rate", "Hit rate", "share of the places that go to positives", True),
-    ("qrecall", "Qrecall", "share of the positives that get a place", False),
+    ("qrecall", "Qrecall", "share of the positives that get a place: recall", True),
     ("lift", "Lift", "times as many hits as a random choice", False),
     ("profit", "Profit", "value × hits − cost × places", True),
 )
@@ -76,11 +78,17 @@ def explorer(
 <input type="range" id="slider" min="0" max="{stops - 1}" step="1" value="{start}"></div>
 <div><label for="quota">Number</label><input type="number" id="quota" min="1" max="{n}" step="1" value="{quota}">
 <span class="soft" id="share"></span></div>
+<div><label for="goal">or by what the cut gives</label><select id="goal"><option value="">–</option>
+<option value="recall">recall of at least</option><option value="precision">precision of at least</option>
+<option value="specificity">specificity of at least</option>
+<option value="fpr">false positive rate of at most</option></select>
+<input type="number" id="goal-value" min="0" max="100" step="any" value="80" aria-label="Per cent"> %</div>
 {field("cost", "Cost per place")}{field("value", "Value per hit")}
 <div><label><input type="checkbox" id="log"{" checked" if money["log"] else ""}> logarithmic axis</label></div>
 {models}</div>
 <p class="now" id="now" aria-live="polite"></p>
 <p class="note" id="exact" aria-live="polite"></p>
+<p class="note" id="promise" aria-live="polite"></p>
 <div class="scroll" tabindex="0" role="region" aria-label="Figures at the chosen quota">
 <table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead>
 <tbody>{rows}</tbody></table></div>
@@ -120,8 +128,11 @@ def advice(recommendations: Sequence[Any]) -> str:
     )
 
 
-def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -> str:
-    """Which model leads from which quota to which, as a strip and as a table; several alike share a striped stretch."""
+def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int, level: float) -> str:
+    """Which model leads from which quota to which, as a strip and as a table; several alike share a striped stretch.
+
+    A lead that nearly all resamples show is painted in full, any other faintly: it may be chance.
+    """
     spans, lines = "", ""
     for row in rows:
         leader, first, last = str(row["leader"]), int(row["from"]), int(row["to"])
@@ -131,8 +142,9 @@ def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -
         share = row.get("share")
         sure = "" if share is None or share != share else f"{share:.0%}"
         wide = (last - first + 1) / n > 0.04
+        faint = "" if share is not None and share >= level else ' class="faint"'
         spans += (
-            f'<span style="flex:{last - first + 1} 1 0;background:{paint}" '
+            f'<span{faint} style="flex:{last - first + 1} 1 0;background:{paint}" '
             f'title="{text(f"{leader}: {first:,} to {last:,}")}">{text(leader) if wide else ""}</span>'
         )
         lines += f'<tr><td>{first:,}</td><td>{last:,}</td><td class="text">{text(leader)}</td><td>{sure}</td></tr>'
@@ -140,6 +152,7 @@ def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -
     return (
         f'<h3>Who leads at which quota</h3><div class="strip" role="img" aria-label="{text(spoken)}">{spans}</div>'
         f'<div class="strip-ends soft"><span>1 place</span><span>{n:,}</span></div>'
+        f'<p class="note">Faint: a lead that fewer than {level:.0%} of the resamples show, so it may be chance.</p>'
         '<details><summary>As a table, with how sure each lead is</summary><div class="scroll"><table><thead><tr>'
         '<th scope="col">from</th><th scope="col">to</th><th class="text" scope="col">leads</th>'
         f'<th scope="col">in resamples</th></tr></thead><tbody>{lines}</tbody></table></div></details>'
@@ -160,15 +173,15 @@ def pairwise(rows: Sequence[Mapping[str, Any]]) -> str:
     columns = list(rows[0])
     words = ("measure", "models", "reading")
     head = "".join(f'<th scope="col"{" class=text" if c in words else ""}>{text(c)}</th>' for c in columns)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{' class=text' if c in words else ''}>{text(_minus(row[c], c))}</td>" for c in columns)
-        + "</tr>"
-        for row in rows
-    )
+
+    def cell(row: Mapping[str, Any], column: str) -> str:
+        kind = ' class="text"' if column in words else ""
+        return f'<td{kind} data-name="{text(column)}">{text(_minus(row[column], column))}</td>'
+
+    body = "".join(f"<tr>{''.join(cell(row, column) for column in columns)}</tr>" for row in rows)
     return (
         '<h3>Pair by pair</h3><div class="scroll" tabindex="0" role="region" aria-label="Differences between models">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<table class="pairs"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
@@ -228,6 +241,27 @@ def _estimate(ev: Evaluation, key: str, *, with_method: bool) -> str:
     method = f"<br>{text(e.method)}" if with_method else ""
     spread = f"<small>{format_value(e.low)} to {format_value(e.high)}{method}</small>" if e.low == e.low else ""
     return f"<td>{format_value(e.value)}{spread}</td>"
+
+
+def at_threshold(evaluations: Sequence[Evaluation]) -> str:
+    """The confusion matrix of each model at its threshold; nothing where the scores have none."""
+    rows = ""
+    for ev in evaluations:
+        threshold = threshold_of(ev)
+        if threshold is None:
+            continue
+        p = ev.at(threshold=threshold)
+        cells = "".join(f"<td>{count(value)}</td>" for value in (p.tp, p.fp, p.fn, p.tn))
+        rows += f'<tr><th scope="row" class="name">{text(ev.name)}</th><td>{p.threshold:g}</td>{cells}</tr>'
+    if not rows:
+        return ""
+    heads = ("true positives", "false positives", "false negatives", "true negatives")
+    head = "".join(f'<th scope="col">{h}</th>' for h in ("threshold", *heads))
+    return (
+        '<section aria-labelledby="cut-title"><h2 id="cut-title">At the threshold</h2><div class="scroll"><table>'
+        f'<thead><tr><th class="text" scope="col">model</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        "</section>"
+    )
 
 
 def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> str:

@@ -98,6 +98,11 @@ def ties_sentence(ev: Evaluation) -> str:
     )
 
 
+def threshold_of(ev: Evaluation) -> float | None:
+    """The threshold of an evaluation; None where its scores have none."""
+    return ev.threshold
+
+
 def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
     """The confusion matrix: who gets a place (is predicted positive) and who does not."""
 

@@ -26,7 +26,11 @@
     const half = (z / down) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n));
     return [Math.max(centre - half, 0), Math.min(centre + half, 1)];
   }
-  const interval = (model, i) => wilson(model.hits[i], stops[i]).map((rate) => rate * stops[i]);
+  // Who takes all finds all: no more hits than positives, no fewer than the negatives leave places for.
+  const interval = (model, i) => {
+    const [low, high] = wilson(model.hits[i], stops[i]).map((rate) => rate * stops[i]);
+    return [Math.max(low, stops[i] - (rows - positives)), Math.min(high, positives)];
+  };
 
   // One model at one stop.
   function point(model, i) {
@@ -45,7 +49,7 @@
     [["_low", low], ["_high", high]].forEach(([end, hits]) => {  // all bands are the interval of the hits, rescaled
       row["hits" + end] = hits;
       row["rate" + end] = hits / q;
-      row["qrecall" + end] = positives ? Math.min(hits / positives, 1) : NaN;
+      row["qrecall" + end] = positives ? hits / positives : NaN;
       row["lift" + end] = share ? hits / q / share : NaN;
       row["profit" + end] = hasProfit() ? state.value * hits - state.cost * q : 0;
     });
@@ -76,7 +80,7 @@
     const best = models[leads.indexOf(true)];
     if (!best) return "No model is chosen.";
     const [low, high] = interval(best, i).map(bound);
-    const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} leads: ` : `${names.join(" and ")} lead alike: `;
+    const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} leads: ` : `${names.join(" and ")} are tied: `;
     const share = `${percent(best.hits[i] / positives)} of the ${counted(positives, "positive")}`;
     return `With ${counted(stops[i], "place")}, ${who}${counted(best.hits[i], "hit")} (${low} to ${high}), ${share}.`;
   }
@@ -103,6 +107,32 @@
     $("best-words").textContent = state.best.worth > 0
       ? `Most profit: ${money(state.best.worth)} at ${counted(stops[state.best.i], "place")}${who}.`
       : "No number of places makes a profit.";
+  }
+
+  // The cut that keeps what the reader asks for: with the fewest places for a recall, with the most for all else.
+  const keeps = {
+    recall: (hits, q, share) => hits >= share * positives - 1e-9,
+    precision: (hits, q, share) => hits >= share * q - 1e-9,
+    specificity: (hits, q, share) => q - hits <= (1 - share) * (rows - positives) + 1e-9,
+    fpr: (hits, q, share) => q - hits <= share * (rows - positives) + 1e-9,
+  };
+  function promise() {
+    const goal = $("goal").value, share = read("goal-value") / 100, words = $("promise");
+    if (!(goal in keeps) || !Number.isFinite(share)) { words.textContent = ""; return; }
+    let best = null;
+    models.forEach((model, k) => {
+      if (!state.shown[k]) return;
+      const kept = stops.map((q, i) => i).filter((i) => keeps[goal](model.hits[i], stops[i], share));
+      const i = goal === "recall" ? kept[0] : kept[kept.length - 1];
+      if (i === undefined) return;
+      if (best === null || (goal === "recall" ? i < best.i : i > best.i)) best = { i, name: model.name };
+    });
+    const name = $("goal").selectedOptions[0].textContent;
+    if (best === null) { words.textContent = `No cut keeps a ${name} ${percent(share)}.`; return; }
+    const who = models.length > 1 ? `${best.name} keeps` : "This cut keeps";
+    words.textContent = `${who} a ${name} ${percent(share)} with ${counted(stops[best.i], "place")}. It was chosen on these data: on new data it keeps that promise only about half the time.`;
+    typed.quota = null;
+    choose(best.i);
   }
 
   // What a chart shows at the chosen quota, for those who cannot see it, and below it for those who can.
@@ -142,8 +172,11 @@
       put(rowsOf.threshold[k], model.threshold[i] === null ? "takes all" : String(model.threshold[i]), tie);
       put(rowsOf.next[k], `${number(model.next[0][i])} to ${number(model.next[1][i])}`);
       put(rowsOf.missed[k], number(positives - hits));
+      put(rowsOf.wrong[k], number(q - hits));
+      put(rowsOf.spared[k], number(rows - positives - q + hits));
       put(rowsOf.rate[k], percent(hits / q), `${percent(low / q)} to ${percent(high / q)}`);
-      put(rowsOf.qrecall[k], percent(positives ? hits / positives : NaN));
+      const found = positives ? (h) => percent(h / positives) : () => "–";
+      put(rowsOf.qrecall[k], found(hits), `${found(low)} to ${found(high)}`);
       put(rowsOf.lift[k], positives ? fixed(hits / q / (positives / rows), 2) : "–");
       if (hasProfit()) {
         const worth = (h) => state.value * h - state.cost * q;
@@ -250,6 +283,7 @@
     });
     $("best-go").addEventListener("click", () => { typed.quota = null; choose(state.best.i); });
     $("quota").addEventListener("change", () => { $("quota").value = stops[state.at]; });
+    for (const id of ["goal", "goal-value"]) $(id).addEventListener("input", promise);
     for (const id of ["cost", "value"]) $(id).addEventListener("input", money_changed);
     document.querySelectorAll(".models input").forEach((box, k) => {
       box.addEventListener("change", () => { state.shown[k] = box.checked; fillTable(); drawCurves(); });

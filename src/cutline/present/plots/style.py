@@ -1,4 +1,4 @@
-"""How every plot looks: quiet axes, model colours and line styles, labels beside the lines they name."""
+"""How every plot looks: quiet axes, model colours and line styles, names in the colours of their lines."""
 
 from __future__ import annotations
 
@@ -62,50 +62,29 @@ def say_beside(ax: Any, x: float, y: float, text: str, **options: Any) -> None:
 
 
 def label_lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], *, corner: str = "lower right") -> None:
-    """Name each line where there is room, with a thin leader to it; a single line needs no name.
-
-    The names stand in a free ``corner``, in the order of the lines there; leaders start where the lines lie farthest
-    apart, so that they can be told from each other.
-    """
+    """Name the lines in a free corner, in the order in which they lie there; a single line needs no name."""
     if len(lines) < 2:
         return
+    from matplotlib.lines import Line2D
+
     low, high = ax.get_xlim()
-    logarithmic = ax.get_xscale() == "log"
-    ends = (0.12, 0.6) if corner.endswith("right") else (0.3, 0.9)
-    shares = np.linspace(*ends, 60)
-    grid = low * (high / low) ** shares if logarithmic else low + shares * (high - low)
+    shares = np.linspace(*((0.12, 0.6) if corner.endswith("right") else (0.3, 0.9)), 60)
+    grid = low * (high / low) ** shares if ax.get_xscale() == "log" else low + shares * (high - low)
     heights = np.array([np.interp(grid, *_rising(x, y)) for _, x, y in lines])
-    bottom, top = ax.get_ylim()
-    spread = np.sort(heights, axis=0)
-    gaps = np.diff(spread, axis=0).min(axis=0) / (top - bottom)
-    place = int(np.argmax(gaps))
-    order = np.argsort(-heights[:, place])
-    step = 0.068
-    first = 0.06 + step * (len(lines) - 1) if corner.startswith("lower") else 0.93
-    across = min(0.66, 1.0 - 0.017 * max(len(name) for name, *_ in lines)) if corner.endswith("right") else 0.3
-    for rank, index in enumerate(order):
-        name = lines[index][0]
-        ax.annotate(
-            name if len(name) <= 32 else name[:31] + "…",
-            (grid[place], heights[index, place]),
-            xycoords="data",
-            xytext=(across, first - rank * step),
-            textcoords="axes fraction",
-            color=colour(int(index)),
-            fontsize=9.5,
-            fontweight="bold",
-            va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour(int(index)),
-                "linewidth": 0.7,
-                "alpha": 0.75,
-                "shrinkB": 1.5,
-                "relpos": (0.0, 0.5),
-            },
-            bbox={"boxstyle": "square,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-            annotation_clip=False,
-        )
+    apart = int(np.argmax(np.diff(np.sort(heights, axis=0), axis=0).min(axis=0)))  # where they are told apart best
+    order = np.argsort(-heights[:, apart])
+    names = [name if len(name) <= 32 else name[:31] + "…" for name, *_ in lines]
+    legend = ax.legend(
+        [Line2D([], [], **line_style(int(k))) for k in order],
+        [names[k] for k in order],
+        loc=corner,
+        fontsize=9.5,
+        frameon=False,
+        labelcolor=[colour(int(k)) for k in order],
+        handlelength=2.6,
+    )
+    for words in legend.get_texts():
+        words.set_fontweight("bold")
 
 
 def _rising(x: Any, y: Any) -> tuple[Any, Any]:
@@ -121,7 +100,7 @@ def percent_axis(axis: Any) -> None:
     """Shares as per cent."""
     from matplotlib.ticker import PercentFormatter
 
-    axis.set_major_formatter(PercentFormatter(1.0))
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
 def count_axis(axis: Any) -> None:
