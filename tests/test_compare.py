@@ -16,10 +16,11 @@ from scipy.special import ndtr, ndtri
 
 import cutline as cl
 from cutline.inference.intervals import is_stratified
-from cutline.inference.paired import holm, mcnemar, summary
+from cutline.inference.paired import DifferenceTest, holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
 from cutline.sample import resolve_quota
 from cutline.table import Table
+from cutline.verdict import differences_of
 from test_bootstrap import from_scratch
 
 Models = dict[str, np.ndarray]
@@ -334,7 +335,7 @@ def test_one_model_better_everywhere() -> None:
     assert all(cmp.best(key) == "good" for key in cmp.specs if cmp["good"][key].value == cmp["good"][key].value)
     for key in ("roc_auc", "hit_rate@40", "brier_score", "accuracy", "log_loss", "average_precision"):
         row = cmp.difference("good", "bad", key)
-        assert row["reading"] == "good better"
+        assert row["reading"].startswith("good: ")
         assert row["p_adjusted"] < 0.01
         assert (row["low"] > 0) == (cmp.specs[cmp.key(key)].measure.better == "higher")
     leaders = cmp.dominance("quota").column("leader")
@@ -364,24 +365,26 @@ def test_a_pair_can_be_read_either_way() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "margin", "reading"),
     [
-        (0.01, 0.05, None, "a better"),
-        (-0.05, -0.01, None, "b better"),
+        (0.01, 0.05, None, "a: {} f1"),
+        (-0.05, -0.01, None, "b: {} f1"),
         (-0.01, 0.05, None, "cannot tell"),
         (-0.01, 0.05, 0.1, "equivalent"),
         (0.01, 0.05, 0.1, "equivalent"),
-        (0.01, 0.05, 0.03, "a better"),
-        (0.04, 0.05, 0.03, "a better beyond the margin"),
-        (-0.05, -0.04, 0.03, "b better beyond the margin"),
+        (0.01, 0.05, 0.03, "a: {} f1"),
+        (0.04, 0.05, 0.03, "a: {} f1 by more than the margin"),
+        (-0.05, -0.04, 0.03, "b: {} f1 by more than the margin"),
         (-0.1, 0.05, 0.1, "cannot tell"),
         (math.nan, math.nan, 0.1, ""),
     ],
 )
 def test_readings(low: float, high: float, margin: float | None, reading: str, better: str) -> None:
-    cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, margin=margin, n_resamples=5)
-    spec = cmp.specs["f1" if better == "higher" else "error_rate"]
     if better == "lower":  # a loss: the sign of the better side turns
         low, high = -high, -low
-    assert cmp._reading({"a": "a", "b": "b", "low": low, "high": high}, spec) == reading
+    tested = DifferenceTest(low, high, 0.01, 0.001 if low == low else math.nan, "made up")
+    (found,) = differences_of("f1", better, [("a", "b", (low + high) / 2, tested)], 0.95, margin)  # type: ignore[arg-type]
+    assert found.reading == reading.format(better)
+    assert found.turned().reading == found.reading
+    assert (found.verdict in ("higher", "lower")) == (found.leader is not None)
 
 
 def test_readings_come_from_the_intervals() -> None:
@@ -393,9 +396,10 @@ def test_readings_come_from_the_intervals() -> None:
         if row["reading"] == "equivalent":
             assert -0.05 < row["low"] <= row["high"] < 0.05
         elif row["reading"] == "cannot tell":
-            assert row["low"] <= 0 <= row["high"]
+            assert row["low"] <= 0 <= row["high"] or row["p_adjusted"] >= 0.05
         elif row["reading"]:
             assert row["low"] > 0 or row["high"] < 0
+            assert row["p_adjusted"] < 0.05
     assert len(seen) >= 3
 
 
@@ -544,11 +548,17 @@ def test_a_clear_winner_among_many_stays_clear_after_holm() -> None:
     assert cmp.recommend("known quota").sure
 
 
-def test_readings_say_where_holm_does_not_agree() -> None:
-    cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=5)
-    row = {"a": "a", "b": "b", "low": 0.01, "high": 0.05}
-    assert cmp._reading({**row, "p_adjusted": 0.2}, cmp.specs["f1"]) == "a better (not after Holm)"
-    assert cmp._reading({**row, "p_adjusted": 0.01}, cmp.specs["f1"]) == "a better"
+@pytest.mark.parametrize(
+    ("p", "level", "verdict"),
+    [(0.02, 0.95, "cannot tell"), (0.01, 0.95, "higher"), (0.02, 0.9, "higher"), (0.01, 0.99, "cannot tell")],
+)
+def test_a_difference_needs_its_interval_and_its_adjusted_p_value(p: float, level: float, verdict: str) -> None:
+    """Three pairs: the smallest p-value counts three times; the level asked for decides."""
+    one, other = DifferenceTest(0.01, 0.05, 0.01, p, ""), DifferenceTest(-0.01, 0.05, 0.01, 0.5, "")
+    pairs = [("a", "b", 0.03, one), ("a", "c", 0.02, other), ("b", "c", 0.02, other)]
+    found = differences_of("f1", "higher", pairs, level)
+    assert found[0].p_adjusted == pytest.approx(3 * p)
+    assert (found[0].verdict, found[0].comparisons) == (verdict, 3)
 
 
 def test_whole_weights_compare_as_repeated_rows() -> None:

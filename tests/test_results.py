@@ -68,6 +68,8 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Comparison unpaired": lambda: cl.compare({"p": Y, "q": Y[:50]}, {"p": P, "q": Q[:50]}, paired=False, **FEW),
     "Curve": lambda: evaluation().curve("roc"),
     "Band": lambda: evaluation().curve("roc").band(),
+    "Difference": lambda: comparison().difference("p", "q", "pem"),
+    "Verdict": lambda: comparison().verdict("pem"),
     "Measure": lambda: cl.measure("pem"),
     "Spec": lambda: cl.parse_measure("qrecall@5%"),
     "Table": lambda: comparison().differences,

@@ -181,6 +181,10 @@ from .sklearn.crossval import (
     CrossValidation as CrossValidation,
     evaluate_cv as evaluate_cv,
 )
+from .verdict import (
+    Difference as Difference,
+    Verdict as Verdict,
+)
 from .tables import (
     compare_table as compare_table,
     evaluate_table as evaluate_table,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,20 +18,21 @@ from .class_evaluation import (
     evaluate_class_sample,
 )
 from .class_sample import make_class_sample
-from .errors import InputError, listed
+from .errors import InputError
 from .inference import paired as tests
 from .inference.class_influence import variance_of
 from .inference.class_intervals import BOOTSTRAP
 from .inference.class_resampling import class_replicates
 from .inference.resampling import enough_replicates
-from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .table import pluralize, text_table, to_jsonable
 from .validate import checked
+from .verdict import Models
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassComparison(TabularResult):
+class ClassComparison(Models[ClassEvaluation]):
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
 
     evaluations: Mapping[str, ClassEvaluation]
@@ -42,105 +41,29 @@ class ClassComparison(TabularResult):
     margin: float | None = None
     replicates: Mapping[str, Mapping[ClassSpec, Floats]] = field(default_factory=dict, repr=False)
 
-    def __getitem__(self, name: str) -> ClassEvaluation:
-        return self.evaluations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.evaluations)
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
-
-    def key(self, measure: str) -> str:
-        """The measure string under which a measure stands here."""
-        return self._first[measure].name
-
     @property
     def _first(self) -> ClassEvaluation:
         return next(iter(self.evaluations.values()))
 
-    def best(self, measure: str) -> str:
-        """Name of the best model by a measure; the first of them where several are equal."""
-        key = self.key(measure)
-        sign = 1.0 if self.specs[key].better == "higher" else -1.0
-        values = {name: sign * ev.estimates[key].value for name, ev in self.evaluations.items()}
-        known = {name: value for name, value in values.items() if value == value}
-        if not known:
-            raise InputError("measure", f"{measure} is undefined for every model: {self._first[measure].reason}")
-        return max(known, key=known.__getitem__)
-
-    @cached_property
-    def table(self) -> Table:
-        """One row for each measure, one column for each model."""
-        rows = []
-        for key, spec in self.specs.items():
-            values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
-            rows.append({"measure": key, "better": spec.better, **values})
-        return Table(rows, "Models side by side")
-
-    @cached_property
-    def differences(self) -> Table:
-        """For each pair of models and each measure: difference (a − b), interval, p-values, and a reading.
-
-        ``p_adjusted`` is Holm's over the pairs of one measure. The accuracy's p-value is McNemar's exact one.
-        """
-        rows: list[dict[str, Any]] = []
-        for key, spec in self.specs.items():
-            pairs = [self._pair(a, b, key, spec) for a, b in combinations(self.evaluations, 2)]
-            for row, adjusted in zip(pairs, tests.holm([row["p_value"] for row in pairs]), strict=True):
-                row["p_adjusted"] = adjusted
-                row["reading"] = self._reading(row, spec)
-            rows += pairs
-        return Table(rows, "Differences between models (a − b)")
-
-    def difference(self, a: str, b: str, measure: str) -> dict[str, Any]:
-        """The row of one pair and measure, as a − b."""
-        key = self.key(measure)
-        for row in self.differences:
-            if row["measure"] == key and {row["a"], row["b"]} == {a, b}:
-                if row["a"] == a:
-                    return dict(row)
-                turned = {"a": a, "b": b, "difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
-                return {**row, **turned}
-        raise InputError("a, b", f"name no pair of models: {a!r}, {b!r}", f"the models are {listed(self.evaluations)}")
-
-    def _pair(self, a: str, b: str, key: str, spec: ClassSpec) -> dict[str, Any]:
-        one, two = self.evaluations[a], self.evaluations[b]
+    def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
+        """The difference of two models by one measure; the accuracy's p-value is McNemar's exact one."""
+        one, two, spec = self.evaluations[a], self.evaluations[b], self.specs[key]
         gap = one.estimates[key].value - two.estimates[key].value
-        row: dict[str, Any] = {"a": a, "b": b, "measure": key, "difference": gap}
-        nothing = {"low": np.nan, "high": np.nan, "standard_error": np.nan, "p_value": np.nan, "method": ""}
         if gap != gap or self.settings.interval is None:
-            return {**row, **nothing}
+            return tests.DifferenceTest()
         level = self.settings.level
         if self.replicates:
-            low, high, error, p = tests.summary(self.replicates[a][spec] - self.replicates[b][spec], level)
-            method = "paired bootstrap"
+            found = tests.summary(self.replicates[a][spec] - self.replicates[b][spec], level)
+            made = tests.DifferenceTest(*found, "paired bootstrap")
         else:
             variance = variance_of(one.units[spec] - two.units[spec])
-            low, high = tests.normal_interval(gap, variance, level)
-            error, p, method = float(np.sqrt(variance)), tests.normal_p(gap, variance), "paired delta"
-        found = {"low": low, "high": high, "standard_error": error, "p_value": p, "method": method}
+            ends = tests.normal_interval(gap, variance, level)
+            made = tests.DifferenceTest(*ends, float(np.sqrt(variance)), tests.normal_p(gap, variance), "paired delta")
         plain = one.sample.weight is None and one.sample.cluster is None
         if spec.measure.name in ("accuracy", "error_rate") and plain:
             exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
-            found |= {"p_value": exact, "method": f"{method}, exact McNemar p"}
-        return {**row, **found}
-
-    def _reading(self, row: Mapping[str, Any], spec: ClassSpec) -> str:
-        low, high, margin = row["low"], row["high"], self.margin
-        if low != low:
-            return ""
-        if margin is not None and -margin < low and high < margin:
-            return "equivalent"
-        if low > 0 or high < 0:
-            winner = row["a"] if (low > 0) == (spec.better == "higher") else row["b"]
-            alone = row["p_adjusted"] >= 1.0 - self.settings.level
-            return f"{winner} better" + (" (not after Holm)" if alone else "")
-        return "cannot tell"
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each model and measure."""
-        return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
+            return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
+        return made
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Settings, each model's measures, and the differences."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,21 +14,22 @@ from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
 from .decide.dominance import dominance, family_hull
-from .decide.recommendation import Recommendation, recommend
+from .decide.recommendation import GOALS, Recommendation, recommend
 from .errors import InputError
 from .evaluation import Evaluation, choose_specs, evaluate_sample
 from .inference import paired as tests
 from .inference.evidence import Rows
 from .inference.settings import INTERVAL, Settings
 from .sample import Sample, make_sample, resolve_quota
-from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .table import Table, pluralize, text_table, to_jsonable
 from .validate import checked
+from .verdict import Models
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(TabularResult, Mapping[str, Evaluation]):
+class Comparison(Models[Evaluation]):
     """Several models on the same cases (or on cases of their own, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates; models on the same cases share the rows drawn.
@@ -43,76 +44,10 @@ class Comparison(TabularResult, Mapping[str, Evaluation]):
     pairs: tests.Pairs = field(repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
 
-    def __getitem__(self, name: str) -> Evaluation:
-        return self.evaluations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.evaluations)
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
     @property
     def paired(self) -> bool:
         """Whether the models were compared on the same cases."""
         return self.pairs.paired
-
-    def key(self, measure: str) -> str:
-        """The measure string under which a measure stands here."""
-        first = next(iter(self.evaluations.values()))
-        return first[measure].name
-
-    def best(self, measure: str) -> str:
-        """Name of the best model by a measure; the first of them where several are equal."""
-        key = self.key(measure)
-        sign = 1.0 if self.specs[key].measure.better == "higher" else -1.0
-        values = {name: sign * ev.estimates[key].value for name, ev in self.evaluations.items()}
-        known = {name: value for name, value in values.items() if value == value}
-        if not known:
-            raise InputError(
-                f"{measure} is undefined for every model: {next(iter(self.evaluations.values()))[measure].reason}"
-            )
-        return max(known, key=known.__getitem__)
-
-    @cached_property
-    def table(self) -> Table:
-        """One row for each measure, one column for each model."""
-        rows = []
-        for key, spec in self.specs.items():
-            values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
-            rows.append({"measure": key, "better": spec.measure.better, **values})
-        return Table(rows, "Models side by side")
-
-    @cached_property
-    def differences(self) -> Table:
-        """For each pair of models and each measure: difference (a − b), interval, p-values, and a reading.
-
-        ``p_adjusted`` is Holm's over the pairs of one measure. ``reading``: the better model where the interval leaves
-        0 out (``not after Holm`` where the adjusted p-value does not say so); ``equivalent`` where it lies inside ±
-        margin; else ``cannot tell``.
-        """
-        rows: list[dict[str, Any]] = []
-        for key, spec in self.specs.items():
-            pairs = [self._pair(a, b, key, spec) for a, b in combinations(self.evaluations, 2)]
-            for row, adjusted in zip(pairs, tests.holm([row["p_value"] for row in pairs]), strict=True):
-                row["p_adjusted"] = adjusted
-                row["reading"] = self._reading(row, spec)
-            rows += pairs
-        return Table(rows, "Differences between models (a − b)")
-
-    def difference(self, a: str, b: str, measure: str) -> dict[str, Any]:
-        """The row of one pair and measure, as a − b."""
-        key = self.key(measure)
-        for row in self.differences:
-            if row["measure"] == key and {row["a"], row["b"]} == {a, b}:
-                if row["a"] == a:
-                    return dict(row)
-                turned = {"a": a, "b": b, "difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
-                return {**row, **turned}
-        raise InputError(f"there is no pair {a!r}, {b!r} among the models {', '.join(self.evaluations)}")
 
     def dominance(self, by: str = "quota") -> Table:
         """From which quota (or false positive rate) to which each model leads, and in what share of replicates.
@@ -133,9 +68,22 @@ class Comparison(TabularResult, Mapping[str, Evaluation]):
                 raise InputError("the ROC convex hull needs both classes")
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
-    def recommend(self, goal: str = "unknown quota") -> Recommendation:
-        """Which model for a goal: known quota, unknown quota, no missed positives, no wasted places, …"""
-        return recommend(self, goal)
+    def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
+        """Which model for a goal: known quota, unknown quota, no missed positives, no wasted places, …
+
+        ``fewest errors`` is judged at the threshold in use; with ``best_thresholds`` at each model's own best one,
+        without the optimism of having chosen it on the same cases.
+        """
+        return recommend(self, goal, best_thresholds=best_thresholds)
+
+    @cached_property
+    def recommendations(self) -> dict[str, Recommendation]:
+        """The recommendation for every goal that this comparison can speak to."""
+        found = {}
+        for goal in GOALS:
+            with suppress(InputError):
+                found[goal] = recommend(self, goal)
+        return found
 
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
         """Paired permutation test of two of the models."""
@@ -149,45 +97,25 @@ class Comparison(TabularResult, Mapping[str, Evaluation]):
         if not self.paired:
             raise InputError(f"{what} needs models on the same rows; these were compared with paired=False")
 
-    def _pair(self, a: str, b: str, key: str, spec: Spec) -> dict[str, Any]:
+    def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
+        """The difference of two models by one measure, tested as the measure declares."""
         one, two = self.evaluations[a], self.evaluations[b]
-        pair = tests.Pair(
+        return tests.Pair(
             a,
             b,
-            spec,
+            self.specs[key],
             (one.estimates[key].value, two.estimates[key].value),
             (one.ranking, two.ranking),
             self.pairs,
             (self.replicates[a].get(key), self.replicates[b].get(key)),
             self.settings,
             self.by_blocks,
-        )
-        return {"a": a, "b": b, "measure": key, "difference": pair.difference, **pair.test()._asdict()}
+        ).test()
 
     @cached_property
     def by_blocks(self) -> bool:
         """Whether the lists are so long that measures are compared block by block instead of by replicates."""
         return self.settings.interval == "auto" and all(ev.rows.is_long for ev in self.evaluations.values())
-
-    def _reading(self, row: Mapping[str, Any], spec: Spec) -> str:
-        low, high, margin = row["low"], row["high"], self.margin
-        if low != low:
-            return ""
-        if margin is not None and -margin < low and high < margin:
-            return "equivalent"
-        higher = spec.measure.better == "higher"
-        if low > 0 or high < 0:
-            winner = row["a"] if (low > 0) == higher else row["b"]
-            beyond = margin is not None and (low > margin or high < -margin)
-            alone = row.get("p_adjusted", 0.0) >= 1.0 - self.settings.level
-            return (
-                f"{winner} better" + (" beyond the margin" if beyond else "") + (" (not after Holm)" if alone else "")
-            )
-        return "cannot tell"
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each model and measure."""
-        return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Settings, each model's measures, and the differences."""
@@ -199,6 +127,7 @@ class Comparison(TabularResult, Mapping[str, Evaluation]):
             "margin": self.margin,
             "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
+            "recommendations": [said.to_dict() for said in self.recommendations.values()],
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 

@@ -340,6 +340,11 @@ class Spec:
         return f"{text}@{at}"
 
     @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Which values are better."""
+        return self.measure.better
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """The measure's own options."""
         return dict(self.options)

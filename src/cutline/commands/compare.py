@@ -84,9 +84,8 @@ def report(
     first = next(iter(comparison.evaluations.values()))
 
     def document() -> dict[str, Any]:
-        advice = [{"goal": r.goal, "model": r.model, "sure": r.sure, "text": r.text} for r in words.advice(comparison)]
-        more = {"dominance": words.dominance_of(comparison), "recommendations": advice}
-        return {"cutline": __version__, **facts, **json.loads(comparison.to_json()), **more}
+        found = json.loads(comparison.to_json())
+        return {"cutline": __version__, **facts, **found, "dominance": words.dominance_of(comparison)}
 
     def blocks() -> Iterator[str | Block]:
         quota = comparison.quota

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
-from ..table import format_value
+from ..estimate import Estimate, Interval
+from ..inference.paired import DifferenceTest, discordant, mcnemar, normal_interval, normal_p
+from ..inference.resampling import cluster_codes
+from ..table import KeepsFields, format_value
+from ..validate import one_of
+from ..verdict import Verdict, cases_needed, differences_of, said_cases, verdict_of
 
 # goal -> (measure, why this measure)
 GOALS: dict[str, tuple[str, str]] = {
@@ -37,24 +43,98 @@ GOALS: dict[str, tuple[str, str]] = {
         "strictly proper score",
     ),
     "fewest errors": (
-        "linear_ranking",
-        "Linear Ranking compares all pairs of cases and so finds the better classifier more often than the error rate, "
-        "where scores and decisions go together (Rosset); check the error rate at your threshold beside it",
+        "error_rate",
+        "the error rate counts the wrong decisions at the threshold in use; Linear Ranking compares all pairs of cases "
+        "and supports it where scores and decisions go together (Rosset)",
     ),
 }
 
 
-@dataclass(frozen=True)
-class Recommendation:
-    """A model for a goal. ``sure`` is whether the data tell it from every other; ``cases_needed`` how many would."""
+@dataclass(frozen=True, eq=False)
+class Recommendation(KeepsFields):
+    """A model for a goal, and the verdict that it rests on.
+
+    ``sure`` is whether the data tell the model from every other, adjusted for the comparisons made. ``cases_needed`` is
+    the range of cases that would tell it from its closest rival: for the margin if one was named, else for a true
+    difference as observed; None where no number can be said. ``support`` is the verdict by Linear Ranking where the
+    goal is the fewest errors.
+    """
 
     goal: str
-    measure: str
-    model: str
-    sure: bool
-    rival: str | None
-    cases_needed: float
-    text: str
+    verdict: Verdict
+    why: str
+    cases_needed: Interval | None = None
+    support: Verdict | None = None
+
+    @property
+    def measure(self) -> str:
+        """The measure that the goal is judged by."""
+        return self.verdict.measure
+
+    @property
+    def model(self) -> str:
+        """The recommended model."""
+        return self.verdict.best
+
+    @property
+    def rival(self) -> str | None:
+        """The closest model that it cannot be told from."""
+        return None if self.verdict.rival is None else self.verdict.rival.b
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the supporting measure prefers another model."""
+        return self.support is not None and self.support.best != self.model and self.support.status != "level"
+
+    @property
+    def sure(self) -> bool:
+        """Whether the data tell the model from every other, and nothing contradicts it."""
+        return self.verdict.sure and not self.contradicted
+
+    @property
+    def text(self) -> str:
+        """The recommendation in words."""
+        v, value = self.verdict, self.verdict.value
+        said = f"{v.best}: {v.measure} {format_value(value.value)}"
+        if value.low == value.low:
+            said += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
+        if v.without_value:
+            names = ", ".join(v.without_value)
+            said += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
+        mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
+        said += mark + v.sentence
+        if v.rival is not None:
+            said += said_cases(self.cases_needed, v.rival)
+        if not self.sure and v.status not in ("not tested", "equivalent"):
+            said = f"cannot tell yet. {said}"
+        return f"{said}.{self._supported()} Why this measure: {self.why}."
+
+    def _supported(self) -> str:
+        """What Linear Ranking says of it."""
+        other = self.support
+        if other is None or other.status == "only model":
+            return ""
+        if self.contradicted:
+            return (
+                f" But Linear Ranking prefers {other.best}: scores and decisions do not go together here, so another "
+                "threshold may turn this around; compare the error rates at each model's own best threshold."
+            )
+        sure = ", and clearly so" if other.sure else ""
+        return f" Linear Ranking agrees{sure}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Goal, verdict and text as plain values."""
+        return {
+            "goal": self.goal,
+            "model": self.model,
+            "measure": self.measure,
+            "sure": self.sure,
+            "status": self.verdict.status,
+            "rival": self.rival,
+            "comparisons": self.verdict.comparisons,
+            "cases_needed": None if self.cases_needed is None else list(self.cases_needed),
+            "text": self.text,
+        }
 
     def __str__(self) -> str:
         return self.text
@@ -63,65 +143,91 @@ class Recommendation:
         return f"Recommendation({self.goal}: {self.text})"
 
 
-def recommend(comparison: Any, goal: str) -> Recommendation:
+def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> Recommendation:
     """The model that a comparison recommends for one goal."""
-    if goal not in GOALS:
-        raise InputError(f"goal={goal!r} is unknown; choose one of {', '.join(GOALS)}")
+    one_of(*GOALS)(goal, "goal")
     name, why = GOALS[goal]
     if goal == "known quota" and comparison.quota is None:
-        raise InputError("goal='known quota' needs a quota: pass quota=… to compare()")
-    key = comparison.key(name)
-    best = comparison.best(name)
-    others = [other for other in comparison.evaluations if other != best]
-    value = comparison.evaluations[best].estimates[key]
-    said = f"{best}: {key} {format_value(value.value)}"
-    if value.low == value.low:
-        said += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
-    if not others:
-        return Recommendation(goal, key, best, True, None, math.nan, f"{said}. It is the only model. Why: {why}.")
-    gaps = {other: comparison.difference(best, other, key) for other in others}
-    without = [other for other, gap in gaps.items() if gap["difference"] != gap["difference"]]
-    if without:
-        said += f"; {', '.join(without)} {'has' if len(without) == 1 else 'have'} no value here"
-    if all(gap["p_value"] != gap["p_value"] for gap in gaps.values()):
-        untested = (
-            "no other model has a value" if len(without) == len(others) else "without intervals nothing was tested"
+        raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
+    if best_thresholds and goal != "fewest errors":
+        raise InputError("best_thresholds", "is for the goal 'fewest errors'", "leave it out")
+    verdict = error_verdict(comparison) if best_thresholds else comparison.verdict(name, goal)
+    support = None
+    if goal == "fewest errors" and "linear_ranking" in next(iter(comparison.evaluations.values())):
+        support = comparison.verdict("linear_ranking", goal)
+    ranking = comparison.evaluations[verdict.best].ranking
+    needed = None
+    if verdict.rival is not None and verdict.status in ("cannot tell", "level"):
+        needed = cases_needed(verdict.rival, ranking.rows, min(ranking.n_pos, ranking.n_neg))
+    return Recommendation(goal, verdict, why, needed, support)
+
+
+def error_verdict(comparison: Any) -> Verdict:
+    """By the error rate at each model's own best threshold, without the optimism of choosing it on the same cases.
+
+    Each tenth of the cases (or clusters) is decided at the threshold that makes the fewest errors in the others.
+    """
+    wrong = {
+        name: cross_fitted_errors(ev.rows, comparison.settings.seed) for name, ev in comparison.evaluations.items()
+    }
+    level, margin = comparison.settings.level, comparison.margin
+    pairs = []
+    for a, b in combinations(wrong, 2):
+        gap = float(wrong[a].mean() - wrong[b].mean())
+        pairs.append((a, b, gap, _tested(wrong[a], wrong[b], comparison, a, level)))
+    key = "error_rate at the best threshold"
+    found = differences_of(key, "lower", pairs, level, margin)
+    rates = {name: float(errors.mean()) for name, errors in wrong.items()}
+    best = min(rates, key=rates.__getitem__)
+    return verdict_of("fewest errors", key, best, Estimate(key, rates[best]), list(rates), found)
+
+
+def _tested(one: Any, two: Any, comparison: Any, a: str, level: float) -> DifferenceTest:
+    """The difference of two error rates on the same rows: a normal interval (over clusters, t), and McNemar's test."""
+    gaps = one.astype(np.float64) - two
+    rows = comparison.evaluations[a].rows
+    if rows.clusters is None:
+        variance = float(np.var(gaps, ddof=1)) / len(gaps)
+        p = mcnemar(*discordant(~one, ~two))
+        return DifferenceTest(
+            *normal_interval(float(gaps.mean()), variance, level), math.sqrt(variance), p, "cross-fitted"
         )
-        return Recommendation(goal, key, best, False, None, math.nan, f"{said}: {untested}. Why this measure: {why}.")
-    known = {other: gap for other, gap in gaps.items() if gap["p_value"] == gap["p_value"]}
-    doubtful = {other: gap for other, gap in known.items() if not _clear(gap)}
-    if not doubtful:
-        text = f"{said}; better than {', '.join(known)} beyond chance (Holm-adjusted). Why: {why}."
-        return Recommendation(goal, key, best, True, None, math.nan, text)
-    rival = min(doubtful, key=lambda other: abs(doubtful[other]["difference"]))
-    if doubtful[rival]["difference"] == 0:
-        text = f"cannot tell yet. {said}; {rival} is level with it. Why this measure: {why}."
-        return Recommendation(goal, key, best, False, rival, math.inf, text)
-    needed = _needed(doubtful[rival], comparison.evaluations[best].ranking.rows)
-    more = (
-        f"; some {_round(needed):,} cases like these would tell them apart (80 % power)"
-        if math.isfinite(needed)
-        else ""
-    )
-    text = f"cannot tell yet. {said}, ahead of {rival} by no more than chance gives{more}. Why this measure: {why}."
-    return Recommendation(goal, key, best, False, rival, needed, text)
+    codes, _ = cluster_codes(rows.clusters, rows.sample)
+    sums = np.bincount(codes, gaps - gaps.mean())
+    groups = len(sums)
+    variance = groups / (groups - 1) * float((sums**2).sum()) / len(gaps) ** 2
+    mean = float(gaps.mean())
+    ends = normal_interval(mean, variance, level, groups - 1)
+    return DifferenceTest(*ends, math.sqrt(variance), normal_p(mean, variance), "cross-fitted over clusters")
 
 
-def _clear(gap: Mapping[str, Any]) -> bool:
-    return bool(gap["p_adjusted"] < 0.05 and (gap["low"] > 0 or gap["high"] < 0))
+def cross_fitted_errors(rows: Any, seed: int, folds: int = 10) -> Any:
+    """Which rows are decided wrongly, each at the threshold that is best in the folds that do not hold it."""
+    sample = rows.sample
+    if sample.weight is not None:
+        raise InputError("sample_weight", "cannot be used with best thresholds", "leave it out")
+    units = np.arange(len(sample)) if rows.clusters is None else cluster_codes(rows.clusters, sample)[0]
+    rng = np.random.default_rng([seed, 4])
+    fold = rng.permutation(np.arange(int(units.max()) + 1) % folds)[units]
+    wrong = np.zeros(len(sample), np.bool_)
+    for k in np.unique(fold):
+        inside = fold == k
+        cut = _best_threshold(sample.positive[~inside], sample.score[~inside])
+        wrong[inside] = (sample.score[inside] > cut) != sample.positive[inside]
+    return wrong
 
 
-def _needed(gap: Mapping[str, Any], rows: int) -> float:
-    """Cases for 80 % power at the adjusted 5 %: the standard error shrinks with the root of their number."""
-    difference, error = abs(gap["difference"]), gap["standard_error"]
-    if not difference > 0 or not error > 0:
+def _best_threshold(positive: Any, score: Any) -> float:
+    """The threshold with the fewest errors, half way to the next score where that can be."""
+    order = np.argsort(-score, kind="stable")
+    ordered, right = score[order].astype(np.float64), np.where(positive[order], 1, -1)
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    saved = np.concatenate([[0], np.cumsum(right)[ends]])  # errors saved by taking so many groups
+    groups = int(np.argmax(saved))
+    if groups == 0:
         return math.inf
-    adjusted = 0.05 * min(1.0, gap["p_value"] / gap["p_adjusted"]) if gap["p_adjusted"] > 0 else 0.05
-    normal = NormalDist()
-    z = normal.inv_cdf(1.0 - adjusted / 2.0) + normal.inv_cdf(0.8)
-    return float(max(rows + 1, rows * (z * error / difference) ** 2))
-
-
-def _round(value: float) -> int:
-    digits = max(0, int(math.log10(max(value, 1.0))) - 1)
-    return int(math.ceil(value / 10**digits) * 10**digits)
+    if groups == len(ends):
+        return -math.inf
+    low, high = ordered[ends[groups - 1] + 1], ordered[ends[groups - 1]]
+    middle = low + (high - low) / 2.0
+    return float(middle if low <= middle < high else low)

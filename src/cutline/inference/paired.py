@@ -87,7 +87,7 @@ class RowPairs(KeepsFields):
         return self.rows[name].sample
 
 
-class Tested(NamedTuple):
+class DifferenceTest(NamedTuple):
     """A difference tested: its interval, standard error, p-value, and how they were made."""
 
     low: float = math.nan
@@ -116,14 +116,14 @@ class Pair:
         """The first model's value less the second's."""
         return self.values[0] - self.values[1]
 
-    def test(self) -> Tested:
+    def test(self) -> DifferenceTest:
         """The declared test of the measure where it holds, else the bootstrap; nothing where neither can be made."""
         if self.difference != self.difference or self.settings.interval is None:
-            return Tested()
+            return DifferenceTest()
         return TESTS[self.spec.measure.paired_test](self) or by_replicates(self)
 
 
-def by_delong(pair: Pair) -> Tested | None:
+def by_delong(pair: Pair) -> DifferenceTest | None:
     """DeLong's test, carried to a measure that is a straight line in the AUC, where both models have the same line."""
     lines = [line_of(pair.spec.measure, ranking) for ranking in pair.rankings]
     plain = pair.pairs.independent and pair.spec.ties == "expected" and not pair.spec.options
@@ -131,13 +131,13 @@ def by_delong(pair: Pair) -> Tested | None:
         return None
     slope = lines[0][0]
     if slope == 0:  # a class is missing: nothing can differ
-        return Tested()
+        return DifferenceTest()
     of_auc, variance = pair.difference / slope, pair.pairs.auc_variance(pair.a, pair.b)
     low, high = normal_interval(of_auc, variance, pair.settings.level)
-    return Tested(low * slope, high * slope, math.sqrt(variance) * slope, normal_p(of_auc, variance), "delong")
+    return DifferenceTest(low * slope, high * slope, math.sqrt(variance) * slope, normal_p(of_auc, variance), "delong")
 
 
-def by_mcnemar(pair: Pair) -> Tested | None:
+def by_mcnemar(pair: Pair) -> DifferenceTest | None:
     """Interval from replicates, p-value by the exact McNemar test of the decisions at the threshold."""
     found = by_replicates(pair)
     if not found.method or not (pair.pairs.independent and pair.pairs.paired):
@@ -147,19 +147,19 @@ def by_mcnemar(pair: Pair) -> Tested | None:
     return found._replace(p_value=p, method=f"{found.method}, exact McNemar p")
 
 
-def by_replicates(pair: Pair) -> Tested:
+def by_replicates(pair: Pair) -> DifferenceTest:
     """From replicates of both models on the same rows drawn; of long lists, from blocks of rows."""
     one, two = pair.drawn
     if one is None or two is None:
-        return Tested()
+        return DifferenceTest()
     with np.errstate(invalid="ignore"):
         gaps = one - two
     if pair.by_blocks and not pair.spec.measure.needs_quota:
         return _over_blocks(pair, gaps, one)
-    return Tested(*summary(gaps, pair.settings.level), "paired bootstrap" if pair.pairs.paired else "bootstrap")
+    return DifferenceTest(*summary(gaps, pair.settings.level), "paired bootstrap" if pair.pairs.paired else "bootstrap")
 
 
-def _over_blocks(pair: Pair, gaps: Floats, of_first: Floats) -> Tested:
+def _over_blocks(pair: Pair, gaps: Floats, of_first: Floats) -> DifferenceTest:
     """Difference from the spread of its values over blocks of rows, the same blocks for both models."""
     from scipy.special import stdtr
 
@@ -170,10 +170,10 @@ def _over_blocks(pair: Pair, gaps: Floats, of_first: Floats) -> Tested:
     gap = pair.difference
     low, high = normal_interval(gap, error**2, pair.settings.level, len(gaps) - 1)
     p = 2.0 * float(stdtr(len(gaps) - 1, -abs(gap) / error)) if error > 0 else float(gap == 0)
-    return Tested(low, high, error, p, "paired blocks")
+    return DifferenceTest(low, high, error, p, "paired blocks")
 
 
-TESTS: dict[str, Callable[[Pair], Tested | None]] = {
+TESTS: dict[str, Callable[[Pair], DifferenceTest | None]] = {
     "delong": by_delong,
     "mcnemar": by_mcnemar,
     "bootstrap": by_replicates,

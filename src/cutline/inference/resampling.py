@@ -55,7 +55,7 @@ class Units:
         n_pos = int(np.count_nonzero(sample.positive))
         n = len(sample)
         if clusters is not None:
-            unit, n_units = _cluster_codes(clusters, sample)
+            unit, n_units = cluster_codes(clusters, sample)
             order = row_order(sample)
             weight = np.empty(0) if sample.weight is None else sample.weight[order]
             return cls(np.array([[0, n_units]]), unit[order], weight, n_units)
@@ -70,7 +70,7 @@ class Units:
         return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
 
 
-def _cluster_codes(clusters: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
+def cluster_codes(clusters: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
     labels = as_column(clusters, "clusters")
     expected = len(sample) if sample.source_rows is None else None
     if expected is not None and len(labels) != expected:

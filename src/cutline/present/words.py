@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue.declare import Measure, Spec, measure, measures
-from ..decide.recommendation import GOALS
-from ..errors import InputError
 from ..table import count, format_value, pluralize
 from .numbers import models_of
 
@@ -280,14 +278,13 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
     if gap < 1e-9:
         return f"{best.name} and {second.name} are tied: at this quota {second.name} finds just as many."
     lead = f"It finds {count(gap)} more than {second.name}"
-    if result.quota == quota and "hit_rate" in best:
-        row = result.difference(best.name, second.name, "hit_rate")
-        low, high = row["low"] * quota, row["high"] * quota
-        if low == low:
-            clear = low > 0 and row["p_adjusted"] < 1 - result.settings.level
-            sure = "and the difference is statistically significant" if clear else "but the difference could be chance"
-            return f"{lead}, {sure} (interval {count_range(low, high)})."
-    return f"{lead}."
+    if result.quota != quota or "hit_rate" not in best:
+        return f"{lead}."
+    verdict = result.verdict("hit_rate", "known quota")
+    row = verdict.differences[second.name]
+    if row.low == row.low:
+        lead += f" ({result.settings.level:.0%} interval {count_range(row.low * quota, row.high * quota)})"
+    return f"{lead}; {verdict.sentence}."
 
 
 def chosen_measures(comparison: Comparison) -> list[str]:
@@ -379,10 +376,4 @@ def merged(rows: list[dict[str, Any]], most: int = _MOST_STRETCHES) -> list[dict
 
 def advice(comparison: Comparison) -> list[Recommendation]:
     """The recommendation for every goal that this comparison can speak to."""
-    found = []
-    for goal in GOALS:
-        try:
-            found.append(comparison.recommend(goal))
-        except InputError:
-            continue  # no quota given, no probabilities, or the measure was not evaluated: nothing to say on this goal
-    return found
+    return list(comparison.recommendations.values())

@@ -1,0 +1,369 @@
+"""One judgement for each question, told the same wherever it is told.
+
+A :class:`Difference` says whether the data tell two models apart by one measure; a :class:`Verdict` which model is best
+by it, and whether that is sure. Headline, recommendation, tables, page and JSON render them; none judges again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any, Literal, TypeVar
+
+from .errors import InputError, listed
+from .estimate import Estimate, Interval
+from .inference.paired import DifferenceTest, holm
+from .table import KeepsFields, Table, TabularResult, format_value, pluralize
+
+Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
+Status = Literal["clear", "equivalent", "level", "cannot tell", "not tested", "only model"]
+POWER = 0.8
+E = TypeVar("E", bound=Any)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(KeepsFields, Mapping[str, Any]):
+    """Two models by one measure, as a − b. Reads as an object and as a mapping.
+
+    ``p_adjusted`` is Holm's p-value over the ``comparisons`` made: all pairs of models by this measure. ``verdict`` is
+    ``higher`` or ``lower`` only where the interval leaves 0 out and the adjusted p-value is below 1 − level;
+    ``equivalent`` where the interval lies inside ± margin; else ``cannot tell``. ``leader`` is the better model where
+    there is one, ``reading`` the verdict in words.
+    """
+
+    a: str
+    b: str
+    measure: str
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    p_value: float
+    p_adjusted: float
+    method: str
+    better: Literal["higher", "lower"]
+    level: float
+    margin: float | None
+    comparisons: int
+
+    @property
+    def verdict(self) -> Finding:
+        """Whether the data tell a from b."""
+        if self.low != self.low or self.p_value != self.p_value:
+            return "not tested"
+        if self.margin is not None and -self.margin < self.low and self.high < self.margin:
+            return "equivalent"
+        if (self.low > 0 or self.high < 0) and self.p_adjusted < 1.0 - self.level:
+            return "higher" if self.low > 0 else "lower"
+        return "cannot tell"
+
+    @property
+    def leader(self) -> str | None:
+        """The better model, where the data tell which."""
+        if self.verdict not in ("higher", "lower"):
+            return None
+        return self.a if self.verdict == self.better else self.b
+
+    @property
+    def reading(self) -> str:
+        """The verdict in words: which model has the higher (or lower) value of the measure."""
+        if self.leader is None:
+            return "" if self.verdict == "not tested" else self.verdict
+        beyond = self.margin is not None and (self.low > self.margin or self.high < -self.margin)
+        return f"{self.leader}: {self.better} {self.measure}" + (" by more than the margin" if beyond else "")
+
+    def turned(self) -> Difference:
+        """The same as b − a."""
+        return replace(self, a=self.b, b=self.a, difference=-self.difference, low=-self.high, high=-self.low)
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in _KEYS:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KEYS)
+
+    def __len__(self) -> int:
+        return len(_KEYS)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        ends = f" [{format_value(self.low)}, {format_value(self.high)}]" if self.low == self.low else ""
+        p = f", adjusted p = {format_value(self.p_adjusted)}" if self.p_adjusted == self.p_adjusted else ""
+        said = f": {self.reading}" if self.reading else ""
+        return f"Difference({self.a} − {self.b}, {self.measure}: {format_value(self.difference)}{ends}{p}{said})"
+
+
+_KEYS = (*(f.name for f in fields(Difference)[:10]), "verdict", "reading")
+
+
+def differences_of(
+    measure: str,
+    better: Literal["higher", "lower"],
+    pairs: Sequence[tuple[str, str, float, DifferenceTest]],
+    level: float,
+    margin: float | None = None,
+) -> list[Difference]:
+    """All pairs of models by one measure, adjusted for one another."""
+    adjusted = holm([tested.p_value for *_, tested in pairs])
+    made = sum(p == p for p in adjusted)
+    found = []
+    for (a, b, gap, t), p in zip(pairs, adjusted, strict=True):
+        ends = (gap, t.low, t.high, t.standard_error, t.p_value, p, t.method)
+        found.append(Difference(a, b, measure, *ends, better, level, margin, made))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict(KeepsFields):
+    """Which model is best by one measure, and how sure that is.
+
+    ``differences`` are the best model's to each of the others. ``status``: ``clear`` where the data tell it from every
+    other model that has a value; ``equivalent`` where all differ by less than the margin; ``level`` where another has
+    the same value; else ``cannot tell``. ``rivals`` are the models that it cannot be told from.
+    """
+
+    question: str
+    measure: str
+    best: str
+    value: Estimate
+    differences: Mapping[str, Difference]
+
+    @property
+    def tested(self) -> dict[str, Difference]:
+        """The models that it was tested against."""
+        return {name: d for name, d in self.differences.items() if d.verdict != "not tested"}
+
+    @property
+    def without_value(self) -> list[str]:
+        """The models that have no value of this measure."""
+        return [name for name, d in self.differences.items() if d.difference != d.difference]
+
+    @property
+    def rivals(self) -> dict[str, Difference]:
+        """The models that it cannot be told from."""
+        return {name: d for name, d in self.tested.items() if d.leader != self.best}
+
+    @property
+    def rival(self) -> Difference | None:
+        """The closest of the rivals."""
+        rivals = self.rivals.values()
+        return min(rivals, key=lambda d: abs(d.difference)) if rivals else None
+
+    @property
+    def comparisons(self) -> int:
+        """Pairs of models that the p-values are adjusted for."""
+        return max((d.comparisons for d in self.differences.values()), default=0)
+
+    @property
+    def status(self) -> Status:
+        """The verdict in one word."""
+        if not self.differences:
+            return "only model"
+        if not self.tested:
+            return "not tested"
+        if self.rival is None:
+            return "clear"
+        if all(d.verdict == "equivalent" for d in self.tested.values()):
+            return "equivalent"
+        return "level" if self.rival.difference == 0 else "cannot tell"
+
+    @property
+    def sure(self) -> bool:
+        """Whether the data tell the best model from every other."""
+        return self.status in ("clear", "only model")
+
+    @property
+    def adjusted(self) -> str:
+        """How the p-values are adjusted, in words; empty for a single comparison."""
+        return f" (adjusted for {self.comparisons} comparisons)" if self.comparisons > 1 else ""
+
+    @property
+    def sentence(self) -> str:
+        """How sure the lead is, in words: the one sentence that every page and command prints."""
+        rival, status = self.rival, self.status
+        if status == "only model":
+            return "It is the only model"
+        if status == "not tested":
+            return "no other model has a value" if self._alone else "without intervals nothing was tested"
+        if rival is None:
+            others = ", ".join(self.tested)
+            return f"the difference to {others} is statistically significant{self.adjusted}"
+        if status == "equivalent":
+            margin = format_value(rival.margin)
+            return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
+        if status == "level":
+            return f"{rival.b} is level with it"
+        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}"
+
+    @property
+    def _alone(self) -> bool:
+        return len(self.without_value) == len(self.differences)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain values."""
+        return {
+            "question": self.question,
+            "measure": self.measure,
+            "best": self.best,
+            "value": self.value.value,
+            "sure": self.sure,
+            "status": self.status,
+            "rivals": list(self.rivals),
+            "comparisons": self.comparisons,
+            "text": self.sentence,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Verdict({self.question}: {self.best}, {self.measure} {format_value(self.value.value)}; {self.sentence})"
+        )
+
+
+def verdict_of(
+    question: str, measure: str, best: str, value: Estimate, models: Sequence[str], differences: Sequence[Difference]
+) -> Verdict:
+    """The verdict on the best model, from the differences of all pairs."""
+    by_pair = {(d.a, d.b): d for d in differences}
+    others = [name for name in models if name != best]
+    own = {o: by_pair[best, o] if (best, o) in by_pair else by_pair[o, best].turned() for o in others}
+    return Verdict(question, measure, best, value, own)
+
+
+class Models(TabularResult, Mapping[str, E]):
+    """Several models, each with its estimates: a mapping from model to evaluation that judges between them.
+
+    What compares them gives ``evaluations``, ``specs``, ``settings`` and ``margin``, and tests one pair by one measure.
+    """
+
+    evaluations: Mapping[str, E]
+    specs: Mapping[str, Any]
+    settings: Any
+    margin: float | None
+
+    def test(self, a: str, b: str, key: str) -> DifferenceTest:
+        """The difference of two models by one measure, tested."""
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> E:
+        return self.evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def key(self, measure: str) -> str:
+        """The measure string under which a measure stands here."""
+        return str(next(iter(self.evaluations.values()))[measure].name)
+
+    def best(self, measure: str) -> str:
+        """Name of the best model by a measure; the first of them where several are equal."""
+        key = self.key(measure)
+        sign = 1.0 if self.specs[key].better == "higher" else -1.0
+        found = {name: ev.estimates[key] for name, ev in self.evaluations.items()}
+        known = {name: sign * e.value for name, e in found.items() if e.value == e.value}
+        if not known:
+            why = next(iter(found.values())).reason
+            raise InputError("measure", f"{measure!r} is undefined for every model: {why}")
+        return max(known, key=known.__getitem__)
+
+    @cached_property
+    def table(self) -> Table:
+        """One row for each measure, one column for each model."""
+        rows = []
+        for key, spec in self.specs.items():
+            values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
+            rows.append({"measure": key, "better": spec.better, **values})
+        return Table(rows, "Models side by side")
+
+    @cached_property
+    def _differences(self) -> dict[str, list[Difference]]:
+        """For each measure, the differences of all pairs."""
+        found = {}
+        for key, spec in self.specs.items():
+            values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
+            pairs = [(a, b, values[a] - values[b], self.test(a, b, key)) for a, b in combinations(values, 2)]
+            found[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin)
+        return found
+
+    @cached_property
+    def differences(self) -> Table:
+        """For each pair of models and each measure: difference (a − b), interval, p-values, and the verdict.
+
+        ``p_adjusted`` is Holm's over the pairs of one measure. ``verdict``: ``higher`` or ``lower`` where the interval
+        leaves 0 out and the adjusted p-value is small enough; ``equivalent`` where the interval lies inside ± margin;
+        else ``cannot tell``. ``reading`` says it in words.
+        """
+        rows = [dict(row) for rows in self._differences.values() for row in rows]
+        return Table(rows, "Differences between models (a − b)")
+
+    def difference(self, a: str, b: str, measure: str) -> Difference:
+        """Two of the models by one measure, as a − b."""
+        for row in self._differences[self.key(measure)]:
+            if (row.a, row.b) == (a, b):
+                return row
+            if (row.a, row.b) == (b, a):
+                return row.turned()
+        raise InputError("a, b", f"name no pair of models: {a!r}, {b!r}", f"the models are {listed(self.evaluations)}")
+
+    def verdict(self, measure: str, question: str = "") -> Verdict:
+        """Which model is best by a measure, and whether the data tell it from every other."""
+        key, best = self.key(measure), self.best(measure)
+        value = self.evaluations[best].estimates[key]
+        asked = question or f"which model has the best {key}"
+        return verdict_of(asked, key, best, value, list(self.evaluations), self._differences[key])
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each model and measure."""
+        return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
+
+
+def cases_needed(gap: Difference, rows: int, fewest: float) -> Interval | None:
+    """How many cases like these would detect the difference with 80 % power: a range, or None where none can be said.
+
+    With a margin, for a true difference of that size: the standard error is all that it takes, and the range is what is
+    not known of it (``fewest``: cases of the rarer class). Without, for the differences that the interval holds, and
+    only if it leaves 0 out: models that may be equal need more cases than any number.
+    """
+    error = gap.standard_error
+    if not error > 0 or not math.isfinite(error):
+        return None
+    normal = NormalDist()
+    z = normal.inv_cdf(1.0 - (1.0 - gap.level) / (2.0 * max(1, gap.comparisons))) + normal.inv_cdf(POWER)
+    if gap.margin:
+        from scipy.special import chdtri
+
+        freedom = max(1.0, fewest - 1.0)
+        middle = rows * (z * error / gap.margin) ** 2
+        return Interval(*(middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9)))
+    if gap.low <= 0.0 <= gap.high or gap.low != gap.low:
+        return None
+    largest, smallest = sorted((abs(gap.low), abs(gap.high)), reverse=True)
+    return Interval(*(rows * (z * error / size) ** 2 for size in (largest, smallest)))
+
+
+def said_cases(needed: Interval | None, gap: Difference) -> str:
+    """The range of cases in words; empty where there is none."""
+    if needed is None:
+        return ""
+    low, high = (_rounded(value) for value in needed)
+    number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
+    what = f"a difference of {format_value(gap.margin)}" if gap.margin else "it, if the true difference is as observed"
+    return f"; to detect {what}, you would need {number} (80 % power)"
+
+
+def _rounded(value: float) -> int:
+    digits = max(0, int(math.log10(max(value, 1.0))) - 1)
+    return int(math.ceil(value / 10**digits) * 10**digits)

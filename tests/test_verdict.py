@@ -1,0 +1,159 @@
+"""One verdict for each question: text, page, JSON and recommendation never disagree."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.commands.compare import report
+from cutline.decide.recommendation import GOALS, cross_fitted_errors
+from cutline.present import words
+
+MARKS = {
+    True: ("is statistically significant", "It is the only model"),
+    False: ("could be chance", "is level with it", "by less than", "nothing was tested", "no other model has a value"),
+}
+
+
+def random_comparison(seed: int) -> cl.Comparison:
+    """Equal, unequal, tiny and clustered samples; two to four models, probabilities or not; a margin or none."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([6, 12, 60, 300]))
+    y = rng.random(n) < 0.4
+    y[:2] = [True, False]
+    shared, kind = rng.normal(size=n), rng.choice(["equal", "unequal"])
+    models = {}
+    for k in range(int(rng.integers(2, 5))):
+        strength = 1.0 if kind == "equal" else 0.8 * k
+        score = strength * y + shared + rng.normal(size=n)
+        models[f"m{k}"] = 1 / (1 + np.exp(-score)) if seed % 2 else np.round(score, 1)
+    options: dict[str, Any] = {"quota": max(1, n // 5), "n_resamples": 60, "seed": seed}
+    if seed % 3 == 0:
+        options["clusters"] = np.arange(n) // 3
+    if seed % 5 == 0:
+        options["margin"] = 0.05
+    if seed % 4 == 0:
+        options["level"] = 0.9
+    return cl.compare(y, models, **options)
+
+
+def text_of(cmp: cl.Comparison) -> str:
+    return " ".join(" ".join(map(str, report(cmp, {}).blocks())).split())
+
+
+def page_text(cmp: cl.Comparison, tmp_path: Path) -> str:
+    path = tmp_path / "page.html"
+    cmp.to_html(path)
+    return " ".join(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_text_page_json_and_recommendation_agree(seed: int, tmp_path: Path) -> None:
+    cmp = random_comparison(seed)
+    told = text_of(cmp)
+    content = json.loads(cmp.to_json())
+    by_goal = {said["goal"]: said for said in content["recommendations"]}
+    page = page_text(cmp, tmp_path) if seed < 6 else None
+    for goal, said in cmp.recommendations.items():
+        verdict = said.verdict
+        assert by_goal[goal]["sure"] == said.sure == cmp.recommend(goal).sure
+        assert by_goal[goal]["text"] == said.text
+        assert f"{goal}: {said.text}" in told
+        assert page is None or said.text in page
+        # the sentence says what the numbers say
+        gaps = [cmp.difference(said.model, other, said.measure) for other in cmp if other != said.model]
+        tested = [gap for gap in gaps if gap.p_value == gap.p_value]
+        told_apart = [(gap.low > 0 or gap.high < 0) and gap.p_adjusted < 1 - cmp.settings.level for gap in tested]
+        equivalent = any(gap.verdict == "equivalent" for gap in gaps)
+        assert verdict.sure == (bool(tested) and all(told_apart) and not equivalent)
+        before = said.text.split("Why")[0]
+        assert any(mark in before for mark in MARKS[verdict.sure])
+        assert not any(mark in before for mark in MARKS[not verdict.sure])
+        assert not said.sure or verdict.sure
+    headline = " ".join(words.answer(cmp, cmp.quota or 0))
+    assert headline in told
+    assert f"use {cmp.verdict('hit_rate').best}:" in headline
+    assert ("statistically significant" in headline) == cmp.recommend("known quota").sure
+    for row in content["differences"]:
+        pair = cmp.difference(row["a"], row["b"], row["measure"])
+        assert (row["verdict"], row["reading"]) == (pair.verdict, pair.reading)
+
+
+def test_a_difference_is_an_object_and_a_mapping() -> None:
+    cmp = random_comparison(3)
+    row = cmp.difference("m0", "m1", "pem")
+    assert dict(row)["p_adjusted"] == row.p_adjusted == row["p_adjusted"]
+    for name in ("difference", "low", "high", "p_value", "p_adjusted", "method", "verdict"):
+        assert row[name] == getattr(row, name) or row[name] != row[name]
+    with pytest.raises(KeyError):
+        row["nothing"]
+    assert "m0 − m1" in repr(row)
+
+
+def test_no_reading_calls_a_group_of_people_better() -> None:
+    rng = np.random.default_rng(0)
+    y = {name: rng.random(400) < 0.4 for name in ("men", "women")}
+    s = {"men": y["men"] + rng.normal(size=400), "women": 3 * y["women"] + rng.normal(size=400)}
+    cmp = cl.compare(y, s, paired=False, measures=["roc_auc"], n_resamples=20)
+    assert cmp.difference("women", "men", "roc_auc").reading == "women: higher roc_auc"
+    assert "better" not in text_of(cmp)
+
+
+def errors_against_ranking() -> cl.Comparison:
+    """One model ranks better but decides worse at 0.5: its probabilities are all too high."""
+    rng = np.random.default_rng(1)
+    y = rng.random(800) < 0.4
+    sharp, blunt = 2.0 * y + rng.normal(size=800), 1.0 * y + rng.normal(size=800)
+
+    def logistic(x: np.ndarray) -> np.ndarray:
+        return np.asarray(1 / (1 + np.exp(-x)))
+
+    return cl.compare(y, {"sharp": logistic(sharp + 1.5), "blunt": logistic(2 * (blunt - 0.7))}, n_resamples=200)
+
+
+def test_fewest_errors_are_counted_at_the_threshold_and_never_sure_against_the_ranking() -> None:
+    cmp = errors_against_ranking()
+    assert cmp["sharp"]["roc_auc"].value > cmp["blunt"]["roc_auc"].value
+    assert cmp.difference("sharp", "blunt", "error_rate").verdict == "higher"
+    said = cmp.recommend("fewest errors")
+    assert (said.measure, said.model) == ("error_rate", "blunt")
+    assert not said.sure
+    assert "Linear Ranking prefers sharp" in said.text
+    at_best = cmp.recommend("fewest errors", best_thresholds=True)
+    assert (at_best.model, at_best.sure) == ("sharp", True)
+    assert "Linear Ranking agrees" in at_best.text
+    with pytest.raises(cl.InputError, match="fewest errors"):
+        cmp.recommend("unknown quota", best_thresholds=True)
+
+
+def test_best_thresholds_carry_no_optimism() -> None:
+    """Scores of pure noise: the best threshold of a sample looks better than a coin, a fair one does not."""
+    rng = np.random.default_rng(2)
+    seen = []
+    for seed in range(40):
+        y, noise = rng.random(60) < 0.5, rng.random(60)
+        ev = cl.evaluate(y, noise, measures=["roc_auc"], interval=None)
+        seen.append(cross_fitted_errors(ev.rows, seed).mean())
+    assert 0.47 < np.mean(seen) < 0.57
+
+
+def test_best_thresholds_take_clusters_whole() -> None:
+    rng = np.random.default_rng(4)
+    y = np.repeat(rng.random(40) < 0.5, 5)
+    models = {"a": np.repeat(rng.random(40), 5), "b": np.repeat(rng.random(40), 5)}
+    errors = []
+    for clusters in (None, np.repeat(np.arange(40), 5)):
+        cmp = cl.compare(y, models, clusters=clusters, n_resamples=20, measures=["error_rate"])
+        (gap,) = cmp.recommend("fewest errors", best_thresholds=True).verdict.differences.values()
+        errors.append(gap.standard_error)
+    assert errors[1] > 1.5 * errors[0]
+
+
+def test_fewest_errors_are_judged_by_the_error_rate() -> None:
+    assert GOALS["fewest errors"][0] == "error_rate"
