@@ -172,12 +172,12 @@ def loss_options(options: Losses) -> Loss:
 
 
 def wanted(
-    request: Request, score: NDArray[Any], cases: float, *, whole: bool, above: Sequence[int] = (), table: bool = True
+    request: Request, score: NDArray[Any], cases: float, *, whole: bool, above: Sequence[int] = (), most: int = 0
 ) -> Wanted:
     """What the passes over many replicates of a ranking with these scores need to know.
 
-    ``above`` is the number of groups above each of the request's thresholds; ``table``: sum places by a table of
-    harmonic numbers, one for each case.
+    ``above`` is the number of groups above each of the request's thresholds. Places are summed by a table of harmonic
+    numbers, for up to ``most`` cases.
     """
     with_losses = "losses" in request.parts
     log_p, log_q = loss_columns(score) if with_losses else (np.empty(0), np.empty(0))
@@ -186,7 +186,7 @@ def wanted(
         score,
         log_p,
         log_q,
-        harmonic_table(int(cases)) if table and whole and "places" in request.parts else _NO_TABLE,
+        harmonic_table(most) if most and whole and "places" in request.parts else _NO_TABLE,
         np.array([part in request.parts for part in PARTS]),
         np.array(losses, dtype=np.float64).reshape(len(losses), len(Loss._fields)),
         np.array(above, dtype=np.int64),

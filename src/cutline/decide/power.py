@@ -326,7 +326,7 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
         out = np.zeros((sets, reading.request.width))
         thresholds = np.array(reading.request.thresholds, dtype=np.float64)
         ties = {"expected": 0, "best": 1, "worst": -1}[reading.ties]
-        sum_sets(score, positive, ties, thresholds, wanted(reading.request, extremes, size, whole=True), out)
+        sum_sets(score, positive, ties, thresholds, wanted(reading.request, extremes, size, whole=True, most=size), out)
         values.update(zip(reading.specs, _broadcast(reading, out), strict=True))
     return values
 

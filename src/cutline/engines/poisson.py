@@ -108,7 +108,7 @@ def _vectors(request: Request, ranking: Ranking, middle: Floats, counts: NDArray
     repeat = np.arange(len(ranking)) if ties == "expected" else np.repeat(np.arange(len(ranking)), 2)
     above = [int(np.count_nonzero(ranking.score[repeat] > t)) for t in request.thresholds]
     whole = not ranking.weighted
-    sums = wanted(request, middle[repeat], ranking.cases, whole=whole, above=above, table=False)
+    sums = wanted(request, middle[repeat], ranking.cases, whole=whole, above=above)
 
     def one(r: int) -> None:
         pair = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])

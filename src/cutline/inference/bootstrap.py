@@ -16,6 +16,7 @@ from ..estimate import Estimate, Interval
 from ..ranking import rank
 from ..sample import Sample, make_sample
 from ..validate import checked, one_of
+from .normal import normal_cdf, normal_quantile
 from .resampling import Resampler
 
 
@@ -49,16 +50,14 @@ class Replicates:
 
     def _corrected(self, kept: NDArray[np.float64], tail: float) -> list[float]:
         """Levels of the percentiles, corrected for bias and skewness (Efron 1987)."""
-        from scipy.special import ndtr, ndtri
-
         below = (np.count_nonzero(kept < self.value) + 0.5 * np.count_nonzero(kept == self.value)) / len(kept)
         edge = 0.5 / len(kept)
-        bias = float(ndtri(min(max(below, edge), 1.0 - edge)))
+        bias = normal_quantile(min(max(below, edge), 1.0 - edge))
         skew = self.acceleration()
         levels = []
-        for z in (float(ndtri(tail)), float(ndtri(1.0 - tail))):
+        for z in (normal_quantile(tail), normal_quantile(1.0 - tail)):
             shift = 1.0 - skew * (bias + z)
-            levels.append(float(ndtr(bias + (bias + z) / shift)) if shift > 0 else (0.0 if z < 0 else 1.0))
+            levels.append(normal_cdf(bias + (bias + z) / shift) if shift > 0 else (0.0 if z < 0 else 1.0))
         return levels
 
     def acceleration(self) -> float:

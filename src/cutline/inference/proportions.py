@@ -10,6 +10,7 @@ import numpy as np
 
 from ..estimate import Interval
 from ..validate import check_whole, checked, one_of
+from .normal import normal_quantile
 
 
 class ApproximationWarning(UserWarning):
@@ -18,9 +19,7 @@ class ApproximationWarning(UserWarning):
 
 def z_of(level: float) -> float:
     """Two-sided normal quantile."""
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2.0))
+    return normal_quantile(0.5 + level / 2.0)
 
 
 def wald(r: float, n: float, level: float) -> Interval:
@@ -108,14 +107,13 @@ def wald_note(r: float, n: float) -> str:
 
 def beta_binomial_quantile(q: float, n: int, a: float, b: float) -> float:
     """Smallest k with P(K ≤ k) ≥ q, K beta-binomial; beyond 10,000 trials by the beta distribution of the share."""
-    from scipy.special import betaln, gammaln
-
     if n > 10_000:  # the binomial part adds variance p(1−p)/n to that of the share: widen the beta to hold both
         spread = (a + b + n) / (n * 1.0)
         size = (a + b + 1.0) / spread - 1.0
         share = a / (a + b)
         return float(round(n * _beta(q, share * size, (1.0 - share) * size)))
-    k = np.arange(n + 1)
-    log_choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    below = np.cumsum(np.exp(log_choose + betaln(k + a, n - k + b) - betaln(a, b)))
+    k = np.arange(n)  # each chance from the one before it
+    none = math.lgamma(n + b) + math.lgamma(a + b) - math.lgamma(n + a + b) - math.lgamma(b)
+    steps = np.log((n - k) * (k + a) / ((k + 1) * (n - k - 1 + b)))
+    below = np.cumsum(np.exp(none + np.concatenate(([0.0], np.cumsum(steps)))))
     return float(min(int(np.searchsorted(below, q)), n))

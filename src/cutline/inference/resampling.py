@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..kernels.backend import replicates
+from ..kernels.backend import SMALL, replicates
 from ..kernels.layout import Drawing, Rows, Wanted
 from ..progress import Progress
 from ..ranking import Ranking, Ties, row_order
@@ -22,6 +22,7 @@ from ..threads import cores
 
 _JACKKNIFE_BLOCKS = 200
 _ROWS_DRAWN = 200_000_000
+_LONG_TABLE = SMALL * SMALL  # harmonic numbers that are kept, whatever clusters a small sample has
 
 
 def enough_replicates(wanted: int, rows: int) -> int:
@@ -121,7 +122,7 @@ class Resampler:
         job = partial(
             kernels.resample, drawing=self._drawing(), rows=self._rows(ties), wanted=self._wanted(request, ties)
         )
-        self._run(partial(job, zero=self._zero, out=out), ties, n_resamples, "bootstrap")
+        self._run(partial(job, zero=self._zero, out=out), ties, n_resamples, "bootstrap", at_once=kernels.AT_ONCE)
         return out
 
     def permutations(self, request: Request, n_permutations: int) -> NDArray[np.float64]:
@@ -180,7 +181,7 @@ class Resampler:
         out = np.zeros((len(shares), request.width))
         kernels = self._kernels(len(shares))
         job = partial(kernels.leave_out, block=block, rows=self._rows(ties), wanted=self._wanted(request, ties))
-        self._run(partial(job, zero=self._zero, out=out), ties, len(shares), "jackknife")
+        self._run(partial(job, zero=self._zero, out=out), ties, len(shares), "jackknife", at_once=kernels.AT_ONCE)
         return out
 
     def each(self, n_resamples: int, ties: Ties = "expected") -> Iterator[tuple[NDArray[np.uint16], Ranking]]:
@@ -232,10 +233,14 @@ class Resampler:
     def _wanted(self, request: Request, ties: Ties) -> Wanted:
         """What the kernels need to sum a replicate."""
         ranking = self.ranking.resolved(ties)
-        above = [ranking.above(t) for t in request.thresholds]
-        return wanted(request, ranking.score, ranking.cases, whole=not ranking.weighted, above=above)
+        above, units = [ranking.above(t) for t in request.thresholds], self.units
+        most = ranking.rows
+        if len(units.unit):  # clusters differ in size: a replicate may have more rows than the sample
+            largest = int(np.bincount(units.unit).max()) * units.n_units
+            most = largest if largest <= max(_LONG_TABLE, 4 * most) else most
+        return wanted(request, ranking.score, ranking.cases, whole=not ranking.weighted, above=above, most=most)
 
-    def _run(self, job: Callable[..., None], ties: Ties, total: int, what: str) -> None:
+    def _run(self, job: Callable[..., None], ties: Ties, total: int, what: str, *, at_once: bool = False) -> None:
         """Run a kernel over ``total`` replicates, in batches that threads take in turn."""
         n_groups = len(self.ranking.resolved(ties))
         stop = np.zeros(1, np.uint8)
@@ -244,6 +249,9 @@ class Resampler:
             job(first=first, last=last, a=np.empty(n_groups, self._dtype), b=np.empty(n_groups, self._dtype), stop=stop)
             return last - first
 
+        if at_once:
+            batch(0, total)
+            return
         if total * self.ranking.rows < 20_000 or cores() < 2:
             with Progress(what, total, self.progress) as progress:
                 for first in range(0, total, 64):

@@ -227,30 +227,36 @@ def _log1p(x: Floats) -> Floats:
 
 
 def hull_of_groups(pos: NDArray[Any], neg: NDArray[Any], a0: Any, b0: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Vertices of the upper convex hull of the ROC points.
-
-    A point under the chord of its neighbours is no vertex, whatever becomes of them: all such go at once, round by
-    round. A chain that is still bent after many rounds is short, and is finished point by point.
-    """
+    """Vertices of the upper convex hull of the ROC points."""
     x, y = np.append(_before(neg, b0), b0 + neg.sum()), np.append(_before(pos, a0), a0 + pos.sum())
     there = np.append(np.append(True, pos[:-1] > 0), True) if len(pos) else np.array([True])
     x, y = x[there], y[there]
+    x, y, _ = upper_hulls(x, y, np.zeros(len(x), np.intp))
+    return x, y, len(x)
+
+
+def upper_hulls(x: NDArray[Any], y: NDArray[Any], chain: NDArray[np.intp]) -> tuple[NDArray[Any], ...]:
+    """The vertices of the upper hulls of chains of points that lie one behind the other; ``chain`` numbers them.
+
+    A point under the chord of its neighbours is no vertex, whatever becomes of them: all such go at once, round by
+    round. What is still bent after many rounds is short, and is finished point by point.
+    """
     for _ in range(_HULL_ROUNDS):
         dx, dy = np.diff(x), np.diff(y)
-        under = dx[:-1] * dy[1:] >= dy[:-1] * dx[1:]
+        under = (dx[:-1] * dy[1:] >= dy[:-1] * dx[1:]) & (chain[:-2] == chain[2:])
         if not under.any():
-            return x, y, len(x)
-        keep = np.append(np.append(True, ~under), True)
-        x, y = x[keep], y[keep]
+            return x, y, chain
+        keep = np.flatnonzero(np.append(np.append(True, ~under), True))
+        x, y, chain = x[keep], y[keep], chain[keep]
     top: list[int] = []
     for i in range(len(x)):
         while len(top) > 1:
             j, k = top[-2:]
-            if (x[k] - x[j]) * (y[i] - y[k]) < (y[k] - y[j]) * (x[i] - x[k]):
+            if chain[j] != chain[i] or (x[k] - x[j]) * (y[i] - y[k]) < (y[k] - y[j]) * (x[i] - x[k]):
                 break
             top.pop()
         top.append(i)
-    return x[top], y[top], len(top)
+    return x[top], y[top], chain[top]
 
 
 def twice_area(x: NDArray[Any], y: NDArray[Any], used: int) -> Any:

@@ -1,4 +1,4 @@
-"""The passes over many rankings with the same scores in NumPy; see ``replicates``. Replicates are made by the batch."""
+"""The passes over many rankings with the same scores in NumPy; see ``replicates``. Replicates are made all at once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import plain
-from .layout import AT, CUT, FIELDS, LOSSES, SLICE, Drawing, Rows, Wanted
+from .layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, Drawing, Rows, Wanted
 
 Floats = NDArray[np.float64]
-_TOGETHER = 2**16  # rows of all replicates in a batch: what stays near the processor
+AT_ONCE = True
+_TOGETHER = 2**16  # counts that are summed together: what stays near the processor
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -64,77 +65,69 @@ def sum_replicate(a: NDArray[Any], b: NDArray[Any], zero: Any, wanted: Wanted, o
     """The vectors of sums of reweighted rankings, one in each row of ``a``, ``b`` and ``out``."""
     whole = isinstance(zero, int)
     kind: Any = np.int64 if whole else np.float64
-    a, b = a.astype(kind), b.astype(kind)
-    n_pos, n_neg = plain.ordered_sum(a), plain.ordered_sum(b)
-    cases = n_pos + n_neg
-    out[..., 0], out[..., 1], out[..., 2] = n_pos, n_neg, cases
-    pairs, gaps, precision, places, hull, _ = wanted.parts.tolist()
+    a, b = np.atleast_2d(a).astype(kind), np.atleast_2d(b).astype(kind)
+    out = np.atleast_2d(out)
+    step = max(1, _TOGETHER // max(a.shape[-1], 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        if pairs:
-            plain.sum_pairs(a, b, zero, n_pos, out[..., SLICE["pairs"]])
-        if gaps:
-            plain.sum_gaps(a, b, zero, zero, n_pos, n_neg, out[..., SLICE["gaps"]])
-        if precision:
-            plain.sum_precision(a, b, 0.0, 0.0, 0.0, 0.0, out[..., SLICE["precision"]])
-            out[..., AT["pr_lower"]] += 0.5 * out[..., AT["last_step"]] * (n_pos / (n_pos + n_neg))
-        if places:
-            plain.sum_places(a, b, zero, zero, n_pos, cases, whole, wanted.harmonic, out[..., SLICE["places"]])
-        if hull:
-            out[..., AT["hull_area"]] = 0.5 * _twice_hull_area(a, b)
-        at = len(FIELDS)
-        for options in wanted.losses.tolist():
-            into = out[..., at : at + len(LOSSES)]
-            plain.sum_losses(wanted.score, wanted.log_p, wanted.log_q, a, b, options, (n_pos, n_neg), into)
-            at += len(LOSSES)
-        for above in wanted.above.tolist():
-            cells = (a[..., :above], b[..., :above], a[..., above:], b[..., above:])
-            for k, side in enumerate(cells):
-                out[..., at + k] = plain.ordered_sum(side)
-            at += len(CUT)
+        for first in range(0, len(a), step):
+            span = slice(first, first + step)
+            _sum_along(a[span], b[span], zero, wanted, out[span])
+        # what goes group by group takes all replicates at once
+        if wanted.parts[list(PARTS).index("hull")]:
+            out[:, AT["hull_area"]] = 0.5 * _twice_hull_areas(a, b)
         if len(wanted.quotas):
-            out[..., at:] = np.nan
-            cuts = np.full((*a.shape[:-1], len(wanted.quotas), len(CUT)), np.nan)
-            quotas = wanted.quotas * (np.asarray(cases) / wanted.cases)[..., None]
-            totals = (n_pos.astype(np.float64), n_neg.astype(np.float64)) if whole else (np.nan * n_pos, np.nan * n_neg)
-            moments = np.zeros((5, *a.shape[:-1]))
-            start = (0.0, 0.0)
-            plain.cut_at_quotas(wanted.score, a, b, start, totals, wanted.scale, moments, quotas, True, cuts)
-            out[..., at:] = cuts.reshape(*a.shape[:-1], -1)
+            at = len(FIELDS) + len(LOSSES) * len(wanted.losses) + len(CUT) * len(wanted.above)
+            _cut(a, b, whole, wanted, out[:, at:])
 
 
-def _twice_hull_area(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Twice the area under the hull of each row's ROC points, in counts: group after group, all rows at once."""
-    shape = a.shape[:-1]
-    a, b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
-    n = len(a)
-    x, y = (np.zeros((n, a.shape[-1] + 2), a.dtype) for _ in range(2))
-    top = np.ones(n, np.intp)
-    row = np.arange(n)
-    right, up = np.cumsum(b, axis=-1), np.cumsum(a, axis=-1)
-    for g in range(a.shape[-1]):
-        last = g == a.shape[-1] - 1
-        who = row if last else np.flatnonzero(a[:, g] > 0)
-        px, py = right[who, g], up[who, g]
-        rest, rx, ry = who, px, py
-        while len(rest):
-            k = top[rest]
-            deep = k >= 2
-            rest, rx, ry, k = rest[deep], rx[deep], ry[deep], k[deep]
-            x1, y1, x2, y2 = x[rest, k - 1], y[rest, k - 1], x[rest, k - 2], y[rest, k - 2]
-            under = (x1 - x2) * (ry - y1) >= (y1 - y2) * (rx - x1)
-            rest, rx, ry = rest[under], rx[under], ry[under]
-            top[rest] -= 1
-        x[who, top[who]] = px
-        y[who, top[who]] = py
-        top[who] += 1
-    steps = np.diff(x, axis=-1) * (y[:, 1:] + y[:, :-1])
-    inside = np.arange(1, x.shape[-1]) < top[:, None]
-    return np.asarray(plain.ordered_sum(np.where(inside, steps, 0)).reshape(shape))
+def _sum_along(a: NDArray[Any], b: NDArray[Any], zero: Any, wanted: Wanted, out: Floats) -> None:
+    """The sums that are taken along the groups."""
+    n_pos, n_neg = plain.ordered_sum(a), plain.ordered_sum(b)
+    cases, whole = n_pos + n_neg, isinstance(zero, int)
+    out[:, 0], out[:, 1], out[:, 2] = n_pos, n_neg, cases
+    wished = dict(zip(PARTS, wanted.parts.tolist(), strict=True))
+    if wished["pairs"]:
+        plain.sum_pairs(a, b, zero, n_pos, out[:, SLICE["pairs"]])
+    if wished["gaps"]:
+        plain.sum_gaps(a, b, zero, zero, n_pos, n_neg, out[:, SLICE["gaps"]])
+    if wished["precision"]:
+        plain.sum_precision(a, b, 0.0, 0.0, 0.0, 0.0, out[:, SLICE["precision"]])
+        out[:, AT["pr_lower"]] += 0.5 * out[:, AT["last_step"]] * (n_pos / (n_pos + n_neg))
+    if wished["places"]:
+        plain.sum_places(a, b, zero, zero, n_pos, cases, whole, wanted.harmonic, out[:, SLICE["places"]])
+    at = len(FIELDS)
+    for options in wanted.losses.tolist():
+        into = out[:, at : at + len(LOSSES)]
+        plain.sum_losses(wanted.score, wanted.log_p, wanted.log_q, a, b, options, (n_pos, n_neg), into)
+        at += len(LOSSES)
+    for above in wanted.above.tolist():
+        for k, side in enumerate((a[:, :above], b[:, :above], a[:, above:], b[:, above:])):
+            out[:, at + k] = plain.ordered_sum(side)
+        at += len(CUT)
 
 
-def _by_batch(first: int, last: int, size: int) -> list[tuple[int, int]]:
-    step = max(1, _TOGETHER // max(size, 1))
-    return [(begin, min(begin + step, last)) for begin in range(first, last, step)]
+def _cut(a: NDArray[Any], b: NDArray[Any], whole: bool, wanted: Wanted, out: Floats) -> None:
+    n_pos, n_neg = (plain.ordered_sum(side).astype(np.float64) for side in (a, b))
+    cuts = np.full((len(a), len(wanted.quotas), len(CUT)), np.nan)
+    quotas = wanted.quotas * ((n_pos + n_neg) / wanted.cases)[:, None]
+    totals = (n_pos, n_neg) if whole else (np.nan * n_pos, np.nan * n_neg)
+    moments = np.zeros((5, len(a)))
+    plain.cut_at_quotas(wanted.score, a, b, (0.0, 0.0), totals, wanted.scale, moments, quotas, True, cuts)
+    out[:] = cuts.reshape(len(a), -1)
+
+
+def _twice_hull_areas(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Twice the area under the hull of each row's ROC points, in counts."""
+    n, groups = a.shape
+    x, y = (np.concatenate((np.zeros((n, 1), a.dtype), np.cumsum(side, axis=-1)), axis=-1) for side in (b, a))
+    there = np.concatenate((np.ones((n, 1), np.bool_), a > 0), axis=-1)
+    there[:, -1] = True
+    chain = np.repeat(np.arange(n), groups + 1).reshape(n, -1)
+    hx, hy, of = plain.upper_hulls(x[there], y[there], chain[there])
+    steps = np.where(of[1:] == of[:-1], np.diff(hx) * (hy[1:] + hy[:-1]), 0)
+    first = np.searchsorted(of, np.arange(n))
+    running = np.concatenate(([0], np.cumsum(steps)))
+    return np.asarray(running[np.append(first[1:], len(of)) - 1] - running[first])
 
 
 def resample(
@@ -150,28 +143,22 @@ def resample(
     stop: Any,
 ) -> None:
     """Replicates ``first`` to ``last``, each drawn within the strata of the units."""
-    for begin, end in _by_batch(first, last, len(a)):
-        if stop[0]:
-            return
-        counts = np.zeros((end - begin, drawing.n_units), np.uint16)
-        numbers = np.arange(begin, end) * len(drawing.strata)
-        for s, (start, size) in enumerate(drawing.strata.tolist()):
-            draw(counts, start, size, drawing.seed, numbers + s)
-        _sum_batch(counts, rows, wanted, zero, a, out[begin:end])
+    counts = np.zeros((last - first, drawing.n_units), np.uint16)
+    numbers = np.arange(first, last) * len(drawing.strata)
+    for s, (start, size) in enumerate(drawing.strata.tolist()):
+        draw(counts, start, size, drawing.seed, numbers + s)
+    _sum_all(counts, rows, wanted, zero, a, out[first:last])
 
 
 def leave_out(
     first: int, last: int, block: Any, rows: Rows, wanted: Wanted, zero: Any, a: Any, b: Any, out: Floats, stop: Any
 ) -> None:
     """The sums without each block of units in turn."""
-    for begin, end in _by_batch(first, last, len(a)):
-        if stop[0]:
-            return
-        counts = (np.arange(begin, end)[:, None] != block).astype(np.uint16)
-        _sum_batch(counts, rows, wanted, zero, a, out[begin:end])
+    counts = (np.arange(first, last)[:, None] != block).astype(np.uint16)
+    _sum_all(counts, rows, wanted, zero, a, out[first:last])
 
 
-def _sum_batch(counts: NDArray[np.uint16], rows: Rows, wanted: Wanted, zero: Any, a: Any, out: Floats) -> None:
+def _sum_all(counts: NDArray[np.uint16], rows: Rows, wanted: Wanted, zero: Any, a: Any, out: Floats) -> None:
     both = np.empty((2, len(counts), len(a)), a.dtype)
     accumulate(counts, rows, both[0], both[1])
     sum_replicate(both[0], both[1], zero, wanted, out)

@@ -30,6 +30,7 @@ from .rng import draw
 _PAIRS, _GAPS, _PRECISION, _PLACES, _HULL = (
     SLICE[part].start for part in ("pairs", "gaps", "precision", "places", "hull")
 )
+AT_ONCE = False  # replicates come in batches that threads take in turn
 _END, _PR_LOWER, _LAST_STEP = len(FIELDS), AT["pr_lower"], AT["last_step"]
 _N_LOSSES, _N_CUT = len(LOSSES), len(CUT)
 
