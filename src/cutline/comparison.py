@@ -20,6 +20,7 @@ from .evaluation import Evaluation, choose_specs, evaluate_sample
 from .inference import paired as tests
 from .inference.evidence import Rows
 from .inference.settings import INTERVAL, Settings
+from .quotas import Quotas, check_any_quota
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, pluralize, text_table, to_jsonable
 from .validate import checked
@@ -158,7 +159,7 @@ class Comparison(Models[Evaluation]):
         return comparison_html(self, self._headline())
 
 
-@checked(interval=INTERVAL)
+@checked(interval=INTERVAL, quota=check_any_quota)
 def compare(
     y_true: Any,
     scores: Any,
@@ -166,7 +167,7 @@ def compare(
     pos_label: Any = None,
     sample_weight: Any = None,
     threshold: float = 0.5,
-    quota: int | float | None = None,
+    quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
     level: float = 0.95,
@@ -216,7 +217,7 @@ def compare(
         )
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))
-    rows = None if quota is None else resolve_quota(quota, first.ranking.cases)
+    rows = None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, first.ranking.cases)
     pairs = tests.RowPairs({name: ev.rows for name, ev in evaluations.items() if isinstance(ev.rows, Rows)}, paired)
     return Comparison(evaluations, specs, settings, rows, threshold, margin, pairs, drawn)
 

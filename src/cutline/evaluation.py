@@ -23,6 +23,7 @@ from .estimate import Estimate
 from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
 from .inference.settings import INTERVAL, Settings
+from .quotas import Quotas, check_any_quota, quota_sizes
 from .ranking import Ranking
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
@@ -41,6 +42,7 @@ class Evaluation(TabularResult):
     threshold: float
     quota: int | None
     dropped: int | None = None
+    quotas: Quotas | None = None  # an unknown quota, over which quota measures are averaged
     understood: str = ""
 
     @property
@@ -57,14 +59,14 @@ class Evaluation(TabularResult):
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
         if name in self.estimates:
             return self.estimates[name]
-        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=self.quota)
+        asked = self.quota if self.quotas is None else self.quotas
+        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=asked)
         if str(spec) in self.estimates:
             return self.estimates[str(spec)]
         for key, other in self.specs.items():
-            if other.measure is spec.measure and (other.options, other.ties) == (spec.options, spec.ties):
-                rows = [s.quota is None or resolve_quota(s.quota, self.ranking.cases) for s in (other, spec)]
-                if rows[0] == rows[1] and other.threshold == spec.threshold:
-                    return self.estimates[key]
+            alike = (other.options, other.ties, other.threshold) == (spec.options, spec.ties, spec.threshold)
+            if other.measure is spec.measure and alike and _same_quota(other, spec, self.ranking.cases):
+                return self.estimates[key]
         raise InputError(f"{name!r} was not evaluated; pass measures=[…, {name!r}] to evaluate()")
 
     def __contains__(self, name: object) -> bool:
@@ -179,7 +181,7 @@ class Evaluation(TabularResult):
         content = {
             "name": self.name,
             "threshold": self.threshold,
-            "quota": self.quota,
+            "quota": self.quota if self.quotas is None else str(self.quotas),
             **self.settings.to_dict(),
             "data": self.facts,
             "measures": self.to_dicts(),
@@ -220,7 +222,7 @@ class Evaluation(TabularResult):
         return evaluation_html(self, *self._reading_rows(), self._headline())
 
 
-def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int | float | None) -> list[Spec]:
+def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int | float | Quotas | None) -> list[Spec]:
     """The specs that were asked for; without a wish, all that can be read with the given options."""
     if measures is not None:
         if isinstance(measures, str):
@@ -234,7 +236,7 @@ def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int
     ]
 
 
-@checked(interval=INTERVAL)
+@checked(interval=INTERVAL, quota=check_any_quota)
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -243,7 +245,7 @@ def evaluate(
     pos_label: Any = None,
     sample_weight: Any = None,
     threshold: float = 0.5,
-    quota: int | float | None = None,
+    quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
     level: float = 0.95,
@@ -254,6 +256,9 @@ def evaluate(
     progress: bool | None = None,
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
+
+    ``quota`` is a number of cases, a share of them, or an unknown quota: a range (``range(20, 61)`` or ``"20-60"``) or
+    a mapping from quota to probability, over which quota measures are averaged.
 
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
     name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
@@ -283,7 +288,7 @@ def evaluate_sample(
     *,
     name: str,
     threshold: float,
-    quota: int | float | None,
+    quota: int | float | Quotas | None,
     measures: Sequence[Any] | None,
     settings: Settings,
     clusters: Any = None,
@@ -307,7 +312,7 @@ def evaluation_of(
     *,
     name: str,
     threshold: float,
-    quota: int | float | None,
+    quota: int | float | Quotas | None,
     keep: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
@@ -320,9 +325,18 @@ def evaluation_of(
         {str(spec): estimates[spec] for spec in specs},
         settings,
         threshold,
-        None if quota is None else resolve_quota(quota, rows.ranking.cases),
+        None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, rows.ranking.cases),
         dropped,
+        quota if isinstance(quota, Quotas) else None,
     )
+
+
+def _same_quota(one: Spec, two: Spec, cases: float) -> bool:
+    """Whether two specs cut the list at the same places."""
+    if one.quota is None or two.quota is None:
+        return one.quota is two.quota
+    (a, v), (b, w) = (quota_sizes(spec.quota, cases) for spec in (one, two) if spec.quota is not None)
+    return a == b and bool(np.array_equal(v, w))
 
 
 def obstacle_of(one: Measure, sample: Sample, by_default: bool) -> str:

@@ -12,6 +12,7 @@ from .engines.request import EvaluationRequest
 from .errors import InputError
 from .evaluation import Evaluation, evaluate
 from .inference.settings import INTERVAL, Settings
+from .quotas import check_any_quota
 from .sources.doors import open_source, rows_of
 from .sources.duckdb import DuckTable, Machine
 from .sources.files import TextFormat
@@ -20,7 +21,7 @@ from .sources.tables import Checked, Roles
 from .validate import checked
 
 
-@checked(interval=INTERVAL)
+@checked(interval=INTERVAL, quota=check_any_quota)
 def evaluate_table(
     source: Any,
     *,
@@ -32,7 +33,7 @@ def evaluate_table(
     query: str | None = None,
     name: str | None = None,
     threshold: float = 0.5,
-    quota: int | float | None = None,
+    quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
     level: float = 0.95,
@@ -90,7 +91,7 @@ def evaluate_table(
         return on_spark(table, roles, request)
 
 
-@checked(interval=INTERVAL)
+@checked(interval=INTERVAL, quota=check_any_quota)
 def compare_table(
     source: Any,
     *,
@@ -101,7 +102,7 @@ def compare_table(
     clusters: str | None = None,
     query: str | None = None,
     threshold: float = 0.5,
-    quota: int | float | None = None,
+    quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
     level: float = 0.95,

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..quotas import Quotas, quota_sizes
 from ..ranking import Ranking, Ties, rank
-from ..sample import Sample, make_sample, resolve_quota
+from ..sample import Sample, make_sample
 from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
 from .declare import NEEDS, Measure, Spec
 
@@ -37,12 +38,16 @@ class SweepPlan:
         if spec.measure.part in _OF_SUMS:
             at = request.losses_at(_losses(spec)) if spec.measure.part == "losses" else 0
             return spec.measure.compute(Sums(vectors, at), **options)
+        if isinstance(spec.quota, Quotas):
+            sizes, weights = spec.quota.sizes(self.cases)
+            cuts = (counts_at(vectors, request.quota_at(size)) for size in sizes)
+            return sum(w * spec.measure.compute(cut, **options) for cut, w in zip(cuts, weights, strict=True))
         return spec.measure.compute(self.cut(spec, vectors), **options)
 
     def cut(self, spec: Spec, vectors: NDArray[np.float64]) -> Counts:
         """The cells at the threshold or quota of a spec."""
         if spec.measure.needs_quota:
-            return counts_at(vectors, self.request.quota_at(resolve_quota(spec.quota, self.cases)))
+            return counts_at(vectors, self.request.quota_at(quota_sizes(spec.quota, self.cases)[0][0]))
         return counts_at(vectors, self.request.threshold_at(_threshold(spec)))
 
 
@@ -70,7 +75,7 @@ def plan_sweeps(specs: Sequence[Spec], cases: float) -> list[SweepPlan]:
             parts=frozenset(spec.measure.part for spec in group) - {"cut"},
             losses=tuple(dict.fromkeys(_losses(s) for s in group if s.measure.part == "losses")),
             thresholds=tuple(sorted({_threshold(s) for s in group if s.measure.needs_threshold})),
-            quotas=tuple(sorted({resolve_quota(s.quota, cases) for s in group if s.measure.needs_quota})),
+            quotas=tuple(sorted({q for s in group if s.measure.needs_quota for q in quota_sizes(s.quota, cases)[0]})),
         )
         readings.append(SweepPlan(group, request, cases, ties))
     return readings
@@ -179,7 +184,7 @@ def _count(sample: Sample, threshold: float) -> Counts:
     return Counts(*map(np.float64, cells))
 
 
-def with_defaults(spec: Spec, *, threshold: float, quota: int | float | None) -> Spec:
+def with_defaults(spec: Spec, *, threshold: float, quota: int | float | Quotas | None) -> Spec:
     """The spec with an evaluation's threshold or quota filled in where it names none."""
     if spec.measure.needs_threshold and spec.threshold is None and threshold != DEFAULT_THRESHOLD:
         return replace(spec, threshold=threshold)

@@ -19,8 +19,9 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 
 from ..errors import InputError, UndefinedWarning
+from ..quotas import Quotas, check_any_quota, parse_quota
 from ..ranking import Ties
-from ..validate import check_number, check_quota, one_of
+from ..validate import check_number, one_of
 
 Family = Literal["threshold", "probability", "ranking", "quota", "other"]
 REQUIRED: Any = inspect.Parameter.empty
@@ -322,7 +323,7 @@ class Spec:
 
     measure: Measure
     options: tuple[tuple[str, Any], ...] = ()
-    quota: int | float | None = None
+    quota: int | float | Quotas | None = None
     threshold: float | None = None
     ties: Ties = "expected"
 
@@ -336,7 +337,7 @@ class Spec:
         text = f"{self.measure.name}({inside})" if inside else self.measure.name
         if self.quota is None:
             return text
-        at = f"{_number(self.quota * 100)}%" if isinstance(self.quota, float) else str(self.quota)
+        at = f"{_number(self.quota * 100)}%" if isinstance(self.quota, float) else str(self.quota)  # or several
         return f"{text}@{at}"
 
     @property
@@ -390,21 +391,6 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
     return make_spec(measure(match["name"]), options)
 
 
-def parse_quota(text: str) -> int | float:
-    """``200`` is a number of rows, ``5%`` a share, ``0.05`` the same share.
-
-    >>> parse_quota("200"), parse_quota("5%"), parse_quota("0.05")
-    (200, 0.05, 0.05)
-    """
-    text = text.strip()
-    try:
-        if text.endswith("%"):
-            return float(text[:-1]) / 100.0
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-    except ValueError:
-        raise InputError(f"cannot read the quota {text!r}; write a number of rows (200) or a share (5%)") from None
-
-
 def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     """Check a measure's options and bring them in one form: defaults are left out."""
     left = dict(options)
@@ -414,7 +400,7 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
             f"{one.name} takes no quota; measures at a quota are hit_rate, qrecall, quota_lift, quota_pearson"
         )
     if quota is not None:
-        quota = check_quota(quota)
+        quota = check_any_quota(quota)
     if threshold is not None:
         if not one.needs_threshold:
             raise InputError(f"{one.name} takes no threshold; it reads the whole list")

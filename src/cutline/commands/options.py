@@ -13,10 +13,10 @@ from .output import QUIET
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
-    """Read a quota: ``200`` rows or ``5%`` of them. Its size is checked where the rows are known."""
-    from ..catalogue.declare import parse_quota
+def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+    """Read a quota: ``200`` rows, ``5%`` of them, a range ``20-60``. Its size is checked where the rows are known."""
     from ..errors import InputError
+    from ..quotas import parse_quota
 
     if value is None:
         return None

@@ -14,7 +14,7 @@ from ..sample import as_numbers, make_sample
 from ..validate import checked
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Decomposition:
     """``score = oracle − reducible``: what the true probabilities would score, and what the model loses of it."""
 

@@ -13,6 +13,7 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..evaluation import choose_specs, obstacle_of
 from ..inference.settings import Settings
+from ..quotas import Quotas
 from ..sample import Sample
 from .stream import TOLERANCE, Totals
 
@@ -32,7 +33,7 @@ class EvaluationRequest:
     """What to evaluate, whatever the source."""
 
     threshold: float
-    quota: int | float | None
+    quota: int | float | Quotas | None
     measures: Sequence[Any] | None
     settings: Settings
     resamples: int | None

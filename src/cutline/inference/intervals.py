@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..catalogue.compute import Computed, why_undefined
 from ..catalogue.declare import Spec
 from ..estimate import Estimate
+from ..quotas import Quotas
 from . import blocks
 from .evidence import Evidence
 from .methods import METHODS, Known, Method, choose
@@ -87,7 +88,13 @@ def _from_replicates(known: Known, method: Method, settings: Settings) -> Estima
     (low, high), name = method.make(known)
     name = known.evidence.label(name)
     own = METHODS[known.measure.interval]
-    plain = settings.interval == "auto" and not known.evidence.ranking.weighted and known.spec.ties == "expected"
+    one_cut = not isinstance(known.spec.quota, Quotas)
+    plain = (
+        one_cut
+        and settings.interval == "auto"
+        and not known.evidence.ranking.weighted
+        and known.spec.ties == "expected"
+    )
     if low == high and plain and not own.resampled:
         # no replicate differs (every place a hit): the closed form says more than an interval of no width
         (low, high), name = own.make(known)

@@ -16,6 +16,7 @@ import numpy as np
 from ..catalogue.compute import Computed
 from ..catalogue.declare import Measure, Spec
 from ..estimate import Interval
+from ..quotas import Quotas
 from ..sample import resolve_quota
 from ..sweep import Counts
 from . import delong, proportions
@@ -93,7 +94,9 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     """The method that the settings ask for, or else the declared one where it holds; None for no interval."""
     one, wish = spec.measure, settings.interval
     own = METHODS[one.interval]
-    holds = evidence.independent and spec.ties == "expected" and not (one.line_of_auc and spec.options)
+    several = isinstance(spec.quota, Quotas)  # a mean over quotas is no proportion
+    plain = spec.ties == "expected" and not several and not (one.line_of_auc and spec.options)
+    holds = evidence.independent and plain
     if wish in proportions.METHODS:
         return METHODS[wish] if holds and one.proportion is not None else None
     if wish in OF_AUC:
@@ -104,7 +107,7 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
         return own
     if not evidence.resamples(spec):
         return None
-    chosen = METHODS[wish] if wish in FROM_REPLICATES else own if own.resampled else METHODS["bca"]
+    chosen = METHODS[wish] if wish in FROM_REPLICATES else own if own.resampled and not several else METHODS["bca"]
     return METHODS["percentile"] if chosen.jackknife and not evidence.has_jackknife else chosen
 
 

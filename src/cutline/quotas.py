@@ -1,0 +1,136 @@
+"""An unknown quota: a range of quotas, or quotas with their probabilities. A measure at it is the mean over them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, show
+from .sample import resolve_quota
+from .validate import check_number, check_quota
+
+MOST = 256  # a longer range is read at this many quotas, evenly spread, each standing for those nearest to it
+_ONE = r"\d+(?:\.\d*)?%?|\.\d+%?"
+_RANGE = re.compile(rf"^\s*({_ONE})\s*[-–…]\s*({_ONE})\s*$")
+_REMEDY = "write a number of cases (200), a share (5%), a range (20-60) or quotas with probabilities (20:0.5,40:0.5)"
+
+
+@dataclass(frozen=True)
+class Quotas:
+    """Quotas with weights; or, where ``through`` is set, every quota from the first to the last, equally likely.
+
+    >>> str(Quotas.of(range(20, 61))), str(Quotas.of("5%-10%")), str(Quotas.of({20: 1, 40: 3}))
+    ('20-60', '5%-10%', '20:0.25,40:0.75')
+    """
+
+    quotas: tuple[int | float, ...]
+    weights: tuple[float, ...]
+    through: bool = False
+
+    @classmethod
+    def of(cls, value: Any, name: str = "quota") -> Quotas:
+        """From a range, a text such as ``20-60``, a pair (low, high), or a mapping from quota to probability."""
+        if isinstance(value, Quotas):
+            return value
+        if isinstance(value, Mapping):
+            return cls._of_mapping(value, name)
+        if isinstance(value, range):
+            if len(value) == 0:
+                raise InputError(name, "is an empty range", "put the smaller quota first")
+            if value.step not in (1, -1):
+                return cls._of_mapping(dict.fromkeys(value, 1.0), name)
+            value = (min(value), max(value))
+        if isinstance(value, str):
+            value = _read(value, name)
+            if isinstance(value, Mapping):
+                return cls._of_mapping(value, name)
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise InputError(name, f"is {show(value)}, which is not a quota", _REMEDY)
+        low, high = (check_quota(quota, name) for quota in value)
+        if isinstance(low, int) != isinstance(high, int):
+            raise InputError(name, f"mixes a number of cases and a share, {low} and {high}", "use one of the two")
+        if low > high:
+            raise InputError(name, f"is a range that runs backwards, {low} to {high}", "put the smaller quota first")
+        return cls((low, high), (1.0, 1.0), through=True)
+
+    @classmethod
+    def _of_mapping(cls, value: Mapping[Any, Any], name: str) -> Quotas:
+        if not value:
+            raise InputError(name, "is empty", "give at least one quota its probability")
+        quotas = tuple(check_quota(quota, name) for quota in value)
+        weights = np.array([check_number(w, f"{name}[{q!r}]", 0.0) for q, w in value.items()])
+        if not weights.any() or not np.isfinite(weights).all():
+            raise InputError(name, "has probabilities that do not add up", "make them finite, and not all zero")
+        return cls(quotas, tuple((weights / weights.sum()).tolist()))
+
+    def sizes(self, cases: Any) -> tuple[list[int], NDArray[np.float64]]:
+        """The quotas in cases, ascending, and their weights, which add up to 1."""
+        resolved = [resolve_quota(quota, cases) for quota in self.quotas]
+        if not self.through:
+            found: dict[int, float] = {}
+            for size, weight in zip(resolved, self.weights, strict=True):
+                found[size] = found.get(size, 0.0) + weight
+            return sorted(found), np.array([found[size] for size in sorted(found)])
+        low, high = resolved
+        sizes = np.unique(np.linspace(low, high, min(MOST, high - low + 1)).round().astype(np.int64))
+        edges = np.concatenate([[low - 0.5], (sizes[1:] + sizes[:-1]) / 2.0, [high + 0.5]])
+        return sizes.tolist(), np.diff(edges) / (high - low + 1)
+
+    def __str__(self) -> str:
+        if self.through:
+            return "-".join(map(_show, self.quotas))
+        return ",".join(f"{_show(q)}:{w:.12g}" for q, w in zip(self.quotas, self.weights, strict=True))
+
+
+def _show(quota: int | float) -> str:
+    return f"{quota * 100:.12g}%" if isinstance(quota, float) else str(quota)
+
+
+def parse_quota(text: str, name: str = "quota") -> int | float | Quotas:
+    """Read a quota: ``200`` cases, ``5%`` or ``0.05`` of them, ``20-60`` any of these, ``20:0.5,40:0.5`` one of these.
+
+    >>> parse_quota("200"), parse_quota("5%"), str(parse_quota("20-60"))
+    (200, 0.05, '20-60')
+    """
+    value = _read(text, name)
+    return value if isinstance(value, int | float) else Quotas.of(value, name)
+
+
+def _read(text: str, name: str) -> Any:
+    match = _RANGE.match(text)
+    if match is not None:
+        return tuple(_one(part, name) for part in match.groups())
+    if ":" in text:
+        parts = [part.partition(":") for part in text.split(",")]
+        try:
+            return {_one(quota, name): float(weight) for quota, _, weight in parts}
+        except ValueError:
+            raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
+    return _one(text, name)
+
+
+def _one(text: str, name: str) -> int | float:
+    text = text.strip()
+    try:
+        if text.endswith("%"):
+            return float(text[:-1]) / 100.0
+        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    except ValueError:
+        raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
+
+
+def check_any_quota(value: Any, name: str = "quota") -> int | float | Quotas:
+    """A quota, known or not: the rule for functions that average over an unknown one."""
+    if isinstance(value, Quotas | Mapping | range | tuple | list | str):
+        return parse_quota(value, name) if isinstance(value, str) else Quotas.of(value, name)
+    return check_quota(value, name)
+
+
+def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]:
+    """A quota, known or not, in cases with weights."""
+    return quota.sizes(cases) if isinstance(quota, Quotas) else ([resolve_quota(quota, cases)], np.ones(1))
