@@ -1,8 +1,13 @@
 """Back-test: predict the task that was seen from random halves and quarters of its classes, and weigh by it.
 
-For every method three things are measured: the error of predictions from half the classes to all of them, the same from
-a quarter, and how far predictions for ten times as many classes differ between halves. The first two show bias, the
-third noise, which grows with distance and which no comparison inside the data shows. Their sum is the method's risk.
+For every method three things are measured: the error of predictions from half the classes to all of them (E½), the same
+from a quarter (E¼), and how far predictions for ten times as many classes differ between halves. The first two show
+bias, the third noise, which grows with distance and which no comparison inside the data shows. With the noise of what
+was seen, they make the method's risk:
+
+    risk² = E½²/4 + E¼²/4 + 0.3 spread² + 0.1 noise²
+
+The mean is taken by risk; what stays possible is judged by the two errors alone, since noise refutes nobody.
 """
 
 from __future__ import annotations
@@ -22,8 +27,13 @@ HALVES, QUARTERS = 8, 12
 HORIZON = 10.0
 FEWEST_CLASSES = 8
 # Methods with a risk beyond this multiple of the smallest are out: the data speak against them.
-TOLERANCE = 4.0
-_OF_HALF, _OF_QUARTER, _OF_SPREAD = 0.25, 0.25, 0.1
+TOLERANCE = 6.0
+_OF_HALF, _OF_QUARTER, _OF_SPREAD, _OF_NOISE = 0.25, 0.25, 0.3, 0.1
+# Methods whose errors are within this multiple of the smallest, noise included, cannot be told from it.
+_TOLD_APART = 2.0
+_INFORMED = 3.0
+# Flexible or rigid to a fault: they scatter, or cannot bend, so that a mean is better without them.
+NOT_IN_MEAN = ("mixture", "pitman_yor")
 # Two settings of one idea: the better one stands for both.
 FAMILIES = {"kde_unbiased": "kde"}
 
@@ -43,6 +53,7 @@ class BacktestRow:
     bias: float = float("nan")
     spread: float = float("nan")
     risk: float = float("inf")
+    error: float = float("inf")
     weight: float = 0.0
     plausible: bool = False
     reason: str = ""
@@ -95,9 +106,10 @@ def _try(
     half = float(np.sqrt(np.mean((from_half[:, 0] - seen) ** 2)))
     quarter = float(np.sqrt(np.mean((from_quarter[:, 0] - seen) ** 2))) if from_quarter.size else half
     spread = float(from_half[:, 1].std(ddof=1)) if len(from_half) > 1 else 0.0
-    risk = np.sqrt(_OF_HALF * half**2 + _OF_QUARTER * quarter**2 + _OF_SPREAD * spread**2 + 0.01 * noise**2)
+    risk = np.sqrt(_OF_HALF * half**2 + _OF_QUARTER * quarter**2 + _OF_SPREAD * spread**2 + _OF_NOISE * noise**2)
     bias = float(from_half[:, 0].mean() - seen)
-    return BacktestRow(method, family, half, quarter, bias, spread, float(risk))
+    error = float(np.sqrt(_OF_HALF * half**2 + _OF_QUARTER * quarter**2 + 0.5 * noise**2))
+    return BacktestRow(method, family, half, quarter, bias, spread, float(risk), error)
 
 
 def best_of_families(rows: Sequence[BacktestRow]) -> dict[str, BacktestRow]:
@@ -109,22 +121,39 @@ def best_of_families(rows: Sequence[BacktestRow]) -> dict[str, BacktestRow]:
     return best
 
 
-def weigh(rows: tuple[BacktestRow, ...]) -> tuple[BacktestRow, ...]:
-    """The best variant of every family gets a weight in inverse proportion to its squared risk, unless refuted."""
+def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[BacktestRow, ...]:
+    """The best variant of every family gets a weight in inverse proportion to its squared risk, unless refuted.
+
+    ``errors`` is how many classes' worth of errors was seen. Without errors ranks say nothing about where accuracy
+    begins to fall, and with two or three not much: where scores are at hand, methods on ranks count by
+    ``errors / (errors + 3)``.
+    """
     best = best_of_families(rows)
     if not best:
         return rows
     limit = TOLERANCE * min(row.risk for row in best.values())
-    kept = {id(row): row.risk**-2.0 for row in best.values() if row.risk <= limit}
+    asked = [row for row in best.values() if row.family not in NOT_IN_MEAN] or list(best.values())
+    scored = any(row.method.needs_scores and row.risk <= limit for row in asked)
+    informed = errors / (errors + _INFORMED) if scored and np.isfinite(errors) else 1.0
+    kept = {
+        id(row): row.risk**-2.0 * (1.0 if row.method.needs_scores else informed)
+        for row in asked
+        if row.risk <= limit and (row.method.needs_scores or informed > 0.0)
+    }
     total = sum(kept.values())
+    possible = _TOLD_APART * min(row.error for row in best.values())
     out = []
     for row in rows:
+        plausible = best.get(row.family) is row and row.error <= possible
         if id(row) in kept:
-            out.append(replace(row, weight=kept[id(row)] / total, plausible=True))
+            out.append(replace(row, weight=kept[id(row)] / total, plausible=plausible))
         elif row.reason or best.get(row.family) is not row:
             out.append(row if row.reason else replace(row, reason=f"{best[row.family].name} did better"))
+        elif row.family in NOT_IN_MEAN:
+            out.append(replace(row, plausible=plausible, reason="never in the mean: it scatters or cannot bend"))
         else:
-            out.append(replace(row, reason=f"risk above {TOLERANCE:g} times the smallest"))
+            reason = f"risk above {TOLERANCE:g} times the smallest" if row.risk > limit else "no error was seen"
+            out.append(replace(row, plausible=plausible, reason=reason))
     return tuple(out)
 
 

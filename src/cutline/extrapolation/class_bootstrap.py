@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ _EDGE = 1e-5
 _BINS = 1000
 # A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
 # of their spread gives intervals that hold the truth as often as they promise.
-_OF_BETWEEN = 0.6
+_OF_BETWEEN = 0.7
 
 
 def replicate_fits(
@@ -69,7 +70,7 @@ def logit(values: Floats | float) -> Floats:
     return np.asarray(np.log(inside / (1.0 - inside)), dtype=np.float64)
 
 
-def spread_around(values: Floats, centre: float, weights: Floats | None = None) -> tuple[float, float]:
+def spread_around(values: Floats, centre: float) -> tuple[float, float]:
     """Spread below and above the centre on the logit scale, each as if the other side mirrored it.
 
     Two sides, because a method or a resample that falls to zero says nothing about how high the truth may be.
@@ -78,24 +79,25 @@ def spread_around(values: Floats, centre: float, weights: Floats | None = None) 
     >>> bool(down < up)
     True
     """
-    share = np.full(values.size, 1.0 / max(values.size, 1)) if weights is None else weights / weights.sum()
     gap = logit(values) - float(logit(centre))
     below, above = gap < 0, gap > 0
     return (
-        float(np.sqrt(2.0 * (share[below] @ gap[below] ** 2))),
-        float(np.sqrt(2.0 * (share[above] @ gap[above] ** 2))),
+        float(np.sqrt(2.0 * (gap[below] ** 2).sum() / max(values.size, 1))),
+        float(np.sqrt(2.0 * (gap[above] ** 2).sum() / max(values.size, 1))),
     )
 
 
 def accuracy_interval(
-    value: float, replicates: Floats, members: Floats, weights: Floats, level: float, n_tested: int
+    value: float, replicates: Floats, members: Floats, level: float, errors: float = math.inf
 ) -> tuple[float, float]:
     """Interval on the logit scale from two sources: other classes (replicates) and other methods (members).
 
     Replicates serve for their spread alone: a resample repeats classes, which lifts its accuracies, so their place
-    is off while their scatter is right. Members are all methods that the back-test does not exclude.
+    is off while their scatter is right. Members are all methods that the back-test does not exclude, each with the
+    same weight: those that the mean leaves out because they scatter may still be right. ``errors`` is how many classes'
+    worth of errors was seen: what few of them, or none, could not test adds ``1/√(1 + errors)``.
 
-    >>> low, high = accuracy_interval(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5]), np.ones(1), 0.9, 400)
+    >>> low, high = accuracy_interval(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5]), 0.9)
     >>> round(low, 2), round(high, 2)
     (0.37, 0.63)
     """
@@ -104,11 +106,9 @@ def accuracy_interval(
     reach = float(ndtri(0.5 + level / 2.0))
     centre = float(logit(value))
     sampled = spread_around(replicates, float(np.median(replicates)))
-    between = (0.0, 0.0)
-    if members.size > 1:
-        share = weights if weights.sum() > 0 else np.ones(members.size)
-        between = spread_around(members, value, share)
-    low = centre - reach * float(np.hypot(sampled[0], _OF_BETWEEN * between[0]))
-    high = centre + reach * float(np.hypot(sampled[1], _OF_BETWEEN * between[1]))
+    between = spread_around(members, value) if members.size > 1 else (0.0, 0.0)
+    untested = 1.0 / math.sqrt(1.0 + errors)
+    low = centre - reach * math.hypot(sampled[0], _OF_BETWEEN * between[0], untested)
+    high = centre + reach * math.hypot(sampled[1], _OF_BETWEEN * between[1], untested)
     ends = 1.0 / (1.0 + np.exp(-np.array([low, high])))
     return float(min(ends[0], value)), float(max(ends[1], value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from ..errors import InputError
 from .favorability import Favorability, Floats, mix
 from .notes import Note
-from .win_counts import Ties, average_accuracy, class_grid
+from .win_counts import Ties, average_accuracy, class_grid, credit
+
+_SMALL = 300
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,10 @@ class Evidence:
         if self.pairs is not None:
             return self.pairs
         assert self.histogram is not None
-        return np.arange(2.0, self.n_classes + 1.0), average_accuracy(self.histogram)[1:]
+        k = np.arange(2.0, self.n_classes + 1.0)
+        if self.n_classes <= _SMALL:
+            return k, np.asarray(self.histogram @ _credits(self.n_classes), dtype=np.float64)
+        return k, average_accuracy(self.histogram)[1:]
 
     @cached_property
     def sketch(self) -> tuple[Floats, Floats, Floats]:
@@ -86,7 +91,7 @@ class Evidence:
         k = class_grid(self.n_classes)
         edges = np.concatenate([[1.5], (k[1:] + k[:-1]) / 2.0, [self.n_classes + 0.5]])
         accuracy = (
-            self.curve[1][k.astype(np.intp) - 2] if self.n_classes <= 400 else average_accuracy(self.histogram, k)
+            self.curve[1][k.astype(np.intp) - 2] if self.n_classes <= _SMALL else average_accuracy(self.histogram, k)
         )
         return k, accuracy, np.diff(edges)
 
@@ -107,6 +112,12 @@ class Evidence:
         if self.kept >= 1.0:
             return fit
         return mix([fit, Favorability(miss=np.ones(1), miss_weight=np.ones(1))], [self.kept, 1.0 - self.kept])
+
+
+@lru_cache(maxsize=8)
+def _credits(n_classes: int) -> Floats:
+    """What every number of wins (rows) is worth at 2 … ``n_classes`` classes: the same for all resamples of a task."""
+    return credit(np.arange(float(n_classes)), np.arange(2.0, n_classes + 1.0), n_classes - 1)
 
 
 class ObservedTask(Protocol):

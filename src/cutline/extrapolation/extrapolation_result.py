@@ -229,19 +229,19 @@ class Extrapolation(ComparedByContent, TabularResult):
             return (1.0, 1.0, "one class") if k == 1 and self.replicates else (math.nan, math.nan, "")
         drawn = np.array([self._read(fit, k, top) for fit in self.replicates])
         members = np.array([self._read(self.fits[name], k, top) for name in self.plausible])
-        weights = np.array([self.weights.get(name, 0.0) for name in self.plausible])
-        low, high = accuracy_interval(value, drawn, members, weights, self.level, self.observed.n_tested)
-        if self.observed.test_accuracy >= 1.0 or self.n_classes / self.classes_each < _FEWEST_FOR_METHODS:
+        low, high = accuracy_interval(value, drawn, members, self.level, self._errors_seen)
+        few = self.n_classes / self.classes_each < _FEWEST_FOR_METHODS
+        scored = any(row.method.needs_scores for row in self.backtest if row.weight > 0)
+        if few or (self.observed.test_accuracy >= 1.0 and not scored):
+            # Nothing was learnt about the shape: E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)) holds for every one.
             at_low, at_high = self._ends_at_last()
-            # E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)) holds for every distribution of U: no method is needed.
             bound = at_low ** max((k - 1.0) / (self.n_classes - 1.0), 1.0)
-            if self.n_classes / self.classes_each < _FEWEST_FOR_METHODS:
-                return float(min(bound, low)), float(max(at_high, high)), "bounds without a model"
-            low = min(low, max(float(bound), 0.0)) if not self._has_score_method() else low
+            return float(min(bound, low)), float(max(at_high, high)), "bounds without a model"
         return low, high, "class bootstrap"
 
-    def _has_score_method(self) -> bool:
-        return any(not row.method.needs_scores for row in self.backtest if row.weight > 0) is False
+    @property
+    def _errors_seen(self) -> float:
+        return (1.0 - self.observed.test_accuracy) * self.observed.n_tested
 
     def _ends_at_last(self) -> tuple[float, float]:
         """Exact binomial limits of the accuracy at ``k1``, a class counting as one trial."""
@@ -318,7 +318,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         whole = self.accuracy(k).interval.width / 2.0
         drawn = np.array([self._read(fit, k, 1) for fit in self.replicates])
         only = np.array([value])
-        low, high = accuracy_interval(value, drawn, only, np.ones(1), self.level, self.observed.n_tested)
+        low, high = accuracy_interval(value, drawn, only, self.level, self._errors_seen)
         sampled = (high - low) / 2.0
         between = math.sqrt(max(whole**2 - sampled**2, 0.0))
 

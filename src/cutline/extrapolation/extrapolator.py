@@ -202,7 +202,8 @@ class AccuracyExtrapolator:
             if name not in _NOT_IN_AUTO and (task.has_scores or not method.needs_scores)
         }
         if isinstance(self.method, str):
-            rows = weigh(back_test(task, usable, self.seed, show=self.progress))
+            errors = (1.0 - whole.last_accuracy) * task.n_tested if task.n_tested else float("inf")
+            rows = weigh(back_test(task, usable, self.seed, show=self.progress), errors)
             chosen = blend_of(rows)
             if chosen is None:
                 chosen = usable["probit_normal"]

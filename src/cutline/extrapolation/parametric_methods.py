@@ -146,7 +146,7 @@ def closest_curve(
         new_gap = (curve(tried) - accuracy) * root
         new_loss = float(new_gap @ new_gap)
         if new_loss <= loss:
-            done = loss - new_loss < 1e-12 * loss + 1e-20 or float(np.abs(tried - theta).max()) < _DIGITS
+            done = loss - new_loss < 1e-9 * loss + 1e-20 or float(np.abs(tried - theta).max()) < _DIGITS
             theta, gap, loss, damping = tried, new_gap, new_loss, damping / 10.0
             if done:
                 break
@@ -213,7 +213,7 @@ def _most_likely(histogram: Floats, x: Floats) -> Floats:
         tried = np.clip(theta + np.clip(step, -1.0, 1.0), _PROBIT_BOUNDS[:, 0], _PROBIT_BOUNDS[:, 1])
         new = read(tried)
         if new[0] >= value:
-            done = float(np.abs(tried - theta).max()) < 1e-5 or new[0] - value < 1e-12
+            done = float(np.abs(tried - theta).max()) < 1e-4 or new[0] - value < 1e-6
             theta, damping = tried, damping / 10.0
             value, chance, slope = new
             if done:

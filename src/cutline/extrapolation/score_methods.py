@@ -15,14 +15,15 @@ from .favorability import Favorability, Floats
 from .methods import Fixed, Method
 
 Selector = Literal["biased", "unbiased"]
-FRACTIONS = (0.05, 0.1, 0.2, 0.35)
+FRACTION = 0.1
 _WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
 _ROWS_AT_ONCE = 256
 _FEWEST = 8
 # A law of this many standardised scores is as good as one of all of them.
 _ENOUGH = 200_000
-# Scores that take fewer distinct values than this share of what was looked at are marks, not measurements.
-_CONTINUOUS = 0.5
+# Scores that take fewer distinct values than this share of what was looked at are marks, not measurements; a resample
+# repeats classes, and so keeps about two thirds of its values.
+_CONTINUOUS = 0.34
 _TIE_NODES, _TIE_SHARES = np.polynomial.legendre.leggauss(6)
 
 
@@ -81,7 +82,7 @@ class KernelDensity:
 
 
 @dataclass(frozen=True)
-class ParetoTail:
+class ParetoTail(Fixed):
     """Above its own threshold every case's competitors follow a generalised Pareto law with one common shape.
 
     For case ``i`` the threshold ``t_i`` has the best ``r`` competitors above it, ``m_i`` is their mean excess, and
@@ -90,7 +91,7 @@ class ParetoTail:
     the differences (empirical Bayes). The right class at score ``s_i`` then loses to a random competitor with chance
     ``(r/n) · (1 + ξ (s_i − t_i) / ((1 − ξ) m_i))^(−1/ξ)``; below the threshold the plain share of better competitors
     counts, ties by the rule. Reaches far beyond ``k1`` because a tail, unlike a rank, has a slope, and needs the best
-    scores alone. The share of competitors called tail is chosen by the back-test unless ``fraction`` is given.
+    scores alone. ``fraction`` is the share of competitors called tail.
 
     Examples
     --------
@@ -101,29 +102,18 @@ class ParetoTail:
     True
     """
 
-    fraction: float | None = None
+    fraction: float = FRACTION
     needs_scores: bool = True
 
     @property
     def name(self) -> str:
-        """``tail``, with the fraction where it is fixed."""
-        return "tail" if self.fraction is None else f"tail({self.fraction:g})"
-
-    def variants(self) -> tuple[Method, ...]:
-        """One per fraction."""
-        if self.fraction is not None:
-            return (self,)
-        return tuple(replace(self, fraction=fraction) for fraction in FRACTIONS)
-
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself: a fixed fraction stays."""
-        return self
+        """``tail``, with the fraction where it is another."""
+        return "tail" if self.fraction == FRACTION else f"tail({self.fraction:g})"
 
     def fit(self, evidence: Evidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
-        fraction = FRACTIONS[1] if self.fraction is None else self.fraction
         scores = evidence.known_scores()
-        r, threshold, excess = best_scores(scores, fraction)
+        r, threshold, excess = best_scores(scores, self.fraction)
         mean_excess = excess.mean(axis=1)
         height = scores.true - threshold
         tail = (height > 0) & (mean_excess > 0)
@@ -174,7 +164,7 @@ class PooledScores(Fixed):
 
 
 @dataclass(frozen=True)
-class CalibratedScores(Fixed):
+class CalibratedScores:
     """How far the right class stands above its competitors tells its favorability, by a line that the losses fit.
 
     With ``z_i = (s_i − mean_i) / sd_i``, ``Φ⁻¹(U_i) ~ N(α + β z_i, τ²)``, and case ``i`` loses
@@ -196,30 +186,44 @@ class CalibratedScores(Fixed):
     True
     """
 
+    start: tuple[float, float, float] = (0.0, 1.0, -1.2)
     name: str = "calibrated"
     needs_scores: bool = True
 
+    def variants(self) -> tuple[Method, ...]:
+        """Itself: nothing to choose."""
+        return (self,)
+
+    def settled(self, evidence: Evidence) -> Method:
+        """The same search, begun where that of this evidence ended: a resample's answer is near."""
+        return replace(self, start=tuple(self._line(evidence)[0].tolist()))
+
     def fit(self, evidence: Evidence) -> Favorability:
-        """Three parameters by damped scoring on cases grouped by ``z`` and by losses."""
+        """The cases' laws side by side."""
         from scipy.special import ndtr
 
+        theta, z, mass = self._line(evidence)
+        law = mass @ normal_weights(_FINE, theta[0] + theta[1] * z, np.full(z.size, float(np.exp(theta[2]))))
+        return Favorability(miss=ndtr(-_FINE), miss_weight=law)
+
+    def _line(self, evidence: Evidence) -> tuple[Floats, Floats, Floats]:
+        """Three parameters by damped scoring on cases grouped by ``z`` and by losses; every ``z`` with its share."""
         scores = evidence.known_scores()
         losses = scores.losses
         if losses is None:
             losses = scores.count - (scores.others < scores.true[:, None]).sum(axis=1)
         z, weight, likelihood = _by_standing(scores, losses, evidence.n_classes - 1)
-        place = np.unique(z, return_inverse=True)
-        theta = _calibration(place[0], place[1], weight * max(scores.n_tested, 1), likelihood)
-        mass = np.asarray(np.bincount(place[1], weights=weight), dtype=np.float64)
-        spread = float(np.exp(theta[2]))
-        law = mass @ normal_weights(_FINE, theta[0] + theta[1] * place[0], np.full(place[0].size, spread))
-        return Favorability(miss=ndtr(-_FINE), miss_weight=law)
+        distinct, place = np.unique(z, return_inverse=True)
+        trials = weight * max(scores.n_tested, 1)
+        theta = _calibration(distinct, place, trials, likelihood, np.array(self.start))
+        return theta, distinct, np.asarray(np.bincount(place, weights=weight), dtype=np.float64)
 
 
-_STANDING = np.linspace(-6.0, 9.0, 151)  # grid of Φ⁻¹(U) on which likelihoods are summed
+_STANDING = np.linspace(-6.0, 9.0, 121)  # grid of Φ⁻¹(U) on which likelihoods are summed
 _FINE = np.linspace(-8.0, 10.0, 361)
+_DIAGONAL = np.diag_indices(3)
 _PRIOR_MEAN, _PRIOR_SPREAD = np.array([0.0, 1.0, np.log(0.3)]), np.array([1.0, 0.5, 0.7])
-_LOWEST, _HIGHEST = np.array([-6.0, 0.0, np.log(0.1)]), np.array([8.0, 6.0, np.log(3.0)])
+_LOWEST, _HIGHEST = np.array([-6.0, 0.0, np.log(0.13)]), np.array([8.0, 6.0, np.log(3.0)])
 
 
 def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple[Floats, Floats, Floats]:
@@ -236,7 +240,7 @@ def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple
             "use a rank method such as 'mixture'",
             row=int(flat[0]),
         )
-    z = np.clip(np.round((scores.true - mean) / spread, 1), -8.0, 12.0)
+    z = np.clip(np.round(5.0 * (scores.true - mean) / spread) / 5.0, -8.0, 12.0)
     # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
     coarse = np.where(
         losses < 60.0, np.round(losses), 60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0)
@@ -247,8 +251,8 @@ def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple
     return pairs[:, 0], weight, np.exp(log - log.max(axis=1, keepdims=True))
 
 
-def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood: Floats) -> Floats:
-    """``α, β, log τ`` that are most likely after the losses, by damped scoring from the priors' middle."""
+def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood: Floats, start: Floats) -> Floats:
+    """``α, β, log τ`` that are most likely after the losses, by damped scoring."""
 
     def read(theta: Floats) -> tuple[float, Floats]:
         spread = float(np.exp(theta[2]))
@@ -264,23 +268,25 @@ def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood:
         away = (theta - _PRIOR_MEAN) / _PRIOR_SPREAD
         return float(weight @ np.log(chance) - 0.5 * away @ away), score
 
-    theta = _PRIOR_MEAN.copy()
+    theta = start
     value, score = read(theta)
     damping = 1e-2
     for _ in range(40):
         gradient = weight @ score - (theta - _PRIOR_MEAN) / _PRIOR_SPREAD**2
-        information = (score * weight[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
-        step = np.linalg.solve(information + damping * np.diag(np.diag(information)), gradient)
+        information = (score * weight[:, None]).T @ score
+        information[_DIAGONAL] += _PRIOR_SPREAD**-2.0
+        information[_DIAGONAL] *= 1.0 + damping
+        step = np.linalg.solve(information, gradient)
         tried = np.clip(theta + np.clip(step, -1.0, 1.0), _LOWEST, _HIGHEST)
         new_value, new_score = read(tried)
         if new_value >= value:
-            done = float(np.abs(tried - theta).max()) < 1e-3
+            done = float(np.abs(tried - theta).max()) < 3e-3 or new_value - value < 1e-3
             theta, value, score, damping = tried, new_value, new_score, damping / 5.0
             if done:
                 break
         else:
-            damping = max(damping, 1e-6) * 5.0
-            if damping > 1e6:
+            damping = max(damping, 1e-3) * 10.0
+            if damping > 1e4:
                 break
     return theta
 
@@ -325,7 +331,7 @@ def best_scores(scores: ScoreSample, fraction: float) -> tuple[int, Floats, Floa
     """How many competitors are tail, every case's threshold below them, and their excesses over it, largest first."""
     known = scores.count if scores.depth is None else scores.depth
     most = min(int(known.min()), int(scores.count.min())) - 1
-    r = min(max(_FEWEST, int(fraction * scores.others.shape[1])), most)
+    r = min(max(_FEWEST, int(fraction * scores.count.max())), most)
     if r < 2:
         raise InputError("scores", "has too few competitors for a tail", "use a rank method such as 'probit_normal'")
     top = scores.others[:, : r + 1]
