@@ -57,7 +57,7 @@ def evaluate(
                 stream.feed(batch["score"], batch["positive"], batch.get("weight"), batch.get("row"))
                 progress.advance(len(batch["score"]))
     part = stream.finish()
-    check_same(table.name, totals, *part.blocks[:, [2, 3, 1]].sum(axis=0))
+    check_same(table.name, totals, *part.blocks[:, [2, 3, 1]].T)
     return finish(part, totals, job, wishes, model, keep)
 
 

@@ -93,7 +93,7 @@ class _Passes:
     def _finished(self, k: int, told: Sequence[PartialSums]) -> Evaluation:
         job, name = self.jobs[k], self.models[k]
         part = joined_parts(told, job.readings)
-        check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].sum(axis=0))
+        check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].T)
         return finish(part, self.totals[k], job, self.wishes, name, self.drawn.get(name))
 
     def _tasks(self) -> list[Task]:

@@ -121,10 +121,9 @@ class DuckTable(Table):
         columns = {name: np.concatenate([part[name] for part in parts]) for name in wanted}
         positive, weight = columns["positive"].astype(np.bool_), columns.get("weight")
         scores = {model: columns[f"score_{k}"] for k, model in enumerate(checked.scores)}
-        each = np.ones(1) if weight is None else weight
-        pos, neg = (float((each * (positive == side)).sum()) for side in (True, False))
+        each = 1.0 if weight is None else weight
         for model, score in scores.items():
-            check_same(self.name, checked.totals[model], pos, neg, float((score * each).sum()))
+            check_same(self.name, checked.totals[model], each * positive, each * ~positive, each * score)
         clusters = None
         if checked.cluster is not None:
             cells, there = self.values([f"CAST({checked.cluster} AS VARCHAR)", checked.kept or "true"])
@@ -210,7 +209,7 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
     if isinstance(source, duckdb.DuckDBPyConnection | duckdb.DuckDBPyRelation):
         if machine.given:
             raise InputError(machine.given[0], "belongs to your DuckDB connection", "set it there")
-        _only_for_text(text, "a DuckDB query")
+        _only_for_text(text, "a DuckDB query", but=("decimal",))
     if isinstance(source, duckdb.DuckDBPyConnection):
         if query is None:
             raise InputError(None, "a DuckDB connection needs a query", "add {query='SELECT …'}")
@@ -259,7 +258,7 @@ def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
 def _of_path(connection: Any, path: str, query: str | None, text: TextFormat, folder: str) -> DuckTable:
     scheme = re.match(r"^(\w+):", path)
     if scheme and scheme[1].lower() in _DATABASES and not os.path.exists(path):
-        _only_for_text(text, "a database")
+        _only_for_text(text, "a database", but=("decimal",))
         if query is None:
             raise InputError(None, "a database needs a query", "add {query='SELECT …'}")
         _attach(connection, path, _DATABASES[scheme[1].lower()])

@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import InputError, listed, show
 
 EXACT_INTEGERS = 2**53
@@ -136,12 +138,12 @@ def wanted_number(pos_label: Any) -> float | None:
 
 
 def plain_value(value: Any) -> Any:
-    """A label as messages show it: 1 rather than 1.0 or Decimal('1')."""
+    """A label as messages show it: 1 rather than 1.0 or Decimal('1'), a day as the text that names it."""
     if isinstance(value, str) and matches(LABEL_CELL, value):
         value = float(value)
     if isinstance(value, float | Decimal) and not isinstance(value, bool):
         return int(value) if value == int(value) else float(value)
-    return value
+    return value if isinstance(value, str | bool | int | float | np.generic) else as_text(value)
 
 
 # --- what is said -----------------------------------------------------------------------------------------------------

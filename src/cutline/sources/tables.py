@@ -465,11 +465,13 @@ def _bad_weight(weight: str) -> str:
     return f"{weight} <> 0 AND ({weight} < {low} OR {weight} > {high})"
 
 
-def check_same(name: str, totals: Totals, pos: float, neg: float, total: float) -> None:
+def check_same(name: str, totals: Totals, positives: Any, negatives: Any, scores: Any) -> None:
     """The sums rest on the totals: a source that changed between two passes must not go unnoticed.
 
-    Cases are compared, and the sum of the scores, to within what adding up in another order can do to it.
+    Cases are added up and compared, and so are the scores, to within what adding up in another order can do to them.
     """
+    with np.errstate(all="ignore"):  # scores may be infinite, and their sum beyond all floats
+        pos, neg, total = (float(np.sum(column)) for column in (positives, negatives, scores))
     close = 1e-9 if totals.weighted else 0.0
     if not np.allclose((pos, neg), (totals.pos, totals.neg), rtol=close, atol=0.0):
         raise RuntimeError(

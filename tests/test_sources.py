@@ -1,0 +1,288 @@
+"""One rule for labels and numbers at every door: the same odd tables give the same answer, or the same refusal."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+import cutline as cl
+from cutline.commands.group import cli
+from cutline.commands.terms import COMMAND_LINE
+from cutline.tables import evaluate_table
+
+Table = dict[str, list[Any]]
+Outcome = tuple[str, Any]
+MEASURES = ["roc_auc", "average_precision", "accuracy"]
+Y, P = [1, 0, 1, 1, 0, 0], [0.9, 0.75, 0.5, 0.5, 0.5, 0.125]
+DAY = [datetime.date(2020, 1, 1 + y) for y in Y]
+TINY = 5e-324
+
+# name -> table, and how to read it. Cells are as Python has them; None is missing.
+TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
+    "plain": ({"y": Y, "p": P}, {}),
+    "truths": ({"y": [y == 1 for y in Y], "p": P}, {}),
+    "fractions as labels": ({"y": [float(y) for y in Y], "p": P}, {}),
+    "minus one and one": ({"y": [2 * y - 1 for y in Y], "p": P}, {}),
+    "text 0 and 1": ({"y": [str(y) for y in Y], "p": P}, {}),
+    "text -1 and +1": ({"y": [["-1", "+1"][y] for y in Y], "p": P}, {}),
+    "text 0.0 and 1.0": ({"y": [["0.0", "1.0"][y] for y in Y], "p": P}, {}),
+    "text true and false": ({"y": [["False", "TRUE"][y] for y in Y], "p": P}, {}),
+    "decimal labels": ({"y": [Decimal(y) for y in Y], "p": P}, {}),
+    "words": ({"y": [["no", "yes"][y] for y in Y], "p": P}, {"pos_label": "yes"}),
+    "words turned round": ({"y": [["no", "yes"][y] for y in Y], "p": P}, {"pos_label": "no"}),
+    "words unsaid": ({"y": [["no", "yes"][y] for y in Y], "p": P}, {}),
+    "a label called like an option": ({"y": [["no", "my_pos_label"][y] for y in Y], "p": P}, {}),
+    "an unknown word": ({"y": [["no", "yes"][y] for y in Y], "p": P}, {"pos_label": "Yes"}),
+    "numbers 1 and 2": ({"y": [1 + y for y in Y], "p": P}, {"pos_label": "2"}),
+    "numbers 1 and 2 as number": ({"y": [1 + y for y in Y], "p": P}, {"pos_label": 2.0}),
+    "numbers 1 and 2 unsaid": ({"y": [1 + y for y in Y], "p": P}, {}),
+    "a word for numbers": ({"y": [1 + y for y in Y], "p": P}, {"pos_label": "x"}),
+    "truths turned round": ({"y": [y == 0 for y in Y], "p": P}, {"pos_label": "false"}),
+    "truths as 0": ({"y": [y == 0 for y in Y], "p": P}, {"pos_label": 0}),
+    "codes": ({"y": [["1", "01"][y] for y in Y], "p": P}, {"pos_label": "01"}),
+    "days": ({"y": DAY, "p": P}, {"pos_label": "2020-01-02"}),
+    "days as dates": ({"y": DAY, "p": P}, {"pos_label": datetime.date(2020, 1, 2)}),
+    "days unsaid": ({"y": DAY, "p": P}, {}),
+    "three labels": ({"y": [0, 1, 2, 1, 0, 2], "p": P}, {}),
+    "three words": ({"y": ["a", "b", "c", "a", "b", "c"], "p": P}, {"pos_label": "b"}),
+    "a fraction among labels": ({"y": [0, 1, 0.5, 1, 0, 0], "p": P}, {}),
+    "a word among numbers": ({"y": ["0", "1", "x", "1", "0", "0"], "p": P}, {}),
+    "only negatives": ({"y": [0] * 6, "p": P}, {}),
+    "only positives": ({"y": [1] * 6, "p": P}, {}),
+    "one word": ({"y": ["no"] * 6, "p": P}, {"pos_label": "yes"}),
+    "one word unsaid": ({"y": ["no"] * 6, "p": P}, {}),
+    "a missing label": ({"y": [1, 0, None, 1, 0, 0], "p": P}, {}),
+    "NaN as label": ({"y": [1.0, 0.0, math.nan, 1.0, 0.0, 0.0], "p": P}, {}),
+    "NA as label": ({"y": ["yes", "no", "NA", "yes", "no", "no"], "p": P}, {"pos_label": "yes"}),
+    "missing labels dropped": ({"y": [1, 0, None, 1, 0, None], "p": P}, {"missing": "drop"}),
+    "NA dropped": ({"y": ["yes", "no", "NA", "yes", "no", "no"], "p": P}, {"pos_label": "yes", "missing": "drop"}),
+    "whole scores": ({"y": Y, "p": [9, 7, 5, 5, 5, 1]}, {}),
+    "truths as scores": ({"y": Y, "p": [True, True, False, True, False, False]}, {}),
+    "decimal scores": ({"y": Y, "p": [Decimal(str(p)) for p in P]}, {}),
+    "text scores": ({"y": Y, "p": [str(p) for p in P]}, {}),
+    "text with exponents": ({"y": Y, "p": ["9e-1", "+.75", " 0.5", "0.5", "5E-1", "0.125"]}, {}),
+    "percent": ({"y": Y, "p": [f"{100 * p:g}%" for p in P]}, {}),
+    "decimal commas": ({"y": Y, "p": [str(p).replace(".", ",") for p in P]}, {}),
+    "percent with decimal commas": ({"y": Y, "p": [f"{100 * p:g} %".replace(".", ",") for p in P]}, {}),
+    "thousands or decimals": ({"y": Y, "p": ["1,234", "2,345", "3,456", "1,000", "7,000", "8,125"]}, {}),
+    "thousands said": ({"y": Y, "p": ["1,234", "2,345", "3,456", "1,000", "7,000", "8,125"]}, {"decimal": ","}),
+    "percent and not": ({"y": Y, "p": ["9%", "0.5", "3%", "1%", "2%", "8%"]}, {}),
+    "a word among scores": ({"y": Y, "p": ["0.9", "0.75", "high", "0.5", "0.5", "0.125"]}, {}),
+    "an underscore among digits": ({"y": Y, "p": ["0.9", "0.75", "1_000", "0.5", "0.5", "0.125"]}, {}),
+    "a missing score": ({"y": Y, "p": [0.9, None, 0.5, 0.5, 0.5, 0.125]}, {}),
+    "NaN as score": ({"y": Y, "p": [0.9, math.nan, 0.5, 0.5, 0.5, 0.125]}, {}),
+    "one value and NaN": ({"y": Y, "p": [0.5] * 5 + [math.nan]}, {}),
+    "one value and NaN dropped": ({"y": Y, "p": [0.5] * 5 + [math.nan]}, {"missing": "drop"}),
+    "only NaN": ({"y": Y, "p": [math.nan] * 6}, {"missing": "drop"}),
+    "NaN and null dropped": ({"y": Y, "p": [0.9, math.nan, 0.5, None, 0.5, 0.125]}, {"missing": "drop"}),
+    "infinite scores": ({"y": Y, "p": [math.inf, 0.75, 0.5, 0.5, -math.inf, 0.125]}, {}),
+    "signed zeros": ({"y": Y, "p": [0.0, -0.0, 0.0, -0.0, 0.0, -1.0]}, {}),
+    "the smallest numbers": ({"y": Y, "p": [9 * TINY, 7 * TINY, 5 * TINY, 5 * TINY, 0.0, TINY]}, {}),
+    "the largest numbers": ({"y": Y, "p": [1.7e308, 1.5e308, 0.5, 0.5, -1e308, -1.7e308]}, {}),
+    "integers at 2^53": ({"y": Y, "p": [2**53, 5, 4, 3, 2, -(2**53)]}, {}),
+    "integers beyond 2^53": ({"y": Y, "p": [2**53 + 2, 5, 4, 3, 2, 1]}, {}),
+    "a text integer of 50 digits": ({"y": Y, "p": ["1" * 50, "5", "4", "3", "2", "1"]}, {}),
+    "one score": ({"y": Y, "p": [0.5] * 6}, {}),
+    "days as scores": ({"y": Y, "p": DAY}, {}),
+    "weights": ({"y": Y, "p": P, "w": [1, 2, 0.5, 1, 3, 1]}, {"weight": "w"}),
+    "zero weights": ({"y": Y, "p": P, "w": [1, 0, 0.5, 0, 3, 1]}, {"weight": "w"}),
+    "only zero weights": ({"y": Y, "p": P, "w": [0.0] * 6}, {"weight": "w"}),
+    "a negative weight": ({"y": Y, "p": P, "w": [1, 2, -0.5, 1, 3, 1]}, {"weight": "w"}),
+    "an infinite weight": ({"y": Y, "p": P, "w": [1, 2, math.inf, 1, 3, 1]}, {"weight": "w"}),
+    "a huge weight": ({"y": Y, "p": P, "w": [1, 2, 1e200, 1, 3, 1]}, {"weight": "w"}),
+    "NaN as weight": ({"y": Y, "p": P, "w": [1.0] * 5 + [math.nan]}, {"weight": "w"}),
+    "NaN weights dropped": ({"y": Y, "p": P, "w": [1.0] * 5 + [math.nan]}, {"weight": "w", "missing": "drop"}),
+    "weights as text": ({"y": Y, "p": P, "w": ["1", "2", ".5", "1", "3", "1"]}, {"weight": "w"}),
+    "hostile names": ({"y": Y, "p": P, 'a"b': Y, "select": Y, "": P, "it's": P, "Y": P, "#": Y}, {}),
+    "no such column": ({"y": Y, "q": P}, {}),
+    "no rows": ({"y": [], "p": []}, {}),
+}
+SORTS = {  # what is said of a problem, whatever the value that shows it
+    "missing": r"is missing|is NaN|stands for a missing value",
+    "no number": r"is not a number|not numbers",
+    "labels": r"holds (the label|more than two labels)",
+    "unknown": r"but the labels are",
+    "beyond": r"beyond 2\^53",
+    "commas": r"may separate thousands",
+    "no weight": r"zero in every row",
+    "weight": r"^is [-\d.e+infa]+$",
+    "nothing left": r"^every row of",
+    "no column": r"has no column 'p'",
+    "no rows": r"has no rows|is empty",
+}
+
+
+def asked(options: dict[str, Any]) -> dict[str, Any]:
+    return {"label": "y", "score": "p", "interval": None, "measures": MEASURES, **options}
+
+
+def outcome(ask: Callable[[], cl.Evaluation]) -> Outcome:
+    """What a door says: the values, or the argument and the sort of the problem, and the labels that it names."""
+    try:
+        ev = ask()
+    except cl.InputError as error:
+        return "refused", (error.argument, sort_of(error.problem))
+    return "answered", ({name: ev[name].value for name in MEASURES}, ev.facts["rows"], ev.facts["positives"])
+
+
+def sort_of(problem: str) -> str:
+    found = [name for name, pattern in SORTS.items() if re.search(pattern, problem)]
+    assert len(found) == 1, f"{problem!r} is of the sorts {found}"
+    # a date among scores is refused by its type or by its value
+    return found[0] + (problem if found[0] in ("labels", "unknown") else "")
+
+
+def written(table: Table, path: Path) -> str:
+    """A text file as others would write it: an empty cell is missing."""
+    cells = [[("" if v is None else str(v)) for v in column] for column in table.values()]
+    quoted = ['"' + c.replace('"', '""') + '"' for c in table]
+    lines = [
+        ",".join('"' + c.replace('"', '""') + '"' if "," in c else c for c in row) for row in zip(*cells, strict=True)
+    ]
+    path.write_text("\n".join([",".join(quoted), *lines]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def arrow(table: Table) -> Any:
+    return pyarrow.table({name: uniform(column) for name, column in table.items()})
+
+
+def uniform(column: list[Any]) -> Any:
+    """A column as an Arrow array: numbers of one type, others as they are."""
+    numbers = [v for v in column if v is not None]
+    if any(isinstance(v, float) for v in numbers):
+        return pyarrow.array([None if v is None else float(v) for v in column], pyarrow.float64())
+    return pyarrow.array(column) if numbers else pyarrow.array(column, pyarrow.float64())
+
+
+def doors(table: Table, options: dict[str, Any], folder: Path) -> Iterator[tuple[str, Outcome]]:
+    """Every door but Spark."""
+    own = arrow(table)
+    frame = own.to_pandas()
+    parquet = folder / "t.parquet"
+    pyarrow.parquet.write_table(own, parquet)
+    text = written(table, folder / "t.csv")
+    lines = folder / "t.jsonl"
+    con = duckdb.connect()
+    con.register("own", own)
+    con.execute(f"COPY own TO '{lines}' (FORMAT json)") if table["y"] else lines.write_text("")
+    sources: dict[str, Any] = {
+        "mapping": table,
+        "pandas": frame,
+        "pandas of Arrow": own.to_pandas(types_mapper=pandas.ArrowDtype),
+        "polars": polars.from_arrow(own),
+        "Arrow": own,
+        "Parquet": parquet,
+        "CSV": text,
+        "relation": con.sql("FROM own"),
+    }
+    if table["y"]:
+        sources["JSON lines"] = lines
+    for name, source in sources.items():
+        yield name, outcome(lambda source=source: evaluate_table(source, **asked(options)))
+    for name in ("Parquet", "CSV"):
+        yield f"{name} streamed", outcome(lambda n=name: evaluate_table(sources[n], stream=True, **asked(options)))
+    if "missing" not in options and "decimal" not in options and "p" in table:
+        weight = table["w"] if "weight" in options else None
+        yield "arrays", outcome(lambda: as_arrays(table, options.get("pos_label"), weight))
+
+
+def as_arrays(table: Table, pos_label: Any, weight: Any) -> cl.Evaluation:
+    return cl.evaluate(
+        table["y"], table["p"], pos_label=pos_label, sample_weight=weight, interval=None, measures=MEASURES
+    )
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_door_gives_the_same_answer_or_the_same_refusal(name: str, tmp_path: Path) -> None:
+    table, options = TABLES[name]
+    first: Outcome | None = None
+    for door, found in doors(table, options, tmp_path):
+        if door == "arrays" and name in ("percent", "decimal commas", "percent with decimal commas", "no rows"):
+            continue  # arrays have nobody to tell how text was understood, and call themselves empty
+        if door == "arrays" and name == "thousands or decimals":
+            continue
+        first = first or found
+        assert found[0] == first[0], (door, found, first)
+        if found[0] == "refused":
+            assert found[1] == first[1], door
+        else:
+            assert found[1][1:] == first[1][1:], door
+            assert found[1][0] == pytest.approx(first[1][0], rel=1e-12, nan_ok=True), door
+
+
+@pytest.mark.parametrize("name", [name for name, (table, _) in TABLES.items() if "p" in table and table["y"]])
+def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
+    table, options = TABLES[name]
+    path = written(table, tmp_path / "t.csv")
+    expected = outcome(lambda: evaluate_table(path, **asked(options)))
+    words = {"weight": "--weight", "pos_label": "--positive", "missing": "--missing", "decimal": "--decimal"}
+    given = [part for key, value in options.items() for part in (words[key], str(value))]
+    measures = [part for name in MEASURES for part in ("--measure", name)]
+    for engine in ("memory", "duckdb"):
+        arguments = ["evaluate", path, "--label", "y", "--score", "p", *given, *measures, "--no-intervals"]
+        done = CliRunner().invoke(cli, [*arguments, "--format", "json", "--engine", engine])
+        if expected[0] == "refused":
+            assert done.exit_code == 2, done.output
+            with pytest.raises(cl.InputError) as caught:
+                evaluate_table(path, **asked(options))
+            assert caught.value.render(COMMAND_LINE) in done.output
+        else:
+            assert done.exit_code == 0, done.output
+            found = {row["measure"].partition("(")[0]: row["value"] for row in json.loads(done.stdout)["measures"]}
+            values = [math.nan if found[m] is None else found[m] for m in MEASURES]
+            assert values == pytest.approx([expected[1][0][m] for m in MEASURES], nan_ok=True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_spark_gives_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        session = (
+            builder.config("spark.sql.shuffle.partitions", "1").config("spark.driver.host", "127.0.0.1").getOrCreate()
+        )
+    session.sparkContext.setLogLevel("OFF")
+    chosen = [
+        *("text 0 and 1", "text true and false", "decimal labels", "an unknown word", "codes", "days", "three labels"),
+        *("a word among numbers", "NA dropped", "percent with decimal commas", "thousands or decimals", "signed zeros"),
+        *("a word among scores", "one value and NaN dropped", "integers beyond 2^53", "a text integer of 50 digits"),
+        *("zero weights", "a negative weight", "only zero weights", "infinite scores", "days as scores", "only NaN"),
+    ]
+    try:
+        for name in chosen:
+            table, options = TABLES[name]
+            path = tmp_path / f"{len(os.listdir(tmp_path))}.parquet"
+            pyarrow.parquet.write_table(arrow(table), path)
+            expected = outcome(lambda p=path, o=options: evaluate_table(p, **asked(o)))
+            frame = session.read.parquet(str(path))
+            found = outcome(lambda f=frame, o=options: evaluate_table(f, **asked(o)))
+            assert found[0] == expected[0], (name, found, expected)
+            if found[0] == "refused":
+                assert found[1] == expected[1], name
+            else:
+                assert found[1][0] == pytest.approx(expected[1][0], rel=1e-12, nan_ok=True), name
+    finally:
+        session.stop()
