@@ -335,3 +335,30 @@ def test_command_refuses_in_one_line(scores_file: Path) -> None:
     status, _, err = run(scores_file, "--label", "person", "--classes", "many")
     assert status == 2
     assert "give whole numbers" in err
+
+
+def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    people = rng.normal(size=(20, 3))
+    for name, noise in (("gallery", 0.0), ("probes", 0.4)):
+        rows = people + noise * np.random.default_rng(4).normal(size=people.shape)
+        lines = ["person,e_1,e_2,e_3", *(f"p{n}," + ",".join(map(str, row)) for n, row in enumerate(rows))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    common = ("--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv", "--resamples", 5)
+    status, out, err = run(
+        tmp_path / "probes.csv", *common, "--classes", 100, "--top", 3, "--half-width", 0.05, "--format", "json"
+    )
+    assert status == 0, err
+    document = json.loads(out)
+    probes = people + 0.4 * np.random.default_rng(4).normal(size=people.shape)
+    expected = extrapolate(gallery=people, probes=probes, k=[100], n_resamples=5)
+    assert document["predictions"][0]["accuracy"] == pytest.approx(expected.accuracy(100, top=3).value)
+    assert document["classes_needed"] == expected.classes_needed(0.05)
+    table = run(tmp_path / "probes.csv", *common, "--classes", 100, "--half-width", 0.05)[1]
+    assert "for ± 0.05 at 100 classes, collect about" in table
+    printed = tmp_path / "printed.csv"
+    printed.write_text("classes,top1\n10,0.97\n50,0.9\n100,0.85\n400,0.75\n")
+    status, out, err = run(printed, "--accuracy", "top1", "--sizes", "classes", "--classes", 1000, "--format", "json")
+    assert status == 0, err
+    assert 0.5 < json.loads(out)["predictions"][0]["accuracy"] < 0.75
+    assert run(printed, "--accuracy", "top1", "--classes", 1000)[0] == 2

@@ -50,7 +50,11 @@ from .evaluation import (
 from .extrapolation import (
     AccuracyExtrapolator as AccuracyExtrapolator,
     extrapolate as extrapolate,
+    extrapolate_open_set as extrapolate_open_set,
+    extrapolate_training as extrapolate_training,
     Extrapolation as Extrapolation,
+    OpenSet as OpenSet,
+    pair_favorability as pair_favorability,
 )
 from .inference.bootstrap import (
     bootstrap as bootstrap,

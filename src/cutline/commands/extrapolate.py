@@ -1,4 +1,4 @@
-"""``cutline extrapolate``: accuracy at more classes, from a file of scores or of wins."""
+"""``cutline extrapolate``: accuracy at more classes, from a file of scores, wins, embeddings or accuracies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from ..table import pluralize
+from ..table import pluralize, to_jsonable
 from . import options
 from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
 from .speech import spoken
@@ -25,6 +25,8 @@ Examples:
   cutline extrapolate scores.csv --label person --classes 1000,10000
   cutline extrapolate distances.parquet --label person --score 'd_*' --distance
   cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
+  cutline extrapolate probes.csv --label person --score 'e_*' --gallery gallery.csv --classes 4000 --top 5
+  cutline extrapolate printed.csv --accuracy top1 --sizes classes --classes 1000
 """
 
 
@@ -49,6 +51,12 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option("--wins", metavar="COLUMN", help="The file holds distractors beaten per case, in this column.")
 @click.option("--tied", metavar="COLUMN", help="Distractors tied per case, beside --wins.")
 @click.option("--among", type=int, metavar="N", help="Number of classes the wins were counted among.")
+@click.option("--gallery", metavar="FILE", help="Embeddings to compare with: FILE holds probes, both --score columns.")
+@click.option("--metric", type=click.Choice(["euclidean", "cosine"]), default="euclidean", help="For --gallery.")
+@click.option("--accuracy", metavar="COLUMN", help="The file holds accuracies, in this column; --sizes beside it.")
+@click.option("--sizes", metavar="COLUMN", help="Numbers of classes that belong to --accuracy.")
+@click.option("--top", type=int, default=1, show_default=True, help="Right means: among the first so many.")
+@click.option("--half-width", type=float, metavar="W", help="Also: classes to collect for an interval of ± W.")
 @click.option("--method", default="auto", show_default=True, help="auto, or one method by name.")
 @click.option("--ties", type=click.Choice(["random", "optimistic", "pessimistic"]), default="random", show_default=True)
 @click.option("--until", type=float, metavar="ACCURACY", help="Also: how many classes until accuracy falls below this.")
@@ -64,16 +72,22 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     """Predict accuracy among more classes than were tried.
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
-    With --wins it has the number of other classes that the right one beat.
+    With --wins it has the number of other classes that the right one beat; with --gallery the embedding of every probe;
+    with --accuracy and --sizes an accuracy for each of some numbers of classes.
     """
     from .reading import opened
 
     _check(plot, until, asked["method"])
     with opened(file, asked) as table:
-        result = _from_wins(table, asked) if asked["wins"] else _from_scores(table, asked)
+        if asked["accuracy"] or asked["sizes"]:
+            result = _from_accuracies(table, asked)
+        elif asked["wins"]:
+            result = _from_wins(table, asked)
+        else:
+            result = _from_embeddings(table, asked) if asked["gallery"] else _from_scores(table, asked)
     if plot is not None:
         _draw(result, plot)
-    _show(result, form, until, _facts(file, result, until, asked))
+    _show(result, form, until, _facts(file, result, until, asked), asked)
     for sentence in result.notes:
         note(f"note: {sentence}")
 
@@ -95,7 +109,9 @@ def _check(plot: str | None, until: float | None, method: str) -> None:
 def _facts(file: str, result: Extrapolation, until: float | None, asked: dict[str, Any]) -> dict[str, Any]:
     """What makes the result again, as the options say it."""
     said = {"file": file, "label": asked["label"], "score": asked["scores"]}
-    said |= {key: asked[key] for key in ("wins", "tied", "among")}
+    said |= {key: asked[key] for key in ("wins", "tied", "among", "gallery", "accuracy", "sizes")}
+    said |= {"metric": asked["metric"] if asked["gallery"] else None, "half-width": asked["half_width"]}
+    said |= {"top": asked["top"] if asked["top"] > 1 else None}
     said |= {"classes": ",".join(str(row["classes"]) for row in result.to_dicts()), "method": asked["method"]}
     said |= {"ties": asked["ties"], "distance": asked["distance"] or None, "until": until}
     said |= {"not-marginal": asked["not_marginal"] or None}
@@ -159,14 +175,70 @@ def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
         return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
 
 
-def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str, Any]) -> None:
+def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
+    from ..extrapolation.extrapolator import extrapolate as run
+    from ..sources.columns import matching
+    from .reading import opened, read_matrix, read_texts
+
+    if not asked["label"] or not asked["scores"]:
+        raise click.UsageError("--gallery needs --label COLUMN and --score PATTERN: whose embedding, and its columns")
+
+    def read(found: DuckTable) -> tuple[Any, list[str]]:
+        columns = [name for name in matching(found, asked["scores"]) if name != asked["label"]]
+        return read_matrix(found, columns, asked["decimal"]), read_texts(found, asked["label"])
+
+    probes, labels = read(table)
+    with opened(asked["gallery"], asked) as known:
+        gallery, names = read(known)
+    with spoken(table.name):
+        return run(
+            gallery=gallery,
+            gallery_labels=names,
+            probes=probes,
+            labels=labels,
+            metric=asked["metric"],
+            **_settings(asked),
+        )
+
+
+def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
+    from ..extrapolation.extrapolator import extrapolate as run
+    from .reading import read_matrix
+
+    if not asked["accuracy"] or not asked["sizes"]:
+        raise click.UsageError(
+            "--accuracy and --sizes belong together: the column of accuracies, and that of class counts"
+        )
+    pairs = read_matrix(table, [asked["sizes"], asked["accuracy"]], asked["decimal"])
+    with spoken(table.name):
+        return run(accuracies=pairs.tolist(), **_settings(asked))
+
+
+def _rows(result: Extrapolation, top: int) -> list[dict[str, Any]]:
+    """The rows of the result, of first places or of the first ``top``."""
     rows = result.to_dicts()
+    if top > 1:
+        for row in rows:
+            estimate = result.accuracy(row["classes"], top=top)
+            row |= {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high, "interval": estimate.method}
+            row |= {"methods_low": math.nan, "methods_high": math.nan}
+    return rows
+
+
+def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str, Any], asked: dict[str, Any]) -> None:
+    with spoken():
+        rows = _rows(result, asked["top"])
+        needed = result.classes_needed(asked["half_width"]) if asked["half_width"] is not None else None
     reach = result.classes_until(until) if until is not None else None
     if form == "json":
         from .. import __version__
 
         said = {"n_resamples" if key == "resamples" else key: facts[key] for key in facts if key != "classes"}
         document = {"cutline": __version__, **said, **json.loads(result.to_json())}
+        if asked["top"] > 1:
+            document["predictions"] = to_jsonable(rows)
+        if needed is not None:
+            document["classes_needed"] = needed
         if reach is not None:
             document["classes_until"] = {
                 "accuracy": until,
@@ -189,4 +261,7 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
         if reach is not None:
             kept = pluralize(reach.value, "class", "classes")
             say(f"accuracy {until:g} is kept up to {kept} ({reach.low:,.0f} to {reach.high:,.0f})")
+        if needed is not None:
+            last = max([*result.k, result.n_classes])
+            say(f"for ± {asked['half_width']:g} at {last:,} classes, collect about {needed:,} classes")
         say(f"\n{settings_line(**facts)}")

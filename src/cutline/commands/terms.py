@@ -6,7 +6,20 @@ from ..errors import Terms
 
 _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
-    *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
+    *(
+        "missing",
+        "threads",
+        "recall",
+        "precision",
+        "specificity",
+        "fpr",
+        "master",
+        "engine",
+        "until",
+        "score",
+        "top",
+        "metric",
+    ),
     *("plot", "html", "label", "weight", "delimiter", "quote", "decimal", "encoding"),
 )
 NAMES = {
@@ -20,6 +33,8 @@ NAMES = {
     "scores": "--score",
     "pos_label": "--positive",
     "k": "--classes",
+    "half_width": "--half-width",
+    "accuracies": "--accuracy",
     "memory_limit": "--memory-limit",
     "temp_directory": "--temp-directory",
     "measures": "--measure",

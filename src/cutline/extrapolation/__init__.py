@@ -11,6 +11,8 @@ from .extrapolator import AccuracyExtrapolator, extrapolate
 from .favorability import Favorability
 from .methods import Method, every_method
 from .notes import Note
+from .open_set import OpenSet, extrapolate_open_set, pair_favorability
+from .retrained_sizes import extrapolate_training
 
 __all__ = [
     "AccuracyExtrapolator",
@@ -19,6 +21,10 @@ __all__ = [
     "Method",
     "Note",
     "Observed",
+    "OpenSet",
     "every_method",
     "extrapolate",
+    "extrapolate_open_set",
+    "extrapolate_training",
+    "pair_favorability",
 ]

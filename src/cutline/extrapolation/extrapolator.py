@@ -39,7 +39,13 @@ _TIMES = (2, 5, 10)
 _NOT_IN_AUTO = ("spline",)
 _MANY_TIES = 0.01
 _FLAG = RULES["marginal"]
-_OPTIONS = {"ties": one_of(*TIE_RULES), "interval": _FLAG, "distance": _FLAG, "templates": one_of("best", "mean")}
+_OPTIONS = {
+    "ties": one_of(*TIE_RULES),
+    "interval": _FLAG,
+    "distance": _FLAG,
+    "candidates": _FLAG,
+    "templates": one_of("best", "mean"),
+}
 
 
 class AccuracyExtrapolator:
@@ -259,6 +265,7 @@ def extrapolate(
     gallery_labels: Any = None,
     metric: Metric = "euclidean",
     templates: str = "best",
+    candidates: bool = False,
     wins: Any = None,
     tied: Any = None,
     n_classes: int | None = None,
@@ -278,7 +285,8 @@ def extrapolate(
     parts and resamples then are of families, and ``k`` classes are so many whole families.
 
     Several columns or gallery rows of one class (``classes`` or ``gallery_labels`` repeat its name) are its templates:
-    their best score counts, or with ``templates="mean"`` their mean.
+    their best score counts, or with ``templates="mean"`` their mean. With ``candidates=True`` a row is a candidate
+    list: a score that is missing (nan) is below all that are there, and only ranks are read.
 
     ``AGA_k = E[U^(k−1)]``, where ``U`` is the chance that the right class outscores one random competitor (Zheng,
     Achanta & Benjamini, Theorem 2): the distribution of ``U`` is estimated by ``method`` and read at every ``k``.
@@ -311,7 +319,8 @@ def extrapolate(
         raise InputError("groups", "needs to know which class beat which", "give {scores}, or {gallery} and {probes}")
     task: ObservedTask
     if scores is not None:
-        options = {"classes": classes, "distance": bool(distance), "groups": groups, "templates": templates}
+        options: dict[str, Any] = {"classes": classes, "distance": bool(distance), "groups": groups}
+        options |= {"templates": templates, "candidates": candidates}
         task = from_scores(scores, labels, ties=ties, **options)
     elif gallery is not None:
         if probes is None:

@@ -32,14 +32,17 @@ def from_scores(
     ties: str = "random",
     groups: Any = None,
     templates: str = "best",
+    candidates: bool = False,
     keep: int = LARGEST_KEPT,
 ) -> ScoreTask:
     """A matrix of test cases × classes and the true class of every case.
 
+    With ``candidates`` a row is a candidate list: a score that is missing (nan) is below all that are there.
+
     A class may have several columns (``classes`` then repeats its name): ``templates`` says whether the best or the
     mean of them counts.
     """
-    matrix = _matrix(scores, "scores")
+    matrix = number_matrix(scores, "scores")
     n_cases, n_columns = matrix.shape
     if n_columns < 2:
         raise InputError("scores", f"has {n_columns} column(s)", "a task needs at least two classes, one column each")
@@ -66,12 +69,16 @@ def from_scores(
     for start in range(0, n_cases, step):
         block = np.asarray(matrix[start : start + step], dtype=np.float64)
         bad = np.isnan(block)
-        if bad.any():
+        if candidates:
+            block = np.where(bad, np.inf if distance else -np.inf, block)
+        elif bad.any():
             row, column = (int(place) for place in np.argwhere(bad)[0])
             raise InputError(
-                "scores", f"is missing (nan) in column {column}", "drop the case or give the score a value",
+                "scores",
+                f"is missing (nan) in column {column}",
+                "drop the case, give the score a value, or say {candidates=True} if missing means too low to be listed",
                 row=start + row,
-            )  # fmt: skip
+            )
         if probable:
             with np.errstate(divide="ignore"):
                 block = np.log(block)
@@ -102,7 +109,10 @@ def from_embeddings(
     keep: int = LARGEST_KEPT,
 ) -> ScoreTask:
     """Gallery embeddings, one or several per class, and probes to be recognised, compared a block at a time."""
-    known, asked = _floats(_matrix(gallery, "gallery"), "gallery"), _floats(_matrix(probes, "probes"), "probes")
+    known, asked = (
+        _floats(number_matrix(gallery, "gallery"), "gallery"),
+        _floats(number_matrix(probes, "probes"), "probes"),
+    )
     if known.shape[1] != asked.shape[1]:
         raise InputError(
             "probes", f"has {asked.shape[1]} dimensions against {known.shape[1]} in the gallery",
@@ -372,7 +382,8 @@ def _plain(values: Any) -> NDArray[Any]:
     return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
-def _matrix(values: Any, name: str) -> NDArray[Any]:
+def number_matrix(values: Any, name: str) -> NDArray[Any]:
+    """A table of numbers from whatever holds one."""
     array = _plain(values)
     if array.ndim != 2:
         raise InputError(name, f"has {array.ndim} dimension(s)", "give a table with two: rows and columns")

@@ -1,0 +1,106 @@
+"""Classifiers that learn all classes together: retrain at several sizes, and follow the accuracy that is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, show
+from ..validate import check_whole, checked
+from .class_bootstrap import compressed
+from .extrapolation_result import Extrapolation, Observed
+from .favorability import Favorability
+from .methods import every_method
+from .notes import NOT_MARGINAL, Note
+from .tasks import CurveTask
+
+_METHODS = ("gaussian", "probit_normal", "exponential")
+
+
+@checked
+def extrapolate_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Sequence[int],
+    k: int | Sequence[int] | None = None,
+    n_rounds: int = 10,
+    test_share: float = 0.5,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Extrapolation:
+    """Accuracy at more classes for a classifier that is not marginal (softmax, k-nearest neighbours, trees).
+
+    In every round the estimator is cloned and trained on random classes of each of ``sizes``, as many as there are at
+    most, and tested on held-out cases of those classes; the mean accuracies by size are extrapolated by the methods
+    that read curves alone. The interval comes from refitting the curve of every round, so it shows how accuracy varies
+    with the classes drawn and with the split; rounds overlap in their classes, so it is short where the largest size is
+    close to all classes. The number of training cases per class stays what it is.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(40), 10)
+    >>> X = rng.normal(size=(40, 4))[y] + 0.4 * rng.normal(size=(400, 4))
+    >>> ex = extrapolate_training(KNeighborsClassifier(3), X, y, sizes=[5, 10, 20, 40], k=[80], n_rounds=3)
+    >>> ex.accuracy(80).value < ex.observed[5].value
+    True
+    """
+    from sklearn.base import clone
+
+    points, labels = np.asarray(X), np.asarray(y)
+    if points.shape[0] != labels.shape[0]:
+        raise InputError("y", f"has {labels.shape[0]} labels for {points.shape[0]} rows", "give one per row")
+    classes = np.unique(labels)
+    wanted = sorted({check_whole(size, "sizes", 2) for size in sizes})
+    if len(wanted) < 2 or wanted[-1] > classes.size:
+        raise InputError(
+            "sizes", f"is {show(list(sizes))} for {classes.size} classes", "give two or more sizes, none above that"
+        )
+    seen = np.empty((n_rounds, len(wanted)))
+    for number in range(n_rounds):
+        rng = np.random.default_rng([seed, number])
+        order = rng.permutation(classes)
+        test = rng.random(labels.size) < test_share
+        for place, size in enumerate(wanted):
+            inside = np.isin(labels, order[:size])
+            model = clone(estimator).fit(points[inside & ~test], labels[inside & ~test])
+            seen[number, place] = np.mean(model.predict(points[inside & test]) == labels[inside & test])
+    sizes_seen = np.array(wanted, dtype=np.float64)
+
+    def fitted(accuracy: Any) -> dict[str, Favorability]:
+        evidence = CurveTask(sizes_seen, np.clip(accuracy, 0.0, 1.0)).whole()
+        return {name: every_method()[name].variants()[-1].fit(evidence) for name in _METHODS}
+
+    from .favorability import mix
+
+    share = [1.0 / len(_METHODS)] * len(_METHODS)
+    fits = fitted(seen.mean(axis=0))
+    error = seen.std(axis=0, ddof=1) / np.sqrt(n_rounds) if n_rounds > 1 else np.full(sizes_seen.size, np.nan)
+    largest = wanted[-1]
+    asked = (2 * largest, 5 * largest) if k is None else tuple([k] if isinstance(k, int) else k)
+    return Extrapolation(
+        n_classes=largest,
+        n_cases=int(labels.size),
+        observed=Observed(sizes_seen, seen.mean(axis=0), error, "spread between rounds", level, largest),
+        method=f"retrained at {', '.join(map(str, wanted))} classes",
+        favorability=mix(list(fits.values()), share),
+        fits=fits,
+        weights=dict(zip(fits, share, strict=True)),
+        plausible=tuple(fits),
+        replicates=tuple(compressed(mix(list(fitted(row).values()), share)) for row in seen) if n_rounds > 1 else (),
+        k=tuple(check_whole(size, "k", 1) for size in asked),
+        level=level,
+        general_notes=(
+            Note(
+                NOT_MARGINAL,
+                "The estimator was retrained at {sizes}: no theory says how its accuracy goes on, only the shape of "
+                "what was seen.",
+                sizes=", ".join(map(str, wanted)),
+            ),
+        ),
+    )

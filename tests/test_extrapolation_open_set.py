@@ -1,0 +1,120 @@
+"""Strangers, comparisons one to one, candidate lists, and classifiers that are retrained at several sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.errors import InputError
+
+
+def near(probes: np.ndarray, gallery: np.ndarray) -> np.ndarray:
+    square = (probes**2).sum(axis=1)[:, None] + (gallery**2).sum(axis=1)[None] - 2 * probes @ gallery.T
+    return -np.sqrt(np.maximum(square, 0.0))
+
+
+def test_open_set_rates_at_ten_times_the_gallery() -> None:
+    rng = np.random.default_rng(1)
+    gallery = rng.normal(size=(3000, 12))
+    probes, strangers = gallery + 0.35 * rng.normal(size=gallery.shape), rng.normal(size=(1500, 12))
+    known = slice(0, 300)
+    ex = cl.extrapolate_open_set(
+        near(probes[known], gallery[known]), strangers=near(strangers[:600], gallery[known]), k=[300, 3000], fpir=0.05
+    )
+    of_strangers = near(strangers, gallery).max(axis=1)
+    threshold = np.quantile(of_strangers, 0.95)
+    scores = near(probes, gallery)
+    right = scores.argmax(axis=1) == np.arange(3000)
+    truth = 1.0 - np.mean(right & (scores[np.arange(3000), np.arange(3000)] > threshold))
+    assert ex[3000].value == pytest.approx(truth, abs=0.06)
+    assert ex[3000].low <= ex[3000].value <= ex[3000].high
+    assert ex[300].value < ex[3000].value
+    rows = ex.to_dicts()
+    assert rows[1]["threshold"] > rows[0]["threshold"]
+    # The threshold of the small gallery lets many more strangers pass in the large one.
+    assert rows[1]["fpir_at_first_threshold"] == pytest.approx(np.mean(of_strangers > rows[0]["threshold"]), abs=0.1)
+
+
+def test_open_set_counts_distances_alike_and_refuses_other_columns() -> None:
+    rng = np.random.default_rng(2)
+    gallery = rng.normal(size=(80, 8))
+    probes, strangers = gallery + 0.3 * rng.normal(size=gallery.shape), rng.normal(size=(100, 8))
+    one = cl.extrapolate_open_set(near(probes, gallery), strangers=near(strangers, gallery), k=[800], fpir=0.1)
+    other = cl.extrapolate_open_set(
+        -near(probes, gallery), strangers=-near(strangers, gallery), k=[800], fpir=0.1, distance=True
+    )
+    assert one[800] == other[800]
+    assert one.to_dicts()[0]["threshold"] == -other.to_dicts()[0]["threshold"]
+    with pytest.raises(InputError, match="strangers has 79 columns for 80 classes"):
+        cl.extrapolate_open_set(near(probes, gallery), strangers=near(strangers, gallery)[:, :79], k=[800])
+    with pytest.raises(InputError, match="k is 5, which was not asked for"):
+        one[5]
+
+
+def test_one_to_one_scores_hold_where_impostors_follow_one_law_and_not_where_they_do_not() -> None:
+    rng = np.random.default_rng(3)
+    genuine = rng.normal(3.5, 1.0, size=400)
+    same_law = rng.normal(size=(400, 999))
+    truth = float(np.mean(genuine > same_law.max(axis=1)))
+    fit = cl.pair_favorability(genuine, rng.normal(size=40_000))
+    assert fit.accuracy(1000)[0] == pytest.approx(truth, abs=0.04)
+    place = rng.normal(0.0, 1.0, size=(400, 1))  # every case has its own level of scores
+    fit = cl.pair_favorability(genuine + place[:, 0], (same_law[:, :100] + place).ravel())
+    assert fit.accuracy(1000)[0] < truth - 0.1
+
+
+def test_candidate_lists_are_ranks_with_the_rest_below() -> None:
+    rng = np.random.default_rng(4)
+    people = rng.normal(size=(60, 5))
+    scores = near(people + 0.4 * rng.normal(size=people.shape), people)
+    listed = np.where(scores >= np.sort(scores, axis=1)[:, -10:-9], scores, np.nan)
+    whole = cl.extrapolate(scores, method="mixture", interval=False)
+    ex = cl.extrapolate(listed, k=[120], candidates=True, method="mixture", interval=False)
+    assert ex.observed.test_accuracy == whole.observed.test_accuracy
+    assert ex.observed[30].value == pytest.approx(whole.observed[30].value, abs=0.02)
+    with pytest.raises(InputError, match=r"candidates=True"):
+        cl.extrapolate(listed)
+
+
+def test_retraining_follows_what_is_seen_for_a_classifier_that_is_not_marginal() -> None:
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    rng = np.random.default_rng(5)
+    labels = np.repeat(np.arange(160), 8)
+    points = rng.normal(size=(160, 4))[labels] + 0.35 * rng.normal(size=(labels.size, 4))
+    seen = labels < 40
+    ex = cl.extrapolate_training(
+        neighbors.KNeighborsClassifier(5), points[seen], labels[seen], sizes=[10, 20, 40], k=[160], n_rounds=6
+    )
+    truths = []
+    for number in range(3):
+        test = np.random.default_rng(number).random(labels.size) < 0.5
+        model = neighbors.KNeighborsClassifier(5).fit(points[~test], labels[~test])
+        truths.append(np.mean(model.predict(points[test]) == labels[test]))
+    assert ex.accuracy(160).value == pytest.approx(np.mean(truths), abs=0.12)
+    assert ex.accuracy(160).low <= ex.accuracy(160).value <= ex.accuracy(160).high
+    with pytest.raises(InputError, match="sizes is"):
+        cl.extrapolate_training(neighbors.KNeighborsClassifier(5), points[seen], labels[seen], sizes=[10, 50])
+
+
+def test_splines_with_other_knots_and_constraints() -> None:
+    from cutline.extrapolation.curve_methods import FunctionBasis, LinearSpline
+    from cutline.extrapolation.evidence import Evidence
+
+    k = np.arange(2.0, 41.0)
+    evidence = Evidence(40, pairs=(k, 0.3 + 0.7 * 2 * (1 - 0.5**k) / k))  # U uniform on (½, 1), or 1
+    fits = {
+        c: LinearSpline(knots=tuple(np.arange(0, 1, 0.05)), constraint=c).fit(evidence)
+        for c in ("convex", "monotone", "none")
+    }
+    residual = {c: np.linalg.norm(fit.accuracy(k) - evidence.curve[1]) for c, fit in fits.items()}
+    assert residual["none"] <= residual["monotone"] + 1e-9
+    assert residual["monotone"] <= residual["convex"] + 1e-9
+    u = np.linspace(0, 0.999, 200)
+    assert (np.diff(fits["monotone"].cdf(u)) >= -1e-9).all()
+    for fit in fits.values():
+        assert fit.accuracy(80)[0] == pytest.approx(0.3 + 0.7 * 2 / 80, abs=5e-3)
+    own = FunctionBasis((lambda u: np.clip(2 * u - 1, 0, None), lambda u: u)).fit(evidence)
+    assert own.accuracy(80)[0] == pytest.approx(0.3 + 0.7 * 2 / 80, abs=5e-3)
+    with pytest.raises(InputError, match="constraint is 'wavy'"):
+        LinearSpline(constraint="wavy")  # type: ignore[arg-type]
