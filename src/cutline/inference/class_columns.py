@@ -28,7 +28,7 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
             values = {"roc_auc": auc, "average_precision": precision}
             found.append({name: Estimate(name, v, reason=reason if v != v else "") for name, v in values.items()})
             continue
-        ranked, out, slopes = totals.column_order(at), np.zeros((2, n)), np.zeros((2, 3, k))
+        ranked, out, slopes = totals.column_order(at), np.zeros((n, 2)), np.zeros((2, 3, k))
         slopes[0, 0, at] = slopes[1, 2, at] = 1.0
         class_kernels.add_influence(
             ranked.order,
@@ -43,7 +43,7 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
             out,
             squares,
         )
-        errors = [math.sqrt(variance_of(by_unit(part * sample.row_weight, sample.cluster))) for part in out]
+        errors = [math.sqrt(variance_of(by_unit(part * sample.row_weight, sample.cluster))) for part in out.T]
         rows = np.count_nonzero(sample.code == at)
         trials = float(min(rows, n - rows))
         (low, high), method = delta_interval(auc, errors[0], "logit", (0.0, 1.0), trials, level)

@@ -134,7 +134,7 @@ def _add_columns(
     sample, truth = totals.sample, totals.decisions.truth
     n = len(sample)
     table = np.stack([np.stack([slopes[spec][area] for area in COLUMN_AREAS]) for spec in specs])
-    out, work, squares = np.zeros((len(specs), n)), np.empty((4, n)), np.zeros((sample.n_classes, 2))
+    out, work, squares = np.zeros((n, len(specs))), np.empty((4, n)), np.zeros((sample.n_classes, 2))
     for k in range(sample.n_classes):
         if truth[k] == 0 or truth[k] == truth.sum() or not table[:, :, k].any():
             continue
@@ -152,7 +152,7 @@ def _add_columns(
             out,
             squares[k],
         )
-    for spec, added in zip(specs, out, strict=True):
+    for spec, added in zip(specs, np.ascontiguousarray(out.T), strict=True):
         if "pair_auc" in spec.areas:  # a pair's area does not change when all cases of one class grow alike
             means = np.bincount(sample.code, weights=added * sample.row_weight, minlength=len(truth)) / truth
             added -= means[sample.code]

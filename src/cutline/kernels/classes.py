@@ -179,7 +179,7 @@ def add_influence(
     out: Any,
     squares: Any,
 ) -> None:
-    """Add to ``out[m]`` each row's part in the areas of class ``k``, times the slope of measure m in each area.
+    """Add to ``out[:, m]`` each row's part in the areas of class ``k``, times the slope of measure m in each area.
 
     A row's part is the derivative of the area by the row's weight; that of the mean over the other classes is to be
     centred within each class afterwards. ``areas``: the three areas of ``sum_column``;
@@ -189,9 +189,13 @@ def add_influence(
     n_classes = len(totals)
     positives = totals[k]
     rest = totals.sum() - positives
-    n, n_measures = len(order), out.shape[0]
+    n, n_measures = len(order), out.shape[1]
     others = np.float64(n_classes - 1)
-    # down the list: what lies above each place; ``work[3]`` sums hits·TP/T² and hits·FP/T² by place, as needed below
+    kinds, cases = np.empty(n, np.int32), np.empty(n)
+    for at in range(n):
+        kinds[at], cases[at] = code[order[at]], weight[order[at]]
+    inverse = 1.0 / totals
+    # down the list: positives above each place (half of a tie's own), all up to the end of its tie, and the tie's own
     above, negatives = 0.0, 0.0
     i = 0
     while i < n:
@@ -200,11 +204,10 @@ def add_influence(
             last += 1
         hits, misses = 0.0, 0.0
         for at in range(i, last + 1):
-            row = order[at]
-            if code[row] == k:
-                hits += weight[row]
+            if kinds[at] == k:
+                hits += cases[at]
             else:
-                misses += weight[row]
+                misses += cases[at]
         for at in range(i, last + 1):
             work[0, at] = above + 0.5 * hits
             work[1, at] = above + hits
@@ -223,27 +226,25 @@ def add_influence(
         hits, tp, fp = work[3, i], work[1, i], work[2, i]
         misses, part = 0.0, 0.0
         for at in range(first, i + 1):
-            row = order[at]
-            if code[row] != k:
-                misses += weight[row]
-                part += weight[row] / totals[code[row]]
+            if kinds[at] != k:
+                misses += cases[at]
+                part += cases[at] * inverse[kinds[at]]
         whole = tp + fp
         if hits > 0.0:
             lost += hits * tp / (whole * whole)
             gained += hits * fp / (whole * whole)
         for at in range(first, i + 1):
-            row = order[at]
-            if code[row] == k:
+            if kinds[at] == k:
                 of_auc = (below + 0.5 * misses) / (positives * rest) - areas[0] / positives
                 of_mean = (shares + 0.5 * part) / (positives * others) - areas[1] / positives
                 of_precision = (tp / whole + gained - areas[2]) / positives
             else:
-                share = totals[code[row]]
                 of_auc = work[0, at] / (positives * rest) - areas[0] / rest
-                of_mean = work[0, at] / (positives * share * others)  # centred class by class afterwards
+                of_mean = work[0, at] * inverse[kinds[at]] / (positives * others)  # centred class by class afterwards
                 of_precision = -lost / positives
-            squares[0] += (weight[row] * of_auc) ** 2
-            squares[1] += (weight[row] * of_precision) ** 2
+            squares[0] += (cases[at] * of_auc) ** 2
+            squares[1] += (cases[at] * of_precision) ** 2
+            row = order[at]
             for m in range(n_measures):
                 value = 0.0
                 if slopes[m, 0, k] != 0.0:
@@ -252,7 +253,7 @@ def add_influence(
                     value += slopes[m, 1, k] * of_mean
                 if slopes[m, 2, k] != 0.0:
                     value += slopes[m, 2, k] * of_precision
-                out[m, row] += value
+                out[row, m] += value
         below += misses
         shares += part
         i = first - 1

@@ -1,0 +1,241 @@
+"""Several classes: speed against scikit-learn, memory, and how often the intervals hold the true value.
+
+    python benchmarks/classes.py                     all of it, a few minutes
+    python benchmarks/classes.py --only speed        ratios from one run, warm, best of several
+    python benchmarks/classes.py --only memory       1,000 classes × 100,000 rows
+    python benchmarks/classes.py --only coverage     simulated coverage of the 95 % intervals (--samples 400)
+
+Coverage: a population of known shares and scores (rows of softmax of normal scores, the real class raised); the truth
+is the value on 400,000 further rows. A sample in which a measure has no value is left out of its count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import (
+    classification_report,
+    confusion_matrix,
+    log_loss,
+    roc_auc_score,
+)
+
+import cutline as cl
+from core import best, line
+
+TRUTH_ROWS = 400_000
+
+
+def population(
+    rng: np.random.Generator, n: int, shares: Sequence[float], strength: float, spread: float = 1.3
+) -> tuple[np.ndarray, np.ndarray]:
+    """Classes and rows of probabilities."""
+    share = np.asarray(shares) / np.sum(shares)
+    code = rng.choice(len(share), n, p=share)
+    z = spread * rng.normal(size=(n, len(share))) + np.log(share)
+    z[np.arange(n), code] += strength
+    p = np.exp(z - z.max(axis=1, keepdims=True))
+    return code, p / p.sum(axis=1, keepdims=True)
+
+
+def speed() -> None:
+    """The whole catalogue, and 1,000 replicates of it, against scikit-learn's functions."""
+    y, p = population(np.random.default_rng(0), 100_000, [1.0] * 10, 2.0)
+    said = p.argmax(axis=1)
+
+    def theirs() -> None:
+        classification_report(y, said)
+        log_loss(y, p)
+        roc_auc_score(y, p, multi_class="ovr")
+        confusion_matrix(y, said)
+
+    def ours() -> object:
+        return cl.evaluate_classes(y, p, ordered=True, interval=None).confusion
+
+    base = best(theirs, 3)
+    line("catalogue, 10⁵ rows × 10 classes, times faster", f"{base / best(ours, 7):.1f}×", "5×", "")
+    with_intervals = best(lambda: cl.evaluate_classes(y, p, ordered=True), 3)
+    line("the same with closed-form intervals, times faster", f"{base / with_intervals:.1f}×", "", "")
+    replicates = 1000
+    drawn = best(
+        lambda: cl.evaluate_classes(y, p, ordered=True, interval="percentile", n_resamples=replicates, progress=False),
+        1,
+    )
+    rng = np.random.default_rng(1)
+    rows = [rng.integers(0, len(y), len(y)) for _ in range(2)]
+
+    def one_by_one() -> None:
+        for drawn_rows in rows:
+            of_y, of_p, of_said = y[drawn_rows], p[drawn_rows], said[drawn_rows]
+            classification_report(of_y, of_said)
+            log_loss(of_y, of_p)
+            roc_auc_score(of_y, of_p, multi_class="ovr")
+            confusion_matrix(of_y, of_said)
+
+    each = best(one_by_one, 1) / len(rows)
+    line("1,000 bootstrap replicates of all, times faster than a loop", f"{each * replicates / drawn:.0f}×", "40×", "")
+
+
+MEMORY = """
+import numpy as np, sys, time
+import cutline as cl
+from core import high_water
+from classes import population
+y, p = population(np.random.default_rng(0), 1000, [1.0] * 1000, 3.0)
+cl.evaluate_classes(np.arange(1000), p, interval={interval!r}, classes=range(1000))
+rng = np.random.default_rng(0)
+n, k = 100_000, 1000
+y = rng.integers(0, k, n)
+p = np.empty((n, k))
+for i in range(0, n, 10_000):
+    z = rng.random((10_000, k)) ** 8
+    z[np.arange(10_000), y[i : i + 10_000]] += 0.5
+    p[i : i + 10_000] = z / z.sum(axis=1, keepdims=True)
+before = high_water()
+begun = time.perf_counter()
+ev = cl.evaluate_classes(y, p, interval={interval!r})
+print(high_water() / p.nbytes, time.perf_counter() - begun)
+"""
+
+
+def memory() -> None:
+    """Peak memory of the whole process, in multiples of the matrix of scores."""
+    for interval, what in ((None, "without"), ("auto", "with")):
+        code = MEMORY.format(interval=interval)
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=True, cwd=Path(__file__).parent, capture_output=True, text=True
+        )
+        peak, seconds = map(float, done.stdout.split())
+        line(
+            f"1,000 classes × 10⁵ rows {what} intervals: process's peak, × the matrix",
+            f"{peak:.2f}×, {seconds:.0f} s",
+            "≤ 2×",
+            "",
+        )
+
+
+DESIGNS = {
+    "4 classes, one 5 %, accuracy .66": ([0.4, 0.35, 0.2, 0.05], 1.5, 200),
+    "4 classes, one 5 %, accuracy .93": ([0.4, 0.35, 0.2, 0.05], 3.5, 200),
+    "10 equal classes": ([1.0] * 10, 2.5, 300),
+    "3 classes, n = 1,000": ([0.5, 0.3, 0.2], 2.0, 1000),
+}
+
+
+def coverage(samples: int, interval: str) -> None:
+    """Share of samples whose interval holds the truth, by measure and design; and of differences between models."""
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, (shares, strength, n) in DESIGNS.items():
+        rng = np.random.default_rng(7)
+        classes = range(len(shares))
+        y, p = population(rng, TRUTH_ROWS, shares, strength)
+        truth = cl.evaluate_classes(y, p, ordered=True, interval=None, classes=classes)
+        held: dict[str, list[bool]] = defaultdict(list)
+        for s in range(samples):
+            y, p = population(rng, n, shares, strength)
+            ev = cl.evaluate_classes(
+                y, p, ordered=True, classes=classes, interval=interval, n_resamples=500, seed=s, progress=False
+            )
+            for key in ev:
+                if ev[key].value == ev[key].value:
+                    held[key].append(ev[key].low <= truth[key].value <= ev[key].high)
+        for key, found in held.items():
+            table[key][name] = f"{np.mean(found):.3f}" + ("" if len(found) == samples else f" ({len(found)})")
+    _print(table, list(DESIGNS), f"95 % intervals ({interval}), {samples} samples each")
+
+
+def differences(samples: int) -> None:
+    """Coverage of differences between two models on the same cases, and how often equal models are called unequal."""
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    shares, n = [0.4, 0.35, 0.2, 0.05], 200
+    for name, (one, two) in {"unequal models": (2.5, 1.8), "equal models": (2.0, 2.0)}.items():
+        rng = np.random.default_rng(11)
+
+        def draw(rows: int, one: float = one, two: float = two, rng: np.random.Generator = rng) -> tuple:
+            share = np.asarray(shares)
+            code = rng.choice(4, rows, p=share)
+            common = rng.normal(size=(rows, 4))
+            made = []
+            for strength in (one, two):
+                z = 0.9 * common + 0.9 * rng.normal(size=(rows, 4)) + np.log(share)
+                z[np.arange(rows), code] += strength
+                q = np.exp(z)
+                made.append(q / q.sum(axis=1, keepdims=True))
+            return code, *made
+
+        y, p, q = draw(TRUTH_ROWS)
+        truth = cl.compare_classes(y, {"a": p, "b": q}, ordered=True, interval=None, classes=range(4))
+        held: dict[str, list[bool]] = defaultdict(list)
+        for _ in range(samples):
+            y, p, q = draw(n)
+            cmp = cl.compare_classes(y, {"a": p, "b": q}, ordered=True, classes=range(4))
+            for row in cmp.differences:
+                if row["low"] == row["low"]:
+                    real = truth.difference("a", "b", row["measure"])["difference"]
+                    held[row["measure"]].append(row["low"] <= real <= row["high"])
+        for key, found in held.items():
+            table[key][name] = f"{np.mean(found):.3f}"
+    _print(
+        table, ["unequal models", "equal models"], f"95 % intervals of paired differences, n = 200, {samples} samples"
+    )
+
+
+def promises(samples: int) -> None:
+    """How often abstention keeps its promise on new cases; at least as often as its confidence says."""
+    rng = np.random.default_rng(3)
+    shares = [0.4, 0.35, 0.2, 0.05]
+    y, p = population(rng, TRUTH_ROWS, shares, 2.0)
+    top, right = p.max(axis=1), p.argmax(axis=1) == y
+    for n in (300, 2000):
+        kept, given, covered = 0, 0, []
+        for _ in range(samples):
+            of_y, of_p = population(rng, n, shares, 2.0)
+            cut = cl.evaluate_classes(of_y, of_p, interval=None, measures=["accuracy"], classes=range(4)).abstain(
+                0.85, confidence=0.9
+            )
+            covered.append(cut.coverage)
+            if cut.threshold is not None:
+                given += 1
+                kept += bool(right[top >= cut.threshold].mean() >= 0.85)
+        share = kept / given if given else math.nan
+        print(
+            f"abstain(0.85, confidence=0.9), n = {n:,}: kept in {share:.3f} of {given} samples with a cut; "
+            f"mean coverage {np.mean(covered):.2f}",
+            flush=True,
+        )
+
+
+def _print(table: dict[str, dict[str, str]], columns: list[str], title: str) -> None:
+    print(f"\n{title}")
+    print(f"{'measure':<34}" + "".join(f"{column:>36}" for column in columns))
+    for key, row in table.items():
+        print(f"{key:<34}" + "".join(f"{row.get(column, ''):>36}" for column in columns), flush=True)
+
+
+def main() -> None:
+    """Print what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=("speed", "memory", "coverage"))
+    parser.add_argument("--samples", type=int, default=400)
+    parser.add_argument("--interval", default="auto")
+    asked = parser.parse_args()
+    if asked.only in (None, "speed"):
+        line("work", "measured", "must", "aim")
+        speed()
+    if asked.only in (None, "memory"):
+        memory()
+    if asked.only in (None, "coverage"):
+        coverage(asked.samples, asked.interval)
+        differences(asked.samples)
+        promises(asked.samples)
+
+
+if __name__ == "__main__":
+    main()
