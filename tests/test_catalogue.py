@@ -79,6 +79,9 @@ NAMES = [
     "average_hit_rate",
     "average_qrecall",
     "pem",
+    "hand_till_auc",
+    "top_t_accuracy",
+    "risk_coverage_area",
     "mean_average_precision",
     "ranked_probability_score",
     "triplet_loss",
@@ -560,6 +563,9 @@ def test_perfect_is_what_perfect_scores_give(m: Any, n_pos: int, n_neg: int) -> 
 
 
 OTHERS_AT_THEIR_BEST: dict[str, Any] = {
+    "hand_till_auc": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
+    "top_t_accuracy": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
+    "risk_coverage_area": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
     "mean_average_precision": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
     "ranked_probability_score": lambda f: f(list("aabc"), np.eye(3)[[0, 0, 1, 2]]),
     "triplet_loss": lambda f: f([[1.0, 0.0]], [[1.0, 0.0]], [[-1.0, 0.0]], margin=2.0),

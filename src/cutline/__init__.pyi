@@ -75,6 +75,9 @@ from .inference.retraining import (
     OutOfBag as OutOfBag,
     permutation_test as permutation_test,
 )
+from .inference.triplets import (
+    triplet_loss_estimate as triplet_loss_estimate,
+)
 from .catalogue.classes import (
     class_measure as class_measure,
     class_measures as class_measures,
@@ -84,9 +87,12 @@ from .catalogue.declare import (
     measures as measures,
     parse_measure as parse_measure,
 )
-from .catalogue.multiclass import (
+from .catalogue.other_shapes import (
+    hand_till_auc as hand_till_auc,
     mean_average_precision as mean_average_precision,
     ranked_probability_score as ranked_probability_score,
+    risk_coverage_area as risk_coverage_area,
+    top_t_accuracy as top_t_accuracy,
     triplet_loss as triplet_loss,
 )
 from .catalogue.probability import (

@@ -14,7 +14,7 @@ import numpy as np
 from .catalogue.compute import why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
-from .catalogue.multiclass import labelled_matrix
+from .class_sample import make_class_sample
 from .curves import Curve, curve, hull_points
 from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
@@ -419,15 +419,10 @@ def one_vs_rest(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None
     """
     if "pos_label" in options:
         raise InputError("one_vs_rest makes each class positive in turn; it takes no pos_label")
-    label, matrix, names = labelled_matrix(y_true, score_matrix, classes)
-    values = label.tolist()
+    sample = make_class_sample(y_true, score_matrix, classes=classes)
+    assert sample.matrix is not None
     evaluations = {
-        name: evaluate(
-            np.array([value == name for value in values]),
-            np.ascontiguousarray(matrix[:, column]),
-            name=str(name),
-            **options,
-        )
-        for column, name in enumerate(names)
+        name: evaluate(sample.code == column, np.ascontiguousarray(sample.matrix[:, column]), name=str(name), **options)
+        for column, name in enumerate(sample.classes)
     }
     return OneVsRest(evaluations)

@@ -37,6 +37,8 @@ OPTIONS = {
     "gamma": "how much easy cases are played down; 0 not at all",
     "zero_recall_precision": "precision at recall 0: 0 as printed in the paper, or 1",
     "g": "worth of a place (worst = 1): a non-decreasing function of an array of places",
+    "t": "how many of the highest classes are looked at",
+    "sample_weight": "how many cases each row stands for",
     "classes": "class of each column, in order; None takes the sorted labels, or a frame's column names",
     "margin": "how much farther than the positive the negative must be",
     "normalize": "whether to scale embeddings to length 1; without it they must have it",
@@ -235,7 +237,7 @@ class Measure:
     def when_undefined(self) -> str:
         """What becomes of an undefined value."""
         if self.family == "other":
-            return "refused"
+            return "nan"
         return "refused; nan, with the reason, in an evaluation" if self.one_class_needs else "nan"
 
     @property

@@ -89,7 +89,12 @@ def closed_interval(
         joined = mean_interval(spec, value, units, totals, influence, level)
         if joined is not None:
             return joined, "mover"
-    error = math.sqrt(variance_of(units))
+    variance = variance_of(units)
+    if spec.measure.name == "hand_till_auc" and sample.cluster is None:  # classes are independent: n − 1 for each
+        sizes = np.bincount(sample.code, minlength=sample.n_classes)
+        with np.errstate(divide="ignore"):
+            variance = float((sizes / (sizes - 1.0))[sample.code] @ units**2)
+    error = math.sqrt(variance) if math.isfinite(variance) else math.nan
     scale = "plain" if interval == "delta" else spec.scale
     return delta_interval(value, error, scale, spec.range, _trials_at_edge(spec, totals), level)
 

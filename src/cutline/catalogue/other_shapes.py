@@ -1,0 +1,174 @@
+"""Measures of other shapes as functions: a matrix of class scores, embeddings.
+
+The measures of class scores are declared in ``classes``; here they become functions that users call.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..class_sample import SUM_TOLERANCE, make_class_sample, score_matrix_of
+from ..errors import InputError, UndefinedWarning
+from ..validate import checked
+from .class_compute import ClassTotals
+from .classes import class_measure, class_reason, make_class_spec, why_inapplicable_to_classes
+from .declare import declare
+
+
+def _declared(name: str) -> Callable[[Callable[..., Any]], Callable[..., float]]:
+    """The facts of a measure of several classes, for the function of that name."""
+    one = class_measure(name)
+    return declare(
+        one.title,
+        "other",
+        formula=one.formula,
+        latex=one.latex,
+        reference=one.reference,
+        better=one.better,
+        range=one.range,
+        undefined=one.undefined,
+        rank_based=one.reads == "scores",
+        perfect=one.perfect,
+    )
+
+
+def _value(
+    name: str, y_true: Any, score_matrix: Any, classes: Sequence[Any] | None, sample_weight: Any, **options: Any
+) -> float:
+    """One value of a class matrix; what the measure cannot read is refused, an undefined value warned of."""
+    sample = make_class_sample(y_true, score_matrix, classes=classes, sample_weight=sample_weight)
+    spec = make_class_spec(class_measure(name), options)
+    if why_inapplicable_to_classes(spec, sample):
+        assert sample.matrix is not None
+        sums = sample.matrix.sum(axis=1)
+        bad = (sample.matrix < 0).any(axis=1) | (sample.matrix > 1).any(axis=1) | (np.abs(sums - 1) > SUM_TOLERANCE)
+        raise InputError(
+            "score_matrix",
+            "is not a distribution over the classes",
+            "each row needs probabilities that sum to 1",
+            row=sample.first_row(bad),
+        )
+    totals = ClassTotals(sample)
+    value = totals.values([spec])[spec]
+    if value != value:
+        reason = class_reason(spec, totals.sums([spec]), sample.classes)
+        warnings.warn(f"{name} is undefined here: {reason}", UndefinedWarning, stacklevel=3)
+    return value
+
+
+@_declared("hand_till_auc")
+def hand_till_auc(
+    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> float:
+    """Area under the ROC curve for several classes, pair by pair, so that the classes' shares do not matter.
+
+    >>> hand_till_auc(["a", "b", "c"], [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]])
+    1.0
+    """
+    return _value("hand_till_auc", y_true, score_matrix, classes, sample_weight)
+
+
+@_declared("top_t_accuracy")
+def top_t_accuracy(
+    y_true: Any, score_matrix: Any, *, t: int = 2, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> float:
+    """Share of cases whose real class is among the t highest; equal scores keep the order of the columns.
+
+    >>> top_t_accuracy(["a", "b", "c"], [[0.6, 0.3, 0.1], [0.6, 0.3, 0.1], [0.6, 0.3, 0.1]], t=2)
+    0.6666666666666666
+    """
+    return _value("top_t_accuracy", y_true, score_matrix, classes, sample_weight, t=t)
+
+
+@_declared("risk_coverage_area")
+def risk_coverage_area(
+    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> float:
+    """Mean error rate when only the most confident cases are answered, over all numbers of cases answered.
+
+    >>> risk_coverage_area(["a", "b"], [[0.9, 0.1], [0.6, 0.4]])
+    0.25
+    """
+    return _value("risk_coverage_area", y_true, score_matrix, classes, sample_weight)
+
+
+@_declared("mean_average_precision")
+def mean_average_precision(
+    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> float:
+    """Mean of the average precisions of all classes.
+
+    >>> mean_average_precision(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    1.0
+    """
+    return _value("mean_average_precision", y_true, score_matrix, classes, sample_weight)
+
+
+@_declared("ranked_probability_score")
+def ranked_probability_score(
+    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+) -> float:
+    """Squared distance between cumulative distributions over ordered classes; ``classes`` gives their order.
+
+    >>> ranked_probability_score(["win"], [[0.0, 1.0, 0.0]], classes=["win", "draw", "lose"])
+    0.5
+    """
+    return _value("ranked_probability_score", y_true, score_matrix, classes, sample_weight)
+
+
+@declare(
+    "Triplet loss",
+    "other",
+    better="lower",
+    range=(0.0, inf),
+    formula="Σ max(0, ‖a − p‖² − ‖a − n‖² + margin) over the triplets",
+    latex=r"\sum_{i=1}^N \max\{0, \|f(x_i^a) - f(x_i^p)\|^2 - \|f(x_i^a) - f(x_i^n)\|^2 + \mathrm{margin}\}",
+    reference="Berrar Def. 34, Eq. 42 (N counts triplets: erratum B19)",
+    perfect=0.0,
+)
+@checked
+def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, normalize: bool = False) -> float:
+    """Sum over triplets of embeddings by how much the negative is not farther than the positive plus a margin.
+
+    Embeddings must be of length 1 (Def. 34); ``normalize=True`` scales them.
+
+    >>> triplet_loss([[1.0, 0.0]], [[1.0, 0.0]], [[0.0, 1.0]], margin=0.5)
+    0.0
+    """
+    return float(triplet_losses(anchor, positive, negative, margin, normalize).sum())
+
+
+def triplet_losses(
+    anchor: Any, positive: Any, negative: Any, margin: float, normalize: bool = False
+) -> NDArray[np.float64]:
+    """The loss of each triplet."""
+    tables = {"anchor": anchor, "positive": positive, "negative": negative}
+    a, p, n = (_embedding(values, name, normalize) for name, values in tables.items())
+    if not a.shape == p.shape == n.shape:
+        shapes = f"has shape {a.shape}, but positive and negative have {p.shape} and {n.shape}"
+        raise InputError("anchor", shapes, "pass one row of the same length for each triplet")
+    gap = ((a - p) ** 2).sum(axis=1) - ((a - n) ** 2).sum(axis=1) + margin
+    return np.asarray(np.maximum(gap, 0.0))
+
+
+def _embedding(values: Any, argument: str, normalize: bool) -> NDArray[np.float64]:
+    table = score_matrix_of(values, argument).astype(np.float64)
+    if not np.isfinite(table).all():
+        row = int(np.argwhere(~np.isfinite(table))[0][0])
+        raise InputError(argument, "is not finite", "pass finite numbers", row=row)
+    length = np.sqrt((table**2).sum(axis=1))
+    if normalize and length.all():
+        return np.asarray(table / length[:, None])
+    off = np.abs(length - 1.0) > 1e-6
+    if off.any():
+        row = int(np.argmax(off))
+        raise InputError(
+            argument, f"has length {length[row]:.6g}, not 1", "scale the rows with {normalize=True}", row=row
+        )
+    return table
