@@ -236,29 +236,6 @@ def test_column_names_are_never_sql(tmp_path: Path) -> None:
     assert out["label"] == 'y" FROM x; --'
 
 
-def test_each_class_against_the_rest(tmp_path: Path) -> None:
-    path = tmp_path / "classes.csv"
-    rows = [
-        ("a", 0.5, 0.3, 0.2),
-        ("b", 0.2, 0.4, 0.4),
-        ("c", 0.1, 0.3, 0.6),
-        ("a", 0.4, 0.5, 0.1),
-        ("b", 0.3, 0.6, 0.1),
-    ]
-    path.write_text("class,p_a,p_b,p_c\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
-    arguments = ("evaluate", path, "--label", "class", "--score", "p_*")
-    out = json.loads(run(*arguments, "--format", "json", *FAST).stdout)
-    ovr = cl.one_vs_rest([r[0] for r in rows], [r[1:] for r in rows], classes=["a", "b", "c"], n_resamples=50)
-    found = {(row["class"], row["measure"]): row["value"] for row in out["classes"]}
-    for name in "abc":
-        assert found[name, "roc_auc"] == ovr[name]["roc_auc"].value
-    assert found["macro mean", "roc_auc"] == ovr.macro("roc_auc")
-    assert "macro mean" in run(*arguments, *FAST).stdout
-    assert "contradict" in refused(*arguments, "--positive", "a")
-    path.write_text("class,p_a,p_b\na,0.5,0.5\nz,0.1,0.9\n")
-    assert "'z'" in refused(*arguments)
-
-
 def test_class_names_are_what_the_wildcard_stands_for() -> None:
     assert class_names("p_*", ["p_cat", "p_a.b"]) == ["cat", "a.b"]
     assert class_names("?_score", ["x_score"]) == ["x"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue.classes import ClassSpec
+from .catalogue.classes import ClassSpec, default_class_specs
 from .class_evaluation import (
     CLASS_INTERVAL,
     ClassEvaluation,
@@ -135,7 +135,8 @@ def compare_classes(
 
     A model given as one column is taken as hard predictions. Differences are paired: their intervals come from both
     models' own intervals and the correlation between the rows' (or clusters') parts in both values; with
-    ``interval="bootstrap"`` both models see the same rows drawn. The accuracy's p-value is exact (McNemar). ``margin``: differences inside ± margin count as equivalent.
+    ``interval="bootstrap"`` both models see the same rows drawn. The accuracy's p-value is exact (McNemar). ``margin``:
+    differences inside ± margin count as equivalent.
 
     >>> y = ["a", "b", "c", "c"] * 10
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7], [0.5, 0.2, 0.3]] * 10
@@ -158,7 +159,10 @@ def compare_classes(
             if error.argument not in ("score_matrix", "y_pred"):
                 raise
             raise InputError(f"models[{name!r}]", error.problem, error.remedy, row=error.row) from None
-        chosen = measures if measures is not None or not evaluations else list(_specs(evaluations))
+        chosen = measures
+        if measures is None:  # those of the first model; neither end of the overconfidence is better
+            of_first = _specs(evaluations) if evaluations else default_class_specs(sample, ordered=ordered)
+            chosen = [spec for spec in of_first if spec.measure.name != "overconfidence"]
         evaluations[str(name)] = evaluate_class_sample(
             sample, name=str(name), ordered=ordered, measures=chosen, settings=settings
         )

@@ -54,12 +54,15 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     columns of fractions are compared.
     """
     from ..tables import compare_table
+    from .classes import compare_file
     from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
     engine = choose_engine(file, asked)
     with open_for(engine, file, asked) as table:
         warm_up()
+        if label is not None and engine.name == "memory" and compare_file(table, file, label, scores, form, asked):
+            return
         columns = named_columns(engine, table, label, scores, asked["weight"], several=True)
         if len(columns.scores) < 2:
             said = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"

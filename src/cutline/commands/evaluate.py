@@ -19,7 +19,7 @@ from .speech import spoken
 
 if TYPE_CHECKING:
     from ..decide.thresholds import Cut
-    from ..evaluation import Evaluation, OneVsRest
+    from ..evaluation import Evaluation
     from ..sources.duckdb import DuckTable
     from .reading import Columns
 
@@ -43,6 +43,7 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.threshold_option
 @options.cut_options
 @options.positive_option
+@options.class_options
 @options.weight_option
 @options.measure_option
 @options.all_option
@@ -60,8 +61,12 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
 
     FILE holds a row for each case, with its real outcome and its score. --label and --score can be left out where
     only one column can be meant. --all prints the whole catalogue of measures.
+
+    With more than two classes, FILE holds a score column for each class (named after it, or --score 'p_*'), their
+    predictions (--predicted), or a row for each case and class (--case, --class).
     """
     from ..tables import evaluate_table
+    from . import classes
     from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
@@ -71,13 +76,22 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         raise InputError(next(iter(promise)), f"is not found in a stream (--engine {engine.name})", "leave it out")
     with open_for(engine, file, asked) as table:
         warm_up()
+        if asked["case"] is not None or asked["class_column"] is not None:
+            classes.evaluate_long(table, file, label, score, form, asked)
+            return
+        found = classes.several_classes(table, label, score, asked)
+        if found is not None:
+            if engine.name != "memory":
+                said = f"is {engine.name}, which streams one score column, but this file has several classes"
+                raise InputError("engine", said, "load it with {engine='memory'}")
+            classes.evaluate_file(table, file, found, form, asked)
+            return
         columns = named_columns(engine, table, label, [score] if score else [], asked["weight"], several=False)
         if len(columns.scores) > 1:
-            if engine.name != "memory":
-                said = f"takes one score column with --engine {engine.name}, not {listed(columns.scores)}"
-                raise InputError("score", said, "name one")
-            _each_class(file, table, columns, score or "*", form, asked)
-            return
+            if asked["positive"] is not None:
+                said = f"contradicts several score columns ({listed(columns.scores)})"
+                raise InputError("pos_label", said, "leave it out, or name one column with {score}")
+            raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or compare them")
         options = table_options(engine, columns, asked)
         cut = _kept_cut(table, columns, asked, promise) if promise else None
         if cut is not None:
@@ -235,44 +249,3 @@ def _point(ev: Evaluation, cut: Cut | None) -> Any:
         return ev.at(quota=ev.quota)
     threshold = threshold_of(ev)
     return None if threshold is None else ev.at(threshold=threshold)
-
-
-def _each_class(file: str, table: DuckTable, columns: Columns, pattern: str, form: str, asked: dict[str, Any]) -> None:
-    """A score column for each class: each class in turn against the rest."""
-    from ..evaluation import one_vs_rest
-    from ..sources.columns import class_columns
-    from .reading import load, read_matrix, read_texts
-
-    for name in ("html", "plot"):
-        if asked[name] is not None:
-            remedy = "name its score column with {score} and it with {pos_label}"
-            raise InputError(name, "shows one positive class", remedy)
-    if asked["positive"] is not None:
-        raise InputError("pos_label", f"contradicts several score columns ({listed(columns.scores)})", "leave it out")
-    labels = read_texts(table, columns.label)
-    scores, classes, _ = class_columns(table, columns.label, pattern, labels)
-    matrix = read_matrix(table, scores, asked["decimal"])
-    weight = None
-    if columns.weight is not None:
-        weight = load(table, None, [columns.weight], columns.weight, asked).weight
-    with spoken(table.name):
-        ovr = one_vs_rest(labels, matrix, classes=classes, sample_weight=weight, **library_options(asked))
-    _classes_report(ovr, facts_of(file, columns, pattern, asked), len(labels), asked).publish(form)
-
-
-def _classes_report(ovr: OneVsRest, facts: dict[str, Any], n: int, asked: dict[str, Any]) -> Report:
-    from .. import __version__
-    from ..present.words import class_rows
-
-    first = next(iter(ovr.evaluations.values()))
-
-    def document() -> dict[str, Any]:
-        return {"cutline": __version__, **facts, "rows": n, **first.settings.to_dict(), "classes": ovr.to_dicts()}
-
-    def blocks() -> Iterator[Block]:
-        wanted = list(first.specs) if asked["measures"] else ["roc_auc", "average_precision", "brier_score"]
-        if asked["quota"] is not None and not asked["measures"]:
-            wanted += [key for key, spec in first.specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
-        yield Block(f"{n:,} rows, {len(ovr)} classes, each against the rest", class_rows(ovr, wanted))
-
-    return Report(document, ovr.to_dicts, blocks, settings_of(first, facts, n, asked["measures"]))

@@ -87,6 +87,20 @@ scores_option = click.option(
 )
 positive_option = click.option("--positive", metavar="VALUE", help="Label that counts as positive (else 1 or true).")
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
+
+
+def class_options(command: F) -> F:
+    """How a file holds several classes."""
+    for option in (
+        click.option("--ordered", is_flag=True, help="The classes have an order, that of their columns."),
+        click.option("--class", "class_column", metavar="COLUMN", help="Class of a row, if rows are case and class."),
+        click.option("--case", metavar="COLUMN", help="Case of a row, if rows are case and class."),
+        click.option("--predicted", metavar="COLUMN", help="Column with the predicted class."),
+    ):
+        command = option(command)
+    return command
+
+
 quota_option = click.option(
     "--quota", callback=read_quota, metavar="N|P%", help="Places: a number (200) or a share (5%)."
 )

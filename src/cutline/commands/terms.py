@@ -6,21 +6,8 @@ from ..errors import Terms
 
 _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
-    *(
-        "missing",
-        "threads",
-        "recall",
-        "precision",
-        "specificity",
-        "fpr",
-        "master",
-        "engine",
-        "until",
-        "score",
-        "top",
-        "metric",
-    ),
-    *("plot", "html", "label", "weight", "delimiter", "quote", "decimal", "encoding"),
+    *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
+    *("plot", "html", "case", "label", "weight", "delimiter", "quote", "decimal", "encoding", "top", "metric"),
 )
 NAMES = {
     "n_resamples": "--resamples",
@@ -39,6 +26,10 @@ NAMES = {
     "temp_directory": "--temp-directory",
     "measures": "--measure",
     "measure": "--measure",
+    "class_column": "--class",
+    "score_matrix": "--score",
+    "y_pred": "--predicted",
+    "classes": "--score",
     **{name: f"--{name}" for name in _SAME},
 }
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")

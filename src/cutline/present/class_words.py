@@ -22,8 +22,9 @@ def class_answer(ev: ClassEvaluation) -> list[str]:
     ]
     if "accuracy" in ev:
         right = ev["accuracy"]
+        model = "The model" if ev.name == "model" else ev.name
         said.append(
-            f"{ev.name} names the right class for {_percent(right)} of the cases{_between(right)}; always naming "
+            f"{model} names the right class for {_percent(right)} of the cases{_between(right)}; always naming "
             f"{f['largest_class']} would be right for {f['largest_share']:.1%}."
         )
     pairs = ev.most_confused(1)

@@ -28,6 +28,23 @@ def class_plot(ev: ClassEvaluation, kind: str, ax: Any = None) -> Any:
     raise InputError("kind", f"is {show(kind)}", f"choose one of {', '.join(KINDS)}")
 
 
+def write_class_picture(ev: ClassEvaluation, path: Any) -> None:
+    """Draw the pictures that the evaluation allows into a file."""
+    from matplotlib.figure import Figure
+
+    from ...files import write_whole
+    from . import picture_format
+
+    kinds = ["confusion"]
+    if ev.sample.matrix is not None:
+        kinds += ["risk_coverage", *(["calibration"] if ev.sample.are_probabilities else [])]
+    figure = Figure(figsize=(5.6 * len(kinds), 4.8), layout="constrained")
+    for k, kind in enumerate(kinds, 1):
+        class_plot(ev, kind, figure.add_subplot(1, len(kinds), k))
+    with write_whole(path) as beside:
+        figure.savefig(beside, dpi=150, format=picture_format(path))
+
+
 def confusion_plot(ev: ClassEvaluation, ax: Any = None) -> Any:
     """Heat map of the confusion matrix: shares of each real class, with the cases in the cells."""
     ax = new_axes() if ax is None else ax

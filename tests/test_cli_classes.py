@@ -1,0 +1,138 @@
+"""The command line on files with several classes: found by name, by pattern, as predictions, in long form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.test_classes import NAMES, forest
+from tests.test_cli import FAST, refused, run
+
+import cutline as cl
+
+
+def write(path: Path, columns: dict[str, Any]) -> Path:
+    rows = zip(*columns.values(), strict=True)
+    path.write_text(",".join(columns) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trees() -> tuple[np.ndarray, np.ndarray]:
+    y, p = forest(120, 4)
+    return np.array(NAMES)[y], p
+
+
+def columns_of(p: np.ndarray, before: str = "", after: str = "") -> dict[str, Any]:
+    return {f"{before}{name}{after}": p[:, k] for k, name in enumerate(NAMES)}
+
+
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("p_", ""), ("prob.", "_net")])
+@pytest.mark.parametrize("said", [True, False])
+def test_columns_named_after_the_classes_are_found(
+    trees: Any, tmp_path: Path, before: str, after: str, said: bool
+) -> None:
+    y, p = trees
+    path = write(tmp_path / "t.csv", {"id": range(120), "kind": y, **columns_of(p, before, after)})
+    label = ["--label", "kind"] if said else []
+    result = run("evaluate", path, *label, "--format", "json", *FAST)
+    assert "several classes" in result.stderr
+    out = json.loads(result.stdout)
+    ev = cl.evaluate_classes(y, p, classes=NAMES)
+    assert out["classes"] == NAMES
+    found = {row["measure"]: row for row in out["measures"]}
+    for name in ev:
+        assert found[name]["value"] == pytest.approx(ev[name].value), name
+        assert found[name]["low"] == pytest.approx(ev[name].low), name
+    assert out["confusion"] == ev.confusion.counts.tolist()
+
+
+def test_accuracy_is_the_accuracy(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "p_")})
+    out = json.loads(
+        run("evaluate", path, "--score", "p_*", "--label", "kind", "--measure", "accuracy", "--format", "json").stdout
+    )
+    assert out["measures"][0]["value"] == pytest.approx((np.array(NAMES)[p.argmax(axis=1)] == y).mean())
+    assert len(out["measures"]) == 1
+
+
+def test_tables_for_people(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p)})
+    text = run("evaluate", path, "--label", "kind", "--quota", "10", *FAST).stdout
+    assert "120 cases of 4 classes" in text
+    assert "names the right class for" in text
+    assert "Real class (rows) by predicted class (columns)" in text
+    assert "The best places of each class" in text
+    assert "macro(f1)" in text
+    assert "| accuracy" in run("evaluate", path, "--label", "kind", "--format", "markdown", *FAST).stdout.replace(
+        "|  ", "| "
+    )
+    rows = run("evaluate", path, "--label", "kind", "--format", "csv", *FAST).stdout.splitlines()
+    assert rows[0].startswith("measure,")
+
+
+def test_hard_predictions(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    said = np.array(NAMES)[p.argmax(axis=1)]
+    path = write(tmp_path / "t.csv", {"kind": y, "guess": said})
+    out = json.loads(run("evaluate", path, "--label", "kind", "--predicted", "guess", "--format", "json").stdout)
+    ours = cl.evaluate_classes(y, y_pred=said)
+    assert {row["measure"]: row["value"] for row in out["measures"]} == {k: pytest.approx(ours[k].value) for k in ours}
+
+
+def test_long_form(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    long = {
+        "case": np.repeat(np.arange(120), 4),
+        "kind": np.repeat(y, 4),
+        "class": np.tile(NAMES, 120),
+        "p": p.ravel(),
+    }
+    order = np.random.default_rng(0).permutation(480)
+    path = write(tmp_path / "t.csv", {name: np.asarray(values)[order] for name, values in long.items()})
+    arguments = ("evaluate", path, "--label", "kind", "--score", "p", "--case", "case", "--class", "class")
+    out = json.loads(run(*arguments, "--format", "json", *FAST).stdout)
+    found = {row["measure"]: row["value"] for row in out["measures"]}
+    ev = cl.evaluate_classes(y, p, classes=NAMES, interval=None)
+    for name in ("accuracy", "log_loss", "hand_till_auc"):
+        assert found[name] == pytest.approx(ev[name].value)
+    write(path, {name: np.asarray(values)[:-1] for name, values in long.items()})
+    assert "no row for class 'dogwood'" in refused(*arguments)
+    assert "--case" in refused("evaluate", path, "--label", "kind", "--score", "p", "--class", "class")
+
+
+def test_models_of_several_classes_are_compared(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    _, q = forest(120, 4, strength=0.5)
+    path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "good_"), **columns_of(q, "poor_")})
+    arguments = ("compare", path, "--label", "kind", "--score", "good_*", "--score", "poor_*", *FAST)
+    out = json.loads(run(*arguments, "--format", "json").stdout)
+    cmp = cl.compare_classes(y, {"good": p, "poor": q}, classes=NAMES)
+    for row in out["differences"]:
+        assert row["p_value"] == pytest.approx(cmp.difference(row["a"], row["b"], row["measure"])["p_value"])
+    assert "good has the best accuracy" in run(*arguments).stdout
+
+
+def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "p_")})
+    arguments = ("evaluate", path, "--label", "kind", "--score", "p_*")
+    assert "contradict" in refused(*arguments, "--positive", "ash")
+    assert "cuts the scores of one class" in refused(*arguments, "--threshold", "0.4")
+    assert "no measure of several classes" in refused(*arguments, "--measure", "pem")
+    path.write_text("kind,p_a,p_b\na,0.5,0.5\nz,0.1,0.9\nb,0.2,0.8\n")
+    assert "'z'" in refused(*arguments)
+
+
+def test_page_and_picture(trees: Any, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    y, p = trees
+    path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p)})
+    run("evaluate", path, "--label", "kind", "--html", tmp_path / "t.html", "--plot", tmp_path / "t.svg", *FAST)
+    assert "What is taken for what" in (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<svg" in (tmp_path / "t.svg").read_text(encoding="utf-8")
