@@ -115,7 +115,8 @@ def test_models_of_several_classes_are_compared(trees: Any, tmp_path: Path) -> N
     cmp = cl.compare_classes(y, {"good": p, "poor": q}, classes=NAMES)
     for row in out["differences"]:
         assert row["p_value"] == pytest.approx(cmp.difference(row["a"], row["b"], row["measure"])["p_value"])
-    assert "good has the best accuracy" in run(*arguments).stdout
+    assert cmp.verdict("accuracy").sentence in run(*arguments).stdout
+    assert {v["measure"]: v["text"] for v in out["verdicts"]}["accuracy"] == cmp.verdict("accuracy").sentence
 
 
 def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:

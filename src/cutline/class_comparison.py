@@ -72,6 +72,11 @@ class ClassComparison(Models[ClassEvaluation]):
             "margin": self.margin,
             "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
+            "verdicts": [
+                self.verdict(key).to_dict()
+                for key in self.specs
+                if any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
+            ],
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 

@@ -49,21 +49,15 @@ def class_answer(ev: ClassEvaluation) -> list[str]:
 
 
 def class_comparison_answer(comparison: ClassComparison, measure: str = "accuracy") -> list[str]:
-    """Which model is right more often, in one sentence for each pair that can be told apart."""
+    """Which model is best by a measure (the first one, where that was not evaluated), and how sure that is."""
     first = next(iter(comparison.evaluations.values()))
-    if measure not in first:
-        measure = next(iter(comparison.specs))
-    best = comparison.best(measure)
-    said = [f"{best} has the best {measure}: {_plain(comparison[best][measure])}."]
-    for row in comparison.differences:
-        if row["measure"] != comparison.key(measure) or best not in (row["a"], row["b"]) or row["low"] != row["low"]:
-            continue
-        other = row["b"] if row["a"] == best else row["a"]
-        gap = comparison.difference(best, other, measure)
-        ends = f"difference {gap['difference']:.3f}, {gap['low']:.3f} to {gap['high']:.3f}"
-        clear = gap["p_adjusted"] < 1.0 - comparison.settings.level and (gap["low"] > 0 or gap["high"] < 0)
-        verdict = "the difference is statistically significant" if clear else "the difference could be chance"
-        said.append(f"Against {other}: {verdict} ({ends}, adjusted p {gap['p_adjusted']:.2g}).")
+    verdict = comparison.verdict(measure if measure in first else next(iter(comparison.specs)))
+    said = [f"{verdict.best} has the best {verdict.measure}, {_plain(verdict.value)}; {verdict.sentence}."]
+    for name, gap in verdict.tested.items():
+        said.append(
+            f"{verdict.best} − {name}: {gap.difference:.3f} ({gap.level:.0%} interval {gap.low:.3f} to {gap.high:.3f}, "
+            f"adjusted p {gap.p_adjusted:.2g})."
+        )
     return said
 
 
