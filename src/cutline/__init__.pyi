@@ -120,6 +120,7 @@ from .catalogue.ranks import (
     average_gain as average_gain,
     average_lift as average_lift,
     average_precision as average_precision,
+    bedroc as bedroc,
     gini as gini,
     ks_statistic as ks_statistic,
     linear_ranking as linear_ranking,
@@ -129,6 +130,7 @@ from .catalogue.ranks import (
     pr_auc_min as pr_auc_min,
     pr_auc_minmax as pr_auc_minmax,
     quadratic_ranking as quadratic_ranking,
+    ranking_measure as ranking_measure,
     ranking_score as ranking_score,
     roc_auc as roc_auc,
     taks as taks,
@@ -179,6 +181,9 @@ from .decide.selection import (
 )
 from .decide.recommendation import (
     Recommendation as Recommendation,
+)
+from .quotas import (
+    Quotas as Quotas,
 )
 from .table import (
     Table as Table,

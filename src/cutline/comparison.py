@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
+from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
 from .decide.dominance import dominance, family_hull
 from .decide.recommendation import GOALS, Recommendation, recommend
+from .decide.swaps import SwapSet, swaps
 from .errors import InputError
 from .evaluation import Evaluation, choose_specs, evaluate_sample
 from .inference import paired as tests
@@ -85,6 +87,55 @@ class Comparison(Models[Evaluation]):
             with suppress(InputError):
                 found[goal] = recommend(self, goal)
         return found
+
+    def cheapest(self, *, cost_fp: float, cost_fn: float, prevalence: float | None = None) -> Cheapest:
+        """The model and cut with the lowest expected cost for each case, its interval, and for which costs it stays so.
+
+        ``prevalence`` is the share of positives where the scores will be used, if the sample's differs.
+        """
+        s = self.settings
+        first = next(iter(self.evaluations.values()))
+        return cheapest(
+            {name: ev.sample for name, ev in self.evaluations.items()},
+            {name: ev.ranking for name, ev in self.evaluations.items()},
+            Prices.checked(cost_fp, cost_fn, prevalence),
+            level=s.level,
+            n_resamples=s.n_resamples,
+            seed=s.seed,
+            clusters=getattr(first.rows, "clusters", None),
+            progress=s.progress,
+            paired=self.paired,
+        )
+
+    def swaps(self, old: str, new: str, *, quota: int | float | None = None) -> SwapSet:
+        """Who enters and who leaves the list when ``new`` replaces ``old``, and the difference in hits that makes."""
+        self._need_common_rows("a swap set")
+        for name in (old, new):
+            if name not in self.evaluations:
+                raise InputError(None, f"there is no model {name!r}", f"choose from {', '.join(self.evaluations)}")
+        places = self.quota if quota is None else quota
+        if places is None:
+            raise InputError("quota", "is missing", "pass it here or to compare()")
+        one, two = self.evaluations[old].sample, self.evaluations[new].sample
+        return swaps(one, two, places, names=(old, new), level=self.settings.level)
+
+    def benefit_difference(
+        self, a: str, b: str, x: Any = None, *, prevalence: float | None = None, simultaneous: bool = False
+    ) -> Table:
+        """Net benefit of model ``a`` less that of ``b`` by threshold probability, with the paired interval."""
+        self._need_common_rows("a difference in net benefit")
+        s, one, two = self.settings, self.evaluations[a], self.evaluations[b]
+        return benefit_difference(
+            one.sample,
+            two.sample,
+            names=(a, b),
+            x=x,
+            prevalence=prevalence,
+            level=s.level,
+            simultaneous=simultaneous,
+            clusters=one._clusters,
+            seed=s.seed,
+        )
 
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
         """Paired permutation test of two of the models."""

@@ -16,8 +16,11 @@ from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
 from .class_sample import make_class_sample
 from .curves import Curve, curve, hull_points
+from .decide.calibration import Calibration, calibrate
+from .decide.costs import DecisionCurve, decision_curve
 from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
+from .decide.thresholds import Cut, find_cut
 from .errors import InputError
 from .estimate import Estimate
 from .inference.evidence import Evidence, Rows
@@ -117,6 +120,47 @@ class Evaluation(TabularResult):
             point, None if quota is None else resolve_quota(quota, self.ranking.cases)
         )
         return settled
+
+    @checked
+    def cut(
+        self,
+        *,
+        recall: float | None = None,
+        precision: float | None = None,
+        fpr: float | None = None,
+        specificity: float | None = None,
+        quota: int | float | None = None,
+        confidence: float | None = None,
+        cost_fp: float | None = None,
+        cost_fn: float | None = None,
+        prevalence: float | None = None,
+    ) -> Cut:
+        """The threshold for one goal, as :func:`threshold_for` finds it; with ``confidence`` it holds on new data."""
+        goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
+        costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
+        s = self.settings
+        how: dict[str, Any] = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed}
+        return find_cut(self.sample, self.ranking, goals, costs, confidence, **how)
+
+    def calibration(self) -> Calibration:
+        """Whether the probabilities are right: a curve with bands, the Brier score and log loss taken apart, a test."""
+        s = self.settings
+        how = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed, "clusters": self._clusters}
+        return calibrate(self.sample, self.ranking, name=self.name, **how)
+
+    def decision_curve(
+        self, x: Any = None, *, prevalence: float | None = None, simultaneous: bool = False
+    ) -> DecisionCurve:
+        """Net benefit and expected cost by threshold probability (``x``), with a band."""
+        s = self.settings
+        how: dict[str, Any] = {"prevalence": prevalence, "simultaneous": simultaneous, "level": s.level, "seed": s.seed}
+        return decision_curve(self.sample, name=self.name, x=x, clusters=self._clusters, **how)
+
+    @property
+    def _clusters(self) -> Any:
+        """The cluster of each row as a number, None where rows were drawn one by one."""
+        found = getattr(self.rows, "clusters", None)
+        return None if found is None else np.unique(np.asarray(found), return_inverse=True)[1]
 
     def curve(self, name: str) -> Curve:
         """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""

@@ -33,7 +33,8 @@ OPTIONS = {
     "prior": "share of positives to compare with; None takes the sample's own",
     "base": "base of the logarithm",
     "eps": "probabilities closer to 0 or 1 than this are moved there, so that one case cannot make the loss infinite",
-    "alpha": "weight of positives, that of negatives being 1 − alpha; None is as the meaning above says",
+    "alpha": "weight of positives, that of negatives being 1 − alpha (None is as the meaning above says); for BEDROC, "
+    "how strongly the top of the list counts",
     "gamma": "how much easy cases are played down; 0 not at all",
     "zero_recall_precision": "precision at recall 0: 0 as printed in the paper, or 1",
     "g": "worth of a place (worst = 1): a non-decreasing function of an array of places",
@@ -294,6 +295,22 @@ def declare(
         return function
 
     return declared
+
+
+def publish(one: Measure) -> Callable[..., float]:
+    """Make a measure known by its name; gives the function that users call."""
+    _measures[one.name] = one
+    return _public(one)
+
+
+def known_measure(name: str) -> Measure | None:
+    """The measure of a name or an alias, if there is one."""
+    return _measures.get(_by_alias.get(name, name))
+
+
+def withdraw(name: str) -> None:
+    """Forget a measure."""
+    del _measures[name]
 
 
 def measures(family: Family | None = None) -> list[Measure]:

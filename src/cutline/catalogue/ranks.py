@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..ranking import Ranking
 from ..sweep import Sums
-from .declare import check_prior, declare, ratio
+from .declare import Measure, check_prior, declare, known_measure, publish, ratio, withdraw
 
 _CLASS = "a class is missing"
 _POSITIVES = "there are no positive cases"
@@ -460,3 +461,105 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     behind = np.append(np.cumsum(size[::-1])[::-1], 0.0)  # cases from each group on, down to the worst
     up_to = np.interp(behind, np.append(0, places), np.append(0.0, np.cumsum(worth)))
     return np.float64(((up_to[:-1] - up_to[1:]) / size) @ pos)
+
+
+def _check_alpha(alpha: Any) -> None:
+    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0.0 < alpha < inf:
+        raise InputError("alpha", f"must be a number above 0, got {alpha!r}")
+
+
+@declare(
+    "Boltzmann-enhanced discrimination (BEDROC)",
+    "ranking",
+    formula="Σ of exp(−alpha·place/n) over the positives, best place = 1, on the scale from the worst list to the best",
+    latex=r"\frac{\sum_{i=1}^n e^{-\alpha (n+1-i)/n} I\{y_{h(i)} = 1\} - \min}{\max - \min}",
+    reference="Truchon & Bayly 2007, a Ranking score of Rosset's family (section 2)",
+    part="ranking",
+    tie_rule="expectation",
+    rank_based=True,
+    undefined="there are no positive or no negative cases",
+    needs=("positives", "negatives"),
+    perfect=1.0,
+    interval="percentile",
+    checks=_check_alpha,
+)
+def bedroc(ranking: Ranking, alpha: float) -> Any:
+    """How early the positives come: a place counts by exp(−alpha·place/n), so that with 20 some 8 % of the list decide.
+
+    >>> round(bedroc([1, 0, 1, 0, 0, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1], alpha=20), 4)
+    0.9304
+    """
+    pos, size = ranking.pos.astype(np.float64), ranking.pos.astype(np.float64) + ranking.neg
+    n, n_pos = float(size.sum()), float(pos.sum())
+    ends = np.append(0.0, np.cumsum(size))
+
+    def worth(first: Any, last: Any) -> Any:
+        """Mean worth of the places after ``first`` up to ``last``, best first, up to a constant."""
+        return (np.exp(-alpha * first / n) - np.exp(-alpha * last / n)) / (last - first)
+
+    if n_pos in (0.0, n):
+        return np.float64(np.nan)
+    best, worst = worth(0.0, n_pos) * n_pos, worth(n - n_pos, n) * n_pos
+    return np.float64((worth(ends[:-1], ends[1:]) @ pos - worst) / (best - worst))
+
+
+@dataclass(frozen=True)
+class RankingMeasure(Measure):
+    """A Ranking score of one's own; it pickles if its ``g`` does."""
+
+    g: Callable[[Any], Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.name, self.g, self.title)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def _again(name: str, g: Callable[[Any], Any], title: str) -> Measure:
+    """The measure in another process: declared there if it is not yet."""
+    known = known_measure(name)
+    return known if isinstance(known, RankingMeasure) else ranking_measure(name, g, title=title).measure  # type: ignore[attr-defined]
+
+
+def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> Callable[..., float]:
+    """Declare a Ranking score of your own (Rosset section 2): the sum of g over the places of the positives.
+
+    ``g`` is a non-decreasing, vectorised function of the places 1 … n, where 1 is the worst: the profit of a place,
+    say. Gives the measure as a function, and makes its name known wherever a measure is named: in ``measures=[…]``, in
+    comparisons and scorers. Declaring a name again replaces an own measure; names of the catalogue are taken.
+
+    >>> import numpy as np
+    >>> profit = ranking_measure("profit_of_place", np.sqrt)
+    >>> round(profit([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
+    3.4142
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError("name", f"must be a word that can name a measure, got {name!r}", "use letters, digits and _")
+    _check_g(g)
+    if isinstance(known_measure(name), RankingMeasure):
+        withdraw(name)
+    if known_measure(name) is not None:
+        raise InputError("name", f"{name!r} is a measure of the catalogue", "choose another name")
+
+    def compute(ranking: Ranking) -> Any:
+        return ranking_score.measure.compute(ranking, g)  # type: ignore[attr-defined]
+
+    compute.__name__ = name
+    own = RankingMeasure(
+        name,
+        title or name,
+        "ranking",
+        "Σ of g(place) over the positives, worst place = 1",
+        r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
+        "Rosset section 2",
+        compute,
+        range=(-inf, inf),
+        part="ranking",
+        tie_rule="expectation",
+        rank_based=True,
+        extensive=True,
+        summary="Ranking score with a g of your own.",
+        g=g,
+    )
+    return publish(own)

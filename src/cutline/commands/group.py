@@ -20,6 +20,8 @@ COMMANDS = {
     "evaluate": ("cutline.commands.evaluate:evaluate", "How good is one model, and how sure is that."),
     "compare": ("cutline.commands.compare:compare", "Which of several models is better, and for which quota."),
     "select": ("cutline.commands.select:select", "Choose the best rows for a number of places."),
+    "cut": ("cutline.commands.cut:cut", "The threshold that keeps a promise, or costs least."),
+    "check": ("cutline.commands.check:check", "Does a model keep its limits? For pipelines."),
     "plan": ("cutline.commands.plan:plan", "Where to cut the list, given costs and values."),
     "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Accuracy with more classes than were tried."),
     "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),

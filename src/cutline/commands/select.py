@@ -23,13 +23,15 @@ Examples:
   cutline select scores.csv --score p --quota 20 -o chosen.csv
   cutline select scores.parquet --score p --quota 5% --ties expand -o chosen.parquet
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
+  cutline select new-scores.csv --score p --cut cut.json
 """
 
 
 @click.command(epilog=EXAMPLES)
 @options.file_argument
 @options.one_score_option
-@click.option("--quota", required=True, callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
+@click.option("--quota", callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
+@click.option("--cut", type=click.Path(), metavar="PATH", help="Take what a cut file takes (see: cutline cut).")
 @click.option(
     "--ties",
     type=click.Choice(["random", "expand", "shrink"]),
@@ -41,27 +43,45 @@ Examples:
 @options.reading_options
 @click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl).")
 def select(
-    file: str, score: str | None, quota: int | float, ties: Any, seed: int, output: str | None, **reading: Any
+    file: str,
+    score: str | None,
+    quota: int | float | None,
+    cut: str | None,
+    ties: Any,
+    seed: int,
+    output: str | None,
+    **reading: Any,
 ) -> None:
-    """Choose the rows with the highest scores for a number of places, best first.
+    """Choose the rows with the highest scores for a number of places, or those above a cut, best first.
 
     All columns of FILE are kept as they stand; "place" is added before them. Without -o the rows go to standard
     output as CSV.
     """
+    from ..decide.selection import above
     from ..decide.selection import select as select_rows
+    from ..decide.thresholds import read_cut_file
     from .reading import load, one_score, opened
 
+    if (quota is None) == (cut is None):  # exactly one
+        raise InputError(None, "give --quota or --cut, one of the two", "")
+    known = None if cut is None else read_cut_file(cut)
     output_kind(output)
     check_writable(output, "-o", file)
     with opened(file, reading) as table:
+        if score is None and known is not None and known.get("score") in table.named:
+            score = str(known["score"])
         score = one_score(table, score)
         rows = load(table, None, [score], None, reading)
         with spoken(table.name):
-            chosen = select_rows(rows.scores[score], quota, ties=ties, seed=seed)
+            if quota is not None:
+                chosen = select_rows(rows.scores[score], quota, ties=ties, seed=seed)
+            else:
+                chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         _write(table, at.tolist(), output)
     note(chosen.note)
-    note(settings_line(file=file, score=score, rows=len(rows), quota=chosen.quota, ties=ties, seed=seed))
+    how = {"quota": chosen.quota, "ties": ties, "seed": seed} if cut is None else {"cut": cut}
+    note(settings_line(file=file, score=score, rows=len(rows), **how))
     if output is not None:
         note(f"chosen: {output}")
 

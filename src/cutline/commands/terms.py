@@ -8,12 +8,17 @@ _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
     *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
     *("plot", "html", "case", "label", "weight", "delimiter", "quote", "decimal", "encoding", "top", "metric"),
+    *("confidence", "prevalence", "capacity", "vote", "folds"),
 )
 NAMES = {
     "n_resamples": "--resamples",
     "sample_weight": "--weight",
     "n_classes": "--among",
     "fixed_cost": "--fixed-cost",
+    "cost_fp": "--cost-fp",
+    "cost_fn": "--cost-fn",
+    "reviewer_error": "--reviewer-error",
+    "max_loss": "--max-loss",
     "y_true": "--label",
     "labels": "--label",
     "y_score": "--score",

@@ -11,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import SweepPlan, plan_sweeps, with_defaults
+from ..catalogue.compute import SweepPlan, compute, plan_sweeps, with_defaults
 from ..catalogue.declare import Spec
 from ..errors import InputError, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
-from ..kernels.layout import PARTS
 from ..progress import Progress
+from ..ranking import rank
 from ..sample import make_sample
 from ..sweep import wanted
 from ..table import Table, pluralize
@@ -196,7 +196,6 @@ def selection_power(
     train, fixed = (models, None) if callable(models) else (None, dict(models))
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     best_by = with_defaults(choose_specs([goal], threshold=threshold, quota=quota)[0], threshold=threshold, quota=quota)
-    _refuse_rankings([*specs, best_by])
     design = _Design(simulate, train, fixed, n_sets, set_size)
     every = list(dict.fromkeys([*specs, best_by])) if better is None else specs
     seeds = np.random.SeedSequence(seed).spawn(n_rounds)
@@ -328,6 +327,12 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
         ties = {"expected": 0, "best": 1, "worst": -1}[reading.ties]
         sum_sets(score, positive, ties, thresholds, wanted(reading.request, extremes, size, whole=True, most=size), out)
         values.update(zip(reading.specs, _broadcast(reading, out), strict=True))
+    for spec in specs:
+        if spec.measure.part == "ranking":  # read set by set
+            found = (
+                compute([spec], rank(make_sample(y, s))).values[spec] for y, s in zip(positive, score, strict=True)
+            )
+            values[spec] = np.fromiter(found, np.float64, sets)
     return values
 
 
@@ -342,12 +347,6 @@ def _readable(spec: Spec, sample: Any, may_skip: bool, model: str) -> bool:
     if problem and not may_skip:
         raise InputError(f"model {model!r}: {spec} cannot be read, because {problem}")
     return not problem
-
-
-def _refuse_rankings(specs: Sequence[Spec]) -> None:
-    for spec in specs:
-        if spec.measure.part not in PARTS and spec.measure.part != "cut":
-            raise InputError(f"{spec.measure.name} cannot be read from many test sets at once; choose another measure")
 
 
 def _better_by(goal: Spec, rounds: Sequence[_Round], names: Sequence[str]) -> str:

@@ -92,6 +92,14 @@ def select(y_score: Any, quota: int | float, *, ties: TieRule = "random", seed: 
     return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
 
 
+def above(y_score: Any, threshold: float) -> Selection:
+    """The rows that score above a threshold, best first."""
+    score, _, _ = as_numbers(y_score, "y_score")
+    found = np.flatnonzero(score > np.float64(threshold))
+    found = found[np.argsort(-score[found].astype(np.float64), kind="stable")]
+    return Selection(found, len(found), float(threshold), 0, 0, "expand")
+
+
 def average_over_quotas(
     y_true: Any,
     y_score: Any,

@@ -308,8 +308,8 @@ def _chosen(
 
 def _on_sets(spec: Spec, positive: NDArray[np.bool_], scores: Floats) -> Floats:
     """The values of a spec on many sets of rows of one size."""
-    if spec.measure.part == "ranking" or len(scores) == 0:
-        return np.array([_read([spec], y, s)[spec] for y, s in zip(positive, scores, strict=True)])
+    if len(scores) == 0:
+        return np.empty(0)
     return judge_sets(np.ascontiguousarray(positive), np.ascontiguousarray(scores), [spec])[spec]
 
 

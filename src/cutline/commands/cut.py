@@ -1,0 +1,121 @@
+"""``cutline cut``: the threshold for a goal, as a file that ``cutline select --cut`` applies to new scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from ..errors import InputError
+from ..table import count, format_value
+from . import options
+from .output import Block, Report, check_writable, note, settings_line
+from .speech import spoken
+
+EXAMPLES = """\b
+Examples:
+  cutline cut scores.csv --label y --score p --recall .8 --confidence .9 -o cut.json
+  cutline cut scores.csv --precision .5 --confidence .9 --capacity 200 --reviewer-error .05
+  cutline cut scores.csv --cost-fp 1 --cost-fn 20 --prevalence .01
+  cutline select new-scores.csv --score p --cut cut.json
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@options.file_argument
+@options.label_option
+@options.one_score_option
+@options.cut_options
+@click.option("--confidence", type=float, metavar="SHARE", help="Keep the promise on new data with this confidence.")
+@click.option("--cost-fp", type=float, help="Cost of a false positive: the cheapest cut.")
+@click.option("--cost-fn", type=float, help="Cost of a false negative.")
+@click.option("--prevalence", type=float, help="Share of positives where the scores will be used.")
+@click.option(
+    "--capacity", callback=options.read_quota, metavar="N|P%", help="Cases a reviewer looks at below the cut."
+)
+@click.option("--reviewer-error", type=float, default=0.0, show_default=True, help="How often the reviewer is wrong.")
+@options.positive_option
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
+@options.seed_option
+@options.reading_options
+@options.format_option
+@click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write the cut here, as JSON.")
+@options.quiet_option
+def cut(
+    file: str,
+    label: str | None,
+    score: str | None,
+    positive: str | None,
+    form: str,
+    output: str | None,
+    resamples: int,
+    capacity: Any,
+    reviewer_error: float,
+    **asked: Any,
+) -> None:
+    """Find the threshold that keeps a promise, or costs least: score > threshold is taken.
+
+    With --confidence the promise holds on new data like these; without it, it holds on FILE, and on new data about
+    half the time. --capacity sends the next cases below the cut to a reviewer.
+    """
+    from ..decide.thresholds import threshold_for, triage
+    from .evaluate import facts_of
+    from .reading import TEXT, choose_columns, load, one_score, opened
+
+    check_writable(output, "-o", file)
+    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
+    with opened(file, reading) as table:
+        columns = choose_columns(table, label, [one_score(table, score)] if score else [], None)
+        score = columns.scores[0]
+        rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
+    given = {key: value for key, value in asked.items() if value is not None}
+    with spoken(table.name):
+        if capacity is None:
+            made = threshold_for(rows.positive, rows.scores[score], n_resamples=resamples, **given)
+            zones = None
+        else:
+            beyond = sorted({*given} & {"recall", "cost_fp", "cost_fn", "prevalence"})
+            if beyond:
+                raise InputError(beyond[0], "does not go with a reviewer", "use precision, specificity or fpr")
+            more = {"capacity": capacity, "reviewer_error": reviewer_error, "n_resamples": resamples}
+            zones = triage(rows.positive, rows.scores[score], **more, **given)
+            made = zones.cut
+    facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
+    if output is not None:
+        made.save(output, score=score, **({} if zones is None else {"review_threshold": zones.review_cut}))
+        note(f"cut: {output}")
+    settings = settings_line(**facts, rows=len(rows.positive), **{k: v for k, v in given.items() if k != "level"})
+    _report(made, zones, facts, settings).publish(form)
+
+
+def _report(made: Any, zones: Any, facts: dict[str, Any], settings: str) -> Report:
+    point = made.point
+
+    def lines() -> list[dict[str, Any]]:
+        rows = [
+            ("threshold", format_value(float(made))),
+            ("cases taken", count(point.taken)),
+            ("recall here", format_value(point.recall)),
+            ("precision here", format_value(point.precision)),
+            ("false positive rate here", format_value(point.fpr)),
+        ]
+        return [{"": name, "value": value} for name, value in rows]
+
+    def document() -> dict[str, Any]:
+        more = {} if zones is None else {"triage": zones.to_dict()}
+        return {**facts, **made.to_dict(), "here": point.to_dict(), **more}
+
+    def blocks() -> Iterator[str | Block]:
+        yield f"Take score > {format_value(float(made))}: {made.note}."
+        yield Block("", lines())
+        if zones is not None:
+            yield Block("Automatic, review, left", zones.zones.to_dicts())
+            r, p = zones.recall, zones.precision
+            yield (
+                f"With the reviewer {r.value:.1%} of the positives are found ({r.low:.1%} to {r.high:.1%}), and "
+                f"{p.value:.1%} of the cases called positive are ({p.low:.1%} to {p.high:.1%})."
+            )
+
+    return Report(document, lines if zones is None else zones.zones.to_dicts, blocks, settings)

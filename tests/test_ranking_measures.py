@@ -1,0 +1,95 @@
+"""Ranking scores of one's own, and BEDROC: by definition, wherever a measure is named, and after pickling."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import cutline as cl
+
+
+def drawn(seed: int = 0, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    return y, y + rng.normal(size=n)
+
+
+def steep(places: np.ndarray) -> np.ndarray:
+    return places.astype(float) ** 3
+
+
+def test_bedroc_by_its_printed_formula() -> None:
+    """Truchon & Bayly's Eq. 36: RIE between its least and its largest value."""
+    y, s = drawn()
+    alpha, n, n_pos = 20.0, len(y), y.sum()
+    ranks = np.empty(n)
+    ranks[np.argsort(-s)] = np.arange(1, n + 1)
+    rie = np.exp(-alpha * ranks[y] / n).mean() / ((1 - np.exp(-alpha)) / (n * (np.exp(alpha / n) - 1)))
+    share = n_pos / n
+    low = (1 - np.exp(alpha * share)) / (share * (1 - np.exp(alpha)))
+    high = (1 - np.exp(-alpha * share)) / (share * (1 - np.exp(-alpha)))
+    assert cl.bedroc(y, s, alpha=alpha) == pytest.approx((rie - low) / (high - low))
+    assert cl.bedroc([1, 1, 0, 0], [4, 3, 2, 1], alpha=5) == pytest.approx(1.0)
+    assert cl.bedroc([1, 1, 0, 0], [1, 2, 3, 4], alpha=5) == pytest.approx(0.0)
+
+
+def test_bedroc_is_a_ranking_score_on_another_scale() -> None:
+    y, s = drawn(1)
+    n = len(y)
+
+    def g(places: np.ndarray) -> np.ndarray:
+        return np.exp(-20.0 * (n + 1 - places) / n)
+
+    perfect, reverse = cl.ranking_score(y, y, g=g), cl.ranking_score(y, -y.astype(float), g=g)
+    # perfect and reversed lists of tied classes: the best and the worst sum
+    score = (cl.ranking_score(y, s, g=g) - reverse) / (perfect - reverse)
+    assert cl.bedroc(y, s, alpha=20) == pytest.approx(score)
+
+
+def test_bad_alpha_is_refused_and_one_class_has_no_value() -> None:
+    for alpha in (0, -1, "x", float("inf")):
+        with pytest.raises(cl.InputError):
+            cl.bedroc([1, 0], [2, 1], alpha=alpha)
+    with pytest.warns(cl.UndefinedWarning):
+        assert np.isnan(cl.bedroc([1, 1], [2, 1], alpha=20))
+
+
+def test_a_measure_of_ones_own_works_wherever_a_measure_does() -> None:
+    own = cl.ranking_measure("steep_score", steep, title="Steep score")
+    y, s = drawn(2)
+    value = cl.ranking_score(y, s, g=steep)
+    assert own(y, s) == pytest.approx(value)
+    ev = cl.evaluate(y, s, measures=["steep_score", "roc_auc"], n_resamples=50)
+    assert ev["steep_score"].value == pytest.approx(value)
+    assert ev["steep_score"].low < value < ev["steep_score"].high
+    cmp = cl.compare(y, {"a": s, "b": drawn(3)[1]}, measures=[own], n_resamples=50)
+    assert cmp.best("steep_score") == "a"
+    power = cl.selection_power(
+        y, {"a": s, "b": drawn(3)[1]}, ["steep_score"], goal="roc_auc", n_rounds=2, n_sets=10, set_size=40
+    )
+    assert power["steep_score"].value > 0.5
+    assert pickle.loads(pickle.dumps(ev))["steep_score"].value == pytest.approx(value)
+    assert cl.measure("steep_score").title == "Steep score"
+
+
+def test_declaring_again_replaces_and_the_catalogue_is_protected() -> None:
+    cl.ranking_measure("again", np.sqrt)
+    twice = cl.ranking_measure("again", np.log)
+    assert twice([1, 0], [2, 1]) == pytest.approx(np.log(2))
+    for name in ("pem", "auc", "no name", "", 3):
+        with pytest.raises(cl.InputError, match="name"):
+            cl.ranking_measure(name, np.sqrt)
+    with pytest.raises(cl.InputError, match="function"):
+        cl.ranking_measure("what", 3)
+
+
+@pytest.fixture(autouse=True)
+def _leave_the_catalogue_as_it_was():
+    from cutline.catalogue import declare
+
+    before = dict(declare._measures)
+    yield
+    declare._measures.clear()
+    declare._measures.update(before)
