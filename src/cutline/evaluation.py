@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -273,11 +273,16 @@ def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int
             raise InputError(f"measures must be a list of measure strings; write measures=[{measures!r}]")
         specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
         return list(dict.fromkeys(specs))
-    return [
+    return list(_every_spec(tuple(all_measures()), threshold, quota))
+
+
+@lru_cache(maxsize=16)
+def _every_spec(catalogue: tuple[Measure, ...], threshold: float, quota: int | float | None) -> tuple[Spec, ...]:
+    return tuple(
         with_defaults(make_spec(m, {}), threshold=threshold, quota=quota)
-        for m in all_measures()
+        for m in catalogue
         if m.family != "other" and REQUIRED not in m.params.values() and not (m.needs_quota and quota is None)
-    ]
+    )
 
 
 @checked(interval=INTERVAL, quota=check_any_quota)

@@ -65,17 +65,17 @@ class Request:
 class Sums:
     """Named view of vectors of sums, one or many: ``sums.won`` is a number, or an array with one for each replicate."""
 
-    __slots__ = ("_losses", "_values")
+    __slots__ = ("_columns", "_losses")
 
     def __init__(self, values: NDArray[np.float64], losses_at: int = len(FIELDS)) -> None:
-        self._values = values
+        self._columns = values.T  # of one vector a column is a number, of many an array
         self._losses = losses_at
 
     def __getattr__(self, name: str) -> Any:
         if name in AT:
-            return self._values[..., AT[name]]
+            return self._columns[AT[name]]
         try:
-            return self._values[..., self._losses + LOSSES.index(name)]
+            return self._columns[self._losses + LOSSES.index(name)]
         except ValueError:
             raise AttributeError(name) from None
 
@@ -99,7 +99,7 @@ class Counts:
 
 def counts_at(values: NDArray[np.float64], at: int) -> Counts:
     """The cut that starts at place ``at`` of the vectors."""
-    return Counts(*(values[..., at + k] for k in range(len(CUT))))
+    return Counts(*values.T[at : at + len(CUT)])
 
 
 class Start(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ def _losses(spec: Spec) -> Losses:
 
 def plan_sweeps(specs: Sequence[Spec], cases: float) -> list[SweepPlan]:
     """Group the specs by tie rule and say what each group needs from a pass over the ranking."""
+    return list(_planned(tuple(specs), cases))
+
+
+@lru_cache(maxsize=16)
+def _planned(specs: tuple[Spec, ...], cases: float) -> tuple[SweepPlan, ...]:
     readings = []
     for ties in dict.fromkeys(spec.ties for spec in specs):
         group = tuple(spec for spec in specs if spec.ties == ties and spec.measure.part != "ranking")
@@ -78,7 +84,7 @@ def plan_sweeps(specs: Sequence[Spec], cases: float) -> list[SweepPlan]:
             quotas=tuple(sorted({q for s in group if s.measure.needs_quota for q in quota_sizes(s.quota, cases)[0]})),
         )
         readings.append(SweepPlan(group, request, cases, ties))
-    return readings
+    return tuple(readings)
 
 
 @dataclass(frozen=True, eq=False)

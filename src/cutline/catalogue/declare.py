@@ -347,6 +347,20 @@ class Spec:
     ties: Ties = "expected"
 
     def __str__(self) -> str:
+        return self._text
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what is kept below differs from process to process
+        return Spec, (self.measure, self.options, self.quota, self.threshold, self.ties)
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash((self.measure, self.options, self.quota, self.threshold, self.ties))
+
+    @functools.cached_property
+    def _text(self) -> str:
         options = [*self.options]
         if self.threshold is not None:
             options.append(("threshold", self.threshold))
@@ -454,6 +468,8 @@ def check_prior(prior: Any = None) -> None:
 
 def ratio(above: Any, below: Any) -> Any:
     """Division that gives nan for 0/0 and inf for a/0, quietly, for numbers and arrays alike."""
+    if isinstance(above, float) and isinstance(below, float) and below != 0.0:
+        return np.float64(float(above) / float(below))  # what NumPy gives, without its ceremony
     with np.errstate(all="ignore"):
         return np.divide(above, below)
 
