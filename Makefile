@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test docs lint format bench packages clean help
+.PHONY: demo test test-bounds docs lint format bench packages clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
 	@echo "make test    set up, run linters, type checker and tests"
+	@echo "make test-bounds   run the numeric tests with every index of a compiled kernel checked"
 	@echo "make packages   build the packages, try them in empty environments and with the lowest versions"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
 	@echo "make bench   timings against the alternatives, as ratios"
@@ -43,6 +44,11 @@ docs: $(VENV)/.docs
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Kernels that check every index have their own entries in the cache: nothing is compiled anew for the other tests.
+NUMERIC := kernels numpy_kernels sweep bootstrap oracle golden edge_cases power classes engines
+test-bounds: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 $(NUMERIC:%=tests/test_%.py)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

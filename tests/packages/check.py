@@ -185,9 +185,14 @@ def check_minimum(folder: Path, everything: bool) -> str:
         return f"{said.strip().splitlines()[-1].strip('= ')}; {versions(python)}"
 
 
+def check_bounds() -> str:
+    """Run the numeric tests with every index of a compiled kernel checked."""
+    return run("make", "--silent", "test-bounds").strip().splitlines()[-1].strip("= ")
+
+
 def main() -> int:
     """Check the environments named, or all; 1 where something failed."""
-    known = ["core", *(name for name in EXTRAS if name != "dev"), "minimum"]
+    known = ["core", *(name for name in EXTRAS if name != "dev"), "minimum", "bounds"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="ENVIRONMENT", help=f"of {', '.join(known)}")
     parser.add_argument("--all", action="store_true", help="at the lowest versions, run the whole test suite")
@@ -210,6 +215,8 @@ def main() -> int:
             try:
                 if name == "minimum":
                     result = check_minimum(folder / name, said.all)
+                elif name == "bounds":
+                    result = check_bounds()
                 else:
                     result = check_extra(name, wheel, folder / name)
             except Failed as error:

@@ -32,7 +32,8 @@ class SweepPlan:
 
     def values(self, vectors: NDArray[np.float64]) -> list[Any]:
         """The specs' values on a vector of sums, or on many at once (one row each)."""
-        return [self._value(spec, vectors) for spec in self.specs]
+        with np.errstate(all="ignore"):  # 0/0 is nan, and what is too large for a number is infinite
+            return [self._value(spec, vectors) for spec in self.specs]
 
     def _value(self, spec: Spec, vectors: NDArray[np.float64]) -> Any:
         request, options = self.request, spec.arguments
