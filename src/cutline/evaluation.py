@@ -115,6 +115,7 @@ class Evaluation(TabularResult):
             fpr=fpr,
             specificity=specificity,
             level=self.settings.level,
+            cut_of=self.rows.cut,
         )
         settled: OperatingPoint = self.rows.settle(
             point, None if quota is None else resolve_quota(quota, self.ranking.cases)

@@ -97,8 +97,9 @@ TIE_RULES = {
 
 # how the default interval of a measure is made; ``inference.methods`` has the functions
 IntervalMethod = Literal[
-    "wilson", "wilson_f", "newcombe_difference", "log", "delta_z", "delong_logit", "logit", "wilson_effective",
-    "percentile", "bca",
+    "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_logit", "delong_total", "hull",
+    "best_cut", "loss_score", "log_mean", "moving_cut", "moving_cut_recall", "precision_area", "qrecall_area", "places",
+    "mean_score", "scaled",
 ]  # fmt: skip
 # how two models on the same rows are told apart
 PairedTest = Literal["delong", "mcnemar", "bootstrap"]
@@ -139,6 +140,9 @@ class Facts(TypedDict, total=False):
     proportion: Callable[[Any], tuple[Any, Any]] | None
     scale: OfCells | None
     line_of_auc: Line | None
+    case_loss: Callable[..., tuple[Any, Any]] | None
+    worth: Callable[[Any], Any] | None
+    perfect_area: Callable[[float, float], float] | None
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,10 @@ class Measure:
     ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
     the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
     and trials from the four cells where the measure is ``scale`` (1 where not given) times their ratio;
-    ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale.
+    ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale. ``case_loss``
+    gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
+    ``worth`` what a place (worst = 1) is worth where it is the sum over the positives; ``perfect_area`` the area of a
+    perfect list of n⁺ among n where that is not 1.
     """
 
     name: str
@@ -180,12 +187,15 @@ class Measure:
     chance: float | str | None = None
     one_class_needs: str = ""
     checks: Callable[..., None] | None = None
-    interval: IntervalMethod = "bca"
+    interval: IntervalMethod = "scaled"
     stratified: bool = False
     paired_test: PairedTest = "bootstrap"
     proportion: Callable[[Any], tuple[Any, Any]] | None = None
     scale: OfCells | None = None
     line_of_auc: Line | None = None
+    case_loss: Callable[..., tuple[Any, Any]] | None = None
+    worth: Callable[[Any], Any] | None = None
+    perfect_area: Callable[[float, float], float] | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
 
@@ -207,11 +217,14 @@ class Measure:
         outside = isinstance(self.perfect, float) and not low <= self.perfect <= high
         yield "a perfect model lies outside the range", outside
         yield "only what is read at a cut is a proportion", self.proportion is not None and self.part != "cut"
-        wilson = self.interval in ("wilson", "wilson_effective") or self.paired_test == "mcnemar"
-        yield "this interval or test needs its proportion", wilson and self.proportion is None
+        shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall") or self.paired_test == "mcnemar"
+        yield "this interval or test needs its proportion", shares and self.proportion is None
+        losses = self.interval in ("loss_score", "log_mean")
+        yield "this interval needs the loss of a case", losses != (self.case_loss is not None)
+        yield "this interval needs the worth of a place", (self.interval == "places") != (self.worth is not None)
         yield "a scale needs a proportion", self.scale is not None and self.proportion is None
         of_auc = self.line_of_auc is not None
-        yield "what is a line of the AUC takes its interval", of_auc != (self.interval == "delong_logit")
+        yield "what is a line of the AUC takes its interval", of_auc != self.interval.startswith("delong")
         yield "what is a line of the AUC takes its test", of_auc != (self.paired_test == "delong")
         yield (
             "McNemar's test is for decisions at a threshold",

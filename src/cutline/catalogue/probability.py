@@ -13,6 +13,24 @@ from ..validate import check_number
 from .declare import declare, ratio
 
 
+def _log_losses(p: Any, eps: float = 1e-5, **_: Any) -> tuple[Any, Any]:
+    """Logarithmic loss of a positive and of a negative of each probability."""
+    return -np.log(np.maximum(p, eps)), -np.log(np.maximum(1.0 - p, eps))
+
+
+def _weighed(losses: tuple[Any, Any], alpha: float | None) -> tuple[Any, Any]:
+    return losses if alpha is None else (alpha * losses[0], (1.0 - alpha) * losses[1])
+
+
+def _balanced_losses(p: Any, alpha: float | None = None, eps: float = 1e-5) -> tuple[Any, Any]:
+    return _weighed(_log_losses(p, eps), alpha)
+
+
+def _focal_losses(p: Any, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> tuple[Any, Any]:
+    of_pos, of_neg = _log_losses(p, eps)
+    return _weighed(((1.0 - p) ** gamma * of_pos, p**gamma * of_neg), alpha)
+
+
 def _n(s: Sums) -> Any:
     return s.n_pos + s.n_neg
 
@@ -27,6 +45,8 @@ def _n(s: Sums) -> Any:
     part="losses",
     scores="probability",
     perfect=0.0,
+    interval="loss_score",
+    case_loss=lambda p: (1.0 - p, p),
 )
 def mean_absolute_error(s: Sums) -> Any:
     """Mean distance between outcome and probability.
@@ -48,6 +68,8 @@ def mean_absolute_error(s: Sums) -> Any:
     part="losses",
     scores="probability",
     perfect=0.0,
+    interval="loss_score",
+    case_loss=lambda p: ((1.0 - p) ** 2, p**2),
 )
 def brier_score(s: Sums) -> Any:
     """Mean squared distance between outcome and probability; a strictly proper score.
@@ -69,6 +91,8 @@ def brier_score(s: Sums) -> Any:
     part="losses",
     scores="probability",
     perfect=0.0,
+    interval="loss_score",
+    case_loss=lambda p: ((1.0 - p) ** 2, p**2),
 )
 def root_mean_squared_error(s: Sums) -> Any:
     """Root of the Brier score, on the scale of the probabilities.
@@ -98,6 +122,8 @@ def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     scores="probability",
     checks=_check_log,
     perfect=0.0,
+    interval="loss_score",
+    case_loss=_log_losses,
 )
 def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
     """Mean surprise at the outcomes, in bits (base 2); most other software reports nats.
@@ -132,6 +158,8 @@ def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
         "positives",
         "negatives",
     ),
+    interval="loss_score",
+    case_loss=_balanced_losses,
 )
 def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-5) -> Any:
     """Cross-entropy in which positives weigh α and negatives 1−α; alpha None: inverse class frequency.
@@ -165,6 +193,8 @@ def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
     scores="probability",
     checks=_check_focal,
     perfect=0.0,
+    interval="loss_score",
+    case_loss=_focal_losses,
 )
 def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> Any:
     """Cross-entropy that makes little of easy cases; alpha, if given, weighs positives α and negatives 1−α.
@@ -209,7 +239,6 @@ def _entropy(s: Sums, prior: float | None) -> Any:
         "positives",
         "negatives",
     ),
-    interval="percentile",
 )
 def information_score(s: Sums, prior: float | None = None) -> Any:
     """Mean information, in bits, that the predictions add to the prior; prior None: the sample's share of positives.
@@ -238,7 +267,6 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
         "positives",
         "negatives",
     ),
-    interval="percentile",
 )
 def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     """Information score as a share of the entropy of the prior.
@@ -260,7 +288,8 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     part="losses",
     scores="distance",
     perfect=0.0,
-    interval="percentile",
+    interval="log_mean",
+    case_loss=lambda s: (np.maximum(0.0, 1.0 - s), np.maximum(0.0, 1.0 + s)),
 )
 def hinge_loss(s: Sums) -> Any:
     """Mean distance by which cases fall short of a margin of 1; scores are signed distances, not probabilities.

@@ -22,7 +22,7 @@ from .ranks import CHANCE_OF_PRECISION, gini_of
     tie_rule="expectation",
     perfect="min(1, n⁺/j)",
     chance="n⁺/n",
-    interval="wilson",
+    interval="moving_cut",
     proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def hit_rate(c: Counts) -> Any:
@@ -46,7 +46,7 @@ def hit_rate(c: Counts) -> Any:
     perfect="min(1, j/n⁺)",
     chance="j/n",
     needs=("positives",),
-    interval="wilson_effective",
+    interval="moving_cut_recall",
     proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def qrecall(c: Counts) -> Any:
@@ -71,7 +71,7 @@ def qrecall(c: Counts) -> Any:
     perfect="min(n/n⁺, n/j)",
     chance=1.0,
     needs=("positives",),
-    interval="wilson_effective",
+    interval="moving_cut_recall",
     proportion=lambda c: (c.tp, c.tp + c.fn),
     scale=lambda c: (c.tp + c.fp + c.fn + c.tn) / (c.tp + c.fp),
 )
@@ -94,7 +94,6 @@ def quota_lift(c: Counts) -> Any:
     undefined="score or outcome is constant within the quota",
     scores="finite",
     tie_rule="shared",
-    interval="percentile",
 )
 def quota_pearson(c: Counts) -> Any:
     """Whether higher scores within the quota go with more positives.
@@ -120,7 +119,7 @@ def quota_pearson(c: Counts) -> Any:
     perfect=1.0,
     chance=CHANCE_OF_PRECISION,
     needs=("positives",),
-    interval="logit",
+    interval="precision_area",
 )
 def average_hit_rate(s: Sums) -> Any:
     """Mean hit rate over the places of the positives: for a quota not known in advance, when places must not be wasted.
@@ -146,6 +145,7 @@ def average_hit_rate(s: Sums) -> Any:
     perfect=1.0,
     chance="(n + n⁺) / (2·n)",
     needs=("positives",),
+    interval="qrecall_area",
 )
 def average_qrecall(s: Sums) -> Any:
     """Mean Qrecall over the quotas that could hold all positives: for when positives must not be missed.

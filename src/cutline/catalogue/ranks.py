@@ -109,6 +109,7 @@ def gini(s: Sums) -> Any:
         "negatives",
     ),
     stratified=True,
+    interval="hull",
 )
 def auch(s: Sums) -> Any:
     """Best area that the model's thresholds and mixtures of them can reach.
@@ -135,6 +136,7 @@ def auch(s: Sums) -> Any:
         "negatives",
     ),
     stratified=True,
+    interval="best_cut",
 )
 def ks_statistic(s: Sums) -> Any:
     """Largest distance between the cumulative shares of positives and negatives; blind to direction.
@@ -162,6 +164,7 @@ def ks_statistic(s: Sums) -> Any:
         "negatives",
     ),
     stratified=True,
+    interval="best_cut",
 )
 def max_youden_index(s: Sums) -> Any:
     """Youden index at its best threshold.
@@ -217,7 +220,7 @@ def taks(s: Sums) -> Any:
     perfect=1.0,
     chance=CHANCE_OF_PRECISION,
     needs=("positives",),
-    interval="logit",
+    interval="precision_area",
 )
 def average_precision(s: Sums) -> Any:
     """Step area under the precision–recall curve; tied cases enter together.
@@ -242,7 +245,7 @@ _area_under_precision_recall = partial(
     tie_rule="together",
     rank_based=True,
     checks=_check_zero,
-    interval="logit",
+    interval="precision_area",
 )
 
 
@@ -252,6 +255,7 @@ _area_under_precision_recall = partial(
     latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\min}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 39 (precision at zero recall is 0 as printed: erratum B13)",
     perfect="1 − 1/n⁺ + 1/(2·n)",
+    perfect_area=lambda n_pos, n: 1.0 - 1.0 / n_pos + 0.5 / n,
 )
 def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
     """Trapezoids through the lowest precision at each recall.
@@ -268,6 +272,7 @@ def pr_auc_min(s: Sums, zero_recall_precision: int = 0) -> Any:
     latex=r"\sum_i \tfrac12 [p_{\min}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 40 (precision at zero recall is 0 as printed: erratum B13)",
     perfect="1 − 1/(2·n⁺)",
+    perfect_area=lambda n_pos, n: 1.0 - 0.5 / n_pos,
 )
 def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
     """Trapezoids from the lowest precision at a recall to the highest at the next.
@@ -284,6 +289,7 @@ def pr_auc_minmax(s: Sums, zero_recall_precision: int = 0) -> Any:
     latex=r"\sum_i \tfrac12 [p_{\max}(t_i) + p_{\max}(t_{i+1})]\,[r(t_{i+1}) - r(t_i)]",
     reference="Berrar Def. 33, Eq. 41 (precision at zero recall is 0 as printed: erratum B13)",
     perfect="1 − 1/(2·n⁺)",
+    perfect_area=lambda n_pos, n: 1.0 - 0.5 / n_pos,
 )
 def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     """Trapezoids through the highest precision at each recall.
@@ -309,7 +315,7 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     checks=check_prior,
     perfect="n⁺·n⁻ / (2·n)",
     chance=0.0,
-    interval="delong_logit",
+    interval="delong_total",
     paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (n_pos * n_neg / n, -n_pos * n_neg / (2.0 * n)),
 )
@@ -365,7 +371,7 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     extensive=True,
     perfect="n⁺·n⁻ + n⁺·(n⁺ + 1)/2",
     chance="n⁺·(n + 1)/2",
-    interval="delong_logit",
+    interval="delong_total",
     paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (n_pos * n_neg, n_pos * (n_pos + 1.0) / 2.0),
 )
@@ -391,6 +397,8 @@ def linear_ranking(s: Sums) -> Any:
     extensive=True,
     perfect="n·(n + 1)·(2·n + 1)/6 − n⁻·(n⁻ + 1)·(2·n⁻ + 1)/6",
     chance="n⁺·(n + 1)·(2·n + 1)/6",
+    interval="places",
+    worth=lambda place: place**2,
 )
 def quadratic_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = i²: order at the top of the list counts most.
@@ -414,6 +422,7 @@ def quadratic_ranking(s: Sums) -> Any:
     extensive=True,
     perfect="n⁺",
     chance="n⁺·n⁺/n",
+    interval="mean_score",
 )
 def misclassification_ranking(s: Sums) -> Any:
     """Rosset's ranking score with g(i) = 1 for the n⁺ best places, 0 elsewhere.

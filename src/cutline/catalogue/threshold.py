@@ -277,7 +277,7 @@ def youden_index(c: Counts) -> Any:
         "negatives",
         "taken",
     ),
-    interval="log",
+    interval="ratio_of_rates",
 )
 def positive_likelihood_ratio(c: Counts) -> Any:
     """How many times as often a positive is predicted positive as a negative is.
@@ -303,7 +303,7 @@ def positive_likelihood_ratio(c: Counts) -> Any:
         "negatives",
         "left",
     ),
-    interval="log",
+    interval="ratio_of_rates",
 )
 def negative_likelihood_ratio(c: Counts) -> Any:
     """How many times as often a positive is predicted negative as a negative is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -11,11 +12,13 @@ from ..catalogue.declare import ratio
 from ..catalogue.quota import quota_pearson
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..inference.proportions import beta_binomial_quantile, wilson
+from ..inference.quota_cut import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
 from ..ranking import Ranking
 from ..sample import resolve_quota
 from ..sweep import Counts, Request, counts_at, sweep
 from ..table import text_table
+
+CutOf = Callable[[float, float, float], QuotaCut]
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,12 @@ def operating_point(
     fpr: float | None = None,
     specificity: float | None = None,
     level: float = 0.95,
+    cut_of: CutOf | None = None,
 ) -> OperatingPoint:
     """The cut at a quota or threshold, or the best one that keeps a promise.
 
     ``recall``: the fewest cases that reach it; ``precision`` and ``specificity``: the most cases that keep it;
-    ``fpr``: the most cases that stay within it.
+    ``fpr``: the most cases that stay within it. ``cut_of`` says what is known of a cut where rows are not independent.
     """
     named = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision, "fpr": fpr}
     named["specificity"] = specificity
@@ -95,9 +99,9 @@ def operating_point(
     if len(given) != 1:
         raise InputError(f"at() takes exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
     if quota is not None:
-        return at_rows(ranking, resolve_quota(quota, ranking.cases), level)
+        return at_rows(ranking, resolve_quota(quota, ranking.cases), level, cut_of)
     if threshold is not None:
-        cut = _after(ranking, ranking.above(threshold), level)
+        cut = _after(ranking, ranking.above(threshold), level, cut_of)
         return replace(cut, threshold=float(threshold))
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
@@ -105,31 +109,31 @@ def operating_point(
         if ranking.n_pos == 0:
             raise InputError("recall is undefined: the sample has no positive cases")
         wanted = recall * ranking.n_pos
-        return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level)
+        return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level, cut_of)
     if fpr is not None or specificity is not None:
         if ranking.n_neg == 0:
             raise InputError(f"{given[0]} is undefined: the sample has no negative cases")
         allowed = (fpr if fpr is not None else 1.0 - (specificity or 0.0)) * ranking.n_neg
         room = 1e-12 * ranking.n_neg  # rounding must not cost a case
-        return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level)
+        return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level, cut_of)
     rates = hits / (hits + misses)
     kept = np.flatnonzero(rates >= (precision or 0.0) * (1 - 1e-12))
     if len(kept) == 0:
         raise InputError(f"no cut reaches a precision of {precision:g}; the highest is {rates.max():.4g}")
-    return _after(ranking, int(kept[-1]) + 1, level)
+    return _after(ranking, int(kept[-1]) + 1, level, cut_of)
 
 
-def _after(ranking: Ranking, groups: int, level: float) -> OperatingPoint:
+def _after(ranking: Ranking, groups: int, level: float, cut_of: CutOf | None) -> OperatingPoint:
     """The cut after a number of whole groups."""
     tp = float(ranking.pos[:groups].sum(dtype=np.float64))
     fp = float(ranking.neg[:groups].sum(dtype=np.float64))
     cut = Counts(tp, fp, max(0.0, ranking.n_pos - tp), max(0.0, ranking.n_neg - fp))  # sums of weights may round
     if not ranking.weighted and 0 < tp + fp:
-        return at_rows(ranking, round(tp + fp), level)
-    return _point(ranking, cut, groups, 0.0, level)
+        return at_rows(ranking, round(tp + fp), level, cut_of)
+    return _point(ranking, cut, groups, 0.0, level, cut_of)
 
 
-def at_rows(ranking: Ranking, rows: int, level: float = 0.95) -> OperatingPoint:
+def at_rows(ranking: Ranking, rows: int, level: float = 0.95, cut_of: CutOf | None = None) -> OperatingPoint:
     """The cut after a number of rows, which may fall inside a tie."""
     request = Request(frozenset(), (), quotas=(rows,))
     cut = counts_at(sweep(ranking, request), request.quota_at(rows))
@@ -137,13 +141,19 @@ def at_rows(ranking: Ranking, rows: int, level: float = 0.95) -> OperatingPoint:
     room = 1e-12 * rows if ranking.weighted else 0  # sums of weights round
     groups = int(np.searchsorted(ends, rows + room, side="right"))  # whole groups that are taken
     before = min(float(ends[groups - 1]), rows) if groups else 0
-    return _point(ranking, cut, groups, float(rows - before), level)
+    return _point(ranking, cut, groups, float(rows - before), level, cut_of)
 
 
-def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float, level: float) -> OperatingPoint:
+def _point(
+    ranking: Ranking, cut: Counts, groups: int, taken_of_group: float, level: float, cut_of: CutOf | None
+) -> OperatingPoint:
     inside = taken_of_group > 0
     pos, neg = (float(ranking.pos[groups]), float(ranking.neg[groups])) if inside else (0.0, 0.0)
     above = float(ranking.pos[:groups].sum(dtype=np.float64))
+    known = None
+    if 0 < cut.tp + cut.fp:
+        taken, hits = float(cut.tp + cut.fp), float(cut.tp)
+        known = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
     finite = bool(np.isfinite(ranking.score[[0, -1]]).all())
     return OperatingPoint(
         threshold=float(ranking.score[groups]) if groups < len(ranking) else float("-inf"),
@@ -161,33 +171,24 @@ def _point(ranking: Ranking, cut: Counts, groups: int, taken_of_group: float, le
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
-        expected_hits=expected_hits(cut, level, ranking.weighted),
-        next_hits=next_hits(float(cut.tp), float(cut.tp + cut.fp), level, ranking.weighted),
+        expected_hits=expected_hits(float(cut.tp), known, level),
+        next_hits=next_hits(known, level),
     )
 
 
-def expected_hits(cut: Counts, level: float, weighted: bool = False) -> Estimate:
-    """Positives among the taken, with the Wilson interval of the hit rate times the number taken.
-
-    There cannot be more hits than positives, nor fewer than the negatives leave places for: who takes all finds all.
-    """
-    hits, taken = float(cut.tp), float(cut.tp + cut.fp)
-    if weighted or taken == 0:
+def expected_hits(hits: float, cut: QuotaCut | None, level: float) -> Estimate:
+    """Positives among the taken, with an interval for their mean over many lists cut at the same quota."""
+    if cut is None:
         return Estimate("expected_hits", hits)
-    low, high = (taken * rate for rate in wilson(hits, taken, level))
-    most, least = hits + float(cut.fn), taken - float(cut.fp + cut.tn)
-    return Estimate("expected_hits", hits, max(low, least), min(high, most), level, "wilson")
+    return Estimate("expected_hits", hits, *expected_hits_limits(cut, level), level, "moving_cut")
 
 
-def next_hits(hits: float, taken: float, level: float, weighted: bool = False) -> Interval:
-    """Interval for the positives that the next batch of the same size will hold.
+def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0) -> Interval:
+    """Interval for the positives that the next list of the same size will hold, cut at the same share.
 
-    Predictive: the beta-binomial distribution of the next batch after these hits, with Jeffreys' prior, so that both
-    the uncertainty of the hit rate and the luck of one batch are in it. It assumes that the next list is drawn from the
-    same population and cut at the same share.
+    A prediction: it assumes that the next list is drawn from the same population. ``optimism``: hits that are due to
+    choosing the cut on these data.
     """
-    if weighted or taken == 0:
+    if cut is None:
         return Interval(float("nan"), float("nan"))
-    tail = (1.0 - level) / 2.0
-    a, b = hits + 0.5, taken - hits + 0.5
-    return Interval(*(beta_binomial_quantile(q, round(taken), a, b) for q in (tail, 1.0 - tail)))
+    return next_hits_limits(cut, level, optimism=optimism)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
+from ..inference.quota_cut import Cuts, QuotaCut
 from ..inference.resampling import Resampler, enough_replicates
 from ..kernels.backend import passes
 from ..ranking import Ranking, rank
@@ -181,13 +182,18 @@ def plan(
         _marginal_value(*_least_concave(ranking), best, limit, prices),
         limit,
         at_rows(ranking, best, level) if best else None,
-        next_hits(max(0.0, float(hits[best]) - luck), float(best), level),
+        next_hits(_chosen_cut(ranking, best, float(hits[best])), level, optimism=luck),
         taken,
         hits,
         profits,
         known,
         None if quotas is None else _over(quotas, hits, prices, resampler, level, n_resamples),
     )
+
+
+def _chosen_cut(ranking: Ranking, best: int, hits: float) -> QuotaCut | None:
+    """The chosen cut. A drop of the hit chance there is taken for chance: the cut was chosen where the list drops."""
+    return replace(Cuts(ranking.pos, ranking.neg).at(float(best), hits), slope=0.0) if best else None
 
 
 def amount(value: float, spread: float) -> str:

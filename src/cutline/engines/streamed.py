@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..evaluation import Evaluation, evaluation_of
 from ..inference.bootstrap import Replicates
 from ..inference.evidence import Drawn
+from ..inference.quota_cut import Cuts, QuotaCut
 from ..inference.settings import FROM_REPLICATES, Settings
 from ..ranking import Ranking
 from ..sample import Sample
@@ -91,6 +92,16 @@ class Streamed(KeepsFields):
         raise _rows_needed("row by row results")
 
     @property
+    def auc_freedom(self) -> float:
+        """Degrees of freedom of the AUC's variance: at least so many."""
+        return max(min(self.totals.positives, self.totals.rows - self.totals.positives) - 1.0, 1.0)
+
+    @property
+    def set_by_design(self) -> bool:
+        """Rows that streamed by are drawn one by one."""
+        return False
+
+    @property
     def independent(self) -> bool:
         """Whether rows count alike."""
         return not self.totals.weighted
@@ -135,6 +146,20 @@ class Streamed(KeepsFields):
     def has_jackknife(self) -> bool:
         """No rows can be left out; long lists need no correction for skewness."""
         return False
+
+    @property
+    def keeps_list(self) -> bool:
+        """Cuts of unweighted rows are known well enough."""
+        return not self.totals.weighted
+
+    def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
+        """The cut on the compact ranking; blocks of neighbouring scores are not ties."""
+        return self.cuts.at(taken, hits)
+
+    @cached_property
+    def cuts(self) -> Cuts:
+        """The cuts of the compact list."""
+        return Cuts(self.ranking.pos, self.ranking.neg, ties=False)
 
     def replicate(
         self,

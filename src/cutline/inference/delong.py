@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from ..catalogue.declare import Measure, ratio
 from ..estimate import Interval
 from ..ranking import Ranking
+from . import areas
 from .proportions import z_of
+from .scales import scaled_limits
 
 
 def placements(ranking: Ranking) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -51,41 +53,17 @@ def _spread(values: NDArray[np.float64], counts: NDArray[Any], n: float) -> floa
 
 
 def auc_interval(
-    auc: float, variance: float, n_pos: float, n_neg: float, level: float, *, logit: bool
+    auc: float, variance: float, n_pos: float, n_neg: float, level: float, freedom: float, *, logit: bool
 ) -> tuple[Interval, str]:
-    """DeLong's interval, on the logit scale or plain, and the name of the method that was used.
+    """DeLong's interval with t, on the logit scale or plain, and the name of the method that was used.
 
-    Where the variance is 0 or cannot be estimated (a perfect ranking, a single case in a class), the score interval of
-    Newcombe (2006, method 5) stands in: the areas at which the observed one would not surprise.
+    ``freedom``: degrees of freedom of the variance. With fewer than ten cases in a class, or where the variance is 0 (a
+    perfect ranking), the score interval of Newcombe (2006, method 5) stands in.
     """
-    z = z_of(level)
-    if not variance > 0.0 or not 0.0 < auc < 1.0:
-        return newcombe(auc, n_pos, n_neg, z), "newcombe"
-    if not logit:
-        half = z * math.sqrt(variance)
-        return Interval(max(0.0, auc - half), min(1.0, auc + half)), "delong"
-    middle, half = math.log(auc / (1 - auc)), z * math.sqrt(variance) / (auc * (1 - auc))
-    return Interval(_expit(middle - half), _expit(middle + half)), "delong_logit"
-
-
-def _expit(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x)) if x > -700 else 0.0
-
-
-def newcombe(auc: float, n_pos: float, n_neg: float, z: float) -> Interval:
-    """Areas A with |A − auc| ≤ z·SE(A), SE by Hanley & McNeil with equalised class sizes (Newcombe 2006)."""
-    half = (n_pos + n_neg) / 2.0 - 1.0
-
-    def standard_error(a: float) -> float:
-        return math.sqrt(a * (1 - a) * (1 + half * ((1 - a) / (2 - a) + a / (1 + a))) / (n_pos * n_neg))
-
-    def edge(inside: float, outside: float) -> float:
-        for _ in range(200):
-            middle = (inside + outside) / 2.0
-            if abs(middle - auc) <= z * standard_error(middle):
-                inside = middle
-            else:
-                outside = middle
-        return (inside + outside) / 2.0
-
-    return Interval(edge(auc, 0.0) if auc > 0 else 0.0, edge(auc, 1.0) if auc < 1 else 1.0)
+    if not variance > 0.0 or not 0.0 < auc < 1.0 or (logit and min(n_pos, n_neg) < areas.FEW_CASES):
+        return areas.newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
+    error = math.sqrt(variance)
+    if logit:
+        return scaled_limits(auc, error, freedom, level, "logit"), "delong_logit"
+    low, high = scaled_limits(auc, error, math.inf, level)
+    return Interval(max(0.0, low), min(1.0, high)), "delong"

@@ -20,10 +20,12 @@ from ..catalogue.declare import Spec
 from ..ranking import Ranking, rank, row_order
 from ..sample import Sample
 from ..table import KeepsFields
-from . import bands, blocks, delong
+from . import areas, bands, blocks, delong
 from .bootstrap import Replicates, replicate
-from .resampling import Resampler, Units, enough_replicates
+from .quota_cut import Cuts, QuotaCut, dependent_cut
+from .resampling import Resampler, Units, cluster_codes, enough_replicates
 from .settings import Settings
+from .weights import weights_follow_labels
 
 Floats = NDArray[np.float64]
 Drawn = tuple[Floats, Floats, Floats]
@@ -41,6 +43,10 @@ class Evidence(Protocol):
     @property
     def independent(self) -> bool: ...
     @property
+    def set_by_design(self) -> bool:
+        """Whether the class sizes were chosen (case–control weights), so that replicates keep them."""
+
+    @property
     def are_probabilities(self) -> bool: ...
     @property
     def are_finite(self) -> bool: ...
@@ -49,6 +55,10 @@ class Evidence(Protocol):
     @property
     def auc(self) -> tuple[float, float]:
         """The area under the ROC curve and its variance; nan without both classes."""
+
+    @property
+    def auc_freedom(self) -> float:
+        """Degrees of freedom of that variance."""
 
     @property
     def sample(self) -> Sample:
@@ -72,6 +82,17 @@ class Evidence(Protocol):
 
     @property
     def has_jackknife(self) -> bool: ...
+
+    @property
+    def keeps_list(self) -> bool:
+        """Whether every place of the list is known."""
+
+    @property
+    def cuts(self) -> Cuts:
+        """The cuts of the list as if its rows were independent."""
+
+    def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
+        """What inference at a quota needs to know of the cut; ``recall`` for Qrecall and lift."""
 
     def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
         """The measures on random blocks of rows."""
@@ -164,6 +185,15 @@ class Rows(KeepsFields):
     def auc(self) -> tuple[float, float]:
         return delong.auc_and_variance(self.ranking)
 
+    @cached_property
+    def auc_freedom(self) -> float:
+        return areas.auc_spread(self.ranking.pos, self.ranking.neg)[2]
+
+    @cached_property
+    def set_by_design(self) -> bool:
+        weight = self.sample.weight
+        return weight is not None and self.clusters is None and weights_follow_labels(self.sample.positive, weight)
+
     def compute(self, specs: Sequence[Spec]) -> Computed:
         return compute(specs, self.ranking)
 
@@ -173,6 +203,21 @@ class Rows(KeepsFields):
     @property
     def has_jackknife(self) -> bool:
         return True
+
+    @property
+    def keeps_list(self) -> bool:
+        return self.fold is None
+
+    def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
+        if self.independent or self.fold is not None:
+            return self.cuts.at(taken, hits)
+        codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
+        return dependent_cut(self.cuts, self.sample, self.ranking, taken, hits, level, codes, recall)
+
+    @cached_property
+    def cuts(self) -> Cuts:
+        """The cuts of the list."""
+        return Cuts(self.ranking.pos, self.ranking.neg)
 
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
         """What draws replicates of these rows."""

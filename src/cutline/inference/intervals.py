@@ -69,7 +69,7 @@ def estimate(
         settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, evidence.ranking.rows))
     if wanted:
         jackknife = {spec for spec, method in resampled.items() if method.jackknife}
-        keeps_classes = {spec: is_stratified(spec, settings) for spec in wanted}
+        keeps_classes = {spec: is_stratified(spec, settings, evidence) for spec in wanted}
         drawn = evidence.replicate(wanted, values, settings, keeps_classes.__getitem__, jackknife)
         if keep is not None:
             keep.update({str(spec): replicates.values for spec, replicates in drawn.items()})
@@ -79,9 +79,11 @@ def estimate(
     return {spec: found[spec] for spec in specs}
 
 
-def is_stratified(spec: Spec, settings: Settings) -> bool:
-    """Whether replicates keep the class sizes: by default where the share of positives does not matter."""
-    return spec.measure.stratified if settings.stratify is None else settings.stratify
+def is_stratified(spec: Spec, settings: Settings, evidence: Evidence) -> bool:
+    """Whether replicates keep the class sizes: by default where their share does not matter or was chosen."""
+    if settings.stratify is not None:
+        return settings.stratify
+    return spec.measure.stratified or evidence.set_by_design
 
 
 def _from_replicates(known: Known, method: Method, settings: Settings) -> Estimate:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -17,12 +18,21 @@ from ..catalogue.compute import Computed
 from ..catalogue.declare import Measure, Spec
 from ..estimate import Interval
 from ..quotas import Quotas
-from ..sample import resolve_quota
 from ..sweep import Counts
-from . import delong, proportions
+from . import areas, delong, losses, proportions
 from .bootstrap import Replicates
 from .evidence import Evidence
 from .proportions import wilson, z_of
+from .quota_cut import hit_rate_limits, qrecall_limits
+from .scales import (
+    edge_limits,
+    effective_freedom,
+    freedom_in_small_class,
+    jackknife,
+    range_limits,
+    scaled_limits,
+    t_quantile,
+)
 from .settings import FROM_REPLICATES, OF_AUC, Settings
 
 
@@ -61,15 +71,48 @@ class Known:
         successes, trials = one.proportion(cells)
         return float(successes), float(trials), 1.0 if one.scale is None else float(one.scale(cells))
 
+    @property
+    def taken_and_hits(self) -> tuple[float, float]:
+        """Cases taken at the quota, and the positives among them."""
+        return float(self.cells.tp + self.cells.fp), float(self.cells.tp)
+
+    @property
+    def smaller_class(self) -> float:
+        """Cases in the smaller class."""
+        return float(min(self.evidence.ranking.n_pos, self.evidence.ranking.n_neg))
+
+    @cached_property
+    def spread(self) -> tuple[float, float, float]:
+        """Standard error, its degrees of freedom, and the bootstrap bias.
+
+        Clustered or weighted rows take the larger of the bootstrap and jackknife errors. The jackknife of a sum that
+        grows with n, and of places in a list, is not a standard error of theirs: those keep the bootstrap's.
+        """
+        drawn = self.replicates.values[np.isfinite(self.replicates.values)]
+        error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
+        other, influence = jackknife(self.replicates.left_out, self.replicates.strata)
+        freedom = effective_freedom(influence) if len(influence) else max(self.smaller_class - 1.0, 1.0)
+        freedom = freedom_in_small_class(freedom, self.smaller_class)
+        of_places = self.measure.extensive or self.measure.needs_quota
+        if not self.evidence.independent and not of_places and other == other:
+            error = max(error, other)
+        return error, freedom, float(drawn.mean()) - self.value if len(drawn) else math.nan
+
 
 @dataclass(frozen=True)
 class Method:
-    """A way to make an interval. ``label`` is the name that stands in the results, where it is another."""
+    """A way to make an interval.
+
+    ``resampled``: reads replicates, with ``jackknife`` also values without parts of the rows. ``dependent``: holds for
+    clusters and weights by itself. ``rows``: reads the whole list, which a stream does not keep.
+    """
 
     name: str
     make: Callable[[Known], tuple[Interval, str]]
     resampled: bool = False
     jackknife: bool = False
+    dependent: bool = False
+    rows: bool = False
 
 
 METHODS: dict[str, Method] = {}
@@ -103,12 +146,15 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
         return METHODS[wish] if holds and one.line_of_auc is not None else None
     if wish is None:
         return None
-    if wish == "auto" and holds and not own.resampled:
+    fits = (holds or (own.dependent and spec.ties == "expected")) and (evidence.keeps_list or not own.rows)
+    if wish == "auto" and fits and not own.resampled:
         return own
     if not evidence.resamples(spec):
         return None
-    chosen = METHODS[wish] if wish in FROM_REPLICATES else own if own.resampled and not several else METHODS["bca"]
-    return METHODS["percentile"] if chosen.jackknife and not evidence.has_jackknife else chosen
+    if wish in FROM_REPLICATES:
+        chosen = METHODS[wish]
+        return METHODS["percentile"] if chosen.jackknife and not evidence.has_jackknife else chosen
+    return own if own.resampled and fits else METHODS["scaled"]
 
 
 def _proportion_method(name: str) -> None:
@@ -135,21 +181,12 @@ def newcombe_difference(known: Known) -> Interval:
     return Interval(bottom + half * (low + 1.0), bottom + half * (high + 1.0))
 
 
-@method("log")
-def log_ratio(known: Known) -> Interval:
-    """Ratio of two rates on the log scale (Simel et al. 1991); for LR+ those of the taken, for LR− of those left.
-
-    Where a cell is empty, half a case is added to each, and the open end kept.
-    """
+@method("ratio_of_rates")
+def ratio_of_rates(known: Known) -> Interval:
+    """Ratio of two independent rates from their Wilson intervals (Donner & Zou 2012): LR+ and LR−."""
     c = known.cells
     hits, false = (c.tp, c.fp) if known.measure.better == "higher" else (c.fn, c.tn)
-    n_pos, n_neg = c.tp + c.fn, c.fp + c.tn
-    empty = hits == 0 or false == 0
-    a, b, n, m = (hits + 0.5, false + 0.5, n_pos + 1.0, n_neg + 1.0) if empty else (hits, false, n_pos, n_neg)
-    middle = math.log(a / n / (b / m))
-    half = z_of(known.level) * math.sqrt(max(0.0, 1 / a - 1 / n + 1 / b - 1 / m))
-    low = 0.0 if hits == 0 else math.exp(middle - half)
-    return Interval(low, math.inf if false == 0 else math.exp(middle + half))
+    return areas.likelihood_ratio_limits(hits, c.tp + c.fn, false, c.fp + c.tn, known.level)
 
 
 @method("wilson_f")
@@ -162,29 +199,10 @@ def wilson_f(known: Known) -> Interval:
 
 @method("delta_z")
 def fisher_z(known: Known) -> Interval:
-    """Delta method on the scale of atanh, which keeps a correlation inside (−1, 1) (for MCC: Itaya et al. 2024)."""
-    c, value = known.cells, known.value
-    whole = abs(value) >= 1.0
-    if whole:  # no spread to be seen: half a case more in every cell shows what may have been missed
-        c = Counts(c.tp + 0.5, c.fp + 0.5, c.fn + 0.5, c.tn + 0.5)
-    middle = math.atanh(float(known.measure.compute(c)) if whole else value)
-    half = z_of(known.level) * _delta_error(known.measure, c) / (1.0 - math.tanh(middle) ** 2)
-    low, high = math.tanh(middle - half), math.tanh(middle + half)
-    return Interval(-1.0 if value <= -1.0 else low, 1.0 if value >= 1.0 else high)
-
-
-def _delta_error(measure: Measure, c: Counts) -> float:
-    """Standard error of a smooth function of multinomial cells, by the delta method."""
+    """MCC and kappa: delta method on Fisher's z (Itaya et al. 2024), with half a case added where a cell is empty."""
+    c = known.cells
     cells = np.array([c.tp, c.fp, c.fn, c.tn], dtype=np.float64)
-    n = cells.sum()
-    share = cells / n
-    slope = np.empty(4)
-    for k in range(4):
-        step = np.zeros(4)
-        step[k] = 1e-6
-        up, down = measure.compute(Counts(*(share + step))), measure.compute(Counts(*(share - step)))
-        slope[k] = (up - down) / 2e-6
-    return math.sqrt(max(0.0, float(share @ slope**2 - (share @ slope) ** 2)) / n)
+    return areas.correlation_limits(lambda x: float(known.measure.compute(Counts(*x))), cells, known.level)
 
 
 @method("delong_logit")
@@ -192,7 +210,8 @@ def delong_logit(known: Known, *, logit: bool = True) -> tuple[Interval, str]:
     """DeLong's interval of the AUC, carried to a measure that is the AUC on another scale."""
     ranking = known.evidence.ranking
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    (low, high), used = delong.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, logit=logit)
+    freedom = known.evidence.auc_freedom
+    (low, high), used = delong.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, freedom, logit=logit)
     slope, start = delong.line_of(known.measure, ranking)
     return Interval(start + slope * low, start + slope * high), used
 
@@ -203,32 +222,159 @@ def delong_plain(known: Known) -> tuple[Interval, str]:
     return delong_logit(known, logit=False)
 
 
-@method("logit")
-def logit(known: Known) -> tuple[Interval, str]:
-    """Areas under precision–recall on the logit scale, SE 1/√(n⁺·v·(1−v)) (Boyd et al. 2013)."""
-    value, n_pos = known.value, known.evidence.ranking.n_pos
-    if not 0.0 < value < 1.0:
-        return wilson(value * n_pos, n_pos, known.level), "wilson"
-    middle = math.log(value / (1.0 - value))
-    half = z_of(known.level) / math.sqrt(n_pos * value * (1.0 - value))
-    return Interval(1.0 / (1.0 + math.exp(-(middle - half))), 1.0 / (1.0 + math.exp(-(middle + half)))), "logit"
+@method("delong_total")
+def delong_total(known: Known) -> tuple[Interval, str]:
+    """Sums that are the AUC times the class sizes, over samples in which the number of positives varies too."""
+    ranking, (auc, variance) = known.evidence.ranking, known.evidence.auc
+    n_pos, n_neg = ranking.n_pos, ranking.n_neg
+    (low, high), _ = delong_logit(known)
+    if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
+        slope, _ = delong.line_of(known.measure, ranking)
+        variance = ((high - low) / slope / (2.0 * z_of(known.level))) ** 2
+    smaller = min(n_pos, n_neg)
+    freedom = max(smaller - 1.0, 1.0) if smaller < areas.FEW_POSITIVES else ranking.cases - 1.0
+    if known.measure.range[0] == 0.0:
+        error = areas.linear_ranking_error(auc, variance, n_pos, n_neg)
+        return scaled_limits(known.value, error, freedom, known.level, "log"), "delong_total"
+    error = areas.average_gain_error(auc, variance, n_pos, n_neg)
+    return scaled_limits(known.value, error, freedom, known.level), "delong_total"
 
 
-@method("wilson_effective", resampled=True)
-def wilson_effective(known: Known) -> Interval:
-    """Wilson interval with as many trials as would give the replicates' variance, as in survey sampling.
+@method("loss_score")
+def loss_score(known: Known) -> Interval:
+    """Mean losses that a score test does not reject; the probabilities say what may not have happened yet."""
+    ranking, one = known.evidence.ranking, known.measure
+    p = ranking.score.astype(np.float64)
+    assert one.case_loss is not None
+    each = one.case_loss(p, **known.spec.arguments)
+    if one.one_class_needs and one.one_class_needs not in known.spec.arguments:  # weighed by the class sizes
+        each = losses.balanced_losses(ranking.pos, ranking.neg, *each)
+    moments = losses.loss_moments(ranking.pos, ranking.neg, *each, p)
+    low, high = losses.loss_limits(moments, known.level)
+    root = one.name == "root_mean_squared_error"
+    factor = _factor(known.value**2 if root else known.value, moments.mean)
+    low, high = factor * low, factor * high
+    return Interval(math.sqrt(low), math.sqrt(high)) if root else Interval(low, high)
 
-    Qrecall is not a share of independent trials: the quota caps the hits. Where the replicates do not vary (all
-    positives found, or none), the trials are the positives.
-    """
-    cases = known.evidence.ranking.cases
-    if resolve_quota(known.spec.quota, cases) >= cases * (1.0 - 1e-12):  # a place for everybody finds everybody
-        return Interval(known.value, known.value)
-    _, positives, scale = known.proportion
-    value, spread = known.value / scale, float(np.nanvar(known.replicates.values / scale, ddof=1))
-    trials = value * (1.0 - value) / spread if spread > 0 and 0.0 < value < 1.0 else positives
-    low, high = wilson(value * trials, trials, known.level)
+
+@method("log_mean")
+def log_mean(known: Known) -> Interval:
+    """Mean of losses that do not come near 0, on the log scale."""
+    ranking = known.evidence.ranking
+    assert known.measure.case_loss is not None
+    with np.errstate(over="ignore", invalid="ignore"):
+        each = known.measure.case_loss(ranking.score.astype(np.float64), **known.spec.arguments)
+        moments = losses.loss_moments(ranking.pos, ranking.neg, *each)
+        low, high = losses.mean_limits(moments, known.level)
+    factor = _factor(known.value, moments.mean)
+    return Interval(factor * low, factor * high)
+
+
+def _factor(value: float, mean: float) -> float:
+    """What carries the mean of the losses to the measure: another base of the logarithm, exact scores of a stream."""
+    return value / mean if mean > 0.0 and math.isfinite(mean) else 1.0
+
+
+@method("places", rows=True)
+def places(known: Known) -> Interval:
+    """Sum of what the places of the positives are worth: the influence of each row on it, on the logit of its range."""
+    ranking = known.evidence.ranking
+    assert known.measure.worth is not None
+    worth = np.asarray(known.measure.worth(np.arange(1.0, ranking.rows + 1.0)), np.float64)
+    of_pos, of_neg = areas.ranking_score_influence(ranking.pos, ranking.neg, worth)
+    influence = np.repeat(np.concatenate([of_pos, of_neg]), np.concatenate([ranking.pos, ranking.neg]))
+    most, n = float(worth.sum()), ranking.rows
+    error = math.sqrt(float((influence**2).sum()) * n / max(n - 1.0, 1.0)) / most
+    freedom = freedom_in_small_class(effective_freedom(influence), known.smaller_class)
+    low, high = scaled_limits(known.value / most, error, freedom, known.level, "logit")
+    if low != low:
+        low, high = edge_limits(known.value / most, known.smaller_class, known.level)
+    return Interval(most * low, most * high)
+
+
+@method("moving_cut", rows=True, dependent=True)
+def moving_cut(known: Known) -> Interval:
+    """Hit rate at a quota, whose cut moves with the sample."""
+    low, high = hit_rate_limits(known.evidence.cut(*known.taken_and_hits, known.level), known.level)
+    _, _, scale = known.proportion
     return Interval(scale * low, scale * high)
+
+
+@method("moving_cut_recall", rows=True, dependent=True)
+def moving_cut_recall(known: Known) -> Interval:
+    """Qrecall, and lift, at a quota; a place for everybody finds everybody, so that there is no width there."""
+    low, high = qrecall_limits(known.evidence.cut(*known.taken_and_hits, known.level, recall=True), known.level)
+    _, _, scale = known.proportion
+    return Interval(scale * low, scale * high)
+
+
+@method("scaled", resampled=True, jackknife=True)
+def scaled(known: Known) -> Interval:
+    """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
+    error, freedom, _ = known.spread
+    low, high = known.measure.range
+    return range_limits(known.value, error, freedom, known.level, low, high, known.smaller_class)
+
+
+@method("best_cut", resampled=True, jackknife=True, dependent=True)
+def best_cut(known: Known) -> Interval:
+    """Largest gap between TPR and FPR: two Wilson intervals at the best cut, squared and added, less half the bias.
+
+    Of clustered or weighted rows: from the value less its bootstrap bias to the upper limit around the value.
+    """
+    error, freedom, bias = known.spread
+    if not known.evidence.independent:
+        made = areas.biased_maximum_limits(known.value, bias, error, freedom, known.level)
+        return made if made.low <= made.high else edge_limits(known.value, known.smaller_class, known.level)
+    ranking = known.evidence.ranking
+    found, false = np.cumsum(ranking.pos, dtype=np.float64), np.cumsum(ranking.neg, dtype=np.float64)
+    gap = found / ranking.n_pos - false / ranking.n_neg
+    at = int(np.argmax(gap if known.measure.name == "max_youden_index" else np.abs(gap)))
+    low, high = areas.gap_limits(float(found[at]), ranking.n_pos, float(false[at]), ranking.n_neg, known.level)
+    return Interval(max(0.0, low - max(bias, 0.0) / 2.0), high)
+
+
+@method("hull", resampled=True, jackknife=True, dependent=True)
+def hull(known: Known) -> Interval:
+    """Area under the convex hull: from the lower limit of the AUC to the upper limit around the hull's own area."""
+    ranking, (auc, variance) = known.evidence.ranking, known.evidence.auc
+    error, freedom, _ = known.spread
+    if known.evidence.independent:
+        freedom = known.evidence.auc_freedom
+        sizes = ranking.n_pos, ranking.n_neg
+        (low, high), _ = delong.auc_interval(auc, variance, *sizes, known.level, freedom, logit=True)
+        error = math.sqrt(variance) if variance > 0.0 else 0.0
+    else:
+        low, high = range_limits(auc, error, freedom, known.level, 0.0, 1.0, known.smaller_class)
+    return areas.auch_limits(known.value, Interval(low, high), error, freedom, known.level)
+
+
+@method("precision_area", resampled=True, jackknife=True)
+def precision_area(known: Known) -> tuple[Interval, str]:
+    """Average precision, average hit rate and areas under precision–recall: logit scale; few positives as a share."""
+    ranking, one = known.evidence.ranking, known.measure
+    error, freedom, _ = known.spread
+    most = 1.0 if one.perfect_area is None else max(one.perfect_area(ranking.n_pos, ranking.cases), 1e-9)
+    return areas.precision_area_limits(known.value, error, freedom, ranking.n_pos, known.level, most)
+
+
+@method("qrecall_area", resampled=True, jackknife=True)
+def qrecall_area(known: Known) -> tuple[Interval, str]:
+    """Average Qrecall: logit scale; with few cases in a class, or a perfect list, the interval of an AUC."""
+    ranking = known.evidence.ranking
+    error, freedom, _ = known.spread
+    return areas.average_qrecall_limits(known.value, error, freedom, ranking.n_pos, ranking.n_neg, known.level)
+
+
+@method("mean_score", resampled=True, jackknife=True)
+def mean_score(known: Known) -> Interval:
+    """Errors of the best n⁺ places as a mean over the list: a score interval whose spread comes from the bootstrap."""
+    n = known.evidence.ranking.cases
+    error, freedom, _ = known.spread
+    mean = known.value / n
+    ratio = n * (error / n) ** 2 / mean + mean if mean > 0.0 and error > 0.0 else 1.0
+    low, high = losses.mean_score_limits(mean, ratio, n, t_quantile(known.level, freedom))
+    return Interval(n * low, n * high)
 
 
 def _from_quantiles(name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -36,6 +36,13 @@ def wilson(r: float, n: float, level: float) -> Interval:
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     return Interval(max(0.0, middle - half) if r > 0 else 0.0, min(1.0, middle + half) if r < n else 1.0)
+
+
+def wilson_share(share: float, trials: float, level: float) -> Interval:
+    """Wilson's interval of a share of ``trials`` trials, which need not be whole."""
+    return (
+        wilson(share * trials, trials, level) if 0.0 < share < 1.0 else wilson(trials * (share >= 1.0), trials, level)
+    )
 
 
 def agresti_coull(r: float, n: float, level: float) -> Interval:
@@ -105,15 +112,22 @@ def wald_note(r: float, n: float) -> str:
     return ""
 
 
-def beta_binomial_quantile(q: float, n: int, a: float, b: float) -> float:
-    """Smallest k with P(K ≤ k) ≥ q, K beta-binomial; beyond 10,000 trials by the beta distribution of the share."""
+def beta_binomial_quantiles(levels: Sequence[float], n: int, a: float, b: float) -> tuple[float, ...]:
+    """Smallest k with P(K ≤ k) ≥ q for each level q, K beta-binomial.
+
+    Summed within 12 standard deviations of the mean; beyond 10,000 trials by a beta distribution of the same variance.
+    """
+    share = a / (a + b)
     if n > 10_000:  # the binomial part adds variance p(1−p)/n to that of the share: widen the beta to hold both
-        spread = (a + b + n) / (n * 1.0)
-        size = (a + b + 1.0) / spread - 1.0
-        share = a / (a + b)
-        return float(round(n * _beta(q, share * size, (1.0 - share) * size)))
-    k = np.arange(n)  # each chance from the one before it
-    none = math.lgamma(n + b) + math.lgamma(a + b) - math.lgamma(n + a + b) - math.lgamma(b)
-    steps = np.log((n - k) * (k + a) / ((k + 1) * (n - k - 1 + b)))
-    below = np.cumsum(np.exp(none + np.concatenate(([0.0], np.cumsum(steps)))))
-    return float(min(int(np.searchsorted(below, q)), n))
+        size = (a + b + 1.0) / ((a + b + n) / n) - 1.0
+        return tuple(float(round(n * _beta(q, share * size, (1.0 - share) * size))) for q in levels)
+    mean = n * share
+    reach = 12.0 * math.sqrt(mean * (1.0 - share) * (a + b + n) / (a + b + 1.0)) + 30.0
+    first, last = max(0, int(mean - reach)), min(n, int(mean + reach))
+    start = math.lgamma(n + 1) - math.lgamma(first + 1) - math.lgamma(n - first + 1)
+    start += math.lgamma(first + a) + math.lgamma(n - first + b) - math.lgamma(n + a + b)
+    start += math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    k = np.arange(first, last + 1)
+    steps = np.log((n - k[:-1]) * (k[:-1] + a) / ((k[:-1] + 1) * (n - k[:-1] - 1 + b)))  # each from the one before it
+    below = np.cumsum(np.exp(start + np.concatenate(([0.0], np.cumsum(steps)))))
+    return tuple(float(k[end]) for end in np.minimum(np.searchsorted(below, levels), len(k) - 1))

@@ -72,6 +72,7 @@ class Units:
 
 
 def cluster_codes(clusters: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
+    """Number of each row's cluster, and how many clusters there are."""
     labels = as_column(clusters, "clusters")
     expected = len(sample) if sample.source_rows is None else None
     if expected is not None and len(labels) != expected:
@@ -156,6 +157,17 @@ class Resampler:
         job = partial(resample_curve, drawing=self._drawing(), rows=self._rows("expected"), axis=axis, grid=grid)
         self._run(partial(job, out=(hits, misses, totals)), "expected", n_resamples, "band")
         return hits, misses, totals[:, :1], totals[:, 1:]
+
+    def observed_curve(self, axis: int, grid: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """The same of the sample itself, as one row."""
+        from ..kernels.replicates import cut_at_shares
+
+        ranking = self.ranking
+        n_pos, n_neg = float(ranking.n_pos), float(ranking.n_neg)
+        hits, misses = np.zeros((1, len(grid))), np.zeros((1, len(grid)))
+        pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
+        cut_at_shares(pos, neg, n_pos, n_neg, axis, grid, hits[0], misses[0])
+        return hits, misses, np.array([[n_pos]]), np.array([[n_neg]])
 
     def blocks(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
         """Blocks of units to leave out: the block of each unit, and for each block its share of its stratum, and that.

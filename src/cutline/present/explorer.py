@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import keep_points
-from ..inference.proportions import z_of
+from ..inference.quota_cut import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
-    from ..ranking import Ranking
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -23,40 +22,34 @@ EVERY_QUOTA_UP_TO = 2_000
 TOLERANCE = 0.001
 
 
-def hits_intervals(hits: Floats, quotas: NDArray[Any], level: float) -> tuple[Floats, Floats]:
-    """Intervals for the expected number of hits at many quotas: Wilson's interval for the hit rate, times the quota."""
-    z = z_of(level)
-    rate = hits / quotas
-    centre = (rate + z * z / (2 * quotas)) / (1 + z * z / quotas)
-    half = z / (1 + z * z / quotas) * np.sqrt(rate * (1 - rate) / quotas + z * z / (4 * quotas.astype(float) ** 2))
-    return np.maximum(centre - half, 0.0) * quotas, np.minimum(centre + half, 1.0) * quotas
+def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:
+    """What inference needs to know of many cuts, as ``ev.at(quota=…)`` takes it.
 
-
-def next_hits(hits: Floats, quotas: Whole, level: float) -> tuple[Whole, Whole]:
-    """Predictive intervals for the hits of the next group, as ``ev.at(quota=…).next_hits`` gives them, quota by quota.
-
-    The beta-binomial distribution is summed only where it has any weight to speak of: 12 standard deviations around
-    its mean, which is a small part of a long list.
+    Of clustered or weighted rows the effective size is worked out at 200 of the quotas and interpolated between them.
     """
-    from scipy.special import betaln, gammaln
+    found = [ev.rows.cuts.at(float(k), float(h)) for k, h in zip(stops, hits, strict=True)]
+    if ev.rows.independent:
+        return found
+    level, cases = ev.settings.level, ev.ranking.cases
+    grid = np.unique(np.linspace(0, len(stops) - 1, min(200, len(stops))).round().astype(np.int64))
+    known = {int(i): ev.rows.cut(float(stops[i]), float(hits[i]), level, recall=recall) for i in grid}
+    share = np.interp(stops, stops[grid], [known[int(i)].size / cases for i in grid])
+    return [known.get(i, replace(cut, size=cases * share[i], relief=0.0)) for i, cut in enumerate(found)]
 
-    from ..decide.operating import next_hits as of_one
 
-    tail = (1.0 - level) / 2.0
-    low, high = np.zeros(len(quotas), np.int64), np.zeros(len(quotas), np.int64)
-    for i, (found, n) in enumerate(zip(hits.tolist(), quotas.tolist(), strict=True)):
-        if n <= 500 or n > 10_000:
-            low[i], high[i] = (int(end) for end in of_one(found, n, level))
-            continue
-        a, b = found + 0.5, n - found + 0.5
-        mean = n * a / (a + b)
-        reach = 12.0 * float(np.sqrt(mean * b / (a + b) * (a + b + n) / (a + b + 1.0))) + 30.0
-        k = np.arange(max(0, int(mean - reach)), min(n, int(mean + reach)) + 1)
-        log_choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        below = np.cumsum(np.exp(log_choose + betaln(k + a, n - k + b) - betaln(a, b)))
-        ends = np.minimum(np.searchsorted(below, (tail, 1.0 - tail)), len(k) - 1)
-        low[i], high[i] = k[ends]
-    return low, high
+def hits_intervals(ev: Evaluation, hits: Floats, stops: Whole) -> tuple[Floats, Floats, Whole, Whole]:
+    """Expected and next hits at many quotas, low and high of each."""
+    found, level = cuts_at(ev, hits, stops), ev.settings.level
+    expected = np.array([expected_hits_limits(cut, level) for cut in found])
+    then = np.array([next_hits_limits(cut, level) for cut in found])
+    return expected[:, 0], expected[:, 1], then[:, 0].astype(np.int64), then[:, 1].astype(np.int64)
+
+
+def qrecall_intervals(ev: Evaluation, hits: Floats, stops: Whole) -> Floats:
+    """Low and high of Qrecall at many quotas, one row each; nan without positives."""
+    if not ev.ranking.n_pos:
+        return np.full((2, len(stops)), np.nan)
+    return np.array([qrecall_limits(cut, ev.settings.level) for cut in cuts_at(ev, hits, stops, recall=True)]).T
 
 
 def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
@@ -83,13 +76,16 @@ class Stops:
     hits: Floats
     low: Floats
     high: Floats
+    next_low: Whole
+    next_high: Whole
     threshold: Floats
     worst: Floats
     best: Floats
 
 
-def at_stops(ranking: Ranking, stops: Whole, level: float) -> Stops:
+def at_stops(ev: Evaluation, stops: Whole) -> Stops:
     """What ``ev.at(quota=…)`` gives, for all stops at once."""
+    ranking = ev.ranking
     ends = np.concatenate([[0], np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)])
     found = np.concatenate([[0], np.cumsum(ranking.pos, dtype=np.int64)])
     groups = np.searchsorted(ends[1:], stops, side="right")  # groups that are taken whole
@@ -97,13 +93,10 @@ def at_stops(ranking: Ranking, stops: Whole, level: float) -> Stops:
     last = np.minimum(groups, len(ranking) - 1)
     pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
     hits = found[groups] + inside * pos / (pos + neg)
-    low, high = hits_intervals(hits, stops, level)
-    # who takes all finds all: no more hits than positives, no fewer than the negatives leave places for
-    low, high = np.maximum(low, stops - ranking.n_neg), np.minimum(high, ranking.n_pos)
     threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
     worst = found[groups] + np.maximum(0.0, inside - neg)
     best = found[groups] + np.minimum(pos, inside)
-    return Stops(stops, hits, low, high, threshold, worst, best)
+    return Stops(stops, hits, *hits_intervals(ev, hits, stops), threshold, worst, best)
 
 
 def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
@@ -117,14 +110,16 @@ def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     """One model's part of the explorer, in columns, with as many digits as a reader can see."""
-    at = at_stops(ev.ranking, stops, ev.settings.level)
+    at = at_stops(ev, stops)
     kept = thinned(stops.astype(np.float64), at.hits, at.hits / stops, at.low, at.high)
     inside_ties = bool((at.worst != at.best).any())
     return {
         "name": ev.name,
         "positives": int(ev.facts["positives"]),
         "hits": _digits(at.hits),
-        "next": [ends.tolist() for ends in next_hits(at.hits, stops, ev.settings.level)],
+        "expected": [_digits(ends, 1) for ends in (at.low, at.high)],
+        "found": [_digits(ends, 4) for ends in qrecall_intervals(ev, at.hits, stops)],
+        "next": [at.next_low.tolist(), at.next_high.tolist()],
         "threshold": [_significant(value) for value in at.threshold],
         "worst": _digits(at.worst) if inside_ties else None,
         "best": _digits(at.best) if inside_ties else None,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..inference.proportions import wilson
 from ..table import Table
 
 if TYPE_CHECKING:
@@ -86,8 +87,6 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
     if not ev.rows.are_probabilities:
         raise InputError("a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
-    from .explorer import hits_intervals
-
     ranking = ev.ranking
     pos = ranking.pos[::-1].astype(np.float64)
     size = pos + ranking.neg[::-1]
@@ -96,7 +95,7 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     group = np.minimum((middle * bins / size.sum()).astype(np.int64), bins - 1)
     weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
     n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
-    low, high = hits_intervals(hits, n, ev.settings.level)
+    low, high = np.array([wilson(h, m, ev.settings.level) for h, m in zip(hits, n, strict=True)]).T * n
     return Table(
         [
             {
@@ -121,7 +120,7 @@ def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed:
     from .explorer import at_stops, quota_stops
 
     stops = quota_stops(ev.ranking.rows)
-    at = at_stops(ev.ranking, stops, ev.settings.level)
+    at = at_stops(ev, stops)
     spent = cost * stops + fixed
     return {
         "quota": stops,

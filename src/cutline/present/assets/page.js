@@ -19,18 +19,7 @@
   const percent = (v) => (Number.isFinite(v) ? fixed(100 * v, 1) + "\u202f%" : "–");
   const hasProfit = () => Number.isFinite(state.cost) && Number.isFinite(state.value);
 
-  // Wilson's interval for a share; the same as in the tables, which a test holds.
-  function wilson(hits, n) {
-    const z = data.z, rate = hits / n, down = 1 + (z * z) / n;
-    const centre = (rate + (z * z) / (2 * n)) / down;
-    const half = (z / down) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n));
-    return [Math.max(centre - half, 0), Math.min(centre + half, 1)];
-  }
-  // Who takes all finds all: no more hits than positives, no fewer than the negatives leave places for.
-  const interval = (model, i) => {
-    const [low, high] = wilson(model.hits[i], stops[i]).map((rate) => rate * stops[i]);
-    return [Math.max(low, stops[i] - (rows - positives)), Math.min(high, positives)];
-  };
+  const interval = (model, i) => [model.expected[0][i], model.expected[1][i]];
 
   // One model at one stop.
   function point(model, i) {
@@ -46,11 +35,12 @@
   function spread(model, i) {
     const q = stops[i], share = positives / rows, row = point(model, i);
     const [low, high] = interval(model, i);
-    [["_low", low], ["_high", high]].forEach(([end, hits]) => {  // all bands are the interval of the hits, rescaled
+    const [least, most] = [model.found[0][i], model.found[1][i]];
+    [["_low", low, least], ["_high", high, most]].forEach(([end, hits, found]) => {
       row["hits" + end] = hits;
       row["rate" + end] = hits / q;
-      row["qrecall" + end] = positives ? hits / positives : NaN;
-      row["lift" + end] = share ? hits / q / share : NaN;
+      row["qrecall" + end] = found;  // of the positives, whose number varies too: its own interval
+      row["lift" + end] = (found * rows) / q;
       row["profit" + end] = hasProfit() ? state.value * hits - state.cost * q : 0;
     });
     return row;

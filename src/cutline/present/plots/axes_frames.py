@@ -47,7 +47,7 @@ def points_of(ev: Evaluation, name: str) -> Points:
     if ev.facts["weighted"]:
         raise InputError(f"the {name} curve counts places, but this sample is weighted")
     stops = quota_stops(ev.facts["rows"])
-    at = at_stops(ev.ranking, stops, ev.settings.level)
+    at = at_stops(ev, stops)
     n, n_pos = ev.facts["rows"], ev.facts["positives"]
     if n_pos == 0:
         raise InputError(f"the {name} curve needs positives, and the sample has none")

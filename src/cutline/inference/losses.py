@@ -1,0 +1,100 @@
+"""Intervals for mean losses, which look good until something unlikely happens."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimate import Interval
+from .scales import scaled_limits, t_quantile
+
+Floats = NDArray[np.float64]
+_PRIOR_CASES = 10.0
+
+
+@dataclass(frozen=True)
+class LossMoments:
+    """Mean, variance of one case, degrees of freedom; and the same ratio as ``variance`` if the scores were right.
+
+    ``expected_ratio`` is E[ℓ²]/E[ℓ] when each case is positive with the probability that its score says; nan where the
+    scores are not probabilities.
+    """
+
+    cases: float
+    mean: float
+    variance: float
+    freedom: float
+    expected_ratio: float = math.nan
+
+
+def loss_moments(
+    pos: NDArray[Any], neg: NDArray[Any], if_positive: Floats, if_negative: Floats, probability: Floats | None = None
+) -> LossMoments:
+    """Moments of a mean of losses from tie groups: what a positive and what a negative of each group lose."""
+    a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
+    n = float(a.sum() + b.sum())
+    mean = float(a @ if_positive + b @ if_negative) / n
+    second = float(a @ (if_positive - mean) ** 2 + b @ (if_negative - mean) ** 2)
+    fourth = float(a @ (if_positive - mean) ** 4 + b @ (if_negative - mean) ** 4)
+    excess = fourth - second * second / n
+    freedom = min(max(2.0 * second * second / excess if excess > 0.0 else math.inf, 1.0), max(n - 1.0, 1.0))
+    ratio = math.nan if probability is None else _expected_ratio(a + b, if_positive, if_negative, probability)
+    return LossMoments(n, mean, second / max(n - 1.0, 1.0), freedom, ratio)
+
+
+def _expected_ratio(size: Floats, if_positive: Floats, if_negative: Floats, probability: Floats) -> float:
+    p = np.clip(probability, 0.0, 1.0)
+    first = float(size @ (p * if_positive + (1.0 - p) * if_negative))
+    second = float(size @ (p * if_positive**2 + (1.0 - p) * if_negative**2))
+    return second / first if first > 0.0 else math.nan
+
+
+def loss_limits(moments: LossMoments, level: float) -> Interval:
+    """The mean losses that a score test does not reject: (v − L)² ≤ z²·(φL − L²)/n.
+
+    Wilson's interval for losses: of 0–1 losses (φ = 1) it is Wilson's. φ = E[ℓ²]/E[ℓ] is the size of a typical loss.
+    A sample in which nothing unlikely happened shows too small a φ. Where the probabilities themselves predict a larger
+    one, that prediction counts like ten more of the cases that carry the variance: much where few do, else hardly.
+    """
+    n, v, freedom = moments.cases, moments.mean, moments.freedom
+    ratio = moments.variance / v + v if v > 0.0 else 0.0
+    if moments.expected_ratio > ratio:
+        ratio = (freedom * ratio + _PRIOR_CASES * moments.expected_ratio) / (freedom + _PRIOR_CASES)
+        freedom += _PRIOR_CASES
+    return mean_score_limits(v, ratio, n, t_quantile(level, freedom))
+
+
+def mean_limits(moments: LossMoments, level: float) -> Interval:
+    """t interval on the log scale, for losses that never come near 0 (hinge loss)."""
+    error = math.sqrt(moments.variance / moments.cases)
+    if not moments.mean > 0.0 or not error > 0.0:
+        return Interval(moments.mean, moments.mean)
+    return scaled_limits(moments.mean, error, moments.freedom, level, "log")
+
+
+def mean_score_limits(mean: float, ratio: float, cases: float, z: float) -> Interval:
+    """Roots of (v − L)²·n = z²(φL − L²), the score interval of a mean of numbers ≥ 0 with E[x²]/E[x] = φ."""
+    z2 = z * z
+    middle = 2.0 * cases * mean + z2 * ratio
+    spread = math.sqrt(max(z2 * z2 * ratio * ratio + 4.0 * cases * z2 * mean * (ratio - mean), 0.0))
+    return Interval(max(0.0, (middle - spread) / (2.0 * (cases + z2))), (middle + spread) / (2.0 * (cases + z2)))
+
+
+def balanced_losses(
+    pos: NDArray[Any], neg: NDArray[Any], if_positive: Floats, if_negative: Floats
+) -> tuple[Floats, Floats]:
+    """Influences of the balanced cross-entropy, whose weights are the sample's class shares, as losses of single cases.
+
+    Their mean is the measure itself; feed them to :func:`loss_moments`. With P and N the sums of losses of either
+    class: a positive counts (n⁻·ℓ + N)/n − v, a negative (n⁺·ℓ + P)/n − v.
+    """
+    a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
+    n_pos, n_neg = float(a.sum()), float(b.sum())
+    n = n_pos + n_neg
+    of_pos, of_neg = float(a @ if_positive), float(b @ if_negative)
+    value = (n_neg * of_pos + n_pos * of_neg) / (n * n)
+    return (n_neg * if_positive + of_neg) / n - value, (n_pos * if_negative + of_pos) / n - value
