@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import cutline as cl
 from cutline.curves import NAMES
@@ -105,11 +106,16 @@ def test_a_band_is_the_quantiles_of_literal_resamples() -> None:
         y_drawn, s_drawn = np.repeat(y, times), np.repeat(s, times)
         heights.append([cl.qrecall(y_drawn, s_drawn, quota=int(j)) if j else 0.0 for j in band.x])
     low, high = np.quantile(heights, [0.05, 0.95], axis=0)
-    middle = np.median(heights, axis=0)
-    varied = (middle > 0) & (middle < 1)  # at the floor and the ceiling a band is at least as wide as a proportion's
-    np.testing.assert_allclose(band.low[varied], low[varied], atol=1e-9)
-    np.testing.assert_allclose(band.high[varied], high[varied], atol=1e-9)
-    assert varied.mean() > 0.7
+    middle, value = np.median(heights, axis=0), np.interp(band.x, ev.curve("qrecall").x, ev.curve("qrecall").y)
+    n_pos = int(y.sum())
+    small = stats.t.ppf(0.95, n_pos - 1) / stats.norm.ppf(0.95)
+    columns = (band.x, middle - low, high - middle, value, band.low, band.high)
+    for x, down, up, v, a, b in zip(*columns, strict=True):
+        if 0 < x < 80:  # at least as wide as the share of so many positives
+            least = [abs(end - v) for end in cl.proportion_interval(round(v * n_pos), n_pos, 0.9, "wilson")]
+            assert v - a == pytest.approx(min(v, small * max(down, least[0])), abs=1e-9)
+            assert b - v == pytest.approx(min(1 - v, small * max(up, least[1])), abs=1e-9)
+    assert (band.low[-1], band.high[-1]) == (1.0, 1.0)  # a place for everybody finds everybody
 
 
 @pytest.mark.parametrize("name", NAMES)

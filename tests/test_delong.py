@@ -10,7 +10,8 @@ from hypothesis import given
 from scipy.special import ndtri
 
 import cutline as cl
-from cutline.inference.delong import auc_interval, auc_variance, newcombe
+from cutline.inference.areas import newcombe_limits
+from cutline.inference.delong import auc_interval, auc_variance
 from cutline.ranking import rank
 from cutline.sample import make_sample
 from samples import ANY, Case, cases, random_case
@@ -93,7 +94,7 @@ def test_newcombe_ends_are_where_the_score_test_turns(auc: float, n_pos: int, n_
         n = (n_pos + n_neg) / 2 - 1
         return math.sqrt((a * (1 - a) + n * (q[0] - a * a) + n * (q[1] - a * a)) / (n_pos * n_neg))
 
-    for end in newcombe(auc, n_pos, n_neg, Z):
+    for end in newcombe_limits(auc, n_pos, n_neg, Z):
         assert end in (0.0, 1.0) or abs(end - auc) == pytest.approx(Z * error(end), abs=1e-9)
 
 
@@ -126,6 +127,6 @@ def test_relatives_carry_the_interval_of_the_auc(name: str) -> None:
 
 
 def test_interval_narrows_with_the_level() -> None:
-    inner, _ = auc_interval(0.8, 0.002, 50, 50, 0.8, logit=True)
-    outer, _ = auc_interval(0.8, 0.002, 50, 50, 0.99, logit=True)
+    inner, _ = auc_interval(0.8, 0.002, 50, 50, 0.8, 98.0, logit=True)
+    outer, _ = auc_interval(0.8, 0.002, 50, 50, 0.99, 98.0, logit=True)
     assert outer.low < inner.low < 0.8 < inner.high < outer.high

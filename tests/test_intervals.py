@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import cutline as cl
 from cutline.inference import proportions
 from cutline.inference.bootstrap import replicate
+from cutline.inference.methods import METHODS
+from cutline.inference.quota_cut import Cuts
 from cutline.inference.resampling import Resampler
 from cutline.inference.settings import FROM_REPLICATES as BOOTSTRAPS
 from cutline.inference.settings import NAMES
@@ -25,7 +28,8 @@ from test_catalogue import SCORED
 PROPORTIONS = [m.name for m in cl.measures() if m.proportion]
 AUC_FAMILY = [m.name for m in cl.measures() if m.line_of_auc]
 MAY_LEAVE_THE_RANGE = {"wald", "basic"}
-FROM_REPLICATES = {*BOOTSTRAPS, "wilson_effective"}
+FROM_REPLICATES = {*BOOTSTRAPS, *(m.name for m in METHODS.values() if m.resampled), "logit", "logit_wilson"}
+OF_CUTS = {"moving_cut", "moving_cut_recall"}
 
 
 def evaluated(case: Case, interval: str | None = "auto", **how: Any) -> cl.Evaluation:
@@ -222,13 +226,21 @@ def test_closed_forms_by_hand() -> None:
     youden = j - math.hypot(0.75 - l1, u2 - 0.125), j + math.hypot(u1 - 0.75, 0.125 - l2)
     assert ev["youden_index"].interval == pytest.approx(youden)
     assert ev["balanced_accuracy"].interval == pytest.approx(tuple((x + 1) / 2 for x in youden))
-    half = z * math.sqrt(1 / 30 - 1 / 40 + 1 / 20 - 1 / 160)
-    assert ev["positive_likelihood_ratio"].interval == pytest.approx((6 * math.exp(-half), 6 * math.exp(half)))
-    half = z * math.sqrt(1 / 10 - 1 / 40 + 1 / 140 - 1 / 160)
-    middle = 0.25 / 0.875
-    assert ev["negative_likelihood_ratio"].interval == pytest.approx(
-        (middle * math.exp(-half), middle * math.exp(half))
-    )
+
+    def ratio_ends(p: float, q: float, one: tuple[float, float], two: tuple[float, float]) -> list[float]:
+        """Where the line p − r·q of two independent rates is as far from 0 as their Wilson limits allow (MOVER)."""
+
+        def beyond(r: float) -> float:
+            below = r < p / q
+            gap = math.hypot(p - one[0], r * (two[1] - q)) if below else math.hypot(one[1] - p, r * (q - two[0]))
+            return abs(p - r * q) - gap
+
+        return [optimize.brentq(beyond, 1e-9, p / q), optimize.brentq(beyond, p / q, 1e3)]
+
+    plus = ratio_ends(0.75, 0.125, (l1, u1), (l2, u2))
+    assert ev["positive_likelihood_ratio"].interval == pytest.approx(tuple(plus), rel=1e-6)
+    minus = ratio_ends(0.25, 0.875, wilson(10, 40), wilson(140, 160))
+    assert ev["negative_likelihood_ratio"].interval == pytest.approx(tuple(minus), rel=1e-6)
     low, high = wilson(30, 60)
     assert ev["f1"].interval == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)))
 
@@ -243,39 +255,77 @@ def test_correlations_by_the_delta_method_agree_with_the_bootstrap(name: str) ->
     assert widths[0] == pytest.approx(widths[1], rel=0.06)
 
 
-def test_average_precision_on_the_logit_scale() -> None:
+@pytest.mark.parametrize("name", ["average_precision", "average_hit_rate", "pr_auc_min", "pr_auc_minmax", "pr_auc_max"])
+def test_areas_under_precision_recall_are_symmetric_on_the_logit_scale(name: str) -> None:
+    """t quantile times the standard error of plain replicates, on the logit scale."""
     case = random_case(5, 300, 200)
-    e = cl.evaluate(case.y, case.s, measures=["average_precision"])["average_precision"]
-    n, middle = int(case.y.sum()), math.log(e.value / (1 - e.value))
-    half = proportions.z_of(0.95) / math.sqrt(n * e.value * (1 - e.value))
-    assert e.interval == pytest.approx(tuple(1 / (1 + math.exp(-x)) for x in (middle - half, middle + half)))
-
-
-@pytest.mark.parametrize("name", ["average_hit_rate", "pr_auc_min", "pr_auc_minmax", "pr_auc_max"])
-def test_areas_under_precision_recall_share_that_scale(name: str) -> None:
-    case = random_case(5, 300, 200)
-    e = cl.evaluate(case.y, case.s, measures=[name])[name]
+    e = cl.evaluate(case.y, case.s, measures=[name], n_resamples=1500, seed=3)[name]
+    sample, spec = make_sample(case.y, case.s), cl.parse_measure(name)
+    resampler = Resampler(sample, rank(sample), stratified=False, seed=3)
+    error = replicate([spec], {spec: e.value}, resampler, 1500, jackknife=False)[spec].values.std(ddof=1)
     logits = [math.log(x / (1 - x)) for x in (e.low, e.value, e.high)]
-    half = proportions.z_of(0.95) / math.sqrt(int(case.y.sum()) * e.value * (1 - e.value))
-    assert np.diff(logits) == pytest.approx([half, half])
+    halves = np.diff(logits) / (error / (e.value * (1 - e.value)))
+    assert halves[0] == pytest.approx(halves[1])
+    assert 1.96 <= halves[0] < 2.3
     assert e.method == "logit"
 
 
-def test_qrecall_takes_as_many_trials_as_its_replicates_vary_like() -> None:
-    """Wilson with n = v(1−v)/Var of plain replicates; the lift at the quota is Qrecall times n/quota."""
-    case = random_case(6, 400, 100)
-    how: dict[str, Any] = {"n_resamples": 1500, "seed": 3}
-    ev = cl.evaluate(case.y, case.s, measures=["qrecall@40", "quota_lift@40"], **how)
+def test_hits_at_a_quota_allow_for_the_cut_that_moves() -> None:
+    """The limits solve |ĥ − h| = z·√([h(1−h) + (1−q)(h−p)²]/k), p being the share of positives around the cut."""
+    rng = np.random.default_rng(6)
+    y = rng.random(400) < 0.3
+    case = Case(y, rng.normal(size=400) + y)
+    e = cl.evaluate(case.y, case.s, measures=["hit_rate@40"])["hit_rate@40"]
+    assert e.method == "moving_cut"
+    cut = Cuts(*[rank(make_sample(case.y, case.s)).__dict__[side] for side in ("pos", "neg")]).at(40.0, 40 * e.value)
+    order = np.argsort(-case.s)
+    window = math.ceil(2 * math.sqrt(40 * 0.9))
+    assert cut.chance == pytest.approx(case.y[order][40 - window : 40 + window].mean())
+    z = proportions.z_of(0.95)
+    ends = [[], []]
+    for chance in cut.chances:
+
+        def gap(h: float, p: float = chance) -> float:
+            return abs(e.value - h) - z * math.sqrt((h * (1 - h) + 0.9 * (h - p) ** 2) / 40)
+
+        ends[0].append(optimize.brentq(gap, 0.0, e.value))
+        ends[1].append(optimize.brentq(gap, e.value, 1.0))
+    assert e.interval == pytest.approx((min(ends[0]), max(ends[1])))
+
+
+def test_qrecall_and_lift_at_a_quota_agree_with_the_bootstrap() -> None:
+    """Closed form from the influences of the rows; the lift at the quota is Qrecall times n/quota."""
+    case = random_case(6, 400, 10_000)
+    names = ["qrecall@40", "quota_lift@40"]
+    ev = cl.evaluate(case.y, case.s, measures=names)
+    drawn = cl.evaluate(case.y, case.s, measures=names, interval="percentile", n_resamples=4000)
     e, lift = ev["qrecall@40"], ev["quota_lift@40"]
-    assert e.method == lift.method == "wilson_effective"
-    sample = make_sample(case.y, case.s)
-    spec = cl.parse_measure("qrecall@40")
-    resampler = Resampler(sample, rank(sample), stratified=False, seed=3)
-    variance = replicate([spec], {spec: e.value}, resampler, 1500, jackknife=False)[spec].values.var(ddof=1)
-    trials = e.value * (1 - e.value) / variance
-    assert trials > 1.5 * case.y.sum()  # the quota caps the hits, so they vary less than those of independent trials
-    assert e.interval == pytest.approx(tuple(proportions.wilson(e.value * trials, trials, 0.95)))
+    assert e.method == lift.method == "moving_cut_recall"
+    assert e.interval.width == pytest.approx(drawn["qrecall@40"].interval.width, rel=0.15)
     assert lift.interval == pytest.approx((e.low * 10, e.high * 10))
+
+
+def test_losses_take_wilsons_interval_where_they_are_zero_or_one() -> None:
+    """Probabilities of 0 and 1 make the Brier score a share of errors."""
+    y = np.repeat([1, 0, 1, 0], [30, 20, 10, 140])
+    s = np.repeat([1.0, 1.0, 0.0, 0.0], [30, 20, 10, 140])
+    e = cl.evaluate(y, s, measures=["brier_score"])["brier_score"]
+    low, high = proportions.wilson(30, 200, 0.95)
+    assert (e.low, e.high) == pytest.approx((low, high), rel=0.03)  # t for z
+
+
+@pytest.mark.parametrize("world", ["perfect", "constant but one", "four rows"])
+def test_no_interval_has_zero_width(world: str) -> None:
+    y, s = {
+        "perfect": (np.arange(50) < 20, np.linspace(0.999, 0.001, 50)),
+        "constant but one": (np.arange(30) < 10, np.r_[0.9, np.full(29, 0.4)]),
+        "four rows": (np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])),
+    }[world]
+    degenerate = {"lift", "gain", "average_lift", "information_score", "quota_pearson", "misclassification_ranking"}
+    ev = cl.evaluate(y, s, quota=2, n_resamples=200)
+    for key, e in ev.estimates.items():
+        if e.low == e.low and ev.specs[key].measure.name not in degenerate:
+            assert e.low < e.high, (key, e)
 
 
 @pytest.mark.parametrize("hits", ["all", "none"])
@@ -300,7 +350,7 @@ def test_long_lists_get_intervals_like_those_of_the_bootstrap() -> None:
     names += ["average_lift", "average_qrecall", "auch", "quadratic_ranking", "gain(threshold=0.2)"]
     blocked = cl.evaluate(y, p, measures=names)
     drawn = cl.evaluate(y, p, measures=names, interval="percentile", stratify=False, n_resamples=150)
-    assert {e.method for e in blocked.estimates.values()} == {"blocks"}
+    assert {e.method for e in blocked.estimates.values()} == {"blocks", "loss_score", "places"}
     ratios = {}
     for key, e in blocked.estimates.items():
         assert e.low < e.value < e.high, key
@@ -316,7 +366,7 @@ def test_weighted_samples_take_the_bootstrap() -> None:
     case = random_case(4, 100, 30, weighted=True)
     ev = evaluated(case, quota=None)
     for key, e in ev.estimates.items():
-        assert e.method in FROM_REPLICATES or math.isnan(e.value), key
+        assert e.method in FROM_REPLICATES | OF_CUTS or math.isnan(e.value), key
         assert e.low <= e.high or math.isnan(e.value), key
     assert "roc_auc" in ev
 
@@ -327,7 +377,9 @@ def test_equal_weights_change_no_bootstrap() -> None:
     bare = evaluated(case, "percentile", quota=None)
     twice = evaluated(Case(case.y, case.s, np.full(100, 2.0)), "percentile", quota=None)
     for key, e in twice.estimates.items():
-        if not twice.specs[key].measure.extensive and e.value == e.value:
+        if (
+            not twice.specs[key].measure.extensive and e.value == e.value and key not in ("taks", "average_lift")
+        ):  # count cases
             assert (e.low, e.high) == pytest.approx((bare[key].low, bare[key].high), rel=1e-9), key
 
 
@@ -337,7 +389,7 @@ def test_grouped_rows_take_the_bootstrap_and_are_wider_where_rows_repeat() -> No
     clusters = np.repeat(np.arange(300), 3)
     grouped = evaluated(case, clusters=clusters, n_resamples=1000)
     bare = evaluated(case, "percentile", n_resamples=1000)
-    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= FROM_REPLICATES | {"wilson"}
+    assert {e.method for e in grouped.estimates.values() if e.value == e.value} <= FROM_REPLICATES | OF_CUTS
     for name in ("accuracy", "roc_auc", "log_loss"):
         wider = (grouped[name].high - grouped[name].low) / (bare[name].high - bare[name].low)
         assert wider == pytest.approx(math.sqrt(3), rel=0.2), name

@@ -12,7 +12,8 @@ from scipy import stats
 
 import cutline as cl
 from cutline.decide.operating import next_hits
-from cutline.inference.proportions import beta_binomial_quantile
+from cutline.inference.proportions import beta_binomial_quantiles
+from cutline.inference.quota_cut import Cuts, QuotaCut, expected_hits_limits
 from samples import Case, cases
 
 Y = [1, 1, 0, 1, 0, 0, 1, 0]
@@ -82,18 +83,20 @@ def test_tie_range_is_that_of_all_fillings(case: Case, data: st.DataObject) -> N
     assert point.tp + point.fn == pytest.approx(case.y.sum())
 
 
-def test_expected_hits_is_wilson_times_the_places() -> None:
-    point = at(quota=3)
-    low, high = cl.proportion_interval(2, 3, method="wilson")
+def test_expected_hits_are_the_hit_rate_times_the_places() -> None:
+    ev = cl.evaluate(Y, S, measures=["hit_rate@3"])
+    point = ev.at(quota=3)
+    low, high = ev["hit_rate@3"].interval
     assert (point.expected_hits.low, point.expected_hits.high) == pytest.approx((3 * low, 3 * high))
-    assert point.expected_hits.method == "wilson"
+    assert point.expected_hits.method == ev["hit_rate@3"].method
 
 
 @pytest.mark.parametrize(("hits", "taken"), [(0, 10), (3, 10), (10, 10), (7.5, 40), (60, 200)])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_next_hits_are_quantiles_of_the_beta_binomial(hits: float, taken: int, level: float) -> None:
+    """Where the whole list is taken the cut cannot move: the predictive distribution after Jeffreys' prior."""
     predictive = stats.betabinom(taken, hits + 0.5, taken - hits + 0.5)
-    low, high = next_hits(hits, taken, level)
+    low, high = next_hits(QuotaCut(hits, taken, hits, taken, hits / taken, 0.0, taken), level)
     assert low == predictive.ppf((1 - level) / 2)
     assert high == predictive.ppf((1 + level) / 2)
     assert predictive.cdf(high) - predictive.cdf(low - 1) >= level
@@ -106,11 +109,14 @@ def test_large_batches_join_the_exact_ones() -> None:
         a, b = share * n + 0.5, (1 - share) * n + 0.5
         exact = stats.betabinom(n, a, b)
         for q in (0.025, 0.975):
-            assert abs(beta_binomial_quantile(q, n, a, b) - exact.ppf(q)) <= 3
+            assert abs(beta_binomial_quantiles([q], n, a, b)[0] - exact.ppf(q)) <= 3
 
 
-@pytest.mark.parametrize(("n", "quota", "prevalence"), [(400, 20, 0.1), (400, 80, 0.25), (1000, 50, 0.5)])
-def test_next_hits_hold_the_next_batch(n: int, quota: int, prevalence: float) -> None:
+@pytest.mark.parametrize(
+    ("n", "quota", "prevalence", "distance"),
+    [(400, 20, 0.1, 1.2), (400, 80, 0.25, 1.2), (1000, 50, 0.5, 1.2), (400, 60, 0.15, 2.9), (1000, 200, 0.1, 2.9)],
+)
+def test_next_hits_hold_the_next_batch(n: int, quota: int, prevalence: float, distance: float) -> None:
     """Two lists from one population, again and again: the interval from the first is to hold the hits of the second.
 
     The interval for the mean, counted alongside, must fail: it is not meant for a single batch.
@@ -121,13 +127,14 @@ def test_next_hits_hold_the_next_batch(n: int, quota: int, prevalence: float) ->
         found = []
         for _batch in range(2):
             y = rng.random(n) < prevalence
-            s = rng.normal(1.2 * y)
-            found.append(int(y[np.argpartition(-s, quota)[:quota]].sum()))
+            s = rng.normal(distance * y)
+            ranked = y[np.argsort(-s)].astype(float)
+            found.append(Cuts(ranked, 1.0 - ranked).at(float(quota), float(ranked[:quota].sum())))
         now, then = found
-        inside += then in next_hits(now, quota, 0.95)
-        low, high = cl.proportion_interval(now, quota, method="wilson")
-        inside_mean += quota * low <= then <= quota * high
-    assert 0.935 <= inside / runs <= 0.995
+        inside += then.hits in next_hits(now, 0.95)
+        low, high = expected_hits_limits(now, 0.95)
+        inside_mean += low <= then.hits <= high
+    assert 0.93 <= inside / runs <= 0.995
     assert inside_mean / runs < 0.92
 
 
@@ -159,7 +166,7 @@ def test_weighted_samples_count_cases() -> None:
     ]
     point = ev.at(threshold=0.7)
     assert point.taken == 6
-    assert np.isnan(point.next_hits.low)
+    assert 0 <= point.next_hits.low < point.tp <= point.next_hits.high
 
 
 def test_a_specificity_is_kept_as_a_false_positive_rate_is() -> None:

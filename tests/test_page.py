@@ -17,10 +17,9 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.operating import next_hits as next_hits_at
 from cutline.errors import InputError
 from cutline.present import page as page_module
-from cutline.present.explorer import at_stops, next_hits, quota_stops
+from cutline.present.explorer import at_stops, quota_stops
 from cutline.present.page import embedded, page, write_page
 from cutline.present.words import merged
 
@@ -140,15 +139,14 @@ def test_explorer_numbers_are_those_of_at(sample: Any) -> None:
     ev = cl.evaluate(y, coarse, interval=None)
     stops = quota_stops(300)
     assert stops.tolist() == list(range(1, 301))
-    at = at_stops(ev.ranking, stops, 0.95)
-    low, high = next_hits(at.hits, stops, 0.95)
+    at = at_stops(ev, stops)
     for i, quota in enumerate(stops.tolist()):
         point = ev.at(quota=quota)
         assert at.hits[i] == pytest.approx(point.tp, abs=1e-9)
         assert at.threshold[i] == point.threshold
         assert (at.worst[i], at.best[i]) == pytest.approx((point.hits_worst, point.hits_best), abs=1e-9)
         assert (at.low[i], at.high[i]) == pytest.approx((point.expected_hits.low, point.expected_hits.high), abs=1e-9)
-        assert (low[i], high[i]) == (point.next_hits.low, point.next_hits.high)
+        assert (at.next_low[i], at.next_high[i]) == (point.next_hits.low, point.next_hits.high)
 
 
 def test_long_lists_keep_round_quotas_exact() -> None:
@@ -160,14 +158,12 @@ def test_long_lists_keep_round_quotas_exact() -> None:
     for quota in (1, 499, 500, 730, 6_000, 12_345, 12_300, 59_900, 60_000):
         i = int(np.searchsorted(stops, quota))
         assert stops[i] == quota
-    at = at_stops(ev.ranking, stops, 0.9)
+    at = at_stops(ev, stops)
     chosen = np.searchsorted(stops, [3, 777, 1_230, 9_990, 12_345, 60_000])
-    low, high = next_hits(at.hits[chosen], stops[chosen], 0.9)
-    for k, i in enumerate(chosen):
+    for i in chosen:
         point = ev.at(quota=int(stops[i]))
         assert at.hits[i] == pytest.approx(point.tp, abs=1e-6)
-        expected = next_hits_at(point.tp, float(stops[i]), 0.9)
-        assert (low[k], high[k]) == tuple(expected)
+        assert (at.next_low[i], at.next_high[i]) == tuple(point.next_hits)
 
 
 def test_stretches_are_merged_where_there_are_too_many() -> None:
@@ -243,7 +239,7 @@ def test_bands_of_hits_close_where_everyone_is_taken() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(400)
     ev = cl.evaluate(rng.random(400) < p * 0.3, p, interval=None)
-    at = at_stops(ev.ranking, quota_stops(400), 0.95)
+    at = at_stops(ev, quota_stops(400))
     assert at.low[-1] == at.high[-1] == ev.facts["positives"]
     assert (at.high <= ev.facts["positives"]).all()
     assert (at.low >= at.quota - ev.facts["negatives"]).all()

@@ -97,7 +97,7 @@ TIE_RULES = {
 
 # how the default interval of a measure is made; ``inference.methods`` has the functions
 IntervalMethod = Literal[
-    "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_logit", "delong_total", "hull",
+    "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_t", "delong_total", "hull",
     "best_cut", "loss_score", "log_mean", "moving_cut", "moving_cut_recall", "precision_area", "qrecall_area", "places",
     "mean_score", "scaled",
 ]  # fmt: skip

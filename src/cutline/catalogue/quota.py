@@ -174,7 +174,7 @@ def average_qrecall(s: Sums) -> Any:
         "positives",
         "negatives",
     ),
-    interval="delong_logit",
+    interval="delong_t",
     paired_test="delong",
     stratified=True,
     line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),

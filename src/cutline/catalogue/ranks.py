@@ -47,7 +47,7 @@ def gini_of(s: Sums) -> Any:
         "negatives",
     ),
     stratified=True,
-    interval="delong_logit",
+    interval="delong_t",
     paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (1.0, 0.0),
 )
@@ -79,7 +79,7 @@ def roc_auc(s: Sums) -> Any:
         "negatives",
     ),
     stratified=True,
-    interval="delong_logit",
+    interval="delong_t",
     paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),
 )
@@ -194,7 +194,7 @@ def max_youden_index(s: Sums) -> Any:
         "negatives",
     ),
     stratified=True,
-    interval="delong_logit",
+    interval="delong_t",
     paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (n / (n - 1.0), -n / (2.0 * (n - 1.0))),
 )

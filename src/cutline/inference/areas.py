@@ -23,6 +23,8 @@ def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, floa
     """AUC, DeLong's variance, and the degrees of freedom of that variance, from tie groups; O(groups)."""
     a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
     n_pos, n_neg = float(a.sum()), float(b.sum())
+    if not n_pos or not n_neg:
+        return math.nan, math.nan, 1.0
     below = (n_neg - np.cumsum(b) + b / 2.0) / n_neg
     above = (np.cumsum(a) - a / 2.0) / n_pos
     auc = float(below @ a) / n_pos

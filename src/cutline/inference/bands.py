@@ -37,9 +37,9 @@ def band(
 ) -> tuple[Floats, Floats]:
     """Limits of a curve at given abscissas."""
     if name in _BY_IDENTITY:
-        x = np.maximum(grid, 1e-300)
-        low, high = band(_BY_IDENTITY[name], ranking, settings, resampler_of, grid, level, simultaneous)
-        factor = x if name == "gain" else ranking.cases / x
+        x = np.maximum(grid, 1e-6)  # the hit rate of no places is that of the first
+        low, high = band(_BY_IDENTITY[name], ranking, settings, resampler_of, x, level, simultaneous)
+        factor = grid if name == "gain" else ranking.cases / x
         return low * factor, high * factor
     stratified = settings.stratify if settings.stratify is not None else name in _STRATIFIED
     resampler = resampler_of(settings, stratified=stratified)

@@ -79,11 +79,11 @@ def estimate(
     return {spec: found[spec] for spec in specs}
 
 
-def is_stratified(spec: Spec, settings: Settings, evidence: Evidence) -> bool:
+def is_stratified(spec: Spec, settings: Settings, evidence: Evidence | None = None) -> bool:
     """Whether replicates keep the class sizes: by default where their share does not matter or was chosen."""
     if settings.stratify is not None:
         return settings.stratify
-    return spec.measure.stratified or evidence.set_by_design
+    return spec.measure.stratified or (evidence is not None and evidence.set_by_design)
 
 
 def _from_replicates(known: Known, method: Method, settings: Settings) -> Estimate:

@@ -205,21 +205,31 @@ def fisher_z(known: Known) -> Interval:
     return areas.correlation_limits(lambda x: float(known.measure.compute(Counts(*x))), cells, known.level)
 
 
+@method("delong_t")
+def delong_t(known: Known) -> tuple[Interval, str]:
+    """DeLong's interval on the logit scale with t quantiles; Newcombe's with few cases in a class."""
+    return _of_auc(known, known.evidence.auc_freedom, logit=True)
+
+
 @method("delong_logit")
-def delong_logit(known: Known, *, logit: bool = True) -> tuple[Interval, str]:
-    """DeLong's interval of the AUC, carried to a measure that is the AUC on another scale."""
-    ranking = known.evidence.ranking
-    n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    freedom = known.evidence.auc_freedom
-    (low, high), used = delong.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, freedom, logit=logit)
-    slope, start = delong.line_of(known.measure, ranking)
-    return Interval(start + slope * low, start + slope * high), used
+def delong_logit(known: Known) -> tuple[Interval, str]:
+    """DeLong's interval on the logit scale, as published: normal quantiles."""
+    return _of_auc(known, math.inf, logit=True)
 
 
 @method("delong")
 def delong_plain(known: Known) -> tuple[Interval, str]:
     """DeLong's interval on the plain scale."""
-    return delong_logit(known, logit=False)
+    return _of_auc(known, math.inf, logit=False)
+
+
+def _of_auc(known: Known, freedom: float, *, logit: bool) -> tuple[Interval, str]:
+    """Interval of the AUC, carried to a measure that is the AUC on another scale."""
+    ranking = known.evidence.ranking
+    n_pos, n_neg = ranking.n_pos, ranking.n_neg
+    (low, high), used = delong.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, freedom, logit=logit)
+    slope, start = delong.line_of(known.measure, ranking)
+    return Interval(start + slope * low, start + slope * high), used
 
 
 @method("delong_total")
@@ -227,7 +237,9 @@ def delong_total(known: Known) -> tuple[Interval, str]:
     """Sums that are the AUC times the class sizes, over samples in which the number of positives varies too."""
     ranking, (auc, variance) = known.evidence.ranking, known.evidence.auc
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    (low, high), _ = delong_logit(known)
+    if not n_pos or not n_neg:  # no pair to be won or lost, in this sample
+        return Interval(known.value, known.value), "delong_total"
+    (low, high), _ = delong_t(known)
     if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
         slope, _ = delong.line_of(known.measure, ranking)
         variance = ((high - low) / slope / (2.0 * z_of(known.level))) ** 2

@@ -127,8 +127,9 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     }
 
 
-def _digits(values: Floats, most: int = 6) -> list[float | int]:
-    return [int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
+def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
+    """Rounded, whole numbers without a point; None where there is no value."""
+    return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
 
 
 def _significant(value: float) -> float | None:

@@ -40,7 +40,7 @@ def steady_rates(ev: Evaluation) -> Floats:
 
     stops = quota_stops(ev.ranking.rows)
     stops = stops[stops >= min(max(20.0, STEADY * ev.ranking.rows / 5), ev.ranking.rows)]
-    return at_stops(ev.ranking, stops, ev.settings.level).hits / stops
+    return at_stops(ev, stops).hits / stops
 
 
 def models_of(result: Any) -> list[Evaluation]:

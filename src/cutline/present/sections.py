@@ -304,7 +304,7 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
     )
     lines = [
         f"Expected hits: {level:.0%} score interval for the hit rate, times the places; the cut moves with the "
-        "sample, and that is allowed for. It says how well this sample knows the mean; the next group of people varies more.",
+        "sample, and that is allowed for. It says how well this sample knows the mean; the next group varies more.",
         f"{stored} Drawn curves are thinned to within {tolerance:.1%} of each axis.",
         "At one quota, hit rate, Qrecall and lift always put models in the same order: each is the number of hits, "
         "divided by something that does not depend on the model. They differ only in averages over many quotas.",
