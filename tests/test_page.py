@@ -19,7 +19,7 @@ import pytest
 import cutline as cl
 from cutline.errors import InputError
 from cutline.present import page as page_module
-from cutline.present.explorer import at_stops, quota_stops
+from cutline.present.explorer import at_stops, explorer_data, quota_stops
 from cutline.present.page import embedded, page, write_page
 from cutline.present.words import merged
 
@@ -235,16 +235,15 @@ def test_one_is_singular() -> None:
     assert not re.search(r"\b1 (cases|rows|places|hits|positives|models|classes)\b", body)
 
 
-def test_bands_of_hits_close_where_everyone_is_taken() -> None:
+def test_bands_of_qrecall_close_where_everyone_is_taken() -> None:
+    """A place for everybody finds everybody; how many positives the next list holds is still open."""
     rng = np.random.default_rng(0)
     p = rng.random(400)
     ev = cl.evaluate(rng.random(400) < p * 0.3, p, interval=None)
-    at = at_stops(ev, quota_stops(400))
-    assert at.low[-1] == at.high[-1] == ev.facts["positives"]
-    assert (at.high <= ev.facts["positives"]).all()
-    assert (at.low >= at.quota - ev.facts["negatives"]).all()
-    point = ev.at(quota=400)
-    assert point.expected_hits.interval == (point.tp, point.tp)
+    data = explorer_data(ev, quota_stops(400))
+    assert data["found"][0][-1] == data["found"][1][-1] == 1
+    assert all(low <= high <= 1 for low, high in zip(*data["found"], strict=True))
+    assert data["expected"][0][-1] < ev.facts["positives"] < data["expected"][1][-1]
 
 
 def test_a_forked_child_writes_the_page_too(tmp_path: Path) -> None:

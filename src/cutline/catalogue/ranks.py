@@ -489,7 +489,6 @@ def _check_alpha(alpha: Any) -> None:
     undefined="there are no positive or no negative cases",
     needs=("positives", "negatives"),
     perfect=1.0,
-    interval="percentile",
     checks=_check_alpha,
 )
 def bedroc(ranking: Ranking, alpha: float) -> Any:

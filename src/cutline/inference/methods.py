@@ -146,7 +146,7 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
         return METHODS[wish] if holds and one.line_of_auc is not None else None
     if wish is None:
         return None
-    fits = (holds or (own.dependent and spec.ties == "expected")) and (evidence.keeps_list or not own.rows)
+    fits = (holds or (own.dependent and plain)) and (evidence.keeps_list or not own.rows)
     if wish == "auto" and fits and not own.resampled:
         return own
     if not evidence.resamples(spec):
