@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
+from cutline.decide.dominance import NO_LEADER
+from cutline.inference.leads import curve_influence, hits_by, units_of
 from test_compare import data
 from test_select import expected_outcomes
 
@@ -58,7 +60,7 @@ def test_every_quota_and_every_rate_by_brute_force(seed: int, n: int, m: int, le
     ):
         curves = {name: curve(y, s) for name, s in models.items()}
         expected = leaders(curves)
-        rows = cmp.dominance(axis)
+        rows = cmp.dominance(axis, every=True)
         scale = 1 if axis == "quota" else n_neg
         found: list[str] = []
         for row in rows:
@@ -81,14 +83,14 @@ def test_crossing_models_by_hand() -> None:
     """a has the two best places and then nothing until the end; b has places 2, 3 and 4."""
     y = np.array([1, 1, 1, 0, 0, 0])
     a, b = [6, 5, 1, 4, 3, 2], [5, 4, 3, 6, 2, 1]
-    rows = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=50).dominance("quota")
+    rows = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=50).dominance("quota", every=True)
     assert [(r["from"], r["to"], r["leader"], r["more_hits"]) for r in rows] == [
         (1, 2, "a", 1),  # 1 against 0, 2 against 1
         (3, 3, "a = b", 0),
         (4, 5, "b", 1),
         (6, 6, "a = b", 0),
     ]
-    rates = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=50).dominance("fpr")
+    rates = cl.compare(y, {"a": a, "b": b}, measures=["roc_auc"], n_resamples=50).dominance("fpr", every=True)
     assert [(r["from"], r["leader"], r["more_hits"]) for r in rates] == [
         (0, "a", 2),
         (pytest.approx(1 / 3), "b", 1),
@@ -100,7 +102,7 @@ def test_shares_of_replicates_are_those_of_literal_resamples() -> None:
     """Resample rows, rank both models anew, count who has most hits at a quota (level counts for both)."""
     y, models = data(3, 60, m=2, gap=0.2)
     cmp = cl.compare(y, models, measures=["roc_auc"], n_resamples=3000, seed=2)
-    rows = cmp.dominance("quota")
+    rows = cmp.dominance("quota", every=True)
     rng = np.random.default_rng(0)
     ahead = np.zeros((2, 60))
     for _ in range(3000):
@@ -126,14 +128,71 @@ def test_noise_is_not_read_as_dominance() -> None:
     rng = np.random.default_rng(8)
     y = rng.random(400) < 0.3
     alike = {name: rng.normal(y) for name in "ab"}
-    rows = cl.compare(y, alike, measures=["roc_auc"], n_resamples=300).dominance("quota")
+    rows = cl.compare(y, alike, measures=["roc_auc"], n_resamples=300).dominance("quota", every=True)
     middle = [row["share"] for row in rows if row["from"] > 20 and row["to"] < 380]
     assert max(middle) < 0.98
     apart = {"good": rng.normal(3 * y), "bad": rng.normal(0.3 * y)}
-    rows = cl.compare(y, apart, measures=["roc_auc"], n_resamples=300).dominance("quota")
+    rows = cl.compare(y, apart, measures=["roc_auc"], n_resamples=300).dominance("quota", every=True)
     long = max(rows, key=lambda row: row["to"] - row["from"])
     assert long["leader"] == "good"
     assert long["share"] > 0.99
+
+
+@pytest.mark.parametrize("axis", ["quota", "fpr"])
+@pytest.mark.parametrize("together", [1, 5])
+def test_few_equal_pairs_show_a_clear_lead(axis: str, together: int) -> None:
+    """5 % may, of 100 pairs of one quality: up to 10 by luck. With clusters, whose rows share their luck, too."""
+    rng = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(100):
+        clusters = np.repeat(np.arange(200 // together), together)
+        y = (rng.random(200 // together) < 0.3)[clusters] if together > 1 else rng.random(200) < 0.3
+        luck = 0.8 * rng.normal(size=(2, 200 // together))[:, clusters] if together > 1 else np.zeros((2, 200))
+        models = {name: rng.normal(1.3 * y) + luck[k] for k, name in enumerate("ab")}
+        own = {"clusters": clusters} if together > 1 else {}
+        rows = cl.compare(y, models, measures=["roc_auc"], interval=None, **own).dominance(axis)
+        clear = any(row["clear"] for row in rows)
+        assert clear or [row["leader"] for row in rows] == [NO_LEADER]  # one line for two equal models
+        wrong += clear
+    assert wrong <= 10
+
+
+@pytest.mark.parametrize("axis", ["quota", "fpr"])
+def test_a_clear_lead_is_found_and_doubtful_stretches_are_joined(axis: str) -> None:
+    rng = np.random.default_rng(8)
+    y = rng.random(600) < 0.3
+    models = {"bad": rng.normal(0.3 * y), "good": rng.normal(2 * y), "noise": rng.normal(size=600)}
+    cmp = cl.compare(y, models, measures=["roc_auc"], interval=None)
+    rows = cmp.dominance(axis)
+    long = max(rows, key=lambda row: row["to"] - row["from"])
+    assert (long["leader"], long["clear"], long["more_hits"] > 10) == ("good", True, True)
+    assert {row["leader"] for row in rows} == {"good", NO_LEADER}
+    assert all(a["leader"] != b["leader"] for a, b in pairwise(rows))
+    whole = (1, 600) if axis == "quota" else (0, 1)
+    assert (rows[0]["from"], rows[-1]["to"]) == whole
+    four = cl.compare([1, 1, 0, 0], {"a": [4, 3, 2, 1], "b": [1, 1, 1, 1]}, interval=None)
+    assert [row["leader"] for row in four.dominance(axis)] == [NO_LEADER]
+
+
+@pytest.mark.parametrize("axis", ["quota", "fpr"])
+def test_influences_are_those_of_leaving_each_row_out(axis: str) -> None:
+    """At every tenth of the list they add up to 0 and have the spread of the positives found over fresh samples."""
+    rng = np.random.default_rng(5)
+
+    def sample(n: int) -> tuple[np.ndarray, np.ndarray]:
+        y = np.arange(n) % 5 < 2 if axis == "fpr" else rng.random(n) < 0.4
+        return y, rng.normal(1.2 * y).round(1)
+
+    tenths = np.arange(1, 10) / 10
+    found, spread = [], []
+    for _ in range(200):
+        ev = cl.evaluate(*sample(400), measures=["roc_auc"], interval=None)
+        places = tenths * (400 if axis == "quota" else ev.ranking.n_neg)
+        psi = curve_influence(ev.sample, ev.ranking, axis, places, *units_of(400, None, 0))
+        assert psi.sum(axis=0) == pytest.approx(0, abs=1e-9)
+        found.append(hits_by(ev.ranking, axis, places))
+        spread.append((psi**2).sum(axis=0))
+    assert np.sqrt(np.mean(spread, axis=0)) == pytest.approx(np.std(found, axis=0), rel=0.2)
 
 
 def test_equal_models_lead_together_everywhere() -> None:
@@ -142,7 +201,9 @@ def test_equal_models_lead_together_everywhere() -> None:
         y, {"a": models["m0"], "b": models["m0"] * 2, "c": models["m0"]}, measures=["roc_auc"], n_resamples=9
     )
     for axis, first, last in (("quota", 1, 30), ("fpr", 0, 1)):
-        rows = cmp.dominance(axis)
+        rows = cmp.dominance(axis, every=True)
+        (joined,) = cmp.dominance(axis)
+        assert (joined["from"], joined["to"], joined["leader"], joined["clear"]) == (first, last, NO_LEADER, False)
         assert [(r["from"], r["to"], r["leader"], r["share"]) for r in rows] == [(first, last, "a = b = c", 1)]
 
 
@@ -158,7 +219,7 @@ def test_long_lists_are_led_at_every_quota_too() -> None:
     n = 3000
     y = rng.random(n) < 0.2
     models = {name: rng.normal(y) for name in "ab"}
-    rows = cl.compare(y, models, measures=["roc_auc"], n_resamples=20).dominance("quota")
+    rows = cl.compare(y, models, measures=["roc_auc"], n_resamples=20).dominance("quota", every=True)
     found = np.array([_fast_hits(y, s) for s in models.values()])
     expected = np.where(np.abs(found[0] - found[1]) < 1e-9, "a = b", np.where(found[0] > found[1], "a", "b"))
     told = np.concatenate([[row["leader"]] * (row["to"] - row["from"] + 1) for row in rows])

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from cutline.errors import InputError
 from cutline.present import page as page_module
 from cutline.present.explorer import at_stops, explorer_data, quota_stops
 from cutline.present.page import embedded, page, write_page
-from cutline.present.words import merged
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -164,17 +162,6 @@ def test_long_lists_keep_round_quotas_exact() -> None:
         point = ev.at(quota=int(stops[i]))
         assert at.hits[i] == pytest.approx(point.tp, abs=1e-6)
         assert (at.next_low[i], at.next_high[i]) == tuple(point.next_hits)
-
-
-def test_stretches_are_merged_where_there_are_too_many() -> None:
-    rows = [{"from": k, "to": k, "leader": "ab"[k % 2], "share": 0.5} for k in range(1, 200)]
-    rows.append({"from": 200, "to": 900, "leader": "a", "share": 0.9})
-    few = merged(rows, most=20)
-    assert len(few) <= 20
-    assert few[0]["from"] == 1
-    assert few[-1]["to"] == 900
-    assert all(a["to"] + 1 == b["from"] for a, b in pairwise(few))
-    assert merged(rows, most=500) == rows
 
 
 def test_weighted_and_one_sided_samples_have_pages() -> None:

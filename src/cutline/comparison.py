@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
 from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
-from .decide.dominance import dominance, family_hull
+from .decide.dominance import Clear, every_lead, family_hull, leads
 from .decide.recommendation import GOALS, Recommendation, recommend
 from .decide.swaps import SwapSet, swaps
 from .errors import InputError
 from .evaluation import Evaluation, choose_specs, evaluate_sample
+from .inference import leads as lead_tests
 from .inference import paired as tests
 from .inference.evidence import Rows
 from .inference.settings import INTERVAL, Settings
@@ -52,17 +54,45 @@ class Comparison(Models[Evaluation]):
         """Whether the models were compared on the same cases."""
         return self.pairs.paired
 
-    def dominance(self, by: str = "quota") -> Table:
-        """From which quota (or false positive rate) to which each model leads, and in what share of replicates.
+    def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
+        """From which quota (or false positive rate) to which one model clearly leads; elsewhere "no clear leader".
 
-        Streamed tables are read where blocks of their rankings end; ``share`` is nan where no replicates were drawn.
+        A lead is clear if it holds at all places and over all models at once: at most 1 − level of comparisons of equal
+        models show any. Rows (or clusters) change sides at random for it; streamed tables are judged by their
+        replicates, where blocks of their rankings end. With ``every`` each change of the leader in this sample, clear
+        or not, and the ``share`` of replicates in which it leads (nan where none were drawn).
         """
         if by not in ("quota", "fpr"):
             raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
         self._need_common_rows("dominance")
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
-        places, grids, hits = zip(*(ev.rows.lead(by, self.settings) for ev in self.evaluations.values()), strict=True)
-        return dominance(rankings, by, np.unique(np.concatenate(places)), grids[0], np.array(hits))
+        if isinstance(self.pairs, tests.RowPairs) and not every:
+            rows = [self.pairs.rows[name] for name in self.evaluations]
+            places, grid = rows[0].lead_places(by)
+            return leads(rankings, by, places, self._clear_in_rows(rows, by, grid))
+        of_each, grids, hits = zip(*(ev.rows.lead(by, self.settings) for ev in self.evaluations.values()), strict=True)
+        places, drawn = np.unique(np.concatenate(of_each)), np.array(hits)
+        if every:
+            return every_lead(rankings, by, places, grids[0], drawn)
+        return leads(rankings, by, places, self._clear_in_stream(by, grids[0], drawn))
+
+    def _clear_in_rows(self, rows: Sequence[Rows], by: str, grid: Floats) -> Clear:
+        level, seed = self.settings.level, self.settings.seed
+        unit, units = lead_tests.units_of(len(rows[0].sample), rows[0].clusters, seed)
+        hits = np.array([lead_tests.hits_by(one.ranking, by, grid) for one in rows])
+        influence = [lead_tests.curve_influence(one.sample, one.ranking, by, grid, unit, units) for one in rows]
+        judged = lead_tests.places_to_judge(rows[0].ranking, by, grid)
+        apart = lead_tests.clear_by_flips(hits, influence, judged, level, seed) if len(rows) > 1 else {}
+        return Clear.of(grid, hits, apart, "sign flips, all places at once")
+
+    def _clear_in_stream(self, by: str, grid: Floats, drawn: Floats) -> Clear:
+        level = self.settings.level
+        hits = np.array([lead_tests.hits_by(ev.ranking, by, grid) for ev in self.evaluations.values()])
+        if np.isnan(drawn).any():
+            none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
+            return Clear.of(grid, hits, none, "not judged: no replicates")
+        apart = lead_tests.clear_by_replicates(hits, drawn, level)
+        return Clear.of(grid, hits, apart, "replicates, all places at once")
 
     def hull(self) -> Table:
         """The ROC convex hull of all models: which one at which operating range."""

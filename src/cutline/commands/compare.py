@@ -100,11 +100,11 @@ def report(
         if len(comparison.evaluations) > 1:
             yield Block("Differences between models", words.differences_of(comparison, keys), "measure")
         stretches = words.dominance_of(comparison)
-        leads = words.clear_leads(stretches, comparison.settings.level)
+        leads = words.clear_leads(stretches)
         if leads:
             yield Block("Who leads clearly at which quota", leads)
         elif stretches:
-            yield f"No model leads at any quota in {comparison.settings.level:.0%} of the resamples."
+            yield "No clear leader at any quota: what leads there are could be chance."
         lines = [
             textwrap.fill(f"{r.goal}: {r.text}", 118, initial_indent="  ", subsequent_indent="    ")
             for r in words.advice(comparison)

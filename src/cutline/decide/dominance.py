@@ -3,70 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..inference.leads import hits_by
 from ..ranking import Ranking
 from ..table import Table
-from .selection import hits_at
 
 Floats = NDArray[np.float64]
 _SAME = 1e-9
+NO_LEADER = "no clear leader"
 
 
-def hits_by(ranking: Ranking, axis: str, places: Floats) -> Floats:
-    """Positives found at each quota, or with so many false positives."""
-    return hits_at(ranking, places) if axis == "quota" else _hits_at_misses(ranking, places)
+@dataclass(frozen=True)
+class Clear:
+    """Which model is clearly ahead of every other at each place of ``grid``: its number, or -1; judged for all at once.
+
+    ``method`` says how.
+    """
+
+    grid: Floats
+    leader: NDArray[np.int64]
+    method: str
+
+    @classmethod
+    def of(cls, grid: Floats, hits: Floats, pairs: Mapping[tuple[int, int], Any], method: str) -> Clear:
+        """From where each of the ``pairs`` is told apart; ``hits``: positives found by model and place."""
+        best = hits.argmax(axis=0)
+        sure = np.ones(len(grid), dtype=np.bool_)
+        for (a, b), apart in pairs.items():
+            sure &= apart | ((best != a) & (best != b))
+        return cls(grid, np.where(sure, best, -1), method)
+
+    def at(self, places: Floats) -> NDArray[np.int64]:
+        """The clear leader at each place: one that is so at the places of the grid on both sides of it; else -1."""
+        left = np.clip(np.searchsorted(self.grid, places, side="right") - 1, 0, len(self.grid) - 1)
+        right = np.clip(np.searchsorted(self.grid, places, side="left"), 0, len(self.grid) - 1)
+        return np.where(self.leader[left] == self.leader[right], self.leader[left], -1)
 
 
-def _hits_at_misses(ranking: Ranking, misses: Floats) -> Floats:
-    """Most positives found with at most so many negatives; a tie is entered pro rata."""
-    x = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)])
-    y = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
-    last = np.searchsorted(x, misses, side="right") - 1  # the top of the vertical stretch at x
-    after = np.minimum(last + 1, len(x) - 1)
-    wide = x[after] - x[last]
-    part = np.where(wide > 0, (misses - x[last]) / np.where(wide > 0, wide, 1.0), 0.0)
-    return np.asarray(y[last] + part * (y[after] - y[last]))
+def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Clear) -> Table:
+    """From where to where one model clearly finds the most positives (Arbel & Rokach Fig. 4), the rest joined.
+
+    ``clear``: the lead holds at all places and over all models at once. ``more_hits``: mean lead over the next model.
+    """
+    names = list(rankings)
+    found = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
+    if len(names) == 1:
+        return Table([_stretch(axis, rankings, places, names[0], True, 0.0, "one model")], _title(axis))
+    ahead, others = _lead(found)
+    leader = np.where(others > _SAME, np.where(clear.at(places) == ahead, ahead, -1), -1)
+    changes = np.flatnonzero(leader[1:] != leader[:-1]) + 1
+    rows = []
+    for start, end in pairwise([0, *changes.tolist(), len(places)]):
+        who = int(leader[start])
+        name = NO_LEADER if who < 0 else names[who]
+        more = 0.0 if who < 0 else float(others[start:end].mean())
+        rows.append(_stretch(axis, rankings, places[start:end], name, who >= 0, more, clear.method))
+    return Table(rows, _title(axis))
 
 
-def dominance(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Table:
-    """From where to where each model finds the most positives (Arbel & Rokach Fig. 4).
+def _lead(found: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Who finds most at each place, and how many more than the next model."""
+    order = np.sort(found, axis=0)
+    return found.argmax(axis=0).astype(np.int64), order[-1] - order[-2]
 
-    ``share`` is the share of bootstrap replicates in which that model leads (alone or level), averaged over the
-    stretch: near 1 it is dominance, near 1/(number of models) it may be noise. ``drawn`` holds the positives found by
-    model, replicate and place of ``grid``.
+
+def _title(axis: str) -> str:
+    return f"Who leads, by {axis}"
+
+
+def _stretch(
+    axis: str, rankings: Mapping[str, Ranking], places: Floats, leader: str, clear: bool, more: float, method: str
+) -> dict[str, Any]:
+    first, last = _ends(axis, rankings, places)
+    return {"from": first, "to": last, "leader": leader, "clear": clear, "more_hits": more, "method": method}
+
+
+def _ends(axis: str, rankings: Mapping[str, Ranking], places: Floats) -> tuple[float, float]:
+    """First and last place, as quotas or as false positive rates."""
+    first, last = float(places[0]), float(places[-1])
+    if axis == "quota":
+        return int(first), int(last)
+    negatives = float(next(iter(rankings.values())).n_neg)
+    return first / negatives, last / negatives
+
+
+def every_lead(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Table:
+    """From where to where each model finds the most positives in this sample, clear or not.
+
+    Somebody leads at every place, also among equals. ``share`` is the share of bootstrap replicates in which that model
+    leads (alone or level), averaged over the stretch: a description, not a test, for the best of several curves leads
+    in most replicates by luck alone. ``drawn`` holds the positives found by model, replicate and place of ``grid``.
     """
     names = list(rankings)
     found = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
     top = found.max(axis=0)
-    leads = found >= top - _SAME * np.maximum(1.0, top)
-    first = next(iter(rankings.values()))
-    total = first.cases if axis == "quota" else first.n_neg
+    on_top = found >= top - _SAME * np.maximum(1.0, top)
     best = drawn.max(axis=0)
     leading = drawn >= best - _SAME * np.maximum(1.0, best)
     share = np.where(np.isnan(best), np.nan, leading).mean(axis=1)
     rows: list[dict[str, Any]] = []
-    changes = np.flatnonzero((leads[:, 1:] != leads[:, :-1]).any(axis=0)) + 1
+    changes = np.flatnonzero((on_top[:, 1:] != on_top[:, :-1]).any(axis=0)) + 1
     for start, end in pairwise([0, *changes.tolist(), len(places)]):
         inside = (grid >= places[start]) & (grid <= places[end - 1])
         near = inside if inside.any() else np.abs(grid - places[start]) == np.abs(grid - places[start]).min()
-        leaders, others = np.flatnonzero(leads[:, start]), np.flatnonzero(~leads[:, start])
+        leaders, others = np.flatnonzero(on_top[:, start]), np.flatnonzero(~on_top[:, start])
         margin = float((top[start:end] - found[others, start:end].max(axis=0)).mean()) if len(others) else 0.0
-        first_place, last_place = float(places[start]), float(places[end - 1])
+        first, last = _ends(axis, rankings, places[start:end])
         rows.append(
             {
-                "from": int(first_place) if axis == "quota" else first_place / total,
-                "to": int(last_place) if axis == "quota" else last_place / total,
+                "from": first,
+                "to": last,
                 "leader": " = ".join(names[m] for m in leaders),
                 "share": float(np.mean([share[m, near].mean() for m in leaders])),
                 "more_hits": margin,
             }
         )
-    return Table(rows, f"Who leads, by {axis}")
+    return Table(rows, _title(axis))
 
 
 def family_hull(rankings: Mapping[str, Ranking]) -> Table:

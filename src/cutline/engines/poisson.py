@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
-from ..decide.dominance import hits_by
 from ..inference.evidence import GRID
+from ..inference.leads import hits_by
 from ..ranking import Ranking
 from ..sweep import Request, wanted
 from ..threads import cores, in_threads

@@ -268,11 +268,18 @@ class Rows(KeepsFields):
     def band(self, name: str, settings: Settings) -> Any:
         return partial(bands.band, name, self.ranking, settings, self.resampler)
 
+    def lead_places(self, axis: str) -> tuple[Floats, Floats]:
+        """Every place at which models are compared, and some of them."""
+        first, whole = (1, self.ranking.cases) if axis == "quota" else (0, self.ranking.n_neg)
+        places = np.arange(first, int(whole) + 1, dtype=np.float64)
+        return places, places[
+            np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))
+        ]
+
     def lead(self, axis: str, settings: Settings) -> Drawn:
         by_quota = axis == "quota"
         whole = self.ranking.cases if by_quota else self.ranking.n_neg
-        places = np.arange(1 if by_quota else 0, int(whole) + 1, dtype=np.float64)
-        grid = places[np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))]
+        places, grid = self.lead_places(axis)
         n_resamples = enough_replicates(settings.n_resamples, self.ranking.rows)
         resampler = self.resampler(settings, stratified=not by_quota)
         return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, n_resamples)[0]

@@ -298,9 +298,7 @@ def _models(comparison: Any, evaluations: Sequence[Evaluation]) -> str:
     names = [ev.name for ev in evaluations]
     stretches = words.dominance_of(comparison)
     parts = [
-        sections.dominance(stretches, names, int(evaluations[0].facts["rows"]), comparison.settings.level)
-        if stretches
-        else "",
+        sections.dominance(stretches, names, int(evaluations[0].facts["rows"])) if stretches else "",
         sections.advice(words.advice(comparison)),
         sections.pairwise(words.differences_of(comparison, words.chosen_measures(comparison))),
     ]

@@ -128,42 +128,29 @@ def advice(recommendations: Sequence[Any]) -> str:
     )
 
 
-def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int, level: float) -> str:
-    """Which model leads from which quota to which, as a strip and as a table; several alike share a striped stretch.
-
-    A lead that nearly all resamples show is painted in full, any other faintly: it may be chance.
-    """
+def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -> str:
+    """Which model clearly leads from which quota to which, as a strip and as a table; grey where none does."""
     spans, lines = "", ""
     for row in rows:
         leader, first, last = str(row["leader"]), int(row["from"]), int(row["to"])
-        paints = [colour(k) for k in leading(leader, names)] or ["#6b7280"]
-        steps = ",".join(f"{paint} {8 * k}px {8 * k + 8}px" for k, paint in enumerate(paints))
-        paint = paints[0] if len(paints) == 1 else f"repeating-linear-gradient(135deg,{steps})"
-        share = row.get("share")
-        sure = "" if share is None or share != share else f"{share:.0%}"
+        paint = colour(names.index(leader)) if row["clear"] else "#6b7280"
         wide = (last - first + 1) / n > 0.04
-        faint = "" if share is not None and share >= level else ' class="faint"'
+        faint = "" if row["clear"] else ' class="faint"'
         spans += (
             f'<span{faint} style="flex:{last - first + 1} 1 0;background:{paint}" '
             f'title="{text(f"{leader}: {first:,} to {last:,}")}">{text(leader) if wide else ""}</span>'
         )
-        lines += f'<tr><td>{first:,}</td><td>{last:,}</td><td class="text">{text(leader)}</td><td>{sure}</td></tr>'
+        more = f"{row['more_hits']:.1f}" if row["clear"] else ""
+        lines += f'<tr><td>{first:,}</td><td>{last:,}</td><td class="text">{text(leader)}</td><td>{more}</td></tr>'
     spoken = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in rows[:12])
     return (
         f'<h3>Who leads at which quota</h3><div class="strip" role="img" aria-label="{text(spoken)}">{spans}</div>'
         f'<div class="strip-ends soft"><span>1 place</span><span>{n:,}</span></div>'
-        f'<p class="note">Faint: a lead that fewer than {level:.0%} of the resamples show, so it may be chance.</p>'
-        '<details><summary>As a table, with how sure each lead is</summary><div class="scroll"><table><thead><tr>'
-        '<th scope="col">from</th><th scope="col">to</th><th class="text" scope="col">leads</th>'
-        f'<th scope="col">in resamples</th></tr></thead><tbody>{lines}</tbody></table></div></details>'
+        '<p class="note">Grey: no clear leader. Whoever is ahead there may be so by chance.</p>'
+        '<details><summary>As a table, with how much each leader is ahead</summary><div class="scroll"><table><thead>'
+        '<tr><th scope="col">from</th><th scope="col">to</th><th class="text" scope="col">leads</th>'
+        f'<th scope="col">more hits than the next</th></tr></thead><tbody>{lines}</tbody></table></div></details>'
     )
-
-
-def leading(leader: str, names: Sequence[str]) -> list[int]:
-    """Numbers of the models that a stretch names: one, or several that lead alike (``a = b``)."""
-    if leader in names:
-        return [names.index(leader)]
-    return [k for k, name in enumerate(names) if name in leader.split(" = ")]
 
 
 def pairwise(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -29,7 +29,6 @@ _WITH_QUOTA = ("hit_rate", "qrecall", "quota_lift")
 _WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "matthews_correlation", "accuracy")
 _ALWAYS = ("average_qrecall", "roc_auc", "average_precision", "average_hit_rate", "brier_score", "log_loss")
 _BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
-_MOST_STRETCHES = 40
 
 
 def headline(ev: Evaluation, *, named: bool = True) -> str:
@@ -339,39 +338,20 @@ def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
     first = next(iter(comparison.evaluations.values()))
     if first.facts["weighted"] or not comparison.paired:
         return []
-    return merged(comparison.dominance("quota").to_dicts())
+    return comparison.dominance("quota").to_dicts()
 
 
-def clear_leads(stretches: Sequence[dict[str, Any]], level: float) -> list[dict[str, Any]]:
-    """The stretches in which one model leads in nearly all resamples: what is not chance."""
+def clear_leads(stretches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The stretches in which one model clearly leads: what is not chance, at all places at once."""
     return [
         {
             "places": f"{row['from']:,} to {row['to']:,}" if row["from"] < row["to"] else f"{row['from']:,}",
             "leads": row["leader"],
-            "in resamples": f"{row['share']:.0%}",
+            "more hits": f"{row['more_hits']:.1f}",
         }
         for row in stretches
-        if " = " not in str(row["leader"]) and row["share"] >= level
+        if row["clear"]
     ]
-
-
-def merged(rows: list[dict[str, Any]], most: int = _MOST_STRETCHES) -> list[dict[str, Any]]:
-    """At most so many stretches: the narrowest ones join their wider neighbour, whose leader then speaks for both."""
-    rows = [dict(row) for row in rows]
-    while len(rows) > most:
-        widths = [row["to"] - row["from"] for row in rows]
-        # Several at once: a long list may change its leader thousands of times.
-        limit = sorted(widths)[max(0, (len(rows) - most) // 2)]
-        kept: list[dict[str, Any]] = []
-        for row, width in zip(rows, widths, strict=True):
-            if kept and (width <= limit or row["leader"] == kept[-1]["leader"]):
-                kept[-1]["to"] = row["to"]
-            else:
-                kept.append(row)
-        if len(kept) == len(rows):
-            break
-        rows = kept
-    return rows
 
 
 def advice(comparison: Comparison) -> list[Recommendation]:

@@ -11,7 +11,6 @@ from ...errors import InputError
 from .. import numbers
 from ..numbers import models_of
 from ..palette import colour
-from ..sections import leading
 from .axes_frames import dominance_frame, extrapolation_frame, forest_frame
 from .style import GREY, LIGHT, count_axis, line_style, percent_axis, quiet, reference, say_beside
 
@@ -80,25 +79,17 @@ def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:
 
 
 def dominance(ax: Any, result: Any, *, over: str = "quota") -> None:
-    """Who leads from where to where; the stronger the colour, the surer the lead."""
+    """Who clearly leads from where to where; grey across all models where nobody does."""
     rows = dominance_frame(result, over=over)
     names = [ev.name for ev in models_of(result)]
-    end = rows[-1]["to"]
     for row in rows:
         first, last = row["from"], row["to"]
         left = first - 1 if over == "quota" else first  # the first place covers the step from 0 to 1
-        share = row["share"] if row["share"] == row["share"] else 1.0
-        for lane in leading(str(row["leader"]), names):
-            ax.barh(lane, last - left, left=left, height=0.62, color=colour(lane), alpha=0.2 + 0.8 * share)
-            if last - left > 0.06 * end:
-                ax.annotate(
-                    f"{share:.0%}",
-                    ((left + last) / 2, lane),
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    color="white" if share > 0.55 else "#333333",
-                )
+        if row["clear"]:
+            lane = names.index(str(row["leader"]))
+            ax.barh(lane, last - left, left=left, height=0.62, color=colour(lane))
+        else:
+            ax.barh((len(names) - 1) / 2, last - left, left=left, height=len(names) - 0.38, color=GREY, alpha=0.18)
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, rows[-1]["to"])
@@ -110,7 +101,7 @@ def dominance(ax: Any, result: Any, *, over: str = "quota") -> None:
         percent_axis(ax.xaxis)
     ax.grid(False, axis="y")
     ax.annotate(
-        "per cent: share of resamples in which it leads there",
+        "grey: no clear leader",
         (1, -0.16),
         xycoords="axes fraction",
         ha="right",
