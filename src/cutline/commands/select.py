@@ -146,8 +146,8 @@ def _number_types(table: DuckTable) -> dict[str, str]:
     if not numbers:
         return {}
     cells = [table.named[profile.name].sql for profile in numbers]
-    codes = table.count({str(k): f"NOT {DUCKDB.matches(cell, LABEL_CELL)}" for k, cell in enumerate(cells)})
-    plain = [p for p, n in zip(numbers, codes.values(), strict=True) if n == 0]
+    codes = table.count([f"NOT {DUCKDB.matches(cell, LABEL_CELL)}" for cell in cells])
+    plain = [p for p, n in zip(numbers, codes, strict=True) if n == 0]
     return {p.name: "BIGINT" if p.whole and max(abs(p.low), abs(p.high)) < 2**53 else "DOUBLE" for p in plain}
 
 

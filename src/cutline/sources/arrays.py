@@ -214,15 +214,15 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
     cells = [v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else v for v in values.tolist()]
     texts = [cell for cell in cells if isinstance(cell, str)]
     for row, cell in enumerate(cells):
-        if not isinstance(cell, str | Real | Decimal) and not (cell is None or rules.is_missing(cell)):
-            if isinstance(cell, list | tuple | dict | set | np.ndarray):
-                raise rules.unusable(argument, "lists or other collections")
-            if not hasattr(cell, "__float__"):
-                raise rules.not_a_number(argument, cell, row)
+        if isinstance(cell, list | tuple | dict | set | np.ndarray):
+            raise rules.unusable(argument, "lists or other collections")
         if rules.is_missing(cell):
             raise rules.missing(argument, cell, row)
+    for row, cell in enumerate(cells):
         if _is_beyond(cell):
             raise rules.beyond_exact(argument, row)
+        if not isinstance(cell, str) and not hasattr(cell, "__float__"):
+            raise rules.not_a_number(argument, cell, row)
     notation = None
     if texts:
         notation = rules.find_notation(

@@ -290,12 +290,14 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
         names = _outermost(connection, first.path) if len(files.files) == 1 else None
         return _described(files.name, relation, run, stop, names, files)
     packed = f", compression = '{first.packed}'" if first.packed else ""
-    options = f"{where}, format = 'auto', hive_partitioning = false{packed}"
+    relation = f"read_json_objects({where}, format = 'auto', hive_partitioning = false{packed})"
+    keys = f"SELECT unnest(json_keys(json)) AS k, generate_subscripts(json_keys(json), 1) AS i FROM {relation}"
     with translate_errors(files.name, files):
-        found = run(f"SELECT * FROM read_json({options}, sample_size = -1, union_by_name = true) LIMIT 0")
-    given = ", ".join(f"{DUCKDB.literal(name)}: 'VARCHAR'" for name in found.columns)
-    columns = [Column(name, DUCKDB.name(name), "VARCHAR") for name in found.columns]
-    return DuckTable(files.name, columns, f"read_json({options}, columns = {{{given}}})", run, stop, files)
+        names = [name for name, _ in run(f"SELECT k, min(i) FROM ({keys}) GROUP BY k ORDER BY min(i), k").fetchall()]
+    pointers = [name.replace("~", "~0").replace("/", "~1") for name in names]
+    cells = [f"json_extract_string(json, {DUCKDB.literal('/' + pointer)})" for pointer in pointers]
+    columns = [Column(name, cell, "VARCHAR") for name, cell in zip(names, cells, strict=True)]
+    return DuckTable(files.name, columns, relation, run, stop, files)
 
 
 def _path(file: File) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,10 +187,9 @@ class Table(ABC):
         """What errors call the table; None where its rows count from 0, as in Python."""
         return self.name
 
-    def count(self, conditions: Mapping[str, str]) -> dict[str, int]:
+    def count(self, conditions: Sequence[str]) -> list[int]:
         """How many rows fulfil each condition."""
-        found = self.aggregate([f"count(*) FILTER (WHERE {condition})" for condition in conditions.values()])
-        return {key: int(n) for key, n in zip(conditions, found, strict=True)}
+        return [int(n) for n in self.aggregate([f"count(*) FILTER (WHERE {condition})" for condition in conditions])]
 
     def column(self, name: str, role: str) -> Column:
         """A column by its name; refuses one that is not there, or that several are called."""
@@ -226,18 +225,20 @@ class _Check:
     table: Table
     roles: Roles
     understood: list[str] = field(default_factory=list)
+    # role by role what is wrong: its place among the roles, how early it is checked, and the error, made when raised
+    problems: list[tuple[int, int, Callable[[], InputError]]] = field(default_factory=list)
 
     def run(self) -> Checked:
         table, roles, sql = self.table, self.roles, self.table.dialect
-        used = {column: table.column(column, role_word(role)) for role, column in roles.named}
+        used = self.used = {column: table.column(column, role_word(role)) for role, column in roles.named}
         for role, name in roles.named:
             kind = used[name].kind
-            if role == "clusters":
-                continue
-            if kind == "collection" or (kind == "other" and role != "y_true"):
+            if role != "clusters" and (kind == "collection" or (kind == "other" and role != "y_true")):
                 raise table.refuse(rules.unusable(role, used[name].type.lower()), name)
         self.lacks = {name: self._lacking(column) for name, column in used.items()}
-        notations = self._read_text(used)
+        any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
+        keep = self.keep = f"NOT ({any_lacks})"
+        notations = self._read_text()
         number = {
             name: self._number(used[name], notations.get((role, name)))
             for role, name in roles.named
@@ -249,54 +250,103 @@ class _Check:
             sort = notations.get(("y_true", roles.label)) or _SORTS.get(label.kind, rules.NUMBER)
             positive = self._positive(label, sort)
         weight = None if roles.weight is None else number[roles.weight]
-        any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
-        keep = f"NOT ({any_lacks})"
         counts = keep if weight is None else f"({keep} AND {weight} <> 0)"  # weight 0: a case that is not there
         terms = {
             "every": "count(*)",
             "lacking": f"count(*) FILTER (WHERE {any_lacks})",
+            "labelled": f"count(*) FILTER (WHERE {keep} AND {positive})",
             "rows": f"count(*) FILTER (WHERE {counts})",
             "positives": f"count(*) FILTER (WHERE {counts} AND {positive})",
         }
-        conditions = {} if label is None else self._label_conditions(label, sort)
         scores = {model: number[column] for model, column in roles.scores.items()}
         for k, score in enumerate(scores.values()):
             here = f"FILTER (WHERE {counts})"
             terms |= {f"low_{k}": f"min({score}) {here}", f"high_{k}": f"max({score}) {here}"}
             terms[f"distinct_{k}"] = f"approx_count_distinct({score}) {here}"
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
-        wide = {name: self._beyond(used[name]) for name in number if used[name].is_wide}
-        if roles.pos_label is not None and label is not None and label.is_wide:
-            wide[label.name] = self._beyond(label)
-        conditions |= {f"beyond {name}": condition for name, condition in wide.items()}
         if weight is not None:
-            conditions["bad_weight"] = bad = _bad_weight(weight)
             for key, side in (("pos", positive), ("neg", f"NOT {positive}")):
                 terms[key] = f"{sql.sum}({weight}) FILTER (WHERE {counts} AND {side})"
+        conditions = {} if label is None else self._label_conditions(label, sort)
+        wide = [name for name in number if used[name].is_wide]
+        wide += [label.name] if label is not None and roles.pos_label is not None and label.is_wide else []
+        conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
+        conditions |= {} if weight is None else {"bad weight": _bad_weight(weight)}
         terms |= {key: f"count(*) FILTER (WHERE {keep} AND {condition})" for key, condition in conditions.items()}
         found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
-        self._refuse_missing(found, used)
-        if min((found[key] for key in ("not 01", "not 11") if key in found), default=0) or found.get("words"):
-            assert label is not None
-            raise table.refuse(rules.unclear_labels(self._values(label, keep, sort)), label.name)
-        for name, condition in wide.items():
-            if found.get(f"beyond {name}"):
-                row, _ = table.first(f"{keep} AND {condition}", used[name].sql) or (None, None)
-                raise table.refuse(rules.beyond_exact(self._role(name), row), name)
-        if found.get("bad_weight"):
-            row, value = table.first(f"{keep} AND {bad}", str(weight)) or (None, 0.0)
-            raise table.refuse(rules.bad_weight(value, row), str(roles.weight))
-        if found["rows"] == 0:
-            raise table.refuse(rules.no_weight(), str(roles.weight))
-        if label is not None and found["positives"] == 0 and roles.pos_label is not None:
-            values = self._values(label, keep, sort)
-            if len(values) > 1:
-                raise self._unknown(values)
+        self._find_missing(found)
+        if label is not None:
+            self._find_label_problems(found, label, sort)
+        for name in wide:
+            if found[f"beyond {name}"]:
+                self._add_first(self._role(name), name, 2, conditions[f"beyond {name}"], rules.beyond_exact)
+        if weight is not None:
+            self._find_weight_problems(found, weight)
+        if self.problems:
+            raise min(self.problems, key=lambda problem: problem[:2])[2]()
         kept = None if found["rows"] == found["every"] else counts
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
         totals = {model: self._totals(found, k, weighted=weight is not None) for k, model in enumerate(scores)}
         cluster = None if roles.clusters is None else used[roles.clusters].sql
         return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood))
+
+    # --- what is wrong ------------------------------------------------------------------------------------------------
+
+    def _add(self, role: str, name: str, rank: int, error: Callable[[], InputError]) -> None:
+        self.problems.append((self.roles.named.index((role, name)), rank, error))
+
+    def _add_first(
+        self, role: str, name: str, rank: int, condition: str, said: Callable[..., InputError], *, value: bool = False
+    ) -> None:
+        """A problem of the first row, among those that count, that fulfils a condition."""
+        column = self.used[name]
+
+        def error() -> InputError:
+            row, cell = self.table.first(f"{self.keep} AND {condition}", column.sql) or (None, None)
+            return self.table.refuse(said(role, cell, row) if value else said(role, row), name)
+
+        self._add(role, name, rank, error)
+
+    def _find_missing(self, found: Mapping[str, Any]) -> None:
+        table = self.table
+        if found["every"] == 0:
+            raise rules.no_rows(table.name)
+        if found["every"] == found["lacking"] and self.roles.missing == "drop":
+            raise rules.all_missing(table.name)
+        if not found["lacking"] or self.roles.missing == "drop":
+            return
+        remedy = rules.drop(found["lacking"])
+        for role, name in self.roles.named:
+            first = table.first(self.lacks[name], self.used[name].sql)
+            if first is not None:
+                row, value = first
+                error = table.refuse(rules.missing(role, value, row, remedy), name)
+                self._add(role, name, 0, lambda error=error: error)  # type: ignore[misc]
+
+    def _find_label_problems(self, found: Mapping[str, Any], label: Column, sort: str) -> None:
+        unclear = min((found[key] for key in ("not 01", "not 11") if key in found), default=0) or found.get("words")
+        if unclear:
+            error = rules.unclear_labels
+            self._add("y_true", label.name, 2, lambda: self.table.refuse(error(self._values(label, sort)), label.name))
+        if self.roles.pos_label is not None and not found["labelled"] and len(self._values(label, sort)) > 1:
+            self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
+
+    def _find_weight_problems(self, found: Mapping[str, Any], weight: str) -> None:
+        name = str(self.roles.weight)
+        if found["bad weight"]:
+
+            def error() -> InputError:
+                row, value = self.table.first(f"{self.keep} AND {_bad_weight(weight)}", weight) or (None, 0.0)
+                return self.table.refuse(rules.bad_weight(value, row), name)
+
+            self._add("sample_weight", name, 3, error)
+        if found["rows"] == 0:
+            self._add("sample_weight", name, 4, lambda: self.table.refuse(rules.no_weight(), name))
+
+    def _unknown(self, values: Sequence[Any]) -> InputError:
+        error = rules.unknown_label(self.roles.pos_label, values)
+        error.where = self.table.where
+        return error
 
     def _totals(self, found: Mapping[str, Any], k: int, *, weighted: bool) -> Totals:
         rows, positives = int(found["rows"]), int(found["positives"])
@@ -318,62 +368,58 @@ class _Check:
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
-    def _read_text(self, used: Mapping[str, Column]) -> dict[tuple[str, str], Any]:
+    def _read_text(self) -> dict[tuple[str, str], Any]:
         """How columns of text are to be read: a notation for numbers, a sort for the label."""
-        table, match = self.table, self.table.dialect.matches
+        match, used = self.table.dialect.matches, self.used
         conditions: dict[tuple[str, str, str], str] = {}
         for role, name in self.roles.named:
             column = used[name]
             if column.kind != "text" or role == "clusters":
                 continue
-            there = f"NOT ({self.lacks[name]})"
-            fails = {
-                pattern: f"{there} AND NOT {match(column.sql, pattern)}"
-                for pattern in (rules.LABEL_CELL, rules.TRUTH_CELL, rules.THOUSANDS_CELL, *rules.NOTATION_CELLS)
-            }
-            if role == "y_true":
-                conditions[role, name, rules.NUMBER] = fails[rules.LABEL_CELL]
-                conditions[role, name, rules.TRUTH] = fails[rules.TRUTH_CELL]
-                continue
-            conditions[role, name, "truth"] = fails[rules.TRUTH_CELL]
-            conditions[role, name, "beyond"] = f"{there} AND {self._beyond(column)}"
-            conditions[role, name, "decimals"] = f"{column.sql} LIKE '%,%' AND {fails[rules.THOUSANDS_CELL]}"
-            conditions |= {(role, name, cell): fails[cell] for cell in rules.NOTATION_CELLS}
+            labels = (rules.LABEL_CELL, rules.TRUTH_CELL)
+            cells = labels if role == "y_true" else (rules.TRUTH_CELL, rules.THOUSANDS_CELL, *rules.NOTATION_CELLS)
+            fails = {cell: f"{self.keep} AND NOT {match(column.sql, cell)}" for cell in cells}
+            if role != "y_true":
+                fails[rules.THOUSANDS_CELL] += f" AND {column.sql} LIKE '%,%'"
+                fails["beyond"] = f"{self.keep} AND {self._beyond(column)}"
+            conditions |= {(role, name, cell): condition for cell, condition in fails.items()}
         if not conditions:
             return {}
-        found = dict(zip(conditions, table.count({str(k): c for k, c in conditions.items()}).values(), strict=True))
+        found = dict(zip(conditions, self.table.count(list(conditions.values())), strict=True))
         chosen: dict[tuple[str, str], Any] = {}
         for role, name in dict.fromkeys((role, name) for role, name, _ in conditions):
             failing = {what: n for (*whose, what), n in found.items() if whose == [role, name]}
             if role == "y_true":
-                sorts = [sort for sort in (rules.NUMBER, rules.TRUTH) if failing[sort] == 0]
-                chosen[role, name] = sorts[0] if sorts else rules.WORD
+                sorts = {rules.LABEL_CELL: rules.NUMBER, rules.TRUTH_CELL: rules.TRUTH}
+                chosen[role, name] = next((sort for cell, sort in sorts.items() if failing[cell] == 0), rules.WORD)
             else:
-                chosen[role, name] = self._notation(role, used[name], failing)
+                chosen[role, name] = self._notation(role, name, failing)
         return chosen
 
-    def _notation(self, role: str, column: Column, failing: Mapping[str, int]) -> rules.Notation | str:
-        table, decimal = self.table, self.roles.decimal
+    def _notation(self, role: str, name: str, failing: Mapping[str, int]) -> rules.Notation | str:
+        """The notation of a column; a plain one where there is none, which is then a problem."""
+        decimal, column = self.roles.decimal, self.used[name]
         if failing["beyond"]:
-            row, _ = table.first(f"NOT ({self.lacks[column.name]}) AND {self._beyond(column)}", column.sql) or (None, 0)
-            raise table.refuse(rules.beyond_exact(role, row), column.name)
+            self._add_first(role, name, 1, self._beyond(column), rules.beyond_exact)
         try:
             notation = rules.find_notation(
-                role, lambda n: failing[n.cell], lambda: failing["decimals"] == 0, decimal, plain=False
+                role, lambda n: failing[n.cell], lambda: failing[rules.THOUSANDS_CELL] == 0, decimal, plain=False
             )
         except InputError as error:
-            raise table.refuse(error, column.name) from None
+            said = self.table.refuse(error, name)
+            self._add(role, name, 2, lambda: said)
+            return rules.PLAIN
         if notation is not None:
             if notation.name:
-                self.understood.append(f"{role_word(role)} {show(column.name)} as {notation.name}")
+                self.understood.append(f"{role_word(role)} {show(name)} as {notation.name}")
             return notation
-        if failing["truth"] == 0:
+        if failing[rules.TRUTH_CELL] == 0:
             return "truth"
         # the first cell that is no number in the notation that fails least
         fewest = min((n for n in rules.NOTATIONS if decimal in (None, n.decimal)), key=lambda n: failing[n.cell])
-        condition = f"NOT ({self.lacks[column.name]}) AND NOT {table.dialect.matches(column.sql, fewest.cell)}"
-        row, value = table.first(condition, column.sql) or (None, "")
-        raise table.refuse(rules.not_a_number(role, value, row), column.name)
+        condition = f"NOT {self.table.dialect.matches(column.sql, fewest.cell)}"
+        self._add_first(role, name, 2, condition, rules.not_a_number, value=True)
+        return rules.PLAIN
 
     # --- columns as SQL -----------------------------------------------------------------------------------------------
 
@@ -417,12 +463,13 @@ class _Check:
         if sort == rules.TRUTH:
             truth = rules.wanted_truth(pos_label)
             if truth is None:
-                raise self._unknown([False, True])
+                self._add("y_true", label.name, 1, lambda: self._unknown([False, True]))
             return is_true if truth else f"NOT {is_true}"
         if sort == rules.NUMBER:
             number = rules.wanted_number(pos_label)
             if number is None:
-                raise self._unknown(self._values(label, f"NOT ({self.lacks[label.name]})", sort))
+                self._add("y_true", label.name, 1, lambda: self._unknown(self._values(label, sort)))
+                return "false"
             return f"{value} = CAST('{number!r}' AS DOUBLE)"
         return f"CAST({label.sql} AS {sql.text}) = {sql.literal(rules.as_text(pos_label))}"
 
@@ -434,30 +481,11 @@ class _Check:
         value = f"TRY_CAST({label.sql} AS DOUBLE)" if label.kind == "text" else label.sql
         return {f"not {a}{b}".replace("-", ""): f"{value} NOT IN ({a}, {b})" for a, b in rules.PAIRS}
 
-    def _values(self, label: Column, condition: str, sort: str) -> list[Any]:
+    def _values(self, label: Column, sort: str) -> list[Any]:
         """Some labels, in order."""
         numbers = sort == rules.NUMBER and label.kind == "text"
         shown = f"TRY_CAST({label.sql} AS DOUBLE)" if numbers else label.sql
-        return self.table.distinct(shown, condition, 7)
-
-    # --- what is said -------------------------------------------------------------------------------------------------
-
-    def _unknown(self, values: Sequence[Any]) -> InputError:
-        error = rules.unknown_label(self.roles.pos_label, values)
-        error.where = self.table.where
-        return error
-
-    def _refuse_missing(self, found: Mapping[str, Any], used: Mapping[str, Column]) -> None:
-        table = self.table
-        if found["every"] == 0:
-            raise rules.no_rows(table.name)
-        if found["lacking"] and self.roles.missing == "error":
-            for role, name in self.roles.named:
-                first = table.first(self.lacks[name], used[name].sql)
-                if first is not None:
-                    raise table.refuse(rules.missing(role, first[1], first[0], rules.drop(found["lacking"])), name)
-        if found["every"] == found["lacking"]:
-            raise rules.all_missing(table.name)
+        return self.table.distinct(shown, self.keep, 7)
 
 
 def _bad_weight(weight: str) -> str:
