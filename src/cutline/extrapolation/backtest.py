@@ -30,8 +30,9 @@ FEWEST_CLASSES = 8
 TOLERANCE = 6.0
 _OF_HALF, _OF_QUARTER, _OF_SPREAD, _OF_NOISE = 0.25, 0.25, 0.3, 0.1
 # Methods whose errors are within this multiple of the smallest, noise included, cannot be told from it.
-_TOLD_APART = 2.0
+_TOLD_APART = 3.0
 _INFORMED = 3.0
+_ERRORS_NEEDED = {"kde": 10.0, "pooled": 10.0}
 # Flexible or rigid to a fault: they scatter, or cannot bend, so that a mean is better without them.
 NOT_IN_MEAN = ("mixture", "pitman_yor")
 # Two settings of one idea: the better one stands for both.
@@ -126,7 +127,8 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
 
     ``errors`` is how many classes' worth of errors was seen. Without errors ranks say nothing about where accuracy
     begins to fall, and with two or three not much: where scores are at hand, methods on ranks count by
-    ``errors / (errors + 3)``.
+    ``errors / (errors + 3)``. Nor do few errors show that a kernel or one law for all is wrong, by much where scores
+    have a hard end: ``kde`` and ``pooled`` count by ``errors / (errors + 10)``.
     """
     best = best_of_families(rows)
     if not best:
@@ -134,12 +136,14 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
     limit = TOLERANCE * min(row.risk for row in best.values())
     asked = [row for row in best.values() if row.family not in NOT_IN_MEAN] or list(best.values())
     scored = any(row.method.needs_scores and row.risk <= limit for row in asked)
-    informed = errors / (errors + _INFORMED) if scored and np.isfinite(errors) else 1.0
-    kept = {
-        id(row): row.risk**-2.0 * (1.0 if row.method.needs_scores else informed)
-        for row in asked
-        if row.risk <= limit and (row.method.needs_scores or informed > 0.0)
-    }
+
+    def trust(row: BacktestRow) -> float:
+        needed = _ERRORS_NEEDED.get(row.family, 0.0 if row.method.needs_scores else _INFORMED)
+        return errors / (errors + needed) if scored and needed and np.isfinite(errors) else 1.0
+
+    kept = {id(row): row.risk**-2.0 * trust(row) for row in asked if row.risk <= limit and trust(row) > 0.0}
+    if not kept:
+        kept = {id(row): row.risk**-2.0 for row in asked if row.risk <= limit}
     total = sum(kept.values())
     possible = _TOLD_APART * min(row.error for row in best.values())
     out = []

@@ -39,7 +39,7 @@ def replicate_fits(
 
     fits: list[Favorability] = []
     with ThreadPoolExecutor(workers) as pool, Progress("resamples", n, show) as progress:
-        for batch in _batches(task.resamples(n, seed), 2 * workers):
+        for batch in _batches(task.resamples(n, seed), workers):
             fits.extend(pool.map(fitted, batch))
             progress.advance(len(batch))
     return fits

@@ -24,7 +24,8 @@ class ScoreSample:
     Rows are as long as the longest; a shorter row (its own class drawn twice in a resample, or only its best scores
     kept) is filled up with −inf. ``count`` is the number of competitors, ``depth`` how many of them, from the best
     down, are in the row; ``mean`` and ``spread`` are of all scores in it. ``losses`` are the competitors, out of
-    ``n_classes − 1``, that the right class does not beat.
+    ``n_classes − 1``, that the right class does not beat. In a resample
+    (``resampled``) scores are repeated with their classes.
     """
 
     true: Floats
@@ -36,6 +37,7 @@ class ScoreSample:
     spread: Floats | None = None
     losses: Floats | None = None
     n_tested: int = 0
+    resampled: bool = False
     ties: Ties = "random"
 
     def spread_of_rows(self) -> Floats:

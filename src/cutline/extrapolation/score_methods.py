@@ -21,9 +21,8 @@ _ROWS_AT_ONCE = 256
 _FEWEST = 8
 # A law of this many standardised scores is as good as one of all of them.
 _ENOUGH = 200_000
-# Scores that take fewer distinct values than this share of what was looked at are marks, not measurements; a resample
-# repeats classes, and so keeps about two thirds of its values.
-_CONTINUOUS = 0.34
+# Scores that take fewer distinct values than this share of what was looked at are marks, not measurements.
+_CONTINUOUS = 0.5
 _TIE_NODES, _TIE_SHARES = np.polynomial.legendre.leggauss(6)
 
 
@@ -338,7 +337,7 @@ def best_scores(scores: ScoreSample, fraction: float) -> tuple[int, Floats, Floa
     if scores.depth is None:
         top = -np.sort(np.partition(-scores.others, r, axis=1)[:, : r + 1], axis=1)
     distinct = 1.0 + (np.diff(top, axis=1) != 0).sum(axis=1)
-    if np.median(distinct) < _CONTINUOUS * (r + 1):
+    if not scores.resampled and np.median(distinct) < _CONTINUOUS * (r + 1):
         raise InputError(
             "scores", "takes few distinct values, so that its best ones have no tail to follow",
             "use a rank method such as 'probit_normal'",

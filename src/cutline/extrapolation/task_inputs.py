@@ -287,29 +287,36 @@ class _Comparer:
         tied = None
         if any(part.size for part in self.tied):
             pairs = zip(self.tied, self.beaten, strict=True)
-            tied = np.concatenate([part if part.size else np.zeros_like(full) for part, full in pairs])
+            tied = _joined([part if part.size else np.zeros_like(full) for part, full in pairs])
         scores = None
         if scale:
             scores = KeptScores(
-                np.concatenate(self.values),
-                np.concatenate(self.true),
-                np.concatenate(self.mean),
-                np.concatenate(self.spread),
-                None if self.all_kept else np.concatenate(self.best),
+                _joined(self.values),
+                _joined(self.true),
+                _joined(self.mean),
+                _joined(self.spread),
+                None if self.all_kept else _joined(self.best),
             )
         per_class = np.bincount(self.case_class, minlength=self.n_classes)
         return ScoreTask(
             self.n_units,
             self.unit,
             1.0 / per_class[self.case_class],
-            np.concatenate(self.beaten),
+            _joined(self.beaten),
             tied,
             self.ties,
             scores,
-            np.concatenate(self.own_family) if self.own_family else None,
+            _joined(self.own_family) if self.own_family else None,
             self.n_classes / self.n_units,
             hints,
         )
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The blocks as one array; they are let go, so that a large task is not in memory twice."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def _families(groups: Any, n_classes: int) -> Indices | None:

@@ -21,6 +21,7 @@ Bits = NDArray[np.uint8]
 Indices = NDArray[np.intp]
 _CELLS_AT_ONCE = 4_000_000
 _JACKKNIFE_POINTS = 40
+_ENOUGH_CASES = 5000
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,11 @@ class ScoreTask:
     def _sample(self, cases: Indices, copies: Floats, weight: Floats, losses: Floats) -> ScoreSample | None:
         if self.scores is None:
             return None
-        own, kept = self.case_class[cases], self.scores
+        kept = self.scores
+        if kept.best is not None and copies.min() < 1:
+            # A part or a resample of a very large task: some thousands of its cases tell as much.
+            cases = cases[:: max(1, cases.size // _ENOUGH_CASES)]
+        own, weight = self.case_class[cases], weight / weight[cases].sum()
         count = copies.sum() - copies[own]
         depth = None
         if kept.best is None:
@@ -166,6 +171,7 @@ class ScoreTask:
             kept.spread[cases],
             losses[cases],
             int(np.count_nonzero(np.bincount(own))),
+            bool(copies.max() > 1),
             self.ties,
         )
 
