@@ -60,7 +60,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     check_outputs(file, asked)
     engine = choose_engine(file, asked)
     with open_for(engine, file, asked) as table:
-        warm_up()
+        warm_up(file)
         if label is not None and engine.name == "memory" and compare_file(table, file, label, scores, form, asked):
             return
         columns = named_columns(engine, table, label, scores, asked["weight"], several=True)

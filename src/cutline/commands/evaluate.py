@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ Examples:
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate iris.csv --label class --score 'p_*'
 """
+_FEW_BYTES = 2**16  # of a file with fewer, NumPy sums the rows before numba is loaded
 _CUTS = ("recall", "precision", "specificity", "fpr")
 
 
@@ -75,7 +77,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     if promise and engine.name != "memory":
         raise InputError(next(iter(promise)), f"is not found in a stream (--engine {engine.name})", "leave it out")
     with open_for(engine, file, asked) as table:
-        warm_up()
+        warm_up(file)
         if asked["case"] is not None or asked["class_column"] is not None:
             classes.evaluate_long(table, file, label, score, form, asked)
             return
@@ -93,6 +95,11 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
                 raise InputError("pos_label", said, "leave it out, or name one column with {score}")
             raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or compare them")
         options = table_options(engine, columns, asked)
+        short = form in ("table", "markdown") and not (asked["everything"] or asked["measures"] or asked["html"])
+        if short:
+            from ..present.words import default_measures
+
+            options["measures"] = default_measures(asked["quota"])
         cut = _kept_cut(table, columns, asked, promise) if promise else None
         if cut is not None:
             options["threshold"] = float(cut)
@@ -101,7 +108,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     say_understood(ev.understood)
     facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
     write_outputs(ev, facts, asked)
-    report(ev, facts, asked["measures"], everything=asked["everything"], cut=cut).publish(form)
+    report(ev, facts, asked["measures"], short=short, cut=cut).publish(form)
 
 
 def _promise(asked: dict[str, Any]) -> dict[str, float]:
@@ -156,12 +163,14 @@ def facts_of(
     return {key: value for key, value in {**facts, **more}.items() if value is not None}
 
 
-def warm_up() -> None:
-    """Load the compiled kernels beside the reading of the file: DuckDB leaves the interpreter free meanwhile."""
+def warm_up(file: str) -> None:
+    """Load the compiled kernels beside the reading of a file that is large enough to need them."""
+    if not os.path.isfile(file) or os.path.getsize(file) < _FEW_BYTES:
+        return
 
     def load() -> None:
         with contextlib.suppress(Exception):  # the evaluation imports them too, and fails where it can be told
-            importlib.import_module("cutline.kernels")
+            importlib.import_module("cutline.kernels.passes")
 
     threading.Thread(target=load).start()  # not a daemon: an import cut off at exit may crash the interpreter
 
@@ -207,7 +216,7 @@ def report(
     facts: Mapping[str, Any],
     measures: Sequence[str] = (),
     *,
-    everything: bool = False,
+    short: bool = False,
     cut: Cut | None = None,
 ) -> Report:
     """An evaluation in every form."""
@@ -231,10 +240,9 @@ def report(
             yield Block(f"{where}: score > {point.threshold:.6g}", words.confusion_rows(point))
             if cut is not None:
                 yield Block("", words.cut_rows(ev, point))
-        keys = list(ev.specs) if everything or measures else words.chosen_keys(ev)
-        yield Block("", words.measure_rows(ev, keys), "family")
-        if len(keys) < len(ev.specs):
-            yield f"{len(ev.specs)} measures were computed: --all prints them."
+        yield Block("", words.measure_rows(ev, words.applicable(ev) if short else None), "family")
+        if short:
+            yield "--all prints every measure of the catalogue."
 
     return Report(document, ev.to_dicts, blocks, settings_of(ev, facts, ev.facts["rows"], measures))
 

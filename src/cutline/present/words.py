@@ -163,23 +163,17 @@ def _base_here(ev: Evaluation, spec: Spec) -> str | None:
     return home
 
 
-def chosen_keys(ev: Evaluation) -> list[str]:
+def default_measures(quota: Any) -> list[str]:
     """Some ten measures for the task: at the places or at the threshold, over the whole list, and of probabilities."""
-    if len(ev.specs) <= 12:
-        return list(ev.specs)
-    wanted = (*(_WITH_QUOTA if ev.quota is not None else _WITH_THRESHOLD), *_ALWAYS)
-    by_name: dict[str, str] = {}
-    for key, spec in ev.specs.items():
-        by_name.setdefault(spec.measure.name, key)
-    keys = [by_name[name] for name in wanted if name in by_name and not _inapplicable(ev, by_name[name])]
+    return [*(_WITH_THRESHOLD if quota is None else _WITH_QUOTA), *_ALWAYS]
+
+
+def applicable(ev: Evaluation) -> list[str]:
+    """The measures that go with these scores, one family after another."""
+    one_class = _one_class(ev)
+    keys = [key for key, e in ev.estimates.items() if one_class or e.value == e.value]
     families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
     return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
-
-
-def _inapplicable(ev: Evaluation, key: str) -> bool:
-    """Whether a measure does not go with these scores: nothing that this default needs to mention."""
-    e = ev.estimates[key]
-    return e.value != e.value and not _one_class(ev)
 
 
 def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
