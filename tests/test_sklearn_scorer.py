@@ -111,7 +111,7 @@ def test_tunes_thresholds() -> None:
 
 def test_a_ranking_measure_tunes_no_threshold() -> None:
     tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer("qrecall@5%"), cv=3)
-    with pytest.raises(cl.InputError, match="reads scores, but was given decisions"):
+    with pytest.raises(cl.InputError, match="are decisions, which no longer rank the cases"):
         tuned.fit(X, Y)
 
 
@@ -149,7 +149,7 @@ def test_undefined_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("qrecall", "needs a quota"), ("no_such", "no measure"), ("triplet_loss(margin=1)", "no single column")],
+    [("qrecall", "needs a quota"), ("no_such", "not in the catalogue"), ("triplet_loss(margin=1)", "no single column")],
 )
 def test_what_cannot_be_a_scorer(text: str, why: str) -> None:
     with pytest.raises(cl.InputError, match=why):

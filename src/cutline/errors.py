@@ -28,6 +28,11 @@ def how_to_install(extra: str) -> str:
     return f"pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')"
 
 
+def verbatim(text: str) -> str:
+    """Text from elsewhere as a message may carry it: its braces are no fields."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def show(value: Any) -> str:
     """A value from the data as a message may carry it: short, on one line, with braces that are no fields.
 
@@ -40,7 +45,7 @@ def show(value: Any) -> str:
     text = " ".join("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text).split(" "))
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 1] + "…" + (text[-1] if text[-1] in "'\"" else "")
-    return text.replace("{", "{{").replace("}", "}}")
+    return verbatim(text)
 
 
 def listed(values: Any, most: int = 8) -> str:

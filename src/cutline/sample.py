@@ -26,8 +26,9 @@ def resolve_quota(quota: Any, cases: float) -> int:
     if isinstance(wanted, float):
         taken = int(np.floor(wanted * cases * room))
         if taken < 1:
-            raise InputError(f"quota={quota!r} of {shown} cases is less than one; ask for at least {1 / cases:.3g}")
+            least = f"ask for at least {100 / cases:.3g} %"
+            raise InputError("quota", f"is {100 * wanted:.4g} % of {shown} cases, which is less than one case", least)
         return taken
     if wanted > cases * room:
-        raise InputError(f"quota={quota} must be from 1 to the number of cases, {shown}")
+        raise InputError("quota", f"is {quota}", f"it must be from 1 to the number of cases, {shown}")
     return wanted

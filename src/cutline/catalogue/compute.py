@@ -147,14 +147,13 @@ def compute_one(
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     check_applicable(one, sample)
     if one.needs_quota and spec.quota is None:
-        raise InputError(f"{one.name} needs a quota: pass quota=… (a number of rows, or a share between 0 and 1)")
+        raise InputError("measure", f"{one.name} needs a quota", "give {quota}: a number of cases or a share of them")
     n_pos = float(np.count_nonzero(sample.positive))
     n_neg = len(sample) - n_pos
     if one.one_class_needs and 0 in (n_pos, n_neg) and spec.arguments.get(one.one_class_needs) is None:
-        raise InputError(
-            f"y_true holds only {'negative' if n_pos == 0 else 'positive'} cases, so {one.name} cannot take "
-            f"{one.one_class_needs} from the sample; pass {one.one_class_needs}=…"
-        )
+        only = "negative" if n_pos == 0 else "positive"
+        said = f"holds only {only} cases, so {one.name} cannot take {one.one_class_needs} from the sample"
+        raise InputError("y_true", said, f"give {{{one.one_class_needs}}}")
     cut = None
     if one.needs_threshold:  # one pass over the rows; no sort needed
         cut = _count(sample, _threshold(spec))
@@ -173,9 +172,8 @@ def check_applicable(one: Measure, sample: Sample) -> None:
     bad = (score < 0) | (score > 1) if one.scores == "probability" else np.isinf(score)
     row = sample.first_row(bad)
     remedy = "pass probabilities" if one.scores == "probability" else "pass finite scores"
-    raise InputError(
-        f"y_score: row {row} is {float(score[bad][0]):g}; {one.name} cannot use it because {problem}: {remedy}"
-    )
+    said = f"is {float(score[bad][0]):g}, which {one.name} cannot use: {problem}"
+    raise InputError("y_score", said, remedy, row=row)
 
 
 def _count(sample: Sample, threshold: float) -> Counts:
@@ -197,6 +195,7 @@ def with_defaults(spec: Spec, *, threshold: float, quota: int | float | Quotas |
         return replace(spec, threshold=threshold)
     if spec.measure.needs_quota and spec.quota is None:
         if quota is None:
-            raise InputError(f"{spec.measure.name} needs a quota: write '{spec.measure.name}@200', or pass quota=…")
+            one = spec.measure.name
+            raise InputError("measure", f"{one} needs a quota", f"write '{one}@200', or give {{quota}}")
         return replace(spec, quota=quota)
     return spec

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from ..errors import InputError, UndefinedWarning
+from ..errors import InputError, UndefinedWarning, show
 from ..quotas import Quotas, check_any_quota, parse_quota
 from ..ranking import Ties
 from ..validate import check_number, one_of
@@ -343,9 +343,9 @@ def measure(name: str) -> Measure:
     """
     found = _measures.get(_by_alias.get(name, name))
     if found is None:
-        near = difflib.get_close_matches(name, [*_measures, *_by_alias], n=3, cutoff=0.5)
-        hint = f"; did you mean {', '.join(near)}?" if near else "; cutline.measures() lists them"
-        raise InputError(f"there is no measure called {name!r}{hint}")
+        near = difflib.get_close_matches(str(name), [*_measures, *_by_alias], n=3, cutoff=0.0)
+        hint = f"did you mean {', '.join(near)}?"
+        raise InputError("measure", f"is {show(name)}, which is not in the catalogue", hint)
     return found
 
 

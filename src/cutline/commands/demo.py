@@ -27,7 +27,7 @@ def example_file() -> Iterator[Path]:
         return
     checkout = Path(__file__).resolve().parents[3] / "examples" / "applicants.csv"
     if not checkout.is_file():
-        raise InputError("the example applicants.csv is neither in the package nor in a checkout; install cutline anew")
+        raise InputError(None, "applicants.csv is neither in the package nor in a checkout", "install cutline anew")
     yield checkout
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, show, verbatim
 from .evaluate import library_options
 from .output import check_extra, note
 from .reading import Columns, choose_columns, opened
@@ -40,9 +40,9 @@ def choose_engine(file: str, asked: dict[str, Any]) -> Engine:
     if name == "auto":
         name = _fitting(file, master, bool(machine))
     if master is not None and name != "spark":
-        raise InputError(f"--master goes with --engine spark, not with {name}")
+        raise InputError("master", f"goes with --engine spark, not with {name}", "leave it out")
     if machine and name != "duckdb":
-        raise InputError(f"--{next(iter(machine)).replace('_', '-')} goes with --engine duckdb, not with {name}")
+        raise InputError(next(iter(machine)), f"goes with --engine duckdb, not with {name}", "leave it out")
     return Engine(name, master, machine)
 
 
@@ -108,7 +108,11 @@ def table_options(engine: Engine, columns: Columns, asked: dict[str, Any]) -> di
 def _spark(file: str, master: str) -> Iterator[Any]:
     """The file as a DataFrame of a session that ends with the command."""
     if not re.match(r"(local|yarn|local-cluster)($|\[)|[\w+.-]+://", master):
-        raise InputError(f"--master {master} is no Spark master; give local[4], yarn, spark://host:7077 or sc://host")
+        raise InputError(
+            "master",
+            f"is {show(master)}, which is not a Spark master",
+            "give local[4], yarn, spark://host:7077 or sc://host",
+        )
     check_extra("spark", "pyspark", "pyarrow")
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -127,7 +131,7 @@ def _spark(file: str, master: str) -> Iterator[Any]:
         finally:
             session.stop()
     except PySparkException as error:
-        raise InputError(f"Spark: {str(error).strip().splitlines()[0]}") from None
+        raise InputError(None, "Spark: " + verbatim(str(error).strip().splitlines()[0])) from None
 
 
 def _read(session: Any, file: str) -> Any:

@@ -123,7 +123,7 @@ def _promise(asked: dict[str, Any]) -> dict[str, float]:
 def check_outputs(file: str, asked: Mapping[str, Any]) -> None:
     """Refuse outputs that cannot be written, and prices without a page, before anything is computed."""
     if asked["html"] is None and (asked["cost"] is not None or asked["value"] is not None):
-        raise InputError("--cost and --value are for the page: add --html PATH, or use: cutline plan")
+        raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
     check_writable(asked["html"], "--html", file)
     if asked["html"] is not None:
         check_extra("page", "altair", "vl_convert")

@@ -32,7 +32,7 @@ def experiment(paper: str, arguments: tuple[str, ...]) -> None:
     folder = Path(__file__).resolve().parents[3] / "experiments"
     script = folder / f"{paper.replace('-', '_')}.py"
     if not script.is_file():
-        raise InputError(f"the experiment {paper!r} is part of the source checkout, not of an installed package")
+        raise InputError(None, f"the experiment {paper!r} is part of the source checkout, not of an installed package")
     if not {"-h", "--help"} & set(arguments):
         check_extra("experiments", *NEEDS[paper])
     kept = sys.argv, list(sys.path)

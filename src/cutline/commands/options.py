@@ -15,14 +15,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a quota: ``200`` rows, ``5%`` of them, a range ``20-60``. Its size is checked where the rows are known."""
-    from ..errors import InputError
+    from ..errors import InputError, show
     from ..quotas import parse_quota
 
     if value is None:
         return None
     quota = parse_quota(value)
     if isinstance(quota, float) and not 0 < quota < 1:
-        raise InputError(f"--quota {value}: a share of the rows lies between 0% and 100%; or give a number of rows")
+        raise InputError("quota", f"is {show(value)}", "a share lies between 0% and 100%; or give a number of cases")
     return quota
 
 
@@ -31,9 +31,8 @@ def _one_score(ctx: click.Context, param: click.Parameter, value: tuple[str, ...
     from ..errors import InputError
 
     if len(value) > 1:
-        raise InputError(
-            f"{ctx.info_name} takes one --score, not {len(value)}; for several models use: cutline compare"
-        )
+        remedy = "give it once; for several models use: cutline compare"
+        raise InputError("score", f"is given {len(value)} times", remedy)
     return value[0] if value else None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, show
 from ..files import is_stream, write_whole
 from . import options
 from .output import check_writable, note, settings_line
@@ -159,7 +159,6 @@ def output_kind(output: str | None) -> str:
     if output is None or (not ending and is_stream(output)):
         return "csv"
     if ending not in KINDS or KINDS[ending] == "excel":
-        raise InputError(
-            f"-o {output}: {ending or 'no ending'!r} names no format; end it in .csv, .tsv, .parquet or .jsonl"
-        )
+        said = f"{show(ending)} names no format" if ending else "its name has no ending"
+        raise InputError(None, said, "end it in .csv, .tsv, .parquet or .jsonl", where=f"-o {output}")
     return KINDS[ending]

@@ -97,7 +97,7 @@ def operating_point(
     named["specificity"] = specificity
     given = [name for name, value in named.items() if value is not None]
     if len(given) != 1:
-        raise InputError(f"at() takes exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
+        raise InputError(None, f"exactly one of {', '.join(named)} sets a cut; got {', '.join(given) or 'none'}")
     if quota is not None:
         return at_rows(ranking, resolve_quota(quota, ranking.cases), level, cut_of)
     if threshold is not None:
@@ -107,19 +107,19 @@ def operating_point(
     misses = np.cumsum(ranking.neg, dtype=np.float64)
     if recall is not None:
         if ranking.n_pos == 0:
-            raise InputError("recall is undefined: the sample has no positive cases")
+            raise InputError("recall", "is undefined: the sample has no positive cases")
         wanted = recall * ranking.n_pos
         return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level, cut_of)
     if fpr is not None or specificity is not None:
         if ranking.n_neg == 0:
-            raise InputError(f"{given[0]} is undefined: the sample has no negative cases")
+            raise InputError(given[0], "is undefined: the sample has no negative cases")
         allowed = (fpr if fpr is not None else 1.0 - (specificity or 0.0)) * ranking.n_neg
         room = 1e-12 * ranking.n_neg  # rounding must not cost a case
         return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level, cut_of)
     rates = hits / (hits + misses)
     kept = np.flatnonzero(rates >= (precision or 0.0) * (1 - 1e-12))
     if len(kept) == 0:
-        raise InputError(f"no cut reaches a precision of {precision:g}; the highest is {rates.max():.4g}")
+        raise InputError("precision", f"of {precision:g} is reached by no cut", f"the highest is {rates.max():.4g}")
     return _after(ranking, int(kept[-1]) + 1, level, cut_of)
 
 

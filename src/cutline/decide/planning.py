@@ -216,9 +216,8 @@ def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | 
         return limit
     left = budget - prices["fixed_cost"]
     if left < 0:
-        raise InputError(
-            f"budget={budget:g} does not cover fixed_cost={prices['fixed_cost']:g}; raise it or plan nothing"
-        )
+        fixed = prices["fixed_cost"]
+        raise InputError("budget", f"is {budget:g}, which does not cover {{fixed_cost={fixed:g}}}", "raise it")
     return limit if prices["cost"] == 0 else min(limit, int(left / prices["cost"] + 1e-9))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
-from ..errors import InputError
+from ..errors import InputError, show
 from ..ranking import Ranking, rank
 from ..sample import as_numbers, make_sample, resolve_quota
 from ..table import Table, pluralize
@@ -120,7 +120,7 @@ def average_over_quotas(
     """
     one = find_measure(measure)
     if one.name not in ("hit_rate", "qrecall", "quota_lift"):
-        raise InputError(f"measure={measure!r}: choose hit_rate, qrecall or quota_lift")
+        raise InputError("measure", f"is {show(measure)}", "choose hit_rate, qrecall or quota_lift")
     ranking = rank(make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
     sizes, weights = quota_weights(quotas, ranking.cases)
     hits = hits_at(ranking, sizes)
@@ -132,17 +132,17 @@ def quota_weights(quotas: Any, n: float) -> tuple[NDArray[np.float64], NDArray[n
     """Quotas in cases and their weights, from a range (low, high) or a mapping from quota to weight."""
     if isinstance(quotas, Mapping):
         if not quotas:
-            raise InputError("quotas is empty; give at least one quota its weight")
+            raise InputError("quotas", "is empty", "give at least one quota its weight")
         sizes = np.array([resolve_quota(q, n) for q in quotas], dtype=np.float64)
         weights, low, _ = as_numbers(list(quotas.values()), "quotas")
         if low < 0 or not weights.any() or not np.isfinite(weights).all():
-            raise InputError("quotas: weights must be finite, not negative, and not all zero")
+            raise InputError("quotas", "holds weights that are negative, infinite or all zero", "weigh each quota")
         return sizes, weights.astype(np.float64)
     if not (isinstance(quotas, tuple | list) and len(quotas) == 2):
-        raise InputError(f"quotas must be a range (low, high) or a mapping from quota to weight, got {quotas!r}")
+        raise InputError("quotas", f"must be a range (low, high) or a mapping from quota to weight, got {show(quotas)}")
     low_rows, high_rows = (resolve_quota(q, n) for q in quotas)
     if low_rows > high_rows:
-        raise InputError(f"quotas: the range {quotas!r} runs backwards; put the smaller quota first")
+        raise InputError("quotas", f"runs backwards: {show(quotas)}", "put the smaller quota first")
     sizes = np.arange(low_rows, high_rows + 1, dtype=np.float64)
     return sizes, np.ones_like(sizes)
 

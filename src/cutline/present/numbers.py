@@ -47,7 +47,7 @@ def models_of(result: Any) -> list[Evaluation]:
     """The evaluations behind a result, in their order: of a comparison, of classes, or the one it is."""
     found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
     if not found or any(not hasattr(ev, "ranking") for ev in found):
-        raise InputError(f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
+        raise InputError(None, f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
     return found
 
 
@@ -57,7 +57,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     score = ranking.score.astype(np.float64)
     finite = score[np.isfinite(score)]
     if len(finite) == 0:
-        raise InputError("a histogram needs finite scores, and all of these are infinite")
+        raise InputError(None, "a histogram needs finite scores, and all of these are infinite")
     low, high = float(finite.min()), float(finite.max())
     if ev.rows.are_probabilities:
         low, high = 0.0, 1.0
@@ -86,7 +86,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
 def reliability(ev: Evaluation, bins: int = 10) -> Table:
     """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
     if not ev.rows.are_probabilities:
-        raise InputError("a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
+        raise InputError(None, "a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
     ranking = ev.ranking
     pos = ranking.pos[::-1].astype(np.float64)
     size = pos + ranking.neg[::-1]
@@ -114,9 +114,9 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
 def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed: float = 0.0) -> dict[str, Any]:
     """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
     if cost is None or value is None:
-        prices = {"cost=… per place": cost, "value=… per hit": value}
+        prices = {"{cost} per place": cost, "{value} per hit": value}
         missing = " and ".join(name for name, price in prices.items() if price is None)
-        raise InputError(f"the profit curve needs {missing}")
+        raise InputError(None, f"the profit curve needs {missing}")
     from .explorer import at_stops, quota_stops
 
     stops = quota_stops(ev.ranking.rows)

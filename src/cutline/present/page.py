@@ -144,7 +144,7 @@ def evaluations_of(result: Any) -> list[Evaluation]:
     """The evaluations behind a result; they must be about the same cases."""
     found = models_of(result)
     if len({(ev.facts["rows"], ev.facts["positives"]) for ev in found}) > 1:
-        raise InputError("a page shows models on the same cases, but these differ in rows or positives")
+        raise InputError(None, "a page shows models on the same cases, but these differ in rows or positives")
     return found
 
 

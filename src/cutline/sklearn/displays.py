@@ -121,7 +121,7 @@ class CurveDisplay:
             specs = choose_specs(list(cls.measures), threshold=folds[0].boundary, quota=None)
             ev = pooled_evaluation(folds, weights, specs, title, folds[0].boundary, None, False, settings)
             if ev is None:
-                raise InputError("rows are tested more than once, so their scores are not one list; draw the folds")
+                raise InputError("pooled", "needs each row tested once, and some are more often", "draw the folds")
             return cls(ev, **options).plot(ax=ax)
         evaluations = [
             evaluate(
@@ -143,7 +143,7 @@ class CurveDisplay:
         chosen = {**self.options, **options}
         if name is not None:
             if len(self.evaluations) > 1:
-                raise InputError(f"name={name!r} would name {len(self.evaluations)} curves alike")
+                raise InputError("name", f"would name {len(self.evaluations)} curves alike", "leave it out")
             self.evaluations = [replace(self.evaluations[0], name=name)]
         before: list[Any] = []
         there: set[Any] = set()

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..decide.selection import Selection, select
 from ..decide.thresholds import threshold_for
-from ..errors import InputError
+from ..errors import InputError, show
 from ..sample import resolve_quota
-from .response import find_response, scores_of
+from .response import find_response, positive_class, scores_of
 
 
 class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -33,8 +33,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     ``quota``: a share of the rows, or a number of rows: for ``predict`` so many of as many rows as ``fit`` was given,
     for ``select`` so many of the batch. ``cv="prefit"`` takes the estimator as it is fitted, and the rows given to
-    ``fit`` for the threshold alone. ``pos_label``: by default the second class in
-    order, as scikit-learn has it; name it where labels are words.
+    ``fit`` for the threshold alone. ``pos_label``: needed unless the labels are 0/1, −1/+1 or booleans, as everywhere.
 
     ``decision_function`` is the estimator's score less the threshold: positive means taken. There is no
     ``predict_proba``: probabilities that contradict the decisions are to be had from ``estimator_``.
@@ -77,7 +76,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             raise ValueError("sample_weight leaves cases of a single class; give cases of both classes a weight")
         if isinstance(self.cv, str):
             if self.cv != "prefit":
-                raise InputError(f"cv={self.cv!r}: pass a number of folds, a splitter, or 'prefit'")
+                raise InputError("cv", f"is {show(self.cv)}", "pass a number of folds, a splitter, or 'prefit'")
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
         else:
@@ -119,12 +118,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return float(threshold_for(np.zeros(len(score), np.bool_), np.ascontiguousarray(score), quota=self.quota))
 
     def _positive_at(self) -> int:
-        classes = self.classes_.tolist()
-        if self.pos_label is None:
-            return 1
-        if self.pos_label not in classes:
-            raise InputError(f"pos_label={self.pos_label!r} is none of the classes {classes!r}")
-        return int(classes.index(self.pos_label))
+        return int(self.classes_.tolist().index(positive_class(self, self.pos_label)))
 
     def _scores(self, X: Any) -> NDArray[Any]:
         return scores_of(self.estimator_, X, self.response_method_, self.classes_.tolist()[self._positive_at()])

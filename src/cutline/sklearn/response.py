@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, listed, show
 
 AUTO = ("predict_proba", "decision_function")
 BOUNDARY = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -19,7 +19,9 @@ def response_names(response_method: Any) -> tuple[str, ...]:
     if isinstance(response_method, str):
         response_method = AUTO if response_method == "auto" else (response_method,)
     if not isinstance(response_method, Sequence) or not response_method or not set(response_method) <= set(AUTO):
-        raise InputError(f"response_method must be 'auto', 'predict_proba' or 'decision_function': {response_method!r}")
+        raise InputError(
+            "response_method", f"is {show(response_method)}", "choose 'auto', 'predict_proba' or 'decision_function'"
+        )
     return tuple(response_method)
 
 
@@ -29,20 +31,26 @@ def find_response(estimator: Any, response_method: Any = "auto") -> str:
     for name in names:
         if hasattr(estimator, name):
             return name
-    raise InputError(f"{type(estimator).__name__} has no {' and no '.join(names)}, so it gives no scores")
+    raise InputError("estimator", f"has no {' and no '.join(names)}, so it gives no scores", "pass one that does")
 
 
 def positive_class(estimator: Any, pos_label: Any = None) -> Any:
     """The class that counts as positive: as named, else the second of two that say so by themselves."""
     classes = list(np.asarray(estimator.classes_).tolist())
     if len(classes) != 2:
-        raise InputError(f"two classes are needed, the estimator knows {len(classes)}; see cutline.one_vs_rest")
+        raise InputError(
+            "estimator", f"knows {len(classes)} classes, and two are needed", "see cutline.evaluate_classes"
+        )
     if pos_label is None:
         if set(classes) in ({0, 1}, {-1, 1}):
             return classes[1]
-        raise InputError(f"the classes {classes!r} do not say which is positive; add pos_label={classes[-1]!r}")
+        raise InputError(
+            "estimator",
+            f"has the classes {listed(classes)}",
+            f"say which is positive: {{pos_label={show(classes[-1])}}}",
+        )
     if pos_label not in classes:
-        raise InputError(f"pos_label={pos_label!r} is none of the estimator's classes {classes!r}")
+        raise InputError("pos_label", f"is {show(pos_label)}", f"it must be one of the classes {listed(classes)}")
     return pos_label
 
 

@@ -42,10 +42,8 @@ class MeasureFunction:
             score = positive[1].astype(np.float64)
             y_true, pos_label = positive[0], None
         elif said.dtype.kind != "f":
-            raise InputError(
-                f"{spec} reads scores, but was given decisions, which no longer rank the cases; to tune a decision "
-                "threshold take a measure of decisions, such as f1 or recall"
-            )
+            problem = f"are decisions, which no longer rank the cases, but {spec} reads scores"
+            raise InputError("y_pred", problem, "to tune a decision threshold take a measure of decisions, such as f1")
         else:
             score = said
         value, why = compute_one(spec, y_true, score, pos_label=pos_label, sample_weight=sample_weight)
@@ -89,9 +87,9 @@ def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto"
     spec: Spec = parse_measure(measure)
     one = spec.measure
     if one.family == "other":
-        raise InputError(f"{one.name} reads no single column of scores, so it cannot be a scorer")
+        raise InputError("measure", f"{one.name} reads no single column of scores, so it cannot be a scorer")
     if one.needs_quota and spec.quota is None:
-        raise InputError(f"{one.name} needs a quota: write '{one.name}@5%' or '{one.name}@200'")
+        raise InputError("measure", f"{one.name} needs a quota", f"write '{one.name}@5%' or '{one.name}@200'")
     methods: Any = response_names(response_method)
     reads_decisions = one.needs_threshold and spec.threshold is None and response_method == "auto"
     if reads_decisions:

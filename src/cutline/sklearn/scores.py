@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from ..catalogue.compute import compute
 from ..catalogue.declare import parse_measure
-from ..errors import InputError
+from ..errors import InputError, listed, show
 from ..ranking import rank
 from ..sample import Sample, as_column, make_sample
 from ..validate import check_number
@@ -26,10 +26,9 @@ _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 def _refuse_unless(function: str, argument: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """Raise for an argument that only scikit-learn's own function takes."""
     if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
-        raise InputError(
-            f"{function}({argument}={value!r}) is not supported here, only {' or '.join(map(repr, allowed))}; "
-            f"use sklearn.metrics.{function}"
-        )
+        known = " or ".join(map(show, allowed))
+        remedy = f"use sklearn.metrics.{function}"
+        raise InputError(argument, f"is {show(value)}, which is not supported here, only {known}", remedy)
 
 
 def _labels(values: Any) -> tuple[NDArray[Any], list[Any]]:
@@ -39,18 +38,20 @@ def _labels(values: Any) -> tuple[NDArray[Any], list[Any]]:
         broken = ~np.isfinite(column) | (column != np.floor(column))
         if broken.any():
             row = int(np.argmax(broken))
-            raise InputError(f"y_true: row {row} is {column[row]:g}, which is not a label; pass labels, not scores")
+            raise InputError("y_true", f"is {column[row]:g}, which is not a label", "pass labels, not scores", row=row)
     elif column.dtype.kind == "O":
         for row, value in enumerate(column.tolist()):
             if value is None or value != value:
-                raise InputError(f"y_true: row {row} is missing; drop the row or give it a label")
+                raise InputError("y_true", "is missing", "drop the row or give it a label", row=row)
     found = set(np.unique(column).tolist() if column.dtype.kind != "O" else column.tolist())
     try:
         labels = sorted(found)
     except TypeError:
-        raise InputError(f"labels of different kinds do not compare: {sorted(map(repr, found))}") from None
+        raise InputError(
+            "y_true", f"holds labels of different kinds: {listed(sorted(map(repr, found)))}", "use one kind"
+        ) from None
     if len(labels) > 2:
-        raise InputError(f"two labels at most, got {len(labels)} ({labels[:6]!r}…); for more use sklearn.metrics")
+        raise InputError("y_true", f"holds more than two labels: {listed(labels)}", "use sklearn.metrics")
     return column, labels
 
 
@@ -65,7 +66,7 @@ def _scored(positive: NDArray[np.bool_], y_score: Any, sample_weight: Any) -> Sa
     sample = make_sample(positive, y_score, sample_weight=sample_weight)
     if not sample.are_finite:
         row = sample.first_row(np.isinf(sample.score))
-        raise InputError(f"y_score: row {row} is infinite; pass finite scores")
+        raise InputError("y_score", "is infinite", "pass finite scores", row=row)
     return sample
 
 
@@ -73,10 +74,8 @@ def _by_pos_label(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
     """Positives by scikit-learn's rule: 1 of {0, 1} and {−1, 1} unless ``pos_label`` names another."""
     column, labels = _labels(y_true)
     if pos_label is None and (column.dtype.kind in "OUS" or not (set(labels) <= {0, 1} or set(labels) <= {-1, 1})):
-        raise InputError(
-            f"y_true takes value in {labels!r} and pos_label is not specified: either make y_true take value in "
-            "{0, 1} or {-1, 1} or pass pos_label explicitly."
-        )
+        remedy = "make it take value in {{0, 1}} or {{-1, 1}}, or say which one is positive: {pos_label}"
+        raise InputError("y_true", f"takes value in {show(labels)}", remedy)
     return _positives(column, 1 if pos_label is None else pos_label)
 
 
@@ -165,7 +164,7 @@ def roc_auc_score(
     _refuse_unless("roc_auc_score", "multi_class", multi_class, ("raise",))
     _refuse_unless("roc_auc_score", "labels", labels, (None,))
     if max_fpr is not None and check_number(max_fpr, "max_fpr", 0.0, 1.0) == 0:
-        raise InputError("max_fpr=0 leaves no area; it must lie in (0, 1]")
+        raise InputError("max_fpr", "is 0, which leaves no area", "it must lie in (0, 1]")
     column, found = _labels(y_true)
     sample = _scored(_positives(column, found[-1]), y_score, sample_weight)
     if len(found) < 2:
@@ -199,7 +198,7 @@ def average_precision_score(
     _refuse_unless("average_precision_score", "average", average, _AVERAGES)  # of no effect with two labels
     column, labels = _labels(y_true)
     if len(labels) == 2 and pos_label not in labels:
-        raise InputError(f"pos_label={pos_label!r} is not a valid label. It should be one of {labels!r}")
+        raise InputError("pos_label", f"is {show(pos_label)}", f"it should be one of {listed(labels)}")
     sample = _scored(_positives(column, pos_label), y_score, sample_weight)
     if not sample.positive.any():
         _warn_no_positives()

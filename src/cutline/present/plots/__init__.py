@@ -104,5 +104,5 @@ def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
     if kind not in KINDS:
         near = difflib.get_close_matches(str(kind), KINDS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(KINDS)}"
-        raise InputError(f"there is no plot called {kind!r}; {hint}")
+        raise InputError("kind", f"is {show(kind)}", hint)
     return KINDS[kind]

@@ -45,12 +45,12 @@ def points_of(ev: Evaluation, name: str) -> Points:
             curve = curve.thinned(tolerance=TOLERANCE)
         return Points(curve.x, curve.y, curve.thresholds)
     if ev.facts["weighted"]:
-        raise InputError(f"the {name} curve counts places, but this sample is weighted")
+        raise InputError(None, f"the {name} curve counts places, but this sample is weighted")
     stops = quota_stops(ev.facts["rows"])
     at = at_stops(ev, stops)
     n, n_pos = ev.facts["rows"], ev.facts["positives"]
     if n_pos == 0:
-        raise InputError(f"the {name} curve needs positives, and the sample has none")
+        raise InputError(None, f"the {name} curve needs positives, and the sample has none")
     factor = {"gain": 1.0, "qrecall": 1 / n_pos, "hit_rate": 1 / stops, "lift": n / n_pos / stops}[name]
     return Points(stops, at.hits * factor, at.threshold)
 
@@ -166,7 +166,7 @@ def reliability_frame(result: Any, *, bins: int = 10, **_: Any) -> Table:
 def dominance_frame(result: Any, *, over: str = "quota", **_: Any) -> Table:
     """Which model leads from where to where."""
     if not hasattr(result, "dominance"):
-        raise InputError("a dominance strip needs a Comparison of several models")
+        raise InputError(None, "a dominance strip needs a Comparison of several models")
     return Table(list(result.dominance(over)), "dominance")
 
 
@@ -189,7 +189,7 @@ def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> T
     Up to ``until``, the largest number asked for, or ten times what was seen where none was.
     """
     if not hasattr(result, "observed") or not hasattr(result, "favorability"):
-        raise InputError(f"this plot needs an extrapolation, not {type(result).__name__}")
+        raise InputError(None, f"this plot needs an extrapolation, not {type(result).__name__}")
     first = result.n_classes
     asked = [k for k in result.k if k > first] if until is None else [until]
     last = max([*asked, first + 1]) if asked else 10 * first

@@ -207,7 +207,7 @@ def profit(
     """Profit at each quota; the best cut of each model is marked."""
     models = models_of(result)
     if any(ev.facts["weighted"] for ev in models):
-        raise InputError("the profit curve counts places, but this sample is weighted")
+        raise InputError(None, "the profit curve counts places, but this sample is weighted")
     lines = []
     for k, ev in enumerate(models):
         curve = numbers.profit_curve(ev, cost, value, fixed_cost)

@@ -42,7 +42,7 @@ def histogram(ax: Any, result: Any, *, bins: int = 24) -> None:
     """Scores of positives and negatives, each as shares of its class."""
     models = models_of(result)
     if len(models) > 1:
-        raise InputError("a histogram shows one model; plot one of the comparison's evaluations")
+        raise InputError(None, "a histogram shows one model", "plot one of the comparison's evaluations")
     table = numbers.score_histogram(models[0], bins)
     edges = np.array([*(row["from"] for row in table), table[-1]["to"]])
     for side, paint, hatch in (("negatives", "#8f8f8f", ""), ("positives", colour(0), "////")):
