@@ -19,11 +19,11 @@ from test_cli import EXAMPLE, FAST, refused, run
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--quota", "500%"], "--quota 500%: a share of the rows lies between 0% and 100%; or give a number of rows"),
-        (["--quota", "401"], "--quota 401 must be from 1 to the number of rows, 400"),
-        (["--quota", "0.1%"], "--quota 0.1% of 400 rows is less than one row; ask for at least 0.25%"),
+        (["--quota", "500%"], "--quota is '500%'; a share lies between 0% and 100%; or give a number of cases"),
+        (["--quota", "401"], "--quota is 401; it must be from 1 to the number of cases, 400"),
+        (["--quota", "0.1%"], "--quota is 0.1 % of 400 cases, which is less than one case; ask for at least 0.25 %"),
         (["--resamples", "0"], "--resamples must be a whole number of at least 2, got 0"),
-        (["--measure", "hit_rate"], "hit_rate needs a quota: write 'hit_rate@200', or give --quota"),
+        (["--measure", "hit_rate"], "--measure hit_rate needs a quota; write 'hit_rate@200', or give --quota"),
         (["--level", "2"], "--level must be strictly between 0 and 1, got 2"),
     ],
 )
@@ -35,7 +35,7 @@ def test_plan_compare_and_select_speak_of_options_too() -> None:
     priced = ("plan", EXAMPLE, "--score", "tree", "--value", 2)
     assert refused(*priced, "--cost", -1) == "--cost must be at least 0, got -1"
     assert refused(*priced, "--cost", 1, "--fixed-cost", 3, "--budget", 2) == (
-        "--budget 2 does not cover --fixed-cost 3; raise it or plan nothing"
+        "--budget is 2, which does not cover --fixed-cost 3; raise it"
     )
     assert refused("compare", EXAMPLE, "--margin", -1, *FAST).startswith("--margin must be at least 0")
     assert refused("select", EXAMPLE, "--score", "tree", "--quota", 0).startswith("--quota must be a whole number")
@@ -53,19 +53,19 @@ def test_extrapolate_names_the_column_the_row_and_the_option(people: Path, tmp_p
         "extrapolate", people, "--label", "nobody"
     )
     said = refused("extrapolate", people, "--label", "a")
-    assert "column 'a' holds '0.9' in data row 1, but no score column stands for it" in said
+    assert "column 'a': data row 1 is '0.9', but no score column stands for it" in said
     assert "the classes 'person', 'b', 'c'" in said
     wins = tmp_path / "wins.csv"
     wins.write_text("beaten\n3\n5\n30\n")
     said = refused("extrapolate", wins, "--wins", "beaten", "--among", 20)
-    assert said.startswith(f"{wins}: --wins: data row 3 beats 30")
+    assert said.startswith(f"{wins.name}: --wins: data row 3 beats 30")
     assert said.endswith("or correct --among")
     assert refused("extrapolate", wins, "--wins", "beaten", "--among", 40, "--classes", 0).startswith("--classes: 0 ")
 
 
 def test_extrapolate_refuses_before_it_reads(tmp_path: Path) -> None:
     assert refused("extrapolate", "absent.csv", "--until", 1.5).startswith("--until 1.5:")
-    assert refused("extrapolate", "absent.csv", "--method", "nosuch").startswith("--method: 'nosuch' is unknown")
+    assert refused("extrapolate", "absent.csv", "--method", "nosuch").startswith("--method is 'nosuch'")
     assert "its folder does not exist" in refused("extrapolate", "absent.csv", "--plot", tmp_path / "no" / "x.png")
 
 

@@ -54,7 +54,7 @@ def test_a_place_for_everybody_leaves_nothing_to_chance(name: str) -> None:
 
 @pytest.mark.parametrize("call", [cl.evaluate, lambda y, s, **o: cl.compare(y, {"a": s}, **o)])
 def test_a_quota_beyond_the_cases_is_refused(call) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(cl.InputError, match=r"quota=70 must be from 1 to the number of cases, 60"):
+    with pytest.raises(cl.InputError, match=r"quota is 70; it must be from 1 to the number of cases, 60"):
         call(Y, GOOD, quota=70, sample_weight=np.full(120, 0.5))
 
 

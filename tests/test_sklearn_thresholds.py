@@ -41,7 +41,7 @@ def test_the_best_cut_that_keeps_the_promise(rows: Any, promise: str, level: flo
     }
     kept = {t: c for t, c in every.items() if keeps[promise](c)}
     if not kept:
-        with pytest.raises(cl.InputError, match="no cut reaches"):
+        with pytest.raises(cl.InputError, match="is reached by no cut"):
             threshold_for(y, s, **{promise: level}, sample_weight=w)
         return
     t = threshold_for(y, s, **{promise: level}, sample_weight=w)

@@ -419,10 +419,10 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
     if callable(text) and hasattr(text, "measure"):
         return make_spec(text.measure, {})
     if not isinstance(text, str):
-        raise InputError(f"a measure is named by a string such as 'pem' or 'qrecall@5%', got {text!r}")
+        raise InputError("measure", f"must be a string such as 'pem' or 'qrecall@5%', got {show(text)}")
     match = _STRING.match(text)
     if match is None:
-        raise InputError(f"cannot read the measure {text!r}; write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
+        raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
     options: dict[str, Any] = {}
     for item in filter(None, (part.strip() for part in (match["options"] or "").split(","))):
         key, equals, value = item.partition("=")
@@ -431,7 +431,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
         except (ValueError, SyntaxError):
             equals = ""
         if not equals:
-            raise InputError(f"cannot read {item!r} in the measure {text!r}; write options like 'beta=2'")
+            raise InputError("measure", f"is {show(text)}, where {show(item)} is no option", "write it like 'beta=2'")
     if match["quota"] is not None:
         options["quota"] = parse_quota(match["quota"])
     return make_spec(measure(match["name"]), options)
@@ -442,25 +442,24 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
     left = dict(options)
     quota, threshold, ties = left.pop("quota", None), left.pop("threshold", None), left.pop("ties", "expected")
     if quota is not None and not one.needs_quota:
-        raise InputError(
-            f"{one.name} takes no quota; measures at a quota are hit_rate, qrecall, quota_lift, quota_pearson"
-        )
+        at_quota = ", ".join(m.name for m in _measures.values() if m.needs_quota)
+        raise InputError("measure", f"{one.name} takes no quota", f"measures at a quota are {at_quota}")
     if quota is not None:
         quota = check_any_quota(quota)
     if threshold is not None:
         if not one.needs_threshold:
-            raise InputError(f"{one.name} takes no threshold; it reads the whole list")
+            raise InputError("measure", f"{one.name} takes no threshold", "leave it out: it reads the whole list")
         threshold = check_number(threshold, "threshold")
     one_of("expected", "best", "worst")(ties, "ties")
     if ties != "expected" and not one.ties:
-        raise InputError(f"{one.name} does not depend on the order within ties, so it takes no ties={ties!r}")
+        raise InputError("measure", f"{one.name} does not depend on the order within ties", "leave ties out")
     unknown = [key for key in left if key not in one.params]
     if unknown:
         known = ", ".join([*one.params, *(["quota"] if one.needs_quota else [])]) or "none"
-        raise InputError(f"{one.name} has no option {unknown[0]!r}; its options: {known}")
+        raise InputError("measure", f"{one.name} has no option {show(unknown[0])}", f"its options: {known}")
     missing = [key for key, default in one.params.items() if default is REQUIRED and key not in left]
     if missing:
-        raise InputError(f"{one.name} needs the option {missing[0]}; write {one.name}({missing[0]}=…)")
+        raise InputError("measure", f"{one.name} needs the option {missing[0]}", f"write {one.name}({missing[0]}=…)")
     if one.checks is not None:
         one.checks(**left)
     kept = tuple((k, left[k]) for k in one.params if k in left and not _same(left[k], one.params[k]))
@@ -476,7 +475,7 @@ def _same(value: Any, default: Any) -> bool:
 def check_prior(prior: Any = None) -> None:
     """A given prior must be in (0, 1]: nothing is a multiple of no positives."""
     if prior is not None and check_number(prior, "prior", 0.0, 1.0) == 0:
-        raise InputError("prior=0 leaves nothing to compare with; it must lie in (0, 1]")
+        raise InputError("prior", "is 0, which leaves nothing to compare with", "it must lie in (0, 1]")
 
 
 def ratio(above: Any, below: Any) -> Any:

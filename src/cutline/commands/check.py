@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .output import Block, Report, settings_line
-from .speech import spoken
+from .terms import about_file
 
 STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 EXAMPLES = """\b
@@ -63,7 +63,7 @@ def check(
         columns = choose_columns(table, label, [one_score(table, score)] if score else [], weight)
         score = columns.scores[0]
         rows = load(table, columns.label, [score], weight, {"positive": positive, **reading})
-    with spoken(table.name):
+    with about_file(table.name):
         measures = list(dict.fromkeys(condition.measure for condition in read))
         options_of = {"measures": measures, "sample_weight": rows.weight, "n_resamples": resamples, **asked}
         ev = evaluate(rows.positive, rows.scores[score], name=score, **options_of)

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, listed
 from .output import Block, Report, note, settings_line
 from .reading import load, read_matrix, read_texts
-from .speech import spoken
+from .terms import about_file
 
 if TYPE_CHECKING:
     from ..class_comparison import ClassComparison
@@ -49,7 +49,7 @@ def evaluate_long(
     columns = (asked["case"], asked["class_column"], label)
     case, kind, real = (np.array(read_texts(table, name)) for name in columns)
     numbers = read_matrix(table, [score], asked["decimal"])[:, 0]
-    with spoken(table.name):
+    with about_file(table.name):
         labels, matrix, classes = pivot_long(case, kind, numbers, real)
         ev = evaluate_classes(labels, matrix, classes=classes, **_options(asked))
     note(f"{len(labels):,} cases of {len(classes)} classes, a row for each case and class")
@@ -68,7 +68,7 @@ def evaluate_file(table: Any, file: str, chosen: ClassColumns, form: str, asked:
     classes = sorted({*labels, *(said or [])}) if hard else list(chosen.classes)
     by = chosen.found_by if not chosen.scores else f"{chosen.found_by} ({listed(chosen.scores, 4)})"
     note(f"several classes: label {chosen.label!r}, {by}")
-    with spoken(table.name):
+    with about_file(table.name):
         ev = evaluate_classes(labels, matrix, y_pred=said, classes=classes, sample_weight=weight, **_options(asked))
     facts = {"file": file, "label": chosen.label, "score": listed(chosen.scores, 4), "predicted": chosen.predicted}
     _publish(ev, {key: value for key, value in facts.items() if value}, form, asked)
@@ -101,7 +101,7 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
         models[pattern.replace("*", "").strip("_.- ") or pattern] = matrix[:, list(order)]
     options = _options(asked)
     options.pop("name", None)
-    with spoken(table.name):
+    with about_file(table.name):
         cmp = compare_classes(labels, models, classes=classes, sample_weight=weight, margin=asked["margin"], **options)
     _comparison_report(cmp, {"file": file, "label": label, "score": ", ".join(patterns)}).publish(form)
     return True

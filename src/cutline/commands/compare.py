@@ -14,7 +14,7 @@ from . import options
 from .evaluate import check_outputs, facts_of, settings_of, warm_up, write_outputs
 from .output import Block, Report
 from .reading import say_understood
-from .speech import spoken
+from .terms import about_file
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -67,7 +67,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
         if len(columns.scores) < 2:
             said = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
             raise InputError(None, said, "name them with {score}")
-        with spoken(table.name):
+        with about_file(table.name):
             options = table_options(engine, columns, asked)
             comparison = compare_table(table, scores=columns.scores, margin=asked["margin"], **options)
     first = next(iter(comparison.evaluations.values()))

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..table import count, format_value
 from . import options
 from .output import Block, Report, check_writable, note, settings_line
-from .speech import spoken
+from .terms import about_file
 
 EXAMPLES = """\b
 Examples:
@@ -71,7 +71,7 @@ def cut(
         score = columns.scores[0]
         rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
     given = {key: value for key, value in asked.items() if value is not None}
-    with spoken(table.name):
+    with about_file(table.name):
         if capacity is None:
             made = threshold_for(rows.positive, rows.scores[score], n_resamples=resamples, **given)
             zones = None

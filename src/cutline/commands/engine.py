@@ -17,7 +17,6 @@ from ..errors import InputError, show, verbatim
 from .evaluate import library_options
 from .output import check_extra, note
 from .reading import Columns, choose_columns, opened
-from .speech import in_options
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}  # bytes from which a file is streamed
@@ -61,18 +60,15 @@ def _fitting(file: str, master: str | None, streamed: bool) -> str:
 
 @contextmanager
 def open_for(engine: Engine, file: str, asked: dict[str, Any]) -> Iterator[Any]:
-    """The file as a table, where the engine reads it; opened once. Too little memory is told in one line."""
-    try:
-        if engine.name == "spark":
-            from ..sources.spark import SparkTable
+    """The file as a table, where the engine reads it; opened once."""
+    if engine.name == "spark":
+        from ..sources.spark import SparkTable
 
-            with _spark(file, engine.master or "local[*]") as frame:
-                yield SparkTable(frame)
-        else:
-            with opened(file, asked, engine.machine) as table:
-                yield table
-    except MemoryError as error:
-        raise click.ClickException(in_options(str(error) or "the memory does not suffice")) from None
+        with _spark(file, engine.master or "local[*]") as frame:
+            yield SparkTable(frame)
+    else:
+        with opened(file, asked, engine.machine) as table:
+            yield table
 
 
 def named_columns(

@@ -16,7 +16,7 @@ from ..errors import InputError, listed
 from . import options
 from .output import Block, Report, check_extra, check_writable, note, settings_line
 from .reading import say_understood
-from .speech import spoken
+from .terms import about_file
 
 if TYPE_CHECKING:
     from ..decide.thresholds import Cut
@@ -103,7 +103,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         cut = _kept_cut(table, columns, asked, promise) if promise else None
         if cut is not None:
             options["threshold"] = float(cut)
-        with spoken(table.name):
+        with about_file(table.name):
             ev = evaluate_table(table, score=columns.scores[0], **options)
     say_understood(ev.understood)
     facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
@@ -183,7 +183,7 @@ def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], prom
     score = columns.scores[0]
     rows = load(table, columns.label, [score], columns.weight, asked, quiet=True)
     given: dict[str, Any] = {**promise, "level": asked["level"]}
-    with spoken(table.name):
+    with about_file(table.name):
         return threshold_for(rows.positive, rows.scores[score], sample_weight=rows.weight, **given)
 
 

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..table import pluralize, to_jsonable
 from . import options
 from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
-from .speech import spoken
+from .terms import about_file
 
 if TYPE_CHECKING:
     from ..extrapolation.extrapolation_result import Extrapolation
@@ -102,7 +102,7 @@ def _check(plot: str | None, until: float | None, method: str) -> None:
     if until is not None and not 0.0 < until <= 1.0:
         raise InputError(f"--until {until:g}: an accuracy lies above 0 and at most at 1")
     if method != "auto":
-        with spoken(""):
+        with about_file(""):
             find_method(method)
 
 
@@ -154,7 +154,7 @@ def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     if labels is not None and rows.source_rows is not None:
         labels = [labels[k] for k in rows.source_rows]
     wins, tied = rows.scores[asked["wins"]], rows.scores.get(asked["tied"])
-    with spoken(table.name):
+    with about_file(table.name):
         return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked))
 
 
@@ -171,7 +171,7 @@ def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     if passed:
         note(f"note: column {passed[0]!r} only numbers the rows and is no class")
     matrix = read_matrix(table, columns, asked["decimal"])
-    with spoken(table.name):
+    with about_file(table.name):
         return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
 
 
@@ -190,7 +190,7 @@ def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     probes, labels = read(table)
     with opened(asked["gallery"], asked) as known:
         gallery, names = read(known)
-    with spoken(table.name):
+    with about_file(table.name):
         return run(
             gallery=gallery,
             gallery_labels=names,
@@ -210,7 +210,7 @@ def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
             "--accuracy and --sizes belong together: the column of accuracies, and that of class counts"
         )
     pairs = read_matrix(table, [asked["sizes"], asked["accuracy"]], asked["decimal"])
-    with spoken(table.name):
+    with about_file(table.name):
         return run(accuracies=pairs.tolist(), **_settings(asked))
 
 
@@ -226,7 +226,7 @@ def _rows(result: Extrapolation, top: int) -> list[dict[str, Any]]:
 
 
 def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str, Any], asked: dict[str, Any]) -> None:
-    with spoken():
+    with about_file():
         rows = _rows(result, asked["top"])
         needed = result.classes_needed(asked["half_width"]) if asked["half_width"] is not None else None
     reach = result.classes_until(until) if until is not None else None

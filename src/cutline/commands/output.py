@@ -97,7 +97,7 @@ def check_extra(extra: str, *modules: str) -> None:
     """Refuse what needs a library that is not installed, before anything is computed."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
-        raise InputError(None, f"this needs {' and '.join(missing)}", how_to_install(extra))
+        raise InputError(None, f"this needs {' and '.join(missing)}: {how_to_install(extra)}")
 
 
 def settings_line(**facts: Any) -> str:

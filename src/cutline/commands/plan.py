@@ -10,7 +10,7 @@ import click
 from ..table import count, format_value
 from . import options
 from .output import Block, Report, check_extra, check_writable, note, settings_line
-from .speech import spoken
+from .terms import about_file
 
 if TYPE_CHECKING:
     from ..decide.planning import Plan
@@ -70,7 +70,7 @@ def plan(
         score = columns.scores[0]
         rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
     labels, values = rows.positive, rows.scores[score]
-    with spoken(table.name):
+    with about_file(table.name):
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)
     facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
     if html is not None:

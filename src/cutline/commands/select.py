@@ -13,7 +13,7 @@ from ..errors import InputError, show
 from ..files import is_stream, write_whole
 from . import options
 from .output import check_writable, note, settings_line
-from .speech import spoken
+from .terms import about_file
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
@@ -72,7 +72,7 @@ def select(
             score = str(known["score"])
         score = one_score(table, score)
         rows = load(table, None, [score], None, reading)
-        with spoken(table.name):
+        with about_file(table.name):
             if quota is not None:
                 chosen = select_rows(rows.scores[score], quota, ties=ties, seed=seed)
             else:

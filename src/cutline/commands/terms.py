@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import Terms
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import InputError, Terms
 
 _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
@@ -38,3 +41,12 @@ NAMES = {
     **{name: f"--{name}" for name in _SAME},
 }
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")
+
+
+@contextmanager
+def about_file(name: str = "") -> Iterator[None]:
+    """Around a call of the library: what it refuses of a row is said of that row of the file."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located({}, name or None) from None

@@ -1,0 +1,153 @@
+"""Odd values for every option of every command: an answer or one line, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from cutline.commands.group import COMMANDS, cli
+
+ODD = [
+    *("", " ", "-1", "0", "1", "2", "0.5", "1e308", "-1e308", "1e-320", "nan", "inf", "-inf", "1_000", "0x10", "１２"),
+    *("99999999999999999999", "100%", "0%", "50%", "-5%", "1e5%", "%", "5 %", "20-60", "60-20", "5%-10%"),
+    *(
+        "*",
+        "?",
+        "[",
+        "p_*",
+        "y",
+        "p",
+        "q",
+        "name",
+        "nothing",
+        "'; DROP TABLE x; --",
+        "é",
+        "\u202e",
+        "\x1b[2J",
+        "{quota}",
+    ),
+    *("hit_rate@5", "f_beta(beta=2)", "f_beta(beta=", "pem@", "@", "roc_auc(threshold=1)", "100,1000", "2,1,x", "1KB"),
+]
+OUTPUTS = {"html", "plot", "output", "temp_directory"}  # these take paths, tried by themselves
+SKIPPED = {"experiment", "demo"}  # these take no options of this kind
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    rows = random.Random(0)
+    lines = []
+    for k in range(40):
+        p = rows.random()
+        lines.append(f"{int(rows.random() < p)},{p:.4f},{rows.random():.4f},n{k % 3},{k % 4}")
+    usual = folder / "usual.csv"
+    usual.write_text("y,p,q,name,beaten\n" + "\n".join(lines) + "\n")
+    strange = {
+        "empty.csv": b"",
+        "header.csv": b"y,p\n",
+        "one.csv": b"y,p\n1,0.5\n",
+        "zeros.csv": b"y,p\n" + b"0,0.5\n" * 5,
+        "text.csv": b"y,p\n1,abc\n0,def\n",
+        "bytes.csv": bytes(range(256)),
+        "huge.csv": b"y,p\n1,1e308\n0,-1e308\n1,1e-320\n0,5\n",
+        "infinite.csv": b"y,p\n1,inf\n0,-inf\n1,2\n0,nan\n",
+        "ragged.csv": b"y,p\n1\n0,1,2,3\n",
+        "quotes.csv": b'y,p\n"1,0.5\n0,0.2\n',
+        "no.parquet": b"PAR1 not at all",
+        "x.json": b"[1, 2",
+        "blank.csv": b",,\n,,\n",
+    }
+    for name, content in strange.items():
+        (folder / name).write_bytes(content)
+    return {"usual": usual, **{name: folder / name for name in strange}}
+
+
+def _said(arguments: list[str]) -> str:
+    """Run a command; give what is wrong with how it ended, or nothing."""
+    result = CliRunner().invoke(cli, arguments)
+    if result.exit_code not in (0, 1, 2):
+        return f"exit status {result.exit_code}"
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return repr(result.exception)
+    if result.exit_code and "Traceback" in result.output:
+        return "traceback"
+    if result.exit_code and not result.stderr.strip():
+        return "no word"
+    return ""
+
+
+def _base(command: str, path: Path) -> list[str]:
+    """A command line that works."""
+    return {
+        "evaluate": ["evaluate", str(path), "--label", "y", "--score", "p", "--resamples", "10"],
+        "compare": ["compare", str(path), "--label", "y", "--score", "p", "--score", "q", "--resamples", "10"],
+        "select": ["select", str(path), "--score", "p", "--quota", "3"],
+        "plan": ["plan", str(path), "--label", "y", "--score", "p", "--cost", "1", "--value", "3", "--resamples", "10"],
+        "extrapolate": ["extrapolate", str(path), "--wins", "beaten", "--among", "5", "--no-intervals"],
+        "measures": ["measures"],
+    }.get(command, [command, str(path)])
+
+
+def _options(command: str) -> list[click.Option]:
+    found = cli.get_command(click.Context(cli), command)
+    assert found is not None
+    return [p for p in found.params if isinstance(p, click.Option) and not p.is_flag and p.name not in OUTPUTS]
+
+
+def _tries() -> list[tuple[str, str, str]]:
+    return [
+        (command, option.opts[-1], value)
+        for command in COMMANDS
+        if command not in SKIPPED
+        for option in _options(command)
+        for value in ODD
+    ]
+
+
+def test_odd_values_of_options(files: dict[str, Path]) -> None:
+    """Some hundred of them; CUTLINE_FUZZ=all tries every one."""
+    tries = _tries()
+    assert len(tries) > 2000
+    chosen = tries if os.environ.get("CUTLINE_FUZZ") == "all" else random.Random(7).sample(tries, 150)
+    broken: dict[str, Any] = {}
+    for command, option, value in chosen:
+        if option in ("--engine", "--master") and "spark" in value:
+            continue
+        said = _said([*_base(command, files["usual"]), option, value])
+        if said:
+            broken[f"{command} {option} {value!r}"] = said
+    assert broken == {}
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "select", "plan", "extrapolate"])
+def test_odd_files(command: str, files: dict[str, Path], tmp_path: Path) -> None:
+    broken = {}
+    for name in [*files, "absent.csv", ".", "\0", "", "-x"]:
+        path = files.get(name, Path(name))
+        for arguments in (_base(command, path), [command, str(path)]):
+            said = _said(arguments)
+            if said:
+                broken[f"{name}: {arguments}"] = said
+    assert broken == {}
+
+
+def test_odd_outputs(files: dict[str, Path], tmp_path: Path) -> None:
+    usual = files["usual"]
+    broken = {}
+    for value in ("", ".", "\0", "/", "/nowhere/x.csv", "/dev/full", str(tmp_path), str(usual), "x" * 300 + ".csv"):
+        for arguments in (
+            [*_base("select", usual), "-o", value],
+            [*_base("evaluate", usual), "--html", value],
+            [*_base("evaluate", usual), "--plot", value],
+            [*_base("plan", usual), "--plot", value],
+        ):
+            said = _said(arguments)
+            if said:
+                broken[str(arguments)] = said
+    assert broken == {}
