@@ -110,7 +110,8 @@ def test_values_are_the_definitions(seed: int, k: int, digits: int | None) -> No
     for name, value in plain.items():
         if name == "top_t_accuracy(t=2)" and k < 4:
             continue
-        assert ours[name] == pytest.approx(value, rel=1e-12, abs=1e-12, nan_ok=True), name
+        close = 1e-10 if name == "risk_coverage_area" else 1e-12  # sums of 1/place are read from a series
+        assert ours[name] == pytest.approx(value, rel=close, abs=close, nan_ok=True), name
 
 
 @pytest.mark.parametrize("digits", [None, 1])

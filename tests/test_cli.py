@@ -259,7 +259,7 @@ def test_compare_for_people() -> None:
     text = run(
         "compare", EXAMPLE, "--label", "completed", "--score", "tree", "--score", "network", "--quota", 20, *FAST
     )
-    for words in ("With 20 places, use network", "Side by side", "No model leads at any quota", "known quota:"):
+    for words in ("With 20 places, use network", "Side by side", "No clear leader at any quota", "known quota:"):
         assert words in text.stdout
     assert "logistic" not in text.stdout
     markdown = run("compare", EXAMPLE, "--format", "markdown", *FAST).stdout
@@ -272,7 +272,8 @@ def test_compare_for_people() -> None:
 def test_the_lead_has_an_interval_however_the_quota_is_said(quota: str) -> None:
     lines = run("compare", EXAMPLE, "--quota", quota, *FAST).stdout.splitlines()
     assert lines[0].startswith("With 20 places, use network: expect 19 hits")
-    assert lines[1].startswith("It finds 1.6 more than tree, but the difference could be chance (interval −")
+    assert lines[1].startswith("It finds 1.6 more than tree (95% interval −1.1 to 4.5); ahead of tree, but")
+    assert "the difference could be chance (adjusted for 3 comparisons)" in lines[1]
 
 
 def test_compare_needs_two() -> None:
@@ -360,7 +361,10 @@ def test_experiments_run_from_the_checkout_with_their_own_options(
     ("arguments", "words"),
     [
         (["evaluate", "absent.csv"], "there is no file 'absent.csv'"),
-        (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "401"], "--quota 401"),
+        (
+            ["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "401"],
+            "--quota is 401; it must be from 1 to the number of cases, 400",
+        ),
         (["evaluate", str(EXAMPLE), "--score", "tree", "--quota", "many"], "'many'"),
         (
             ["evaluate", str(EXAMPLE), "--score", "applicant", "--label", "completed"],

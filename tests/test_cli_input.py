@@ -37,7 +37,7 @@ def write(path: Path, header: str = "id,y,p,q", cells: dict[tuple[int, int], str
 def test_one_score_means_one(two: Path, command: list[str]) -> None:
     name, *more = command
     said = refused(name, two, *more, "--score", "p", "--score", "q")
-    assert said == f"{name} takes one --score, not 2; for several models use: cutline compare"
+    assert said == "--score is given 2 times; give it once; for several models use: cutline compare"
 
 
 @pytest.mark.parametrize("command", [["select", "--quota", "3"], ["plan", "--cost", "1", "--value", "2"]])
@@ -172,7 +172,7 @@ def test_a_budget_that_pays_for_nobody_says_so(two: Path) -> None:
         done = run("plan", two, "--label", "y", "--score", "p", "--value", 5, *FAST, *more)
         return done.stdout.splitlines()[0]
 
-    assert first("--cost", 2, "--budget", 1) == ("Take nobody: the budget of 1 does not pay for one case at cost 2.")
+    assert first("--cost", 2, "--budget", 1) == "Take nobody: a budget of 1 does not pay for one case at a cost of 2."
     assert "at cost 6 and value 5 no cut makes a profit" in first("--cost", 6)
     assert first("--cost", 2, "--fixed-cost", 20, "--quota", 2) == (
         "Take nobody: among the 2 cases allowed no cut makes a profit; a higher limit would."
@@ -185,8 +185,8 @@ def test_plan_as_json_has_what_the_table_has() -> None:
     lines = [re.split(r"\s{2,}", line.strip()) for line in run(*arguments).stdout.splitlines()]
     table = {line[0]: line[1] for line in lines if len(line) == 2}
     assert float(table["threshold"]) == pytest.approx(out["threshold"], abs=1e-4)
-    assert float(table["expected hits"]) == pytest.approx(out["expected_hits"], abs=0.1)
-    assert out["next_hits_low"] <= out["expected_hits"] <= out["next_hits_high"]
+    assert float(table["hits here"]) == pytest.approx(out["hits_here"], abs=0.1)
+    assert out["next_hits_low"] <= out["hits_here"] <= out["next_hits_high"]
     assert out["n_resamples"] == 50
     nobody = json.loads(run(*arguments[:4], "--cost", 50, "--value", 20, *FAST, "--format", "json").stdout)
     assert nobody["threshold"] is None

@@ -60,7 +60,8 @@ def test_extrapolate_names_the_column_the_row_and_the_option(people: Path, tmp_p
     said = refused("extrapolate", wins, "--wins", "beaten", "--among", 20)
     assert said.startswith(f"{wins.name}: --wins: data row 3 beats 30")
     assert said.endswith("or correct --among")
-    assert refused("extrapolate", wins, "--wins", "beaten", "--among", 40, "--classes", 0).startswith("--classes: 0 ")
+    said = refused("extrapolate", wins, "--wins", "beaten", "--among", 40, "--classes", 0)
+    assert said == "--classes must be a whole number of at least 1, got 0"
 
 
 def test_extrapolate_refuses_before_it_reads(tmp_path: Path) -> None:

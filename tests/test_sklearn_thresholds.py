@@ -67,8 +67,13 @@ def test_exactly_one_constraint() -> None:
         threshold_for(y, s)
     with pytest.raises(cl.InputError, match="exactly one"):
         threshold_for(y, s, recall=0.5, quota=1)
-    with pytest.raises(cl.InputError, match="weighted"):
-        threshold_for(y, s, quota=1, sample_weight=[1, 2, 3])
+
+
+@pytest.mark.parametrize(("quota", "cut"), [(1, 0.5), (2, 0.5), (3, 0.4), (5, 0.4), (6, -np.inf), (0.5, 0.4)])
+def test_a_quota_of_weighted_rows_counts_cases(quota: float, cut: float) -> None:
+    y, s, w = [1, 0, 1], [0.9, 0.5, 0.4], [1, 2, 3]
+    assert threshold_for(y, s, quota=quota, sample_weight=w) == cut
+    assert threshold_for(np.repeat(y, w), np.repeat(s, w), quota=quota) == cut
 
 
 def test_labels_by_name_and_shares() -> None:

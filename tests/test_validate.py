@@ -15,6 +15,7 @@ from cutline.validate import RULES, check_quota, check_whole, checked
 Y, P = [1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1, 0.7, 0.3]
 FRAME = {"y": Y, "p": P, "q": P[::-1]}
 X = np.array(P)[:, None]
+TWO = np.column_stack([1 - X, X])  # a column of scores for each class
 WHOLE = [0, -3, 1.5, "3", True, math.nan, None]
 UNIT_OPEN = [0.0, 1.0, -0.5, 95, "0.9", math.nan, None]
 UNIT = [-0.1, 1.1, "a", math.nan, True]
@@ -33,7 +34,7 @@ BAD: dict[str, list[Any]] = {
     "portions": [7, *WHOLE],
     "n_jobs": [0, 1.5, "all", True],
     "threshold": ["0.5", math.nan, True, [0.5]],
-    "quota": [0, -2, 0.0, 1.0, 1.5, "5", math.nan, True, [3]],
+    "quota": [0, -2, 0.0, 1.0, 1.5, "5", "five", math.nan, True, [3]],
     "margin": AMOUNT,
     "cost": AMOUNT,
     "value": AMOUNT,
@@ -71,11 +72,15 @@ CALLS: dict[str, dict[str, Any]] = {
     "bootstrap": {"statistic": lambda y, s, w: 0.0, "y_true": Y, "y_score": P},
     "bootstrap_oob": {"estimator": Estimator(), "X": X, "y": Y},
     "compare": {"y_true": Y, "scores": {"a": P, "b": P[::-1]}},
+    "compare_classes": {"y_true": Y, "models": {"a": TWO, "b": TWO[::-1]}},
     "compare_table": {"source": FRAME, "label": "y", "scores": ["p", "q"]},
     "evaluate": {"y_true": Y, "y_score": P},
+    "evaluate_classes": {"y_true": Y, "score_matrix": TWO},
     "evaluate_cv": {"estimator": Estimator(), "X": X, "y": Y},
     "evaluate_table": {"source": FRAME, "label": "y", "score": "p"},
     "extrapolate": {"scores": np.eye(3), "labels": [0, 1, 2]},
+    "extrapolate_open_set": {"scores": np.eye(3), "labels": [0, 1, 2], "strangers": np.eye(3) / 2, "k": 6},
+    "extrapolate_training": {"estimator": Estimator(), "X": X, "y": Y, "sizes": [2, 3]},
     "label_permutation_test": {"y_true": Y, "y_score": P},
     "lift_table": {"y_true": Y, "y_score": P},
     "misclassification_decomposition": {"y_true": Y, "y_score": P, "true_probability": P},
@@ -89,8 +94,18 @@ CALLS: dict[str, dict[str, Any]] = {
     "selector_differences": {"y_true": Y, "first_score": P, "second_score": P[::-1]},
     "swap_test": {"y_true": Y, "first": P, "second": P[::-1]},
     "threshold_for": {"y_true": Y, "y_score": P},
+    "triage": {"y_true": Y, "y_score": P, "capacity": 2},
     "triplet_loss": {"anchor": [[1.0, 0.0]], "positive": [[1.0, 0.0]], "negative": [[0.0, 1.0]], "margin": 0.5},
+    "triplet_loss_estimate": {
+        "anchor": [[1.0, 0.0]] * 2,
+        "positive": [[1.0, 0.0]] * 2,
+        "negative": [[0.0, 1.0]] * 2,
+        "margin": 0.5,
+    },
 }
+# "5", "5%" and "20-60" are quotas there
+QUOTA_AS_TEXT = {"compare", "compare_table", "evaluate", "evaluate_table"}
+QUOTA_AS_TEXT |= {"hit_rate", "qrecall", "quota_lift", "quota_pearson"}
 FUNCTIONS = {
     name: function for name in cl.__all__ if callable(function := getattr(cl, name)) and not inspect.isclass(function)
 }
@@ -118,6 +133,8 @@ def test_every_public_function_refuses_bad_options(name: str, option: str) -> No
             continue
         if name == "extrapolate" and option == "method":
             continue  # a method of your own may be passed
+        if name in QUOTA_AS_TEXT and option == "quota" and value == "5":
+            continue
         with pytest.raises(cl.InputError, match=option) as refused:
             function(**{**call_of(name), option: value})
         assert "\n" not in str(refused.value)

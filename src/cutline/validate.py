@@ -98,7 +98,7 @@ RULES: dict[str, Rule] = {
     "seed": lambda value, name: check_whole(value, name, 0, 2**63 - 1),
     "level": _between(0.0, 1.0, open_ends=True),
     "confidence": _between(0.0, 1.0, open_ends=True),
-    "n_resamples": _at_least(2),
+    "n_resamples": lambda value, name: check_whole(value, name, 2, 10_000_000),  # more fit no memory and add nothing
     **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions"), _at_least(1)),
     "n_jobs": _jobs,
     "threshold": check_number,

@@ -92,7 +92,7 @@ def risk_coverage_area(
 ) -> float:
     """Mean error rate when only the most confident cases are answered, over all numbers of cases answered.
 
-    >>> risk_coverage_area(["a", "b"], [[0.9, 0.1], [0.6, 0.4]])
+    >>> round(risk_coverage_area(["a", "b"], [[0.9, 0.1], [0.6, 0.4]]), 9)
     0.25
     """
     return _value("risk_coverage_area", y_true, score_matrix, classes, sample_weight)

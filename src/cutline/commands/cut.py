@@ -41,7 +41,7 @@ Examples:
 @options.seed_option
 @options.reading_options
 @options.format_option
-@click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write the cut here, as JSON.")
+@click.option("-o", "--output", type=options.PathName(), metavar="PATH", help="Write the cut here, as JSON.")
 @options.quiet_option
 def cut(
     file: str,

@@ -67,6 +67,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     With more than two classes, FILE holds a score column for each class (named after it, or --score 'p_*'), their
     predictions (--predicted), or a row for each case and class (--case, --class).
     """
+    from ..sources.columns import matching
     from ..tables import evaluate_table
     from . import classes
     from .engine import choose_engine, named_columns, open_for, table_options
@@ -81,6 +82,11 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         if asked["case"] is not None or asked["class_column"] is not None:
             classes.evaluate_long(table, file, label, score, form, asked)
             return
+        if score is not None and engine.name == "duckdb":
+            meant = matching(table, score)
+            if len(meant) > 1:
+                said = f"takes one column with --engine duckdb, not {listed(meant)}"
+                raise InputError("score", said, "name one of them, or load the file with {engine='memory'}")
         found = classes.several_classes(table, label, score, asked)
         if found is not None:
             if engine.name != "memory":

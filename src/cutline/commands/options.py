@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from ..errors import show
 from .output import QUIET
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class PathName(click.Path):
+    """A path; a name that no file can have is refused in one line."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what the system would not even look up."""
+        if "\0" in os.fsdecode(value):
+            self.fail(f"{show(value)} is not the name of a file: it holds a zero byte", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a quota: ``200`` rows, ``5%`` of them, a range ``20-60``. Its size is checked where the rows are known."""
-    from ..errors import InputError, show
+    from ..errors import InputError
     from ..quotas import parse_quota
 
     if value is None:
@@ -58,7 +70,7 @@ def _measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
 
 
-file_argument = click.argument("file", type=click.Path(exists=False, allow_dash=True))
+file_argument = click.argument("file", type=PathName(exists=False, allow_dash=True))
 label_option = click.option("--label", metavar="COLUMN", shell_complete=_columns, help="Column with the real outcome.")
 score_option = click.option(
     "--score",
@@ -115,7 +127,7 @@ quiet_option = click.option(
     callback=lambda ctx, param, value: ctx.meta.__setitem__(QUIET, value),
     help="No messages on standard error.",
 )
-plot_option = click.option("--plot", type=click.Path(), metavar="PATH", help="Also draw it (.png, .svg, .pdf).")
+plot_option = click.option("--plot", type=PathName(), metavar="PATH", help="Also draw it (.png, .svg, .pdf).")
 
 
 def cut_options(command: F) -> F:
@@ -146,7 +158,7 @@ format_option = click.option(
     show_default=True,
     help="table is for people; the others are stable for programs.",
 )
-html_option = click.option("--html", type=click.Path(), metavar="PATH", help="Also write the interactive page.")
+html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive page.")
 cost_option = click.option("--cost", type=float, help="Cost of each place, for the page.")
 value_option = click.option("--value", type=float, help="Value of each hit, for the page.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results repeatable.")

@@ -114,7 +114,7 @@ def _report(made: Plan, facts: dict[str, Any], settings: str, resamples: int) ->
     def document() -> dict[str, Any]:
         at = {
             "threshold": None if cut is None else cut.threshold,
-            "expected_hits": None if cut is None else cut.tp,
+            "hits_here": None if cut is None else cut.tp,
             "next_hits_low": made.next_hits.low,
             "next_hits_high": made.next_hits.high,
         }

@@ -31,7 +31,7 @@ Examples:
 @options.file_argument
 @options.one_score_option
 @click.option("--quota", callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
-@click.option("--cut", type=click.Path(), metavar="PATH", help="Take what a cut file takes (see: cutline cut).")
+@click.option("--cut", type=options.PathName(), metavar="PATH", help="Take what a cut file takes (see: cutline cut).")
 @click.option(
     "--ties",
     type=click.Choice(["random", "expand", "shrink"]),
@@ -41,7 +41,9 @@ Examples:
 )
 @options.seed_option
 @options.reading_options
-@click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl).")
+@click.option(
+    "-o", "--output", type=options.PathName(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl)."
+)
 def select(
     file: str,
     score: str | None,

@@ -152,8 +152,14 @@ class PooledScores(Fixed):
         z = z[np.isfinite(z)]
         z = np.sort(z[:: max(1, z.size // _ENOUGH)])
         own = (scores.true - mean) / spread
-        better = 1.0 - np.searchsorted(z, own, side="right") / z.size
         last = max(_FEWEST, min(50, z.size // 20))
+        if z.size <= last:
+            raise InputError(
+                "method",
+                f"{self.name!r} needs more than {last} scores of wrong classes that differ, but there are {z.size}",
+                "use a rank method such as 'probit_normal', or try more cases and classes",
+            )
+        better = 1.0 - np.searchsorted(z, own, side="right") / z.size
         threshold = z[-last - 1]
         excess = float((z[-last:] - threshold).mean())
         far = own > threshold

@@ -46,6 +46,8 @@ def _component(values: Floats, counts: Floats, n: float) -> tuple[float, float]:
 
 def newcombe_limits(auc: float, n_pos: float, n_neg: float, z: float) -> Interval:
     """Areas A with |A − auc| ≤ z·SE(A), SE by Hanley & McNeil with equalised class sizes."""
+    if min(n_pos, n_neg) <= 0.0:
+        return Interval(0.0, 1.0)  # one class alone tells nothing of an area
     half = (n_pos + n_neg) / 2.0 - 1.0
 
     def beyond(a: float) -> bool:
