@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import class_pages
 import numpy as np
+from class_pages import class_methods
 
 import cutline as cl
 from cutline.catalogue.declare import FAMILIES, OPTIONS, REQUIRED, SIGNS, TIE_RULES, Measure, make_spec
@@ -23,6 +25,7 @@ from cutline.decide.recommendation import GOALS
 from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
 
 NAMES = {m.name: m for m in cl.measures()}
+CLASS_NAMES = {m.name for m in cl.class_measures()} & {m.name for m in cl.measures("other")}
 LONG = 100_000  # rows of the long list that the library is asked about
 
 
@@ -45,6 +48,7 @@ def write(folder: Path) -> None:
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:  # unchanged pages are not built again
             path.write_text(text, encoding="utf-8")
+    class_pages.write(folder / "classes")
     for stale in {*folder.glob("*.md"), *drawn.glob("*.svg")}:
         if stale.stem not in {*NAMES, "index"}:
             stale.unlink()
@@ -210,6 +214,8 @@ def _calls(one: Measure) -> str:
     lines = [f"```python\ncl.{one.name}{shown}\n```"]
     text = string_of(one) if one.family != "other" else None
     if text is None:
+        if one.name in CLASS_NAMES:
+            return "\n\n".join([*lines, f'In an evaluation of several classes: `measures=["{one.name}"]`.'])
         why = (
             "It reads other columns than the evaluation of a score" if one.family == "other" else "It takes a function"
         )
@@ -250,6 +256,12 @@ def _methods(kind: str) -> Mapping[str, str]:
 
 def _interval(one: Measure) -> str:
     short = _methods("short").get(one.name)
+    if one.name in CLASS_NAMES:
+        return (
+            'In [`cl.evaluate_classes`](../several-classes.md), `interval="auto"` takes '
+            f"**{class_methods()[one.name]}** for it. What that means: "
+            "[How sure are we](../how-sure-are-we.md#several-classes)."
+        )
     if short is None:
         return "`evaluate` does not print it, so no interval goes with it. [How sure are we](../how-sure-are-we.md)"
     said = [f'In an evaluation, `interval="auto"` takes **{short}** for it.']
@@ -278,13 +290,16 @@ def _index() -> str:
         blocks += [f"## {FAMILY_TITLES[family]}", _table(("measure", "name", "better", "meaning"), rows)]
     rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if determined_by(m)]
     blocks += [
+        "## Several classes",
+        "Measures of models with more than two classes, which `cl.evaluate_classes` computes: [their own "
+        "pages](classes/index.md).",
         "## Signs",
         "What the signs in the formulas of the pages mean.",
         _table(("sign", "meaning"), [(", ".join(_maths(sign)), meaning) for sign, meaning in SIGNS.items()]),
         "## One number under several names",
         "Comparing models by two of these is comparing them by one.",
         _table(("measure", "is"), rows),
-        "```{toctree}\n:hidden:\n\n" + "\n".join(NAMES) + "\n```",
+        "```{toctree}\n:hidden:\n\n" + "\n".join([*NAMES, "classes/index"]) + "\n```",
     ]
     return "\n\n".join(blocks) + "\n"
 

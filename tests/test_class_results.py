@@ -254,3 +254,16 @@ def test_the_triplet_loss_has_an_interval() -> None:
     doubled = cl.triplet_loss_estimate(a[rows], p[rows], n[rows], margin=0.5, normalize=True, clusters=rows)
     assert doubled.high - doubled.low == pytest.approx(2 * (e.high - e.low), rel=0.01)
     assert math.isnan(cl.triplet_loss_estimate(a[:1], p[:1], n[:1], margin=0.5, normalize=True).low)
+
+
+def test_a_class_of_one_case_is_not_sure_of_anything() -> None:
+    y, p = forest(100, 3)
+    y = np.where((y == 2) & (np.arange(100) != 2), 0, y)
+    assert (y == 2).sum() == 1
+    ev = cl.evaluate_classes(y, p)
+    row = ev.per_class[2]
+    assert row["roc_auc_high"] - row["roc_auc_low"] > 0.3
+    assert row["recall_high"] - row["recall_low"] > 0.5
+    assert math.isnan(ev["hand_till_auc"].low)
+    assert ev["hand_till_auc"].value == ev["hand_till_auc"].value
+    assert ev["macro(roc_auc)"].high - ev["macro(roc_auc)"].low > 0.1

@@ -103,3 +103,40 @@ def test_check_prints_json_and_refuses_what_is_no_condition(scores: str) -> None
 def test_select_needs_a_quota_or_a_cut(scores: str, tmp_path) -> None:
     assert run("select", scores)[0] == 2
     assert run("select", scores, "--cut", tmp_path / "none.json")[0] == 2
+
+
+def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(600) < 0.2
+    columns = {"a": y + rng.normal(size=600), "b": y + 2 * rng.normal(size=600)}
+    path = tmp_path / "models.csv"
+    rows = "\n".join(
+        f"{int(t)},{a!r},{b!r}" for t, a, b in zip(y, *(c.tolist() for c in columns.values()), strict=True)
+    )
+    path.write_text(f"y,a,b\n{rows}\n")
+    words = (
+        "screen",
+        path,
+        "--label",
+        "y",
+        "--stage",
+        "b=50%",
+        "--stage",
+        "a=60",
+        "--costs",
+        "1,10",
+        "--resamples",
+        "50",
+    )
+    status, out, _ = run(*words, "--format", "json")
+    assert status == 0
+    found = json.loads(out)
+    expected = cl.screen(y, [(columns["b"], 0.5), (columns["a"], 60)], cost=[1, 10], n_resamples=50)
+    assert found["sizes"] == [300, 60]
+    assert found["recall"] == expected.recall.value
+    assert run(*words[:-4], "--max-loss", "x")[0] == 2
+    status, out, _ = run("screen", path, "--label", "y", "--stage", "b", "--stage", "a=200", "--costs", "1,5")
+    assert status == 2
+    status, out, _ = run("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20")
+    assert status == 0
+    assert "vote: expect pem" in out

@@ -28,12 +28,20 @@ def coarse(x: Any) -> Any:
 EVERY = [
     m.name + ("@7" if m.needs_quota else "")
     for m in cl.measures()
-    if m.family != "other" and m.name not in ("ranking_score", "f_beta")
-] + ["f_beta(beta=2)", "focal_loss(gamma=1)", "recall(threshold=0.3)", "qrecall@20%"]
+    if m.family != "other" and m.name not in ("ranking_score", "f_beta", "bedroc")
+] + [
+    "f_beta(beta=2)",
+    "bedroc(alpha=20)",
+    "bedroc(alpha=20, ties='best')",
+    "bedroc(alpha=20, ties='worst')",
+    "focal_loss(gamma=1)",
+    "recall(threshold=0.3)",
+    "qrecall@20%",
+]
 TIED = [
     f"{m.name}(ties='{ties}')"
     for m in cl.measures("ranking")
-    if m.ties and m.name != "ranking_score"
+    if m.ties and m.name not in ("ranking_score", "bedroc")
     for ties in ("best", "worst")
 ]
 

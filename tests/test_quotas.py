@@ -126,3 +126,15 @@ def test_parse_quota_reads_every_form() -> None:
     assert parse_quota("200") == 200
     assert parse_quota("5%") == 0.05
     assert str(parse_quota("20 - 60")) == "20-60"
+
+
+def test_a_range_and_rare_positives_are_goals() -> None:
+    y, a, b = drawn(2, 600)
+    cmp = cl.compare(y, {"a": a, "b": b}, quota="20-60", measures=["hit_rate", "average_precision"], n_resamples=100)
+    found = cmp.recommend("quota between 20 and 60")
+    assert found.model == "a"
+    assert found.measure == "hit_rate@20-60"
+    assert cmp.recommend("rare positives").measure == "average_precision"
+    for goal in ("quota between 60 and 20", "quota between many and more", "nothing"):
+        with pytest.raises(cl.InputError):
+            cmp.recommend(goal)

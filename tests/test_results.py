@@ -111,6 +111,10 @@ ALSO: dict[str, Callable[[], Any]] = {
         {"p": evaluation().sample}, {"p": evaluation().ranking}, costs.Prices(1.0, 5.0, None), **FEW
     ),
     "Calibration": lambda: calibrate(evaluation().sample, evaluation().ranking, **FEW),
+    "Quotas": lambda: cl.Quotas.of({10: 1, 20: 3}),
+    "OpenSet": lambda: cl.extrapolate_open_set(
+        RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
+    ),
     "Decomposition": lambda: cl.linear_ranking_decomposition(Y, P, P),
     "SelectorDifferences": lambda: cl.selector_differences(Y, P, Q),
 }

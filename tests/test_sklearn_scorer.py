@@ -36,8 +36,10 @@ P = MODEL.predict_proba(XT)[:, 1]
 @pytest.mark.parametrize("name", [m.name for m in cl.measures() if m.family != "other" and m.name != "ranking_score"])
 def test_every_measure_can_score(name: str) -> None:
     one = cl.measure(name)
-    text = {"f_beta": "f_beta(beta=2)"}.get(name, name) + ("@10%" if one.needs_quota else "")
-    options = {"quota": 0.1} if one.needs_quota else {"beta": 2} if name == "f_beta" else {}
+    text = {"f_beta": "f_beta(beta=2)", "bedroc": "bedroc(alpha=20)"}.get(name, name) + (
+        "@10%" if one.needs_quota else ""
+    )
+    options = {"quota": 0.1} if one.needs_quota else {"f_beta": {"beta": 2}, "bedroc": {"alpha": 20}}.get(name, {})
     score = MODEL.decision_function(XT) if name == "hinge_loss" else P
     expected = getattr(cl, name)(YT, score, **options)
     assert scorer(text)(MODEL, XT, YT) == pytest.approx(expected if one.better == "higher" else -expected, rel=1e-12)

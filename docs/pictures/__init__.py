@@ -52,6 +52,9 @@ OWN: dict[str, Painter] = {
     "root_mean_squared_error": losses.distances,
     "mean_average_precision": others.mean_over_classes,
     "ranked_probability_score": others.cumulative_gaps,
+    "hand_till_auc": others.pairs_of_classes,
+    "top_t_accuracy": others.places_of_the_real_class,
+    "risk_coverage_area": others.errors_by_coverage,
     "triplet_loss": others.triplet,
 }
 BY_FAMILY: dict[str, Painter] = {

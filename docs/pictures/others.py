@@ -29,6 +29,64 @@ def mean_over_classes(figure: Figure, one: Measure) -> str:
     return f"Ten made cases of three classes: the average precision of each class, and their mean, {short(mean)}."
 
 
+def _made() -> tuple[list[str], np.ndarray]:
+    """Thirty made cases of three classes, with rows of probabilities."""
+    rng = np.random.default_rng(3)
+    labels = [str(c) for c in rng.choice(list("abc"), 30)]
+    scores = rng.random((30, 3)) + 0.5 * (np.array(labels)[:, None] == np.array(list("abc")))
+    return labels, scores / scores.sum(axis=1, keepdims=True)
+
+
+def pairs_of_classes(figure: Figure, one: Measure) -> str:
+    """The area of each ordered pair of classes."""
+    labels, scores = _made()
+    real = np.array(labels)
+    ax = figure.subplots()
+    areas = np.full((3, 3), np.nan)
+    for a, first in enumerate("abc"):
+        for b, second in enumerate("abc"):
+            if a != b:
+                of_pair = np.isin(real, [first, second])
+                areas[a, b] = cl.roc_auc(real[of_pair] == first, scores[of_pair, a])
+                ax.text(b, a, short(areas[a, b]), ha="center", va="center")
+    ax.imshow(areas, cmap="Blues", vmin=0.4, vmax=1.2)
+    ax.set(xticks=range(3), yticks=range(3), xlabel="against class", ylabel="score of class")
+    ax.set_xticklabels(list("abc"))
+    ax.set_yticklabels(list("abc"))
+    mean = cl.hand_till_auc(labels, scores, classes=list("abc"))
+    return f"Thirty made cases of three classes: the area of each pair of classes; their mean is {short(mean)}."
+
+
+def places_of_the_real_class(figure: Figure, one: Measure) -> str:
+    """Share of cases whose real class is among the first t."""
+    labels, scores = _made()
+    shares = [cl.top_t_accuracy(labels, scores, t=t, classes=list("abc")) for t in (1, 2, 3)]
+    ax = figure.subplots()
+    ax.bar(["t = 1", "t = 2", "t = 3"], shares, color=[GREY, BLUE, GREY], width=0.5)
+    for at, share in enumerate(shares):
+        ax.text(at, share, short(share), ha="center", va="bottom")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.set(ylabel="real class among the first t", ylim=(0, 1.1))
+    return (
+        f"Thirty made cases of three classes: the real class is among the two highest for {short(shares[1])} of them."
+    )
+
+
+def errors_by_coverage(figure: Figure, one: Measure) -> str:
+    """Error rate among the most confident cases."""
+    labels, scores = _made()
+    curve = cl.evaluate_classes(labels, scores, classes=list("abc"), interval=None).risk_coverage()
+    ax = figure.subplots()
+    ax.fill_between(curve.coverage, curve.risk, step="pre", color=BLUE, alpha=0.25, linewidth=0)
+    ax.step(curve.coverage, curve.risk, where="pre", color=BLUE, linewidth=2)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.set(xlabel="share of cases answered, the most confident first", ylabel="error rate", xlim=(0, 1), ylim=(0, 1))
+    area = cl.risk_coverage_area(labels, scores, classes=list("abc"))
+    return f"Thirty made cases of three classes: the shaded area, {short(area)}, is the mean error over all coverages."
+
+
 def cumulative_gaps(figure: Figure, one: Measure) -> str:
     """Predicted and observed cumulative shares of one case."""
     classes, chances, happened = ["win", "draw", "lose"], [0.5, 0.3, 0.2], "draw"

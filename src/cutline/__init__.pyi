@@ -31,7 +31,13 @@ from .decide.costs import (
 from .decide.decomposition import (
     linear_ranking_decomposition as linear_ranking_decomposition,
     misclassification_decomposition as misclassification_decomposition,
+    pem_areas as pem_areas,
+    PemAreas as PemAreas,
     selector_differences as selector_differences,
+)
+from .diagnosis import (
+    Diagnosis as Diagnosis,
+    doctor as doctor,
 )
 from .errors import (
     InputError as InputError,

@@ -114,6 +114,7 @@ def make_class_sample(
             f"has {matrix.shape[1]} columns but there are {len(names)} classes",
             "name the class of each column with {classes}",
         )
+    names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if len(set(names)) != len(names):
         raise InputError("classes", "names a class twice", "each column needs a class of its own")
     if len(names) < 2:

@@ -44,7 +44,7 @@ class Comparison(Models[Evaluation]):
     specs: Mapping[str, Spec]
     settings: Settings
     quota: int | None
-    threshold: float
+    threshold: float | None
     margin: float | None
     pairs: tests.Pairs = field(repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
@@ -172,6 +172,7 @@ class Comparison(Models[Evaluation]):
         self._need_common_rows("the swap test")
         one, two = self.evaluations[a].sample, self.evaluations[b].sample
         options.setdefault("quota", self.quota)
+        options.setdefault("threshold", self.threshold)
         options.setdefault("sample_weight", one.weight)
         return tests.swap_test(one.positive, one.score, two.score, measure=measure, **options)
 
@@ -247,7 +248,7 @@ def compare(
     *,
     pos_label: Any = None,
     sample_weight: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
@@ -300,7 +301,13 @@ def compare(
     first = next(iter(evaluations.values()))
     rows = None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, first.ranking.cases)
     pairs = tests.RowPairs({name: ev.rows for name, ev in evaluations.items() if isinstance(ev.rows, Rows)}, paired)
-    return Comparison(evaluations, specs, settings, rows, threshold, margin, pairs, drawn)
+    return Comparison(evaluations, specs, settings, rows, common_threshold(evaluations), margin, pairs, drawn)
+
+
+def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
+    """The threshold of all models; None where one of them has none."""
+    found = {ev.threshold for ev in evaluations.values()}
+    return found.pop() if len(found) == 1 else None
 
 
 def _samples(

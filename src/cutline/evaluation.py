@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .catalogue.compute import why_inapplicable, with_defaults
+from .catalogue.compute import default_threshold, why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
 from .class_sample import make_class_sample
@@ -42,7 +42,7 @@ class Evaluation(TabularResult):
     specs: Mapping[str, Spec]
     estimates: Mapping[str, Estimate]
     settings: Settings
-    threshold: float
+    threshold: float | None
     quota: int | None
     dropped: int | None = None
     quotas: Quotas | None = None  # an unknown quota, over which quota measures are averaged
@@ -93,6 +93,19 @@ class Evaluation(TabularResult):
         own: dict[str, Any] = {} if self.dropped is None else {"dropped": self.dropped}
         own |= {"understood": self.understood} if self.understood else {}
         return MappingProxyType({**self.rows.facts, **own})
+
+    @property
+    def notices(self) -> list[str]:
+        """What looks wrong with these scores, each in one sentence with what to try."""
+        auc = self.estimates.get("roc_auc")
+        if auc is None or not auc.high < 0.5:
+            return []
+        low, high = map(format_value, auc.interval)
+        ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
+        return [
+            f"{self.name} ranks significantly worse than chance ({ends}): are these scores of the other class? "
+            "Try the other label as the positive one, or the scores with their sign changed."
+        ]
 
     @checked
     def at(
@@ -176,7 +189,8 @@ class Evaluation(TabularResult):
         """Draw one of the plots (matplotlib); gives the Axes.
 
         Kinds: roc, precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``),
-        deciles, histogram, reliability, forest.
+        deciles, histogram (``threshold=`` shows its errors), reliability, calibration, net_benefit, expected_cost,
+        forest.
         """
         from .present.plots import plot
 
@@ -229,6 +243,7 @@ class Evaluation(TabularResult):
             "quota": self.quota if self.quotas is None else str(self.quotas),
             **self.settings.to_dict(),
             "data": self.facts,
+            "notices": self.notices,
             "measures": self.to_dicts(),
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
@@ -255,7 +270,8 @@ class Evaluation(TabularResult):
     def _headline(self) -> str:
         facts = self.facts
         rows = pluralize(facts["rows"], "row")
-        return f"{self.name}: {rows}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+        said = f"{self.name}: {rows}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+        return "\n".join([said, *self.notices])
 
     def __repr__(self) -> str:
         rows, columns = self._reading_rows()
@@ -267,7 +283,9 @@ class Evaluation(TabularResult):
         return evaluation_html(self, *self._reading_rows(), self._headline())
 
 
-def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int | float | Quotas | None) -> list[Spec]:
+def choose_specs(
+    measures: Sequence[Any] | None, *, threshold: float | None, quota: int | float | Quotas | None
+) -> list[Spec]:
     """The specs that were asked for; without a wish, all that can be read with the given options."""
     if measures is not None:
         if isinstance(measures, str):
@@ -278,7 +296,7 @@ def choose_specs(measures: Sequence[Any] | None, *, threshold: float, quota: int
 
 
 @lru_cache(maxsize=16)
-def _every_spec(catalogue: tuple[Measure, ...], threshold: float, quota: int | float | None) -> tuple[Spec, ...]:
+def _every_spec(catalogue: tuple[Measure, ...], threshold: float | None, quota: int | float | None) -> tuple[Spec, ...]:
     return tuple(
         with_defaults(make_spec(m, {}), threshold=threshold, quota=quota)
         for m in catalogue
@@ -294,7 +312,7 @@ def evaluate(
     name: str = "model",
     pos_label: Any = None,
     sample_weight: Any = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
@@ -309,7 +327,8 @@ def evaluate(
 
     ``quota`` is a number of cases, a share of them, or an unknown quota: a range (``range(20, 61)`` or ``"20-60"``) or
     a mapping from quota to probability, over which quota measures are averaged.
-
+    ``threshold``: 0.5 for probabilities; other scores have no default, and without one the measures at a threshold have
+    no value, with the reason in their rows.
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
     name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
     ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
@@ -337,7 +356,7 @@ def evaluate_sample(
     sample: Sample,
     *,
     name: str,
-    threshold: float,
+    threshold: float | None,
     quota: int | float | Quotas | None,
     measures: Sequence[Any] | None,
     settings: Settings,
@@ -347,7 +366,8 @@ def evaluate_sample(
 ) -> Evaluation:
     """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
     specs = choose_specs(measures, threshold=threshold, quota=quota)
-    obstacles = {spec: obstacle_of(spec.measure, sample, measures is None) for spec in specs}
+    threshold = default_threshold(threshold, sample)
+    obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     rows = Rows.of(sample, clusters=clusters, paired=keep is not None)
     return evaluation_of(
         rows, specs, obstacles, settings, name=name, threshold=threshold, quota=quota, keep=keep, dropped=dropped
@@ -361,7 +381,7 @@ def evaluation_of(
     settings: Settings,
     *,
     name: str,
-    threshold: float,
+    threshold: float | None,
     quota: int | float | Quotas | None,
     keep: dict[str, Any] | None = None,
     dropped: int | None = None,
@@ -389,8 +409,11 @@ def _same_quota(one: Spec, two: Spec, cases: float) -> bool:
     return a == b and bool(np.array_equal(v, w))
 
 
-def obstacle_of(one: Measure, sample: Sample, by_default: bool) -> str:
+def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default: bool) -> str:
     """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
+    one = spec.measure
+    if one.needs_threshold and spec.threshold is None and threshold is None:
+        return "the scores are not probabilities, so there is no default threshold: give one"
     if by_default and one.scores == "distance" and sample.are_probabilities:
         return f"the scores look like probabilities; {one.title.lower()} reads signed distances"
     return why_inapplicable(one, sample)

@@ -32,7 +32,7 @@ def evaluate_table(
     clusters: str | None = None,
     query: str | None = None,
     name: str | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
@@ -96,12 +96,14 @@ def compare_table(
     source: Any,
     *,
     label: str,
-    scores: Sequence[str] | Mapping[str, str],
+    scores: Sequence[str] | Mapping[str, str] | str,
+    model: str | None = None,
+    case: str | None = None,
     weight: str | None = None,
     pos_label: Any = None,
     clusters: str | None = None,
     query: str | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     quota: Any = None,
     measures: Sequence[Any] | None = None,
     interval: str | None = "auto",
@@ -124,12 +126,17 @@ def compare_table(
     """Compare score columns of one table, row by row paired; sources and options as for :func:`evaluate_table`.
 
     ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
+    Where a file or query has a row for each case and model, ``scores`` names its one score column, and ``model`` and
+    ``case`` the columns that tell which.
     """
     _need(label, "label")
-    roles = Roles(label, _named(scores), weight, clusters, pos_label, missing, decimal)
+    named = {} if model is not None or case is not None else _named(scores)
     request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
     machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
+        if not named:
+            table, named = _widened(table, model, case, label, scores, weight)
+        roles = Roles(label, named, weight, clusters, pos_label, missing, decimal)
         found = _found(table, roles, request)
         if isinstance(found, Rows):
             comparison = compare(found.positive, found.scores, margin=margin, **_in_memory(found, request))
@@ -144,13 +151,28 @@ def compare_table(
         return on_spark(table, roles, request, margin)
 
 
+def _widened(
+    table: Any, model: str | None, case: str | None, label: str, score: Any, weight: str | None
+) -> tuple[DuckTable, dict[str, str]]:
+    """A table with a row for each case and model as one with a score column for each model."""
+    from .sources.long_format import widened
+
+    if model is None or case is None or not isinstance(score, str):
+        said = "a table with a row for each case and model needs three columns"
+        raise InputError(None, said, "name {case}, {model} and, as {scores}, one score column")
+    if not isinstance(table, DuckTable):
+        raise InputError("model", "goes with files and DuckDB", "pivot the frame first: a score column for each model")
+    wide, models = widened(table, case=case, model=model, label=label, score=score, weight=weight)
+    return wide, {name: name for name in models}
+
+
 def _need(column: Any, role: str) -> None:
     if column is None:
         raise InputError(role, "must be the name of a column, got None")
 
 
 def _request(
-    threshold: float,
+    threshold: float | None,
     quota: int | float | None,
     measures: Sequence[Any] | None,
     interval: str | None,

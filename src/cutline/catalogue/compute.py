@@ -155,12 +155,20 @@ def compute_one(
         said = f"holds only {only} cases, so {one.name} cannot take {one.one_class_needs} from the sample"
         raise InputError("y_true", said, f"give {{{one.one_class_needs}}}")
     cut = None
+    check_threshold(spec, sample)
     if one.needs_threshold:  # one pass over the rows; no sort needed
         cut = _count(sample, _threshold(spec))
         value = float(one.compute(cut, **spec.arguments))
     else:
         value = compute([spec], rank(sample)).values[spec]
     return value, why_undefined(one, n_pos, n_neg, cut) if value != value else ""
+
+
+def check_threshold(spec: Spec, sample: Sample) -> None:
+    """Raise where a measure at a threshold has none: scores that are not probabilities have no default."""
+    if spec.measure.needs_threshold and default_threshold(spec.threshold, sample) is None:
+        problem = "is missing: the scores are not probabilities, so it has no default"
+        raise InputError("threshold", problem, "pass {threshold}")
 
 
 def check_applicable(one: Measure, sample: Sample) -> None:
@@ -189,9 +197,14 @@ def _count(sample: Sample, threshold: float) -> Counts:
     return Counts(*map(np.float64, cells))
 
 
-def with_defaults(spec: Spec, *, threshold: float, quota: int | float | Quotas | None) -> Spec:
+def default_threshold(threshold: float | None, sample: Sample) -> float | None:
+    """The threshold that was given; else 0.5 where scores are probabilities. Other scores have no default."""
+    return DEFAULT_THRESHOLD if threshold is None and sample.are_probabilities else threshold
+
+
+def with_defaults(spec: Spec, *, threshold: float | None, quota: int | float | Quotas | None) -> Spec:
     """The spec with an evaluation's threshold or quota filled in where it names none."""
-    if spec.measure.needs_threshold and spec.threshold is None and threshold != DEFAULT_THRESHOLD:
+    if spec.measure.needs_threshold and spec.threshold is None and threshold not in (None, DEFAULT_THRESHOLD):
         return replace(spec, threshold=threshold)
     if spec.measure.needs_quota and spec.quota is None:
         if quota is None:

@@ -507,7 +507,7 @@ def _public(one: Measure) -> Callable[..., float]:
     if one.family != "other":
         added.append(inspect.Parameter("sample_weight", keyword, default=None))
     if one.needs_threshold:
-        added.append(inspect.Parameter("threshold", keyword, default=0.5))
+        added.append(inspect.Parameter("threshold", keyword, default=None))
     if one.needs_quota:
         added.append(inspect.Parameter("quota", keyword))
     added += [inspect.Parameter(name, keyword, default=default) for name, default in one.params.items()]
@@ -536,6 +536,9 @@ def _docstring(one: Measure) -> str:
         *(f"{name}: {OPTIONS[name]}." for name in one.params),
         f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give what their order could do."
         if one.ties
+        else "",
+        "threshold: predicted positive means score > threshold; 0.5 for probabilities, other scores have no default."
+        if one.needs_threshold
         else "",
         f"Reference: {one.reference}",
     ]

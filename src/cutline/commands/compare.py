@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, show
+from ..errors import InputError, listed, show
 from . import options
 from .evaluate import check_outputs, facts_of, settings_of, warm_up, write_outputs
-from .output import Block, Report
+from .output import Block, Report, note
 from .reading import say_understood
 from .terms import about_file
 
@@ -38,6 +38,8 @@ Examples:
 @options.measure_option
 @options.all_option
 @click.option("--margin", type=float, help="Difference that does not matter to you.")
+@click.option("--model", metavar="COLUMN", help="Model of a row, if rows are case and model; needs --case.")
+@click.option("--case", metavar="COLUMN", help="Case of a row, if rows are case and model.")
 @options.inference_options
 @options.reading_options
 @options.engine_options
@@ -51,7 +53,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     """Say which of several models is better, by how much, how sure that is, and for which quota.
 
     FILE holds a row for each case, with its real outcome and a score column for each model. Without --score all
-    columns of fractions are compared.
+    columns of fractions are compared. With --model and --case it holds a row for each case and model.
     """
     from ..tables import compare_table
     from .classes import compare_file
@@ -61,7 +63,9 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     engine = choose_engine(file, asked)
     with open_for(engine, file, asked) as table:
         warm_up(file)
-        if label is not None and engine.name == "memory" and compare_file(table, file, label, scores, form, asked):
+        if asked["model"] is not None or asked["case"] is not None:
+            table, label, scores = _by_model(engine.name, table, label, scores, asked)
+        elif label is not None and engine.name == "memory" and compare_file(table, file, label, scores, form, asked):
             return
         columns = named_columns(engine, table, label, scores, asked["weight"], several=True)
         if len(columns.scores) < 2:
@@ -75,6 +79,21 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     facts = facts_of(file, columns, ", ".join(columns.scores), asked, first.dropped)
     write_outputs(comparison, facts, asked)
     report(comparison, facts, asked["measures"], everything=asked["everything"]).publish(form)
+
+
+def _by_model(
+    engine: str, table: Any, label: str | None, scores: Sequence[str], asked: Mapping[str, Any]
+) -> tuple[Any, str, tuple[str, ...]]:
+    """A file with a row for each case and model as one with a score column for each model."""
+    from ..sources.long_format import widened
+
+    case, model = asked["case"], asked["model"]
+    if case is None or model is None or label is None or len(scores) != 1 or engine == "spark":
+        said = "a file with a row for each case and model needs four columns, and is not read on Spark"
+        raise InputError(None, said, "name {case}, {model}, {label} and one {score}")
+    wide, models = widened(table, case=case, model=model, label=label, score=scores[0], weight=asked["weight"])
+    note(f"models: {listed(models)}")
+    return wide, label, tuple(models)
 
 
 def report(
@@ -93,7 +112,11 @@ def report(
     def blocks() -> Iterator[str | Block]:
         quota = comparison.quota
         yield "\n".join(
-            [*(words.answer(comparison, quota) if quota is not None else []), words.headline(first, named=False)]
+            [
+                *(words.answer(comparison, quota) if quota is not None else []),
+                words.headline(first, named=False),
+                *(notice for ev in comparison.evaluations.values() for notice in ev.notices),
+            ]
         )
         keys = list(comparison.specs) if everything else words.chosen_measures(comparison)
         yield Block("Side by side", words.side_by_side(comparison, keys))

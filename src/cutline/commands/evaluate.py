@@ -237,7 +237,7 @@ def report(
         return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **chosen, **at}
 
     def blocks() -> Iterator[str | Block]:
-        sentences = [words.headline(ev), words.quota_sentence(ev), words.ties_sentence(ev)]
+        sentences = [words.headline(ev), *ev.notices, words.quota_sentence(ev), words.ties_sentence(ev)]
         if cut is not None:
             sentences.append(f"Cut at {cut.threshold:.6g}: {cut.note}.")
         yield "\n".join(filter(None, sentences))

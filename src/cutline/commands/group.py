@@ -17,11 +17,14 @@ from .terms import COMMAND_LINE
 
 # Name -> where the command object lives, and its line in the help. The help must not import the commands.
 COMMANDS = {
+    "doctor": ("cutline.commands.doctor:doctor", "What a file supports, what looks wrong, what to run next."),
     "evaluate": ("cutline.commands.evaluate:evaluate", "How good is one model, and how sure is that."),
     "compare": ("cutline.commands.compare:compare", "Which of several models is better, and for which quota."),
     "select": ("cutline.commands.select:select", "Choose the best rows for a number of places."),
     "cut": ("cutline.commands.cut:cut", "The threshold that keeps a promise, or costs least."),
     "check": ("cutline.commands.check:check", "Does a model keep its limits? For pipelines."),
+    "screen": ("cutline.commands.screen:screen", "Screen in stages: how many to keep, what is lost, what it costs."),
+    "vote": ("cutline.commands.vote:vote", "How many of the best models to average."),
     "plan": ("cutline.commands.plan:plan", "Where to cut the list, given costs and values."),
     "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Accuracy with more classes than were tried."),
     "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),

@@ -176,17 +176,24 @@ def inference_options(command: F) -> F:
     return command
 
 
-def reading_options(command: F) -> F:
-    """How a file is written, where it does not show by itself, and what to do with rows that lack something."""
+def text_options(command: F) -> F:
+    """How a text file is written, where it does not show by itself."""
     for option in (
         click.option("--encoding", metavar="NAME", help="Of a text file: latin-1, utf-16, …; else found out."),
         click.option("--decimal", type=click.Choice([".", ","]), help="Sign before the decimals; else found out."),
         click.option("--quote", metavar="SIGN", help="Of a text file; else the usual one."),
         click.option("--delimiter", metavar="SIGN", callback=_sign, help="Of a text file; else found out."),
-        click.option("--missing", type=click.Choice(["error", "drop"]), help="Rows without label or score: leave out?"),
     ):
         command = option(command)
     return command
+
+
+def reading_options(command: F) -> F:
+    """How a text file is written, and what to do with rows that lack something."""
+    missing = click.option(
+        "--missing", type=click.Choice(["error", "drop"]), help="Rows without label or score: leave out?"
+    )
+    return missing(text_options(command))
 
 
 def _sign(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

@@ -10,7 +10,21 @@ from ..errors import InputError, Terms
 _SAME = (
     *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
     *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
-    *("plot", "html", "case", "label", "weight", "delimiter", "quote", "decimal", "encoding", "top", "metric"),
+    *(
+        "plot",
+        "html",
+        "case",
+        "label",
+        "weight",
+        "case",
+        "model",
+        "delimiter",
+        "quote",
+        "decimal",
+        "encoding",
+        "top",
+        "metric",
+    ),
     *("confidence", "prevalence", "capacity", "vote", "folds"),
 )
 NAMES = {

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import ratio
 from ..errors import InputError
-from ..ranking import midranks
+from ..ranking import midranks, rank
 from ..sample import as_numbers, make_sample
 from ..validate import checked
+from .selection import hits_at
 
 
 @dataclass(frozen=True)
@@ -119,3 +121,36 @@ def _pairs_won(y: NDArray[np.float64], score: NDArray[Any]) -> float:
     below = np.searchsorted(negatives, score[positive], side="left")
     above = len(negatives) - np.searchsorted(negatives, score[positive], side="right")
     return float((below - above).sum(dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class PemAreas:
+    """The areas behind PEM (Arbel & Rokach Eq. 14): S₁ where the list finds more than a random one, S₂ where it finds
+    less, S₃ between an optimal and a random list, each summed over the quotas 1 … n."""
+
+    s1: float
+    s2: float
+    s3: float
+
+    @property
+    def pem(self) -> float:
+        """(S₁ − S₂) / S₃."""
+        return float(ratio(self.s1 - self.s2, self.s3))
+
+
+def pem_areas(y_true: Any, y_score: Any, *, pos_label: Any = None) -> PemAreas:
+    """S₁, S₂ and S₃ of PEM, summed at the quotas 1 … n as in Table 5; S₁ − S₂ over S₃ is PEM (erratum A18).
+
+    >>> y = [1, 0, 1, 1, 0, 0, 1, 0, 0, 0]
+    >>> p = [0.45, 0.34, 0.32, 0.26, 0.15, 0.14, 0.09, 0.07, 0.06, 0.03]
+    >>> areas = pem_areas(y, p)
+    >>> round(areas.s1, 4), areas.s2, areas.s3, round(areas.pem, 4)
+    (1.75, 0.0, 3.0, 0.5833)
+    """
+    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
+    if ranking.n_pos == 0:
+        raise InputError("y_true", "holds no positive cases, so there is nothing to extract", "pass both classes")
+    places = np.arange(1, ranking.rows + 1, dtype=np.float64)
+    gained = hits_at(ranking, places) / ranking.n_pos - places / ranking.rows
+    gained[np.abs(gained) < 1e-12] = 0.0
+    return PemAreas(float(gained[gained > 0].sum()), float(-gained[gained < 0].sum()), ranking.n_neg / 2.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -13,10 +14,12 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.paired import DifferenceTest, discordant, mcnemar, normal_interval, normal_p
 from ..inference.resampling import cluster_codes
+from ..quotas import Quotas
 from ..table import KeepsFields, format_value
 from ..validate import one_of
 from ..verdict import Verdict, cases_needed, differences_of, said_cases, verdict_of
 
+_BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
 # goal -> (measure, why this measure)
 GOALS: dict[str, tuple[str, str]] = {
     "known quota": (
@@ -41,6 +44,11 @@ GOALS: dict[str, tuple[str, str]] = {
         "brier_score",
         "where the probabilities themselves are used, they must be right, not only in order, and the Brier score is a "
         "strictly proper score",
+    ),
+    "rare positives": (
+        "average_precision",
+        "where positives are rare, accuracy rewards models that find none; average precision looks at the positives' "
+        "places alone (the Matthews correlation does so at one threshold)",
     ),
     "fewest errors": (
         "error_rate",
@@ -145,8 +153,14 @@ class Recommendation(KeepsFields):
 
 def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> Recommendation:
     """The model that a comparison recommends for one goal."""
-    one_of(*GOALS)(goal, "goal")
-    name, why = GOALS[goal]
+    between = _BETWEEN.match(goal) if isinstance(goal, str) else None
+    if between is None:
+        one_of(*GOALS, "quota between … and …")(goal, "goal")
+        name, why = GOALS[goal]
+    else:
+        quotas = Quotas.of(f"{between[1]}-{between[2]}", "goal")
+        name = f"hit_rate@{quotas}"
+        why = f"with {between[1]} to {between[2]} places, all as likely, the best model has the most hits on average"
     if goal == "known quota" and comparison.quota is None:
         raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
     if best_thresholds and goal != "fewest errors":

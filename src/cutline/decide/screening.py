@@ -77,7 +77,9 @@ class Screening:
 
         return plot(self, "screening", ax=ax)
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """What is kept in the end and what it costs, in a sentence."""
         r = self.recall
         said = f"keeps {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
         if self.cost > 0:
@@ -85,7 +87,10 @@ class Screening:
             said += f" at a cost of {format_value(c.value)} each ({format_value(c.low)} to {format_value(c.high)})"
         if self.optimism is not None:
             said += f"; choosing the sizes on the same data flatters the recall by about {self.optimism:.1%}"
-        return f"{self.stages!r}\n{said}"
+        return said
+
+    def __repr__(self) -> str:
+        return f"{self.stages!r}\n{self.summary}"
 
     def _repr_html_(self) -> str:
         from ..present.notebook import screening_html

@@ -135,15 +135,19 @@ class SelectiveVoting:
 
         return plot(self, "voting", ax=ax)
 
-    def __repr__(self) -> str:
-        text = f"{self.marks!r}\n\n{self.optimum!r}"
+    @property
+    def summary(self) -> str:
+        """How many models to let vote and what to expect of them, in a sentence; empty where that cannot be told."""
         e = self.expected
         if e is None:
-            return text
-        said = f"\n\nlet {pluralize(self.voters, 'model')} vote: expect {self.chosen_by} {format_value(e.value)}"
+            return ""
+        said = f"let {pluralize(self.voters, 'model')} vote: expect {self.chosen_by} {format_value(e.value)}"
         if e.low == e.low:
             said += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
-        return f"{text}{said}; {format_value(self.optimism)} of optimism is taken out"
+        return f"{said}; {format_value(self.optimism)} of optimism is taken out"
+
+    def __repr__(self) -> str:
+        return f"{self.marks!r}\n\n{self.optimum!r}\n\n{self.summary}".rstrip()
 
     def _repr_html_(self) -> str:
         from ..present.notebook import voting_html

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import DEFAULT_THRESHOLD
-from ..comparison import Comparison
+from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.delong import placements
 from ..inference.evidence import Rows
@@ -58,7 +58,9 @@ def compared(
     first = next(iter(evaluations.values()))
     in_memory = {model: ev.rows for model, ev in evaluations.items() if isinstance(ev.rows, Rows)}
     pairs: Pairs = RowPairs(in_memory, True) if in_memory else _streamed_pairs(evaluations, add_rows, count)
-    return Comparison(evaluations, first.specs, first.settings, first.quota, wishes.threshold, margin, pairs, drawn)
+    return Comparison(
+        evaluations, first.specs, first.settings, first.quota, common_threshold(evaluations), margin, pairs, drawn
+    )
 
 
 def _streamed_pairs(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..catalogue.compute import SweepPlan, plan_sweeps
+from ..catalogue.compute import SweepPlan, default_threshold, plan_sweeps
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..evaluation import choose_specs, obstacle_of
@@ -32,7 +32,7 @@ def empty_sample(totals: Totals) -> Sample:
 class EvaluationRequest:
     """What to evaluate, whatever the source."""
 
-    threshold: float
+    threshold: float | None
     quota: int | float | Quotas | None
     measures: Sequence[Any] | None
     settings: Settings
@@ -48,6 +48,7 @@ class Job:
     readings: list[SweepPlan]
     obstacles: Mapping[Spec, str]
     tolerance: float
+    threshold: float | None
     settings: Settings
 
     @classmethod
@@ -55,7 +56,8 @@ class Job:
         """Plan a streamed evaluation."""
         specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota)
         sample = empty_sample(totals)
-        obstacles = {spec: obstacle_of(spec.measure, sample, wishes.measures is None) for spec in specs}
+        threshold = default_threshold(wishes.threshold, sample)
+        obstacles = {spec: obstacle_of(spec, sample, threshold, wishes.measures is None) for spec in specs}
         tolerance = 0.0 if totals.distinct <= KEEP_ALL_SCORES else TOLERANCE
         whole = [spec for spec in specs if spec.measure.part == "ranking"]
         if whole and tolerance:
@@ -72,7 +74,7 @@ class Job:
             )
         resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples
         settings = replace(wishes.settings, n_resamples=resamples)
-        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, settings)
+        return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, threshold, settings)
 
     def marks(self, cases: float) -> list[float]:
         """Places whose cuts are kept exact: every per cent of the list, as lift tables have them."""

@@ -260,7 +260,7 @@ def finish(
         job.obstacles,
         job.settings,
         name=name,
-        threshold=request.threshold,
+        threshold=job.threshold,
         quota=request.quota,
         keep=keep,
         dropped=totals.dropped,

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..catalogue.class_compute import ClassTotals
 from ..estimate import Estimate, Interval
+from .areas import newcombe_limits
 from .class_influence import by_unit, variance_of
 from .class_intervals import delta_interval
-from .proportions import wilson
+from .proportions import wilson, z_of
 
 
 def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estimate]]:
@@ -46,7 +47,10 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
         errors = [math.sqrt(variance_of(by_unit(part * sample.row_weight, sample.cluster))) for part in out.T]
         rows = np.count_nonzero(sample.code == at)
         trials = float(min(rows, n - rows))
-        (low, high), method = delta_interval(auc, errors[0], "logit", (0.0, 1.0), trials, level)
+        if trials < 2:
+            (low, high), method = newcombe_limits(auc, float(rows), float(n - rows), z_of(level)), "newcombe"
+        else:
+            (low, high), method = delta_interval(auc, errors[0], "logit", (0.0, 1.0), trials, level)
         area = Estimate("roc_auc", auc, low, high, level, method)
         low, high = _of_precision(precision, errors[1], float(rows), level)
         found.append(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..catalogue.class_compute import ClassTotals
 from ..catalogue.classes import ClassSpec, class_reason, why_inapplicable_to_classes
 from ..catalogue.declare import Spec, parse_measure
+from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
 from ..sweep import Counts
 from .class_influence import Influence, acceleration, by_unit, influences, variance_of
@@ -89,14 +90,29 @@ def closed_interval(
         joined = mean_interval(spec, value, units, totals, influence, level)
         if joined is not None:
             return joined, "mover"
-    variance = variance_of(units)
-    if spec.measure.name == "hand_till_auc" and sample.cluster is None:  # classes are independent: n − 1 for each
-        sizes = np.bincount(sample.code, minlength=sample.n_classes)
-        with np.errstate(divide="ignore"):
-            variance = float((sizes / (sizes - 1.0))[sample.code] @ units**2)
-    error = math.sqrt(variance) if math.isfinite(variance) else math.nan
+    error = math.sqrt(variance_of(units)) if len(units) > 1 else math.nan
+    if spec.measure.name == "hand_till_auc" and sample.cluster is None:
+        error = _error_by_class(units, sample, level)
     scale = "plain" if interval == "delta" else spec.scale
     return delta_interval(value, error, scale, spec.range, _trials_at_edge(spec, totals), level)
+
+
+def _error_by_class(units: Floats, sample: ClassSample, level: float) -> float:
+    """Standard error of a measure of independent classes, widened as Student's t for small ones (Welch 1947).
+
+    nan where a class has a single case, which shows no spread.
+    """
+    from scipy.special import stdtrit
+
+    sizes = np.bincount(sample.code, minlength=sample.n_classes)
+    if sizes.min() < 2:
+        return math.nan
+    parts = np.bincount(sample.code, weights=units**2) * sizes / (sizes - 1.0)
+    variance = float(parts.sum())
+    if variance == 0.0:
+        return 0.0
+    freedom = variance**2 / float((parts**2 / (sizes - 1.0)).sum())
+    return math.sqrt(variance) * float(stdtrit(freedom, 0.5 + level / 2.0)) / z_of(level)
 
 
 def delta_interval(
@@ -177,7 +193,8 @@ def class_distances(
             line, at = _AREA_OF[name]
             value, variance = totals.areas[line], influence.column_variance[:, at]
             positives = np.minimum(sums.truth, sums.total - sums.truth) * scale
-            trials = np.where(variance > 0, value * (1.0 - value) / variance, positives)
+            seen = (variance > 0) & (positives >= 2.0)  # a single case shows no spread
+            trials = np.where(seen, value * (1.0 - value) / variance, positives)
             if name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
                 trials = np.minimum(trials, sums.truth * scale)
             low, high = wilson_shares(value, trials, level)

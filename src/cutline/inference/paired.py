@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import DEFAULT_THRESHOLD, compute, with_defaults
+from ..catalogue.compute import DEFAULT_THRESHOLD, check_threshold, compute, with_defaults
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..estimate import Interval
@@ -275,6 +275,7 @@ def swap_test(
     second: Any,
     *,
     measure: str = "roc_auc",
+    threshold: float | None = None,
     quota: int | float | None = None,
     n_permutations: int = 2000,
     seed: int = 0,
@@ -291,9 +292,11 @@ def swap_test(
     >>> swap_test([1, 0, 1, 0], [4, 3, 2, 1], [4, 3, 2, 1], n_permutations=50).p_value
     1.0
     """
-    spec = with_defaults(parse_measure(measure), threshold=0.5, quota=quota)
+    spec = with_defaults(parse_measure(measure), threshold=threshold, quota=quota)
     one = make_sample(y_true, first, pos_label=pos_label, sample_weight=sample_weight)
     two = make_sample(y_true, second, pos_label=pos_label, sample_weight=sample_weight)
+    for sample in (one, two):
+        check_threshold(spec if threshold is None else replace(spec, threshold=threshold), sample)
     columns = [s.score.astype(np.float64) for s in (one, two)]
     if spec.measure.rank_based:
         columns = [midranks(column) for column in columns]

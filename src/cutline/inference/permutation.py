@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import check_applicable, compute, compute_one, plan_sweeps, why_undefined
+from ..catalogue.compute import check_applicable, check_threshold, compute, compute_one, plan_sweeps, why_undefined
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..progress import Progress
@@ -150,6 +150,7 @@ def label_permutation_test(
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     if isinstance(statistic, Spec):
         check_applicable(statistic.measure, sample)
+        check_threshold(statistic, sample)
         ranking = rank(sample)
         observed = compute([statistic], ranking).values[statistic]
         why = why_undefined(statistic.measure, ranking.n_pos, ranking.n_neg)

@@ -225,6 +225,8 @@ def _curves(models: Sequence[Evaluation], name: str) -> Picture | None:
         picture.line(curve.x, curve.y, colour(k), dash(k))
     for k, ev, _ in lines:
         point = _cut(ev)
+        if point is None:
+            continue
         x, y = {
             "roc": (point.fpr, point.recall),
             "gain": (point.taken, point.tp),
@@ -246,8 +248,10 @@ def _thinned(curve: Curve) -> Curve:
     return thin
 
 
-def _cut(ev: Evaluation) -> OperatingPoint:
-    return ev.at(threshold=ev.threshold) if ev.quota is None else ev.at(quota=ev.quota)
+def _cut(ev: Evaluation) -> OperatingPoint | None:
+    if ev.quota is not None:
+        return ev.at(quota=ev.quota)
+    return None if ev.threshold is None else ev.at(threshold=ev.threshold)
 
 
 def _spoken(ev: Evaluation, name: str, *, alone: bool) -> str:
@@ -255,8 +259,9 @@ def _spoken(ev: Evaluation, name: str, *, alone: bool) -> str:
     area = _AREAS.get(name)
     said = [f"{area} {format_value(ev[area].value)}"] if area is not None and area in ev else []
     point = _cut(ev)
-    where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
-    said.append(f"{where} {count(point.tp)} of {count(point.tp + point.fn)} positives, {count(point.fp)} negatives")
+    if point is not None:
+        where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
+        said.append(f"{where} {count(point.tp)} of {count(point.tp + point.fn)} positives, {count(point.fp)} negatives")
     return ("" if alone else f"{ev.name}: ") + ", ".join(said)
 
 
@@ -269,13 +274,16 @@ def _scores(ev: Evaluation) -> Picture | None:
     shares = {side: [row[f"share_of_{side}"] for row in table] for side in ("positives", "negatives")}
     highest = max((share for side in shares.values() for share in side if share == share), default=1.0)
     edges = [*table.column("from"), table[-1]["to"]]
-    threshold = _cut(ev).threshold
-    words = f"shares of the positives (coloured) and of the negatives by score; the cut is at {format_value(threshold)}"
+    cut = _cut(ev)
+    words = "shares of the positives (coloured) and of the negatives by score"
+    if cut is not None:
+        words += f"; the cut is at {format_value(cut.threshold)}"
     picture = Picture("Scores by class", words, (edges[0], edges[-1]), (0.0, highest or 1.0), "score")
     for side, paint, opacity in (("negatives", "currentColor", 0.3), ("positives", colour(0), 0.55)):
         if all(share == share for share in shares[side]):
             picture.steps(edges, shares[side], paint, opacity)
-    picture.upright(threshold)
+    if cut is not None:
+        picture.upright(cut.threshold)
     return picture
 
 

@@ -105,6 +105,7 @@ def page_parts(
         "models": [] if weighted else [explorer_data(ev, stops) for ev in evaluations],
         "charts": [{"id": c["id"], "linked": c["linked"], **c["chart"]} for c in [*linked, *still]],
     }
+    said = words.answer(result, start) if answer is None else answer
     money = {"cost": cost, "value": value, "log": logarithmic}
     figures = "".join(c["figure"] for c in linked)
     return {
@@ -113,7 +114,7 @@ def page_parts(
         "title": text(title),
         "css": asset("page.css"),
         "subtitle": _subtitle(evaluations),
-        "answer": "".join(f"<p>{text(s)}</p>" for s in (words.answer(result, start) if answer is None else answer)),
+        "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *(s for ev in evaluations for s in ev.notices)]),
         "explorer": _WEIGHTED
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
@@ -309,4 +310,5 @@ def _settings(ev: Evaluation, version: str) -> str:
     s = ev.settings
     made = f"level {s.level:g} · resamples {s.n_resamples:,} · seed {s.seed}" if s.interval else "no intervals"
     quota = "" if ev.quota is None else f" · quota {ev.quota:,}"
-    return f"Made by cutline {version} · rows {ev.facts['rows']:,} · threshold {ev.threshold:g}{quota} · {made}"
+    threshold = "" if ev.threshold is None else f" · threshold {ev.threshold:g}"
+    return f"Made by cutline {version} · rows {ev.facts['rows']:,}{threshold}{quota} · {made}"

@@ -301,6 +301,6 @@ def pooled_evaluation(
     fold_of = np.repeat(np.arange(len(folds)), [len(fold.rows) for fold in folds])
     if sample.source_rows is not None:
         fold_of = fold_of[sample.source_rows]
-    obstacles = {spec: obstacle_of(spec.measure, sample, by_default) for spec in specs}
+    obstacles = {spec: obstacle_of(spec, sample, threshold, by_default) for spec in specs}
     pooled = Rows.of(sample, fold=fold_of)
     return evaluation_of(pooled, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)

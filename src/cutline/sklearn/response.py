@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, listed, show
+from ..errors import InputError, show
+from ..sources.arrays import is_positive
 
 AUTO = ("predict_proba", "decision_function")
 BOUNDARY = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -35,23 +36,13 @@ def find_response(estimator: Any, response_method: Any = "auto") -> str:
 
 
 def positive_class(estimator: Any, pos_label: Any = None) -> Any:
-    """The class that counts as positive: as named, else the second of two that say so by themselves."""
-    classes = list(np.asarray(estimator.classes_).tolist())
+    """The class of two that counts as positive, by the one rule for labels: as named, or as they say by themselves."""
+    classes = np.asarray(estimator.classes_)
     if len(classes) != 2:
         raise InputError(
             "estimator", f"knows {len(classes)} classes, and two are needed", "see cutline.evaluate_classes"
         )
-    if pos_label is None:
-        if set(classes) in ({0, 1}, {-1, 1}):
-            return classes[1]
-        raise InputError(
-            "estimator",
-            f"has the classes {listed(classes)}",
-            f"say which is positive: {{pos_label={show(classes[-1])}}}",
-        )
-    if pos_label not in classes:
-        raise InputError("pos_label", f"is {show(pos_label)}", f"it must be one of the classes {listed(classes)}")
-    return pos_label
+    return classes.tolist()[int(np.argmax(is_positive(classes, pos_label)))]
 
 
 def scores_of(estimator: Any, X: Any, method: str, pos_label: Any) -> NDArray[Any]:

@@ -117,7 +117,8 @@ def _profile(column: Column, rows: int, found: Sequence[Any]) -> Profile:
     counts = whole and rows > 2 and gone == 0 and 0 in (from_0, from_1)
     low, high = (float(v) if plain else float("nan") for v in (low, high))
     strange = min(failing)
-    return Profile(column.name, rows, int(gone), sort, notation, whole, int(distinct), low, high, counts, int(strange))
+    distinct = min(int(distinct), rows - int(gone))
+    return Profile(column.name, rows, int(gone), sort, notation, whole, distinct, low, high, counts, int(strange))
 
 
 def matching(table: DuckTable, pattern: str) -> list[str]:
@@ -175,8 +176,8 @@ def class_columns(
     return columns, names, passed
 
 
-def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
-    """The one column with two values: true/false, 0/1, −1/+1, or two words."""
+def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
+    """The columns with two values: true/false, 0/1, −1/+1, or two words."""
     possible = []
     for profile in found:
         if profile.distinct > 3 or profile.is_index:  # approximate: the exact count follows for the few
@@ -185,6 +186,19 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
         pair = {rules.wanted_number(v) for v in values} if profile.is_number else set()
         if (profile.is_number and pair in ({0.0, 1.0}, {-1.0, 1.0})) or (not profile.is_number and len(values) == 2):
             possible.append(profile.name)
+    return possible
+
+
+def score_candidates(found: Sequence[Profile]) -> list[str]:
+    """The columns of numbers that can be scores, never one that numbers rows: fractions, else whole numbers."""
+    numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
+    nearly = [profile.name for profile in found if profile.is_nearly_number]  # the cell that is none is then named
+    return [p.name for p in numbers if not p.whole] + nearly or [p.name for p in numbers if p.distinct > 1]
+
+
+def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
+    """The one column that can be the label."""
+    possible = label_candidates(table, found)
     if len(possible) == 1:
         return possible[0]
     if not possible:
@@ -199,10 +213,8 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
 
 
 def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, comparable: bool = True) -> list[str]:
-    """The one column of numbers that can be the score (all of them for a comparison); never one that numbers rows."""
-    numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
-    nearly = [profile.name for profile in found if profile.is_nearly_number]  # the cell that is none is then named
-    possible = [p.name for p in numbers if not p.whole] + nearly or [p.name for p in numbers if p.distinct > 1]
+    """The one column that can be the score (all of them for a comparison)."""
+    possible = score_candidates(found)
     if not possible:
         passed = [profile.name for profile in found if profile.is_number]
         more = f" ({listed(passed)} only numbers the rows)" if len(passed) == 1 else ""

@@ -42,8 +42,8 @@ class Rows:
 class Frame:
     """Columns by name. ``names`` are those of the table as they stand, also where several are called alike."""
 
-    def __init__(self, name: str, names: Sequence[str], get: Callable[[str], Any], where: str | None = None) -> None:
-        self.name, self.names, self.get, self.where = name, list(names), get, where
+    def __init__(self, name: str, names: Sequence[str], get: Callable[[str], Any], native: Any = None) -> None:
+        self.name, self.names, self.get, self.native = name, list(names), get, native
 
     def column(self, name: str, role: str) -> Any:
         """A column by its name; refuses one that is not there, or that several are called."""
@@ -98,7 +98,7 @@ class Frame:
             if error.remedy == rules.FILL_IN:
                 lacking = int(_lacking(found).sum())
                 error = InputError(error.argument, error.problem, rules.drop(lacking), row=error.row)
-            raise error.located({role: name}, self.where) from None
+            raise error.located({role: name}) from None
 
 
 def frame_of(source: Any) -> Frame | None:
@@ -116,7 +116,7 @@ def frame_of(source: Any) -> Frame | None:
         one = source[[name]] if hasattr(source, "loc") else source.select([name])
         return nw.from_native(one, eager_only=True)[name].to_native()
 
-    return Frame("the table", names, column)
+    return Frame("the table", names, column, source)
 
 
 def is_from(source: Any, library: str) -> bool:

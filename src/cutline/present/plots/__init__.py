@@ -12,6 +12,7 @@ from ...files import write_whole
 from ...table import Table
 from . import axes_frames as frames
 from . import curve_plots as curves
+from . import decision_plots as decisions
 from . import others
 from .style import new_axes
 
@@ -30,6 +31,11 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "histogram": (others.histogram, frames.histogram_frame),
     "reliability": (others.reliability_diagram, frames.reliability_frame),
     "dominance": (others.dominance, frames.dominance_frame),
+    "calibration": (decisions.calibration, decisions.calibration_frame),
+    "net_benefit": (decisions.net_benefit, decisions.decision_frame),
+    "expected_cost": (decisions.expected_cost, decisions.decision_frame),
+    "screening": (decisions.screening, decisions.screening_frame),
+    "voting": (decisions.voting, decisions.voting_frame),
     "forest": (others.forest, frames.forest_frame),
     "extrapolation": (others.extrapolation, frames.extrapolation_frame),
 }
@@ -40,7 +46,8 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
     ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
-    ``forest`` and ``extrapolation``. Without ``ax`` a figure of its own is made.
+    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``forest`` and ``extrapolation``.
+    Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(kind)
     if ax is None:
@@ -74,7 +81,10 @@ def write_picture(result: Any, path: Any) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
-    kinds = ("plan",) if hasattr(result, "profits") else _PANELS[hasattr(result, "differences")]
+    own = {"profits": "plan", "stages": "screening", "voters": "voting", "confidence_band": "calibration"}
+    kinds = (
+        tuple(kind for mark, kind in own.items() if hasattr(result, mark)) or _PANELS[hasattr(result, "differences")]
+    )
     # A figure of its own, without pyplot: no window system is needed or started.
     for chosen in (kinds, [kind for kind in kinds if _is_drawable(result, kind)]):
         across = 1 if len(chosen) == 1 else 2

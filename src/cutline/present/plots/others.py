@@ -38,8 +38,8 @@ def deciles(ax: Any, result: Any, *, portions: int = 10) -> None:
         _legend(ax)
 
 
-def histogram(ax: Any, result: Any, *, bins: int = 24) -> None:
-    """Scores of positives and negatives, each as shares of its class."""
+def histogram(ax: Any, result: Any, *, bins: int = 24, threshold: float | None = None) -> None:
+    """Scores of positives and negatives, each as shares of its class; at a threshold the errors are dark (Fig. 9)."""
     models = models_of(result)
     if len(models) > 1:
         raise InputError(None, "a histogram shows one model", "plot one of the comparison's evaluations")
@@ -49,11 +49,29 @@ def histogram(ax: Any, result: Any, *, bins: int = 24) -> None:
         share = [row[f"share_of_{side}"] for row in table]
         ax.stairs(share, edges, fill=True, color=paint, alpha=0.45, label=side, hatch=hatch, edgecolor=paint)
         ax.stairs(share, edges, color=paint, linewidth=1.4)
+    if threshold is not None:
+        _shade_errors(ax, models[0], table, edges, threshold)
     ax.set_ylim(0, None)
     quiet(ax, f"Scores of {models[0].name} by class", "score", "share of the class")
     percent_axis(ax.yaxis)
     ax.grid(False, axis="x")
     _legend(ax)
+
+
+def _shade_errors(ax: Any, ev: Any, table: Any, edges: Any, threshold: float) -> None:
+    """False negatives left of the threshold and false positives right of it, as shares of their class."""
+    point = ev.at(threshold=threshold)
+    for side, word, paint, taken in (
+        ("positives", f"false negatives ({1.0 - point.recall:.0%} of the positives)", colour(0), False),
+        ("negatives", f"false positives ({point.fpr:.0%} of the negatives)", "#555555", True),
+    ):
+        share = np.array([row[f"share_of_{side}"] for row in table])
+        fine = np.union1d(edges, [np.clip(threshold, edges[0], edges[-1])])
+        height = share[np.clip(np.searchsorted(edges, fine[:-1], side="right") - 1, 0, len(share) - 1)]
+        middle = (fine[:-1] + fine[1:]) / 2.0
+        wrong = middle > threshold if taken else middle <= threshold
+        ax.stairs(np.where(wrong, height, 0.0), fine, fill=True, color=paint, alpha=0.85, label=word)
+    ax.axvline(threshold, color="#222222", linewidth=1.2)
 
 
 def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:

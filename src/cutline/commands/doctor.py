@@ -1,0 +1,51 @@
+"""``cutline doctor``: what a file supports, what looks wrong, what to run next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from . import options
+from .output import Block, Report, settings_line
+from .reading import TEXT
+
+EXAMPLES = """\b
+Examples:
+  cutline doctor scores.csv
+  cutline doctor bank.csv --label bought --positive yes
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@options.file_argument
+@options.label_option
+@options.positive_option
+@options.text_options
+@options.format_option
+def doctor(file: str, label: str | None, positive: str | None, form: str, **asked: Any) -> None:
+    """Say what FILE supports: which columns could be what, how the classes and scores look, and what looks wrong.
+
+    The last line is the command to run next.
+    """
+    from .. import __version__
+    from ..diagnosis import doctor as examine
+
+    found = examine(file, label=label, pos_label=positive, **{option: asked[option] for option in TEXT})
+
+    def blocks() -> Iterator[str | Block]:
+        yield "\n".join(filter(None, [found.headline, found.understood and f"understood: {found.understood}"]))
+        yield Block("Columns", list(found.columns))
+        if found.balance:
+            yield found.balance
+        if len(found.scores):
+            yield Block("Scores", list(found.scores))
+        if found.findings:
+            yield "\n".join(["What to look at:", *(f"  - {sentence}" for sentence in found.findings)])
+        yield f"Next: {found.command}"
+
+    def document() -> dict[str, Any]:
+        return {"cutline": __version__, "file": file, **found.to_dict()}
+
+    Report(document, found.to_dicts, blocks, settings_line(file=file, rows=found.rows)).publish(form)

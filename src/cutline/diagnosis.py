@@ -1,0 +1,319 @@
+"""What a table supports: which columns could be what, how the classes and the scores look, what looks wrong."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InputError, listed
+from .sources import rules
+from .sources.columns import Profile, label_candidates, profiles, score_candidates
+from .sources.doors import open_source
+from .sources.duckdb import DuckTable, Machine
+from .sources.files import TextFormat
+from .sources.frames import Frame
+from .table import Table, TabularResult, format_value, pluralize
+
+_SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
+_FEW = 30  # positives or negatives below which intervals are wide
+_TIED = 0.1  # share of the pairs that tie from which it is said
+_WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "count", "cases", "exposure", "freq", "frequency")
+
+
+@dataclass(frozen=True)
+class Diagnosis(TabularResult):
+    """What a table supports. ``findings`` are sentences about what looks wrong; ``command`` is what to run next."""
+
+    name: str
+    rows: int
+    columns: Table
+    scores: Table
+    label: str | None
+    pos_label: Any
+    balance: str
+    findings: tuple[str, ...]
+    command: str
+    understood: str = ""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A row for each column."""
+        return [dict(row) for row in self.columns]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        facts = {"name": self.name, "rows": self.rows, "label": self.label, "pos_label": self.pos_label}
+        facts |= {"balance": self.balance, "understood": self.understood or None, "findings": list(self.findings)}
+        return {
+            **facts,
+            "columns": self.to_dicts(),
+            "scores": [dict(row) for row in self.scores],
+            "command": self.command,
+        }
+
+    @property
+    def headline(self) -> str:
+        """How large the table is."""
+        return f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
+
+    def __str__(self) -> str:
+        lines = [self.headline]
+        lines += [f"understood: {self.understood}"] if self.understood else []
+        lines += ["", str(self.columns)]
+        lines += ["", self.balance] if self.balance else []
+        lines += ["", str(self.scores)] if len(self.scores) else []
+        lines += ["", *(f"- {sentence}" for sentence in self.findings)] if self.findings else []
+        return "\n".join([*lines, "", f"next: {self.command}"])
+
+
+def doctor(
+    source: Any,
+    *,
+    label: str | None = None,
+    pos_label: Any = None,
+    query: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Diagnosis:
+    """Say what a table supports, what looks wrong with it, and which command to run next.
+
+    Which columns could be the label, scores, weights, clusters or segments; class balance; ties; indexes, scores that
+    rank the wrong way or are not probabilities, copies, leaks, missing values. Sources and options as for
+    :func:`evaluate_table`.
+    """
+    with _asked(source, query, TextFormat(delimiter, quote, decimal, encoding)) as table:
+        return _Examination(table, label, pos_label, decimal, _file(source)).diagnosis()
+
+
+def _file(source: Any) -> str:
+    return str(source) if isinstance(source, str) or hasattr(source, "__fspath__") else "FILE"
+
+
+@contextmanager
+def _asked(source: Any, query: str | None, text: TextFormat) -> Iterator[DuckTable]:
+    with open_source(source, query, Machine(), text) as table:
+        if isinstance(table, DuckTable):
+            yield table
+            return
+        if not isinstance(table, Frame) or table.native is None:
+            raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
+        import duckdb
+
+        with duckdb.connect() as connection:
+            connection.register("cutline_source", table.native)
+            with open_source(connection.table("cutline_source"), None, Machine(), TextFormat()) as own:
+                yield own
+
+
+class _Examination:
+    def __init__(self, table: DuckTable, label: str | None, pos_label: Any, decimal: str | None, file: str) -> None:
+        self.table, self.pos_label, self.decimal, self.file = table, pos_label, decimal, file
+        self.profiles = profiles(table)
+        self.rows = self.profiles[0].rows
+        self.findings: list[str] = []
+        if label is not None:
+            table.column(label, "label")
+        candidates = [label] if label is not None else label_candidates(table, self.profiles)
+        self.labels = candidates
+        self.label = candidates[0] if len(candidates) == 1 else None
+        free = [p for p in self.profiles if p.name not in candidates]
+        self.scores = score_candidates(free)
+
+    def diagnosis(self) -> Diagnosis:
+        balance = self._balance()
+        self._say_what_is_odd()
+        scores = self._scores()
+        self._say_copies(scores)
+        columns = Table([self._row(profile) for profile in self.profiles], "Columns")
+        understood = "; ".join(self.table.understood)
+        return Diagnosis(
+            self.table.name,
+            self.rows,
+            columns,
+            Table([{key: row[key] for key in row if key != "estimate"} for row in scores], "Scores"),
+            self.label,
+            self.pos_label,
+            balance,
+            tuple(self.findings),
+            self._command(),
+            understood,
+        )
+
+    # --- columns ------------------------------------------------------------------------------------------------------
+
+    def _row(self, p: Profile) -> dict[str, Any]:
+        between = f" from {format_value(p.low)} to {format_value(p.high)}" if p.low == p.low else ""
+        holds = {rules.NUMBER: "numbers", rules.TRUTH: "true and false", rules.WORD: "words"}.get(
+            p.sort, "other values"
+        )
+        holds = ("whole numbers" if p.whole else holds) + between + (f" ({p.notation})" if p.notation else "")
+        return {
+            "column": p.name,
+            "holds": holds,
+            "distinct": p.distinct,
+            "missing": p.missing,
+            "could be": ", ".join(self._roles(p)) or "-",
+        }
+
+    def _roles(self, p: Profile) -> list[str]:
+        if p.is_index:
+            return ["index"]
+        found = ["label"] if p.name in self.labels else []
+        found += ["score"] if p.name in self.scores else []
+        there = max(p.rows - p.missing, 1)
+        if p.is_number and p.low >= 0 and p.name.casefold().strip() in _WEIGHTS:
+            found.append("weight")
+        categories = p.sort == rules.WORD or p.whole or p.sort == rules.TRUTH
+        if categories and 2 <= p.distinct <= _SEGMENTS and p.name not in self.labels:
+            found.append("segment")
+        elif categories and _SEGMENTS < p.distinct <= 0.8 * there:
+            found.append("cluster")
+        elif categories and p.distinct > 0.9 * there and there >= 20 and p.name not in self.scores:
+            found.append("identifier")
+        return found
+
+    # --- what is said -------------------------------------------------------------------------------------------------
+
+    def _balance(self) -> str:
+        """How many of each class; and which class is positive, where that can be told."""
+        if self.label is None:
+            several = f"several columns could be the label: {listed(self.labels)}"
+            none = "no column has two values, so none could be the label"
+            self.findings.append(f"{several if self.labels else none}; say which it is with --label")
+            return ""
+        column = self.table.named[self.label]
+        counted = self.table.rows(
+            f"SELECT CAST({column.sql} AS VARCHAR) AS v, count(*) AS n FROM {self.table.relation} "
+            "GROUP BY v ORDER BY n DESC, v LIMIT 6"
+        )
+        counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
+        shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
+        least = min((n for _, n in counted), default=0)
+        if len(counted) == 2 and least < _FEW:
+            self.findings.append(f"only {least} rows of one class: expect wide intervals")
+        if self.pos_label is None:
+            self._choose_positive([value for value, _ in counted])
+        return f"label {self.label!r}: {shares}"
+
+    def _choose_positive(self, values: Sequence[str]) -> None:
+        texts = sorted(values)
+        numbers = {rules.wanted_number(value) for value in texts}
+        clear = {text.lower() for text in texts} <= {"true", "false"} or numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}
+        if not clear and len(texts) == 2:
+            self.findings.append(
+                f"the labels {listed(texts)} do not say which is positive: the command below takes {texts[-1]!r}; "
+                f"--positive {shlex.quote(texts[0])} takes the other"
+            )
+            self.pos_label = texts[-1]
+
+    def _say_what_is_odd(self) -> None:
+        for p in self.profiles:
+            if p.is_index:
+                name = repr(p.name) if p.name else "the column without a name"
+                self.findings.append(f"{name} only numbers the rows; it is never taken for a score unless you name it")
+            elif p.missing == p.rows:
+                self.findings.append(f"{p.name!r} is empty")
+            elif p.distinct == 1:
+                self.findings.append(f"{p.name!r} has the same value in every row, so it ranks nothing")
+            if 0 < p.missing < p.rows and (p.name == self.label or p.name in self.scores):
+                gone = f"{pluralize(p.missing, 'row')} ({p.missing / p.rows:.1%})"
+                self.findings.append(f"{p.name!r} is missing in {gone}: add --missing drop, or fill it in")
+            if p.is_nearly_number:
+                self.findings.append(f"{p.name!r} holds numbers but for {pluralize(p.strange, 'cell')}; correct them")
+
+    def _scores(self) -> list[dict[str, Any]]:
+        """Each possible score with its AUC, and what looks wrong with it."""
+        from .tables import evaluate_table
+
+        if self.label is None:
+            return []
+        known = {p.name: p for p in self.profiles}
+        found = []
+        for name in self.scores:
+            try:
+                ev = evaluate_table(
+                    self.table,
+                    label=self.label,
+                    score=name,
+                    pos_label=self.pos_label,
+                    missing="drop",
+                    decimal=self.decimal,
+                    measures=["roc_auc"],
+                    progress=False,
+                )
+            except InputError as error:
+                self.findings.append(f"{name!r} cannot be evaluated: {error}")
+                continue
+            auc, ties = ev["roc_auc"], ev.facts["tied_pairs"]
+            kind = self._kind(known[name], ev)
+            found.append(
+                {"score": name, "kind": kind, "auc": auc.value, "low": auc.low, "high": auc.high, "tied_pairs": ties}
+            )
+            self._say_of_score(name, kind, auc, ties, ev.ranking.score)
+        return found
+
+    def _kind(self, p: Profile, ev: Any) -> str:
+        high, low = (float(ev.ranking.score[k]) for k in (0, -1))
+        if low >= 0 and high <= 1:
+            return "probability"
+        if p.notation.startswith("percent") or (low >= 0 and 1 < high <= 100 and not p.whole and high > 20):
+            return "0 to 100"
+        return "signed distance" if low < 0 < high else "score"
+
+    def _say_of_score(self, name: str, kind: str, auc: Any, ties: float, score: Any) -> None:
+        option = "" if self.pos_label is None else ", or take the other label with --positive"
+        if auc.value == 1.0 or auc.value > 0.9995:
+            self.findings.append(
+                f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}: was it made from the label, "
+                "or fitted on these rows?"
+            )
+        elif auc.value == auc.value and auc.high < 0.5:
+            found = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
+            self.findings.append(
+                f"{name!r} ranks significantly worse than chance, {found}; "
+                f"are these scores of the other class? If so, turn them round{option}"
+            )
+        if kind != "probability":
+            low, high = (format_value(float(score[k])) for k in (-1, 0))
+            self.findings.append(
+                f"{name!r} lies between {low} and {high}, so it is not a probability: measures at a threshold "
+                "need --threshold, and measures of probabilities are left out"
+            )
+        if ties > _TIED:
+            self.findings.append(f"{name!r} ties {ties:.0%} of the pairs of a positive and a negative")
+
+    def _say_copies(self, scores: Sequence[dict[str, Any]]) -> None:
+        """Rows that are there twice, and scores that are the same."""
+        table = self.table
+        cells = [c.sql for c in table.columns if not any(p.name == c.name and p.is_identifier for p in self.profiles)]
+        if cells and len(cells) <= 200:
+            counted = f"SELECT count(*) AS n FROM {table.relation} GROUP BY {', '.join(cells)}"
+            ((copies,),) = table.rows(f"SELECT coalesce(sum(n - 1), 0) FROM ({counted})")
+            has_fractions = any(p.is_number and not p.whole for p in self.profiles)
+            if copies and has_fractions:
+                self.findings.append(
+                    f"{pluralize(int(copies), 'row')} repeat another row in every column but identifiers; if they are "
+                    "the same cases, keep one of each"
+                )
+        pairs = [(a, b) for k, a in enumerate(scores) for b in scores[k + 1 :] if a["auc"] == b["auc"]]
+        for a, b in pairs:
+            one, other = (table.named[row["score"]].sql for row in (a, b))
+            if table.count([f"{one} IS DISTINCT FROM {other}"]) == [0]:
+                self.findings.append(f"{a['score']!r} and {b['score']!r} hold the same values")
+
+    def _command(self) -> str:
+        if self.label is None:
+            column = self.labels[0] if self.labels else "COLUMN"
+            return f"cutline doctor {shlex.quote(self.file)} --label {shlex.quote(column)}"
+        usable = self.scores
+        verb = "compare" if len(usable) > 1 else "evaluate"
+        words = ["cutline", verb, self.file, "--label", self.label]
+        words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
+        words += [part for name in usable for part in ("--score", name)] or ["--score", "COLUMN"]
+        holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
+        words += ["--missing", "drop"] if holes else []
+        return " ".join(map(shlex.quote, words))

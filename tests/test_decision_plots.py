@@ -1,0 +1,64 @@
+"""Plots of decisions: what they draw, and the numbers behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cutline as cl
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=300) - 1
+    return rng.random(300) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(-0.5 * z))
+
+
+def test_calibration_is_drawn_with_its_band(data) -> None:
+    y, p, _ = data
+    found = cl.evaluate(y, p, measures=["brier_score"], n_resamples=99).calibration()
+    ax = found.plot()
+    assert ax.get_title(loc="left") == "Calibration of model"
+    assert len(ax.collections) >= 2
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("kind", ["net_benefit", "expected_cost"])
+def test_decision_curves_show_every_model_and_both_extremes(data, kind: str) -> None:
+    from cutline.present.plots import plot_data
+
+    y, p, q = data
+    cmp = cl.compare(y, {"a": p, "b": q}, measures=["roc_auc"], n_resamples=20)
+    ax = cmp.plot(kind)
+    assert len(ax.lines) == 4
+    assert {"everybody", "nobody"} <= {text.get_text() for text in ax.texts}
+    assert len(plot_data(cmp, kind)) == 2 * 99
+    plt.close(ax.figure)
+
+
+def test_stages_and_votes_are_drawn(data) -> None:
+    y, p, q = data
+    s = cl.screen(y, [(q, 0.5), (p, 40)], n_resamples=50)
+    ax = s.plot()
+    assert len(ax.patches) == 6
+    plt.close(ax.figure)
+    rng = np.random.default_rng(1)
+    models = {f"m{k}": p + 0.2 * k * rng.random(300) for k in range(4)}
+    v = cl.selective_voting(y, models, marks=["pem", "average_hit_rate"], n_resamples=10)
+    ax = v.plot()
+    assert f"{v.voters} chosen" in {text.get_text() for text in ax.texts}
+    plt.close(ax.figure)
+
+
+def test_a_histogram_shades_the_errors_at_a_threshold(data) -> None:
+    y, p, _ = data
+    ev = cl.evaluate(y, p, interval=None)
+    ax = ev.plot("histogram", threshold=0.3)
+    words = " ".join(text.get_text() for text in ax.get_legend().get_texts())
+    point = ev.at(threshold=0.3)
+    assert f"false negatives ({1 - point.recall:.0%}" in words
+    assert f"false positives ({point.fpr:.0%}" in words
+    plt.close(ax.figure)

@@ -1,0 +1,143 @@
+"""The doctor: which columns could be what, what looks wrong, what to run next; and rows of case and model."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import cutline as cl
+from test_cli import FAST, refused, run
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """A file with everything that the doctor looks for."""
+    rng = np.random.default_rng(0)
+    n = 400
+    p = rng.random(n)
+    y = rng.random(n) < p
+    lines = [",customer,bought,p,turned,margin,leak,region,visit,same,w"]
+    for k in range(n):
+        word = "yes" if y[k] else "no"
+        leak = y[k] + 0.001 * p[k]
+        cells = [k, 10_000 + k * 7 % 1009, word, f"{100 * p[k]:.1f}%", f"{1 - p[k]:.4f}", f"{4 * p[k] - 2:.3f}"]
+        cells += [f"{leak:.4f}", "NSEW"[k % 4], k % 90, 1, 1 + k % 3]
+        lines.append(",".join(map(str, cells)))
+    lines.append(f"{n},77,,50%,0.5,0.3,0.2,N,3,1,1")
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_what_each_column_could_be(odd: Path) -> None:
+    found = cl.doctor(odd)
+    roles = {row["column"]: row["could be"] for row in found.to_dicts()}
+    assert roles == {
+        "": "index",
+        "customer": "identifier",
+        "bought": "label",
+        "p": "score",
+        "turned": "score",
+        "margin": "score",
+        "leak": "score",
+        "region": "segment",
+        "visit": "cluster",
+        "same": "-",
+        "w": "weight, segment",
+    }
+    assert (found.label, found.pos_label, found.rows) == ("bought", "yes", 401)
+    assert "yes (" in found.balance
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the column without a name only numbers the rows",
+        "the labels 'no', 'yes' do not say which is positive: the command below takes 'yes'",
+        "'bought' is missing in 1 row",
+        "'same' has the same value in every row",
+        "'turned' ranks significantly worse than chance",
+        "'margin' lies between -2.0 and 2.0, so it is not a probability",
+        "'leak' separates the classes (almost) perfectly, AUC 1.0000",
+    ],
+)
+def test_what_looks_wrong(odd: Path, words: str) -> None:
+    findings = [sentence.replace("-1.9990", "-2.0").replace("1.9890", "2.0") for sentence in cl.doctor(odd).findings]
+    assert any(words in sentence for sentence in findings), findings
+
+
+def test_the_command_that_it_gives_runs(odd: Path) -> None:
+    found = json.loads(run("doctor", odd, "--format", "json").stdout)
+    command = shlex.split(found["command"])
+    assert command[:3] == ["cutline", "compare", str(odd)]
+    assert run(*command[1:], "--measure", "roc_auc", *FAST).exit_code == 0
+    text = run("doctor", odd).stdout
+    assert f"Next: {found['command']}" in text
+    assert "understood" not in text
+
+
+def test_copies_frames_and_tables_without_a_label(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame({"y": rng.integers(0, 2, 50), "a": rng.random(50)})
+    frame["b"] = frame["a"]
+    frame = pandas.concat([frame, frame.iloc[:5]])
+    found = cl.doctor(frame)
+    assert any("5 rows repeat another row" in sentence for sentence in found.findings)
+    assert "'a' and 'b' hold the same values" in found.findings
+    assert found.command == "cutline compare FILE --label y --score a --score b"
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n0.5,0.25\n0.75,0.125\n0.1,0.2\n")
+    assert "no column has two values" in run("doctor", path).stdout
+    path.write_text("y,z,p\n1,0,0.5\n0,1,0.25\n1,1,0.75\n")
+    done = run("doctor", path).stdout
+    assert "several columns could be the label: 'y', 'z'" in done
+    assert f"Next: cutline doctor {path} --label y" in done
+    with pytest.raises(cl.InputError, match="cannot be examined"):
+        cl.doctor({"y": [1, 0], "p": [1, 0]})
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """The same scores in rows of case and model, shuffled, and as arrays."""
+    rng = np.random.default_rng(2)
+    n = 120
+    y = rng.integers(0, 2, n)
+    scores = {"tree": rng.random(n).round(3), "net": (0.3 * y + rng.random(n)).round(3)}
+    rows = [f"k{k},{model},{y[k]},{s[k]}" for model, s in scores.items() for k in range(n)]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(["who,model,y,p", *rng.permutation(rows)]) + "\n")
+    return path, {"y": y, **scores}
+
+
+def test_rows_of_case_and_model(long: tuple[Path, dict[str, Any]]) -> None:
+    path, columns = long
+    expected = cl.compare(columns["y"], {m: columns[m] for m in ("tree", "net")}, measures=["roc_auc"], interval=None)
+    asked: dict[str, Any] = {"label": "y", "scores": "p", "model": "model", "case": "who", "measures": ["roc_auc"]}
+    for stream in (True, False):
+        found = cl.compare_table(path, stream=stream, interval=None, **asked)
+        for model in ("tree", "net"):
+            assert found[model]["roc_auc"].value == pytest.approx(expected[model]["roc_auc"].value)
+            assert found[model].facts["rows"] == 120
+    done = run("compare", path, "--label", "y", "--score", "p", "--model", "model", "--case", "who", *FAST)
+    assert "models: 'net', 'tree'" in done.stderr
+
+
+def test_rows_of_case_and_model_that_contradict(long: tuple[Path, dict[str, Any]]) -> None:
+    path, columns = long
+    whole = path.read_text()
+    named = ("compare", path, "--label", "y", "--score", "p", "--model", "model", "--case", "who")
+    assert "needs four columns" in refused(*named[:-2])
+    path.write_text(whole + "k3,tree,1,0.5\n")
+    assert "column 'who' holds 'k3' twice for the model 'tree'" in refused(*named)
+    other = f"k3,net,{columns['y'][3]},"
+    path.write_text(whole.replace(other, f"k3,net,{1 - columns['y'][3]},"))
+    assert "column 'y' differs between the rows of case 'k3'" in refused(*named)
+    path.write_text("\n".join(line for line in whole.splitlines() if not line.startswith(other)) + "\n")
+    assert "column 'net': data row" in refused(*named)
+    assert "119" in run(*named, "--missing", "drop", *FAST).stdout
