@@ -18,6 +18,7 @@ MEASURE = {
     "no missed positives": "average_qrecall",
     "no wasted places": "average_hit_rate",
     "probabilities needed": "brier_score",
+    "rare positives": "average_precision",
     "fewest errors": "error_rate",
 }
 

@@ -10,7 +10,7 @@ import click
 from ..errors import InputError
 from . import options
 from .output import Block, Report, settings_line
-from .speech import spoken
+from .terms import about_file
 
 EXAMPLES = """\b
 Examples:
@@ -96,7 +96,7 @@ def screen(
     with opened(file, reading) as table:
         columns = choose_columns(table, label, names, None, several=len(names) > 1)
         rows = load(table, columns.label, names, None, {"positive": positive, **reading})
-    with spoken(table.name):
+    with about_file(table.name):
         given = [(rows.scores[column], keep) for column, keep in stages]
         made = screen_arrays(rows.positive, given, cost=costs, n_resamples=resamples, **asked)
     facts = facts_of(file, columns, ", ".join(names), {"positive": positive}, rows.dropped)

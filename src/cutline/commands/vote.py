@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .output import Block, Report, settings_line
-from .speech import spoken
+from .terms import about_file
 
 EXAMPLES = """\b
 Examples:
@@ -58,7 +58,7 @@ def vote(
         columns = choose_columns(table, label, list(scores), None, several=True)
         names = list(columns.scores)
         rows = load(table, columns.label, names, None, {"positive": positive, **reading})
-    with spoken(table.name):
+    with about_file(table.name):
         models = {name: rows.scores[name] for name in names}
         made = selective_voting(rows.positive, models, n_resamples=resamples, **asked)
     facts = facts_of(file, columns, ", ".join(names), {"positive": positive}, rows.dropped)
