@@ -92,7 +92,7 @@ def run_uci(report: Report, args: Any) -> None:
         chosen = [one for one in rows if one["what"].endswith(measure)]
         for k, model in enumerate(arbel_uci.MODELS):
             some = [one for one in chosen if f", {model}:" in one["what"]]
-            x, y, bar = ([float(one[key]) for one in some] for key in ("printed", "ours", "spread"))
+            x, y, bar = ([float(one[key] or 0) for one in some] for key in ("printed", "ours", "spread"))
             ax.errorbar(x, y, bar, fmt="o", color=f"C{k}", markersize=4, linewidth=0.8, label=model)
         ax.axline((0.5, 0.5), slope=1, color="grey", linewidth=0.8)
         ax.set_xlabel(f"{measure}, printed (Weka)")

@@ -107,13 +107,12 @@ def rows(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 runs = [one for one in found if (one["set"], one["class"], one["model"]) == (name, which, model)]
                 for measure, printed in PRINTED[place]["rows"][name][model].items():
                     values = np.array([one[measure] for one in runs])
-                    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-                    mean = float(values.mean())
-                    verdict = against_spread(float(printed), mean, max(spread, LEAST_SPREAD), len(values))
+                    mean, spread, verdict = float(values.mean()), None, "not judged: one split has no spread"
+                    if len(values) > 1:
+                        spread = round(float(values.std(ddof=1)), 4)
+                        verdict = against_spread(float(printed), mean, max(spread, LEAST_SPREAD), len(values))
                     what = f"{name}, {which}, {model}: {measure}"
-                    table.append(
-                        row(what, printed, round(mean, 4), round(spread, 4), verdict, first_split=float(values[0]))
-                    )
+                    table.append(row(what, printed, round(mean, 4), spread, verdict, first_split=float(values[0])))
     return table
 
 

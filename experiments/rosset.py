@@ -139,23 +139,28 @@ def exact_errors() -> list[dict[str, Any]]:
     return rows
 
 
-def groups(power: SelectionPower) -> list[tuple[list[str], int]]:
-    """Measures that chose alike on every test set, as one: names, and the column of the first."""
-    found: dict[bytes, tuple[list[str], int]] = {}
-    for k, name in enumerate(power.measures):
-        found.setdefault(power.picked[:, k].tobytes(), ([], k))[0].append(name)
-    return sorted(found.values(), key=lambda group: -power.picked[:, group[1]].mean())
+def groups(powers: Mapping[str, SelectionPower]) -> list[list[str]]:
+    """Measures with the same wins and ties in every round of every design, as one; the best of the first design first.
+
+    In one design alone, measures that have nothing in common may all be right on every test set.
+    """
+    found: dict[bytes, list[str]] = {}
+    first = next(iter(powers.values()))
+    counts = np.concatenate([part for power in powers.values() for part in (power.won, power.shared, power.undecided)])
+    for k, name in enumerate(first.measures):
+        found.setdefault(counts[:, k].tobytes(), []).append(name)
+    return sorted(found.values(), key=lambda names: -first[names[0]].value)
 
 
 def every_measure(powers: Mapping[str, SelectionPower]) -> list[dict[str, Any]]:
-    """How often each measure of the catalogue picks the better model, measures that always agree in one row."""
-    first = next(iter(powers.values()))
-    rows = []
-    for names, k in groups(first):
-        one = first[first.measures[k]]
-        more = {design: round(power[names[0]].value, 4) for design, power in list(powers.items())[1:]}
-        rows.append({"measure": " = ".join(names), next(iter(powers)): round(one.value, 4), **more})
-    return rows
+    """How often each measure of the catalogue picks the better model; those that agree in both designs in one row."""
+    return [
+        {
+            "measure": " = ".join(names),
+            **{design: round(power[names[0]].value, 4) for design, power in powers.items()},
+        }
+        for names in groups(powers)
+    ]
 
 
 def scikit_learn_ratio(seed: int) -> str:
@@ -210,16 +215,15 @@ def draw_tables(report: Report, powers: Mapping[str, SelectionPower], rules: Map
 
 def draw_measures(report: Report, powers: Mapping[str, SelectionPower]) -> None:
     """Every measure as a selector, in both designs."""
-    first = next(iter(powers.values()))
-    found = groups(first)[::-1]
+    found = groups(powers)[::-1]
     figure, ax = new_figure(size=(8.6, 0.27 * len(found) + 1.2))
     for shift, (design, power) in enumerate(powers.items()):
-        estimates = [power[names[0]] for names, _ in found]
+        estimates = [power[names[0]] for names in found]
         y = np.arange(len(found)) + 0.15 - 0.3 * shift
         for at, one in zip(y, estimates, strict=True):
             ax.plot([100 * one.low, 100 * one.high], [at, at], color=f"C{shift}", linewidth=1)
         ax.plot([100 * one.value for one in estimates], y, "o", color=f"C{shift}", markersize=4, label=design)
-    labels = [names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "") for names, _ in found]
+    labels = [names[0] + (f" (+{len(names) - 1})" if len(names) > 1 else "") for names in found]
     ax.set_yticks(range(len(found)), labels, fontsize=8)
     ax.axvline(50, color="grey", linewidth=0.8)
     ax.set_xlabel("test sets on which the better model is picked, %  (line at 50: a coin)")

@@ -18,6 +18,8 @@ import pytest
 pytest.importorskip("sklearn")
 pytest.importorskip("matplotlib")
 
+import cutline as cl
+
 PROJECT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = PROJECT / "experiments"
 SHARED = PROJECT.parent / "shared" / "data"
@@ -107,8 +109,25 @@ def test_rosset_prints_and_writes(rosset: Any) -> None:
         assert list(table(out / f"{name}.csv")[0]) == COLUMNS
     measures = [one["measure"] for one in table(out / "every-measure.csv")]
     assert "roc_auc = gini = taks = average_gain = linear_ranking = pem" in measures
+    assert "average_precision" in measures  # in one design alone it may be right as often as measures unlike it
     assert (out / "tables.png").stat().st_size > 10_000
     assert (out / "every-measure.png").stat().st_size > 10_000
+
+
+def test_measures_share_a_row_only_if_they_agree_in_every_design() -> None:
+    def simulate(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+        x = rng.random((n, 2))
+        return x, rng.random(n) < x[:, 0]
+
+    def power(better: Any) -> Any:
+        models = {"good": better, "bad": lambda x: 1 - x[:, 0]}
+        names = ["roc_auc", "gini", "average_precision"]
+        return cl.selection_power(simulate, models, names, better="good", n_rounds=4, n_sets=25, set_size=40)
+
+    easy, hard = power(lambda x: x[:, 0]), power(lambda x: 1 - x[:, 0] + 0.2 * x[:, 1])
+    rosset = module("rosset")
+    assert rosset.groups({"easy": easy}) == [["roc_auc", "gini", "average_precision"]]  # all right on every set
+    assert rosset.groups({"easy": easy, "hard": hard}) == [["roc_auc", "gini"], ["average_precision"]]
 
 
 def test_exact_errors_of_the_populations() -> None:
@@ -336,6 +355,25 @@ def test_faces_take_any_embeddings() -> None:
     assert population.truth(np.array([60]))[0] == pytest.approx(nearest)
     curve = faces.predict(population, 40, "mixture", 0, 60)
     assert curve[-1] == pytest.approx(nearest, abs=4 * np.sqrt(0.25 / 40))
+
+
+def test_one_split_is_not_judged() -> None:
+    """One value has no spread: a distance in units of the least spread would say z = 136."""
+    uci = module("arbel_uci")
+    values = dict.fromkeys(uci.MEASURES, 0.25)
+    one = [{"set": "iris", "class": c, "split": 0, "model": m, **values} for c in uci.TABLES for m in uci.MODELS]
+    assert {row["verdict"] for row in uci.rows(one)} == {"not judged: one split has no spread"}
+    assert all(row["spread"] is None for row in uci.rows(one))
+    two = [{**row, "split": split} for row in one for split in (0, 1)]
+    assert all("z = " in row["verdict"] for row in uci.rows(two))
+
+
+def test_the_guide_prints_the_definitions_as_they_are_declared(tmp_path: Path) -> None:
+    run("berrar", "--out", str(tmp_path))
+    guide = (EXPERIMENTS.parent / "docs" / "experiments.md").read_text(encoding="utf-8")
+    for one in table(tmp_path / "berrar" / "numbers.csv"):
+        shown = next((line for line in guide.splitlines() if line.startswith(f"| {one['what']} |")), None)
+        assert shown is None or one["definition"].replace("|", "\\|") in shown
 
 
 # --- all -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -50,7 +51,7 @@ def text_of(cmp: cl.Comparison) -> str:
 def page_text(cmp: cl.Comparison, tmp_path: Path) -> str:
     path = tmp_path / "page.html"
     cmp.to_html(path)
-    return " ".join(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8"))).split())
 
 
 @pytest.mark.parametrize("seed", range(24))
