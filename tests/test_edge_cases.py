@@ -15,7 +15,7 @@ from samples import quietly
 NAN, INF = math.nan, math.inf
 REFUSED = "refused"
 
-# The samples of the columns below. Threshold measures are taken at the default threshold 0.5.
+# The samples of the columns below. Threshold measures are taken at 0.5, which must be said where the scores are not probabilities.
 SAMPLES: dict[str, tuple[list[int], list[float]]] = {
     "no positives": ([0, 0, 0, 0], [0.9, 0.6, 0.3, 0.2]),
     "no negatives": ([1, 1, 1, 1], [0.9, 0.6, 0.3, 0.2]),
@@ -91,8 +91,25 @@ CELLS = [(m, c, v) for m, row in TABLE.items() for c, v in zip(SAMPLES, row, str
 
 def call(text: str, y: Any, s: Any) -> float:
     name, _, quota = text.partition("@")
-    options = {} if not quota else {"quota": max(1, len(y)) if quota == "all" else int(quota)}
+    options: dict[str, Any] = {} if not quota else {"quota": max(1, len(y)) if quota == "all" else int(quota)}
+    if cl.measure(name).needs_threshold and not are_probabilities(s):
+        options["threshold"] = 0.5
     return getattr(cl, name)(y, s, **options)
+
+
+def are_probabilities(s: list[float]) -> bool:
+    return all(0 <= one <= 1 for one in s)
+
+
+@pytest.mark.parametrize("name", [m for m in TABLE if "@" not in m and cl.measure(m).needs_threshold])
+@pytest.mark.parametrize("column", ["infinities", "outside 0..1"])
+def test_scores_that_are_not_probabilities_have_no_default_threshold(name: str, column: str) -> None:
+    y, s = SAMPLES[column]
+    with pytest.raises(cl.InputError, match="threshold"):
+        getattr(cl, name)(y, s)
+    row = cl.evaluate(y, s, measures=[name], interval=None)[name]
+    assert math.isnan(row.value)
+    assert "threshold" in row.reason
 
 
 @pytest.mark.parametrize(("name", "column", "expected"), CELLS, ids=[f"{m}-{c}" for m, c, _ in CELLS])
@@ -127,7 +144,7 @@ def test_evaluation_gives_nan_with_a_reason_and_no_warning(name: str, column: st
     text = name.replace("@all", f"@{len(y)}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        row = cl.evaluate(y, s, measures=[text], interval=None)[text]
+        row = cl.evaluate(y, s, threshold=0.5, measures=[text], interval=None)[text]
     if expected is REFUSED or math.isnan(expected):
         assert math.isnan(row.value)
         assert row.reason

@@ -43,6 +43,8 @@ def agree(name: str, case: Case, **options: Any) -> None:
     arguments: dict[str, Any] = dict(options)
     if case.w is not None:
         arguments["sample_weight"] = case.w
+    if name in THRESHOLD and not ((case.s >= 0) & (case.s <= 1)).all():
+        arguments.setdefault("threshold", 0.5)  # scores that are not probabilities have no default
     try:
         expected = ORACLES[name](Data.of(case.y, case.s, case.w), **options)
     except Refused:
