@@ -18,7 +18,7 @@ from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
 from .decide.dominance import Clear, every_lead, family_hull, leads
 from .decide.recommendation import GOALS, Recommendation, recommend
 from .decide.swaps import SwapSet, swaps
-from .errors import InputError
+from .errors import InputError, LengthError, show
 from .evaluation import Evaluation, choose_specs, evaluate_sample
 from .inference import leads as lead_tests
 from .inference import paired as tests
@@ -63,7 +63,7 @@ class Comparison(Models[Evaluation]):
         or not, and the ``share`` of replicates in which it leads (nan where none were drawn).
         """
         if by not in ("quota", "fpr"):
-            raise InputError(f"dominance is by 'quota' or 'fpr', got {by!r}")
+            raise InputError("by", f"is {show(by)}", "use 'quota' or 'fpr'")
         self._need_common_rows("dominance")
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
         if isinstance(self.pairs, tests.RowPairs) and not every:
@@ -98,7 +98,7 @@ class Comparison(Models[Evaluation]):
         """The ROC convex hull of all models: which one at which operating range."""
         for ev in self.evaluations.values():
             if 0 in (ev.ranking.n_pos, ev.ranking.n_neg):
-                raise InputError("the ROC convex hull needs both classes")
+                raise InputError(None, "the ROC convex hull needs both classes")
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
     def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
@@ -178,7 +178,8 @@ class Comparison(Models[Evaluation]):
 
     def _need_common_rows(self, what: str) -> None:
         if not self.paired:
-            raise InputError(f"{what} needs models on the same rows; these were compared with paired=False")
+            said = f"{what} needs models on the same rows, and these were compared with {{paired=False}}"
+            raise InputError(None, said)
 
     def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure, tested as the measure declares."""
@@ -277,7 +278,8 @@ def compare(
     if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame: one model in each column
         scores = {str(name): scores[name] for name in scores.columns}
     if not isinstance(scores, Mapping) or not scores:
-        raise InputError("scores must be a mapping from model name to scores, or a frame, with at least one model")
+        remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
+        raise InputError("scores", "names no model", remedy)
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     settings = Settings(interval, level, n_resamples, seed, bool(stratify), progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
@@ -316,15 +318,15 @@ def _samples(
     samples = {}
     for name, column in scores.items():
         if paired and isinstance(y_true, Mapping):
-            raise InputError("y_true is a mapping: models on rows of their own; say so with paired=False")
+            raise InputError("y_true", "is a mapping: each model has its own rows", "say so with {paired=False}")
         if not paired and (not isinstance(y_true, Mapping) or name not in y_true):
-            raise InputError(f"paired=False needs y_true as a mapping from model to labels, with an entry for {name!r}")
+            said = f"holds no labels for the model {show(name)}, and {{paired=False}} needs them for each"
+            raise InputError("y_true", said, "pass a mapping from model to labels")
         label = y_true if paired else y_true[name]
         try:
             samples[name] = make_sample(label, column, pos_label=pos_label, sample_weight=sample_weight)
         except InputError as error:
-            more = ""
-            if paired and "rows" in str(error) and "but" in str(error):
-                more = "; models on different rows can be compared with paired=False and y_true as a mapping"
-            raise InputError(f"model {name!r}: {error}{more}") from None
+            if paired and isinstance(error, LengthError):
+                error = error.but(remedy=f"{error.remedy}, or give each model its own labels with {{paired=False}}")
+            raise error.but(model=name) from None
     return samples

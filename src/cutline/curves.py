@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.declare import ratio
-from .errors import InputError
+from .errors import InputError, show
 from .kernels.backend import passes
 from .ranking import Ranking
 from .table import Table
@@ -59,7 +59,7 @@ class Curve:
         it by one factor on either side until a share ``level`` of the replicates' curves lies inside everywhere.
         """
         if self.banded is None:
-            raise InputError(f"the {self.name} curve was made without resampling, so it has no band")
+            raise InputError(None, f"the {self.name} curve was made without resampling, so it has no band")
         low, high = float(self.x.min()), float(self.x.max())
         grid = np.linspace(low, high, _GRID)
         if len(self.x) <= _GRID:  # a short curve shows its band at its own points
@@ -142,10 +142,10 @@ _FROM_FIRST_CASE = ("precision_recall", "lift", "hit_rate")
 def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
     """A curve of a ranking, one point for each distinct score (and the empty cut, where it has a value)."""
     if name not in NAMES:
-        raise InputError(f"there is no curve called {name!r}; choose one of {', '.join(NAMES)}")
+        raise InputError("name", f"is {show(name)}, which is not a curve", f"choose one of {', '.join(NAMES)}")
     if ranking.n_pos == 0 or (ranking.n_neg == 0 and name in ("roc", "tpr_fpr")):
         missing = "positive" if ranking.n_pos == 0 else "negative"
-        raise InputError(f"the {name} curve needs both classes, and the sample has no {missing} cases")
+        raise InputError(None, f"the {name} curve needs both classes, and the sample has no {missing} cases")
     hits = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)])
     misses = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)])
     thresholds = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
@@ -170,7 +170,7 @@ def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
 def hull_points(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
     """Vertices of the ROC convex hull as (FPR, TPR), and the threshold of each."""
     if ranking.n_pos == 0 or ranking.n_neg == 0:
-        raise InputError("the ROC convex hull needs both classes")
+        raise InputError(None, "the ROC convex hull needs both classes")
     zero = 0 * ranking.n_pos
     kernels = passes(ranking.rows, weighted=ranking.weighted)
     x, y, used = kernels.hull_of_groups(ranking.pos, ranking.neg, zero, 0 * ranking.n_neg)

@@ -119,7 +119,7 @@ class InputError(ValueError):
     is about no argument (a file that is not there); ``problem`` is then the whole sentence.
 
     ``row`` counts from 0; it is a description where rows have no numbers. ``column`` is the name of a column of a
-    table, said in place of the argument; ``where`` names the file or table.
+    table, said in place of the argument; ``where`` names the file or table, ``model`` the one of several models.
 
     >>> print(InputError("y_score", "is NaN", "drop the row or give it a number", row=3))
     y_score: row 3 is NaN; drop the row or give it a number
@@ -132,18 +132,16 @@ class InputError(ValueError):
     def __init__(
         self,
         argument: str | None,
-        problem: str | None = None,
+        problem: str,
         remedy: str = "",
         *,
         row: int | str | None = None,
         column: str | None = None,
         where: str | None = None,
+        model: str | None = None,
     ) -> None:
-        self.plain = problem is None  # one plain sentence, until every place that raises says its facts
-        if problem is None:
-            argument, problem = None, str(argument).replace("{", "{{").replace("}", "}}")
         self.argument, self.problem, self.remedy = argument, problem, remedy
-        self.row, self.column, self.where = row, column, where
+        self.row, self.column, self.where, self.model = row, column, where, model
         super().__init__(argument, problem, remedy)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -163,9 +161,19 @@ class InputError(ValueError):
             said = f"{subject}: {place} {said}" if subject else f"{place} {said}"
         elif subject:
             said = f"{subject} {said}"
+        if self.model is not None:
+            said = f"model {self.model!r}: {said}"
         if self.where is not None:
             said = f"{self.where}: {said}"
         return f"{said}; {terms.fill(self.remedy)}" if self.remedy else said
+
+    def but(self, **facts: Any) -> InputError:
+        """The same error with some of its facts replaced.
+
+        >>> print(InputError("y_score", "is NaN", row=3).but(model="b"))
+        model 'b': y_score: row 3 is NaN
+        """
+        return type(self)(**(self.__dict__ | facts))
 
     def located(self, columns: Mapping[str, str], where: str | None = None) -> InputError:
         """The same error, said of the columns that the arguments came from, and of the file or table."""
@@ -174,7 +182,16 @@ class InputError(ValueError):
             column = columns.get(self.argument)
         if where is None or (column is None and self.row is None):
             where = self.where
-        return InputError(self.argument, self.problem, self.remedy, row=self.row, column=column, where=where)
+        return self.but(column=column, where=where)
+
+
+class LengthError(InputError):
+    """Columns of different lengths."""
+
+
+def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
+    """Columns that do not belong to the same rows."""
+    return LengthError(argument, f"has {n} rows but {other} has {m}", "pass one value of each for each case")
 
 
 class UndefinedWarning(UserWarning):

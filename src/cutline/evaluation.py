@@ -21,7 +21,7 @@ from .decide.costs import DecisionCurve, decision_curve
 from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
 from .decide.thresholds import Cut, find_cut
-from .errors import InputError
+from .errors import InputError, show
 from .estimate import Estimate
 from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
@@ -70,7 +70,7 @@ class Evaluation(TabularResult):
             alike = (other.options, other.ties, other.threshold) == (spec.options, spec.ties, spec.threshold)
             if other.measure is spec.measure and alike and _same_quota(other, spec, self.ranking.cases):
                 return self.estimates[key]
-        raise InputError(f"{name!r} was not evaluated; pass measures=[…, {name!r}] to evaluate()")
+        raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
 
     def __contains__(self, name: object) -> bool:
         try:
@@ -289,7 +289,7 @@ def choose_specs(
     """The specs that were asked for; without a wish, all that can be read with the given options."""
     if measures is not None:
         if isinstance(measures, str):
-            raise InputError(f"measures must be a list of measure strings; write measures=[{measures!r}]")
+            raise InputError("measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}")
         specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
         return list(dict.fromkeys(specs))
     return list(_every_spec(tuple(all_measures()), threshold, quota))
@@ -491,7 +491,7 @@ def one_vs_rest(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None
     ('a', 1.0)
     """
     if "pos_label" in options:
-        raise InputError("one_vs_rest makes each class positive in turn; it takes no pos_label")
+        raise InputError("pos_label", "does not apply: each class is positive in turn", "leave it out")
     sample = make_class_sample(y_true, score_matrix, classes=classes)
     assert sample.matrix is not None
     evaluations = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from .comparison import Comparison, compare
 from .engines.request import EvaluationRequest
-from .errors import InputError
+from .errors import InputError, show
 from .evaluation import Evaluation, evaluate
 from .inference.settings import INTERVAL, Settings
 from .quotas import check_any_quota
@@ -219,16 +219,17 @@ def _named(scores: Any) -> dict[str, Any]:
     if isinstance(scores, Mapping):
         pairs = [(str(model), column) for model, column in scores.items()]
     elif isinstance(scores, str) or not isinstance(scores, Sequence):
-        raise InputError(f"scores must be a list of column names or a mapping from model to column, got {scores!r}")
+        remedy = "pass a list of column names or a mapping from model to column"
+        raise InputError("scores", f"is {show(scores)}", remedy)
     else:
         pairs = [(str(column), column) for column in scores]
     if not pairs:
-        raise InputError("scores must name at least one column")
+        raise InputError("scores", "names no column", "name at least one")
     named = dict(pairs)
     if len(named) < len(pairs):
         models = [model for model, _ in pairs]
         twice = next(model for model in models if models.count(model) > 1)
-        raise InputError(f"scores names {twice!r} twice; name each model once")
+        raise InputError("scores", f"names {show(twice)} twice", "name each model once")
     return named
 
 

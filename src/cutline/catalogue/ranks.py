@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, show
 from ..ranking import Ranking
 from ..sweep import Sums
 from .declare import Measure, check_prior, declare, known_measure, publish, ratio, withdraw
@@ -233,7 +233,7 @@ def average_precision(s: Sums) -> Any:
 
 def _check_zero(zero_recall_precision: Any = 0) -> None:
     if zero_recall_precision not in (0, 1):
-        raise InputError(f"zero_recall_precision must be 0 (as printed) or 1, got {zero_recall_precision!r}")
+        raise InputError("zero_recall_precision", f"is {show(zero_recall_precision)}", "use 0 (as printed) or 1")
 
 
 _area_under_precision_recall = partial(
@@ -435,7 +435,7 @@ def misclassification_ranking(s: Sums) -> Any:
 
 def _check_g(g: Any) -> None:
     if not callable(g):
-        raise InputError(f"g must be a function of the places 1 … n (worst = 1), got {g!r}")
+        raise InputError("g", f"is {show(g)}", "pass a function of the places 1 … n (worst = 1)")
 
 
 @declare(
@@ -461,10 +461,12 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
     worth = np.asarray(g(places), dtype=np.float64)
     if worth.shape != places.shape:
-        raise InputError(f"g must give one value for each of the {len(places)} places, got shape {worth.shape}")
+        said = f"gives values of shape {worth.shape} for {len(places)} places"
+        raise InputError("g", said, "return one value for each place")
     if not (np.diff(worth) >= 0).all():
         at = int(np.argmin(np.diff(worth) >= 0)) + 1
-        raise InputError(f"g must not decrease: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}")
+        said = f"decreases: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}"
+        raise InputError("g", said, "pass a function that does not decrease")
     # a place that is shared between groups, because rows stand for parts of cases, is worth its share to each
     pos, size = ranking.pos.astype(np.float64), ranking.pos.astype(np.float64) + ranking.neg
     behind = np.append(np.cumsum(size[::-1])[::-1], 0.0)  # cases from each group on, down to the worst

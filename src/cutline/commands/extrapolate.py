@@ -100,7 +100,7 @@ def _check(plot: str | None, until: float | None, method: str) -> None:
     if plot is not None:
         check_extra("plot", "matplotlib")
     if until is not None and not 0.0 < until <= 1.0:
-        raise InputError(f"--until {until:g}: an accuracy lies above 0 and at most at 1")
+        raise InputError("until", f"is {until:g}", "give an accuracy above 0 and at most 1")
     if method != "auto":
         with about_file(""):
             find_method(method)

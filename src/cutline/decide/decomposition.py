@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
-from ..errors import InputError
+from ..errors import InputError, different_lengths
 from ..ranking import midranks, rank
 from ..sample import as_numbers, make_sample
 from ..validate import checked
@@ -31,12 +31,10 @@ def _columns(y_true: Any, y_score: Any, true_probability: Any, pos_label: Any) -
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     truth, low, high = as_numbers(true_probability, "true_probability")
     if len(truth) != len(sample):
-        raise InputError(
-            f"true_probability has {len(truth)} rows but y_score has {len(sample)}: pass one for each case"
-        )
+        raise different_lengths("true_probability", len(truth), "y_score", len(sample))
     if low < 0 or high > 1:
         row = int(np.argmax((truth < 0) | (truth > 1)))
-        raise InputError(f"true_probability: row {row} is {truth[row]:g}; a probability must lie in [0, 1]")
+        raise InputError("true_probability", f"is {truth[row]:g}", "pass probabilities, between 0 and 1", row=row)
     order = np.argsort(truth, kind="stable")  # 5.1–5.3 number the cases by their true probability
     return tuple(a[order].astype(np.float64) for a in (sample.positive, sample.score, truth))
 

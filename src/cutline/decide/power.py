@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import SweepPlan, compute, plan_sweeps, with_defaults
 from ..catalogue.declare import Spec
-from ..errors import InputError, show
+from ..errors import InputError, listed, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
@@ -76,7 +76,7 @@ class SelectionPower:
             return names.index(measure)
         found = [k for k, spec in enumerate(self.specs) if spec.measure.name == measure]
         if len(found) != 1:
-            raise InputError(f"measure {measure!r} is not among those judged here: {', '.join(names)}")
+            raise InputError("measure", f"is {show(measure)}, which was not judged", f"choose one of {listed(names)}")
         return found[0]
 
     def __getitem__(self, measure: str) -> Estimate:
@@ -207,14 +207,14 @@ def selection_power(
             counter.advance()
     names = rounds[0].models
     if any(one.models != names for one in rounds):
-        raise InputError("models must give the same names in the same order in every round")
+        raise InputError("models", "change from round to round", "give the same names in the same order in every round")
     # Scores that are no probabilities in one round leave the probability measures out of all rounds.
     specs = [spec for spec in specs if all(spec in one.values for one in rounds)]
     if not specs:
-        raise InputError("no measure is left that can read these scores; name the measures you want")
+        raise InputError("measures", "can none of them read these scores", "name the measures you want")
     chosen = _better_by(best_by, rounds, names) if better is None else better
     if chosen not in names:
-        raise InputError(f"better={chosen!r} is not among the models {', '.join(names)}")
+        raise InputError("better", f"is {show(chosen)}, which is not a model", f"choose one of {listed(names)}")
     at = names.index(chosen)
     credit = np.array([[_credit(one.values[spec], spec, at) for spec in specs] for one in rounds])
     undecided = np.array([[np.isnan(one.values[spec]).any(axis=0).mean() for spec in specs] for one in rounds])
@@ -268,7 +268,7 @@ def _looked_up(score: NDArray[Any], rows: Any) -> NDArray[Any]:
 
 def _wins(wins: str) -> Wins:
     if wins not in ("half", "strict"):
-        raise InputError(f"wins must be 'half' or 'strict', got {wins!r}")
+        raise InputError("wins", f"is {show(wins)}", "use 'half' or 'strict'")
     return wins  # type: ignore[return-value]
 
 
@@ -295,18 +295,17 @@ class _Design:
         for_training, for_testing = (np.random.default_rng(child) for child in seed.spawn(2))
         models = self.fixed if self.train is None else self.train(for_training)
         if not models:
-            raise InputError("models is empty; pass at least two models")
+            raise InputError("models", "is empty", "pass at least two models")
         cases, labels = self.simulate(for_testing, self.n_sets * self.set_size)
         table: list[dict[Spec, Floats]] = []
         for name, scorer in models.items():
             try:
                 sample = make_sample(labels, scorer(cases))
             except InputError as error:
-                raise InputError(f"model {name!r}: {error}") from None
+                raise error.but(model=name) from None
             if len(sample) != self.n_sets * self.set_size:
-                raise InputError(
-                    f"simulate gave {len(sample)} cases where {self.n_sets * self.set_size} were asked for"
-                )
+                said = f"gave {len(sample)} cases where {self.n_sets * self.set_size} were asked for"
+                raise InputError("simulate", said, "return as many cases as its argument says")
             readable = [s for s in specs if _readable(s, sample, may_skip, name)]
             score = sample.score.astype(np.float64).reshape(self.n_sets, self.set_size)
             table.append(judge_sets(sample.positive.reshape(score.shape), score, readable))
@@ -345,16 +344,16 @@ def _readable(spec: Spec, sample: Any, may_skip: bool, model: str) -> bool:
 
     problem = why_inapplicable(spec.measure, sample)
     if problem and not may_skip:
-        raise InputError(f"model {model!r}: {spec} cannot be read, because {problem}")
+        raise InputError("measures", f"name {spec}, which cannot be computed: {problem}", "leave it out", model=model)
     return not problem
 
 
 def _better_by(goal: Spec, rounds: Sequence[_Round], names: Sequence[str]) -> str:
     if any(goal not in one.values for one in rounds):
-        raise InputError(f"goal={str(goal)!r} cannot read these scores; name the better model with better=…")
+        raise InputError("goal", f"is {goal}, which cannot read these scores", "name the better model with {better}")
     worth = np.mean([[_mean(row) for row in one.values[goal]] for one in rounds], axis=0)
     if np.isnan(worth).any():
-        raise InputError(f"goal={str(goal)!r} is undefined here; name the better model with better=…")
+        raise InputError("goal", f"is {goal}, which has no value here", "name the better model with {better}")
     return names[int(np.argmax(worth if goal.measure.better == "higher" else -worth))]
 
 

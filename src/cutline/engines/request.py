@@ -61,10 +61,9 @@ class Job:
         tolerance = 0.0 if totals.distinct <= KEEP_ALL_SCORES else TOLERANCE
         whole = [spec for spec in specs if spec.measure.part == "ranking"]
         if whole and tolerance:
-            raise InputError(
-                f"{whole[0]} needs every place of the list in memory, and this table has some {totals.distinct:,} "
-                "distinct scores; leave it out, or evaluate a sample of the rows"
-            )
+            many = f"the table has some {totals.distinct:,} distinct scores"
+            said = f"name {whole[0]}, which needs every place in memory, and {many}"
+            raise InputError("measures", said, "leave it out, or evaluate a sample of the rows")
         readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.cases)
         if wishes.settings.interval == "bca":
             raise InputError(

@@ -313,7 +313,7 @@ def swap_test(
             null[k] = difference(rng.random(len(one)) < 0.5)
             counter.advance()
     if np.isnan(observed):
-        raise InputError(f"{measure} is undefined for these models, so there is no difference to test")
+        raise InputError(None, f"{measure} is undefined for these models, so there is no difference to test")
     extreme = int(np.count_nonzero(np.abs(null) >= abs(observed) - 1e-12 * max(1.0, abs(observed))))
     return SwapTest(str(spec), observed, null, (extreme + 1.0) / (n_permutations + 1.0))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import check_applicable, check_threshold, compute, compute_one, plan_sweeps, why_undefined
 from ..catalogue.declare import Spec, parse_measure
-from ..errors import InputError
+from ..errors import InputError, show
 from ..progress import Progress
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample
@@ -91,16 +91,21 @@ class PermutationTest:
 def as_statistic(measure: Any, better: str | None) -> tuple[Statistic, str, Better]:
     """A measure string or a function of your own, its name, and which way is better."""
     if better not in (None, "higher", "lower"):
-        raise InputError(f"better must be 'higher' or 'lower', got {better!r}")
+        raise InputError("better", f"is {show(better)}", "use 'higher' or 'lower'")
     if callable(measure) and not hasattr(measure, "measure"):
         return measure, getattr(measure, "__name__", "statistic"), better or "higher"  # type: ignore[return-value]
     spec = parse_measure(measure)
     if spec.measure.family == "other":
-        raise InputError(f"{spec.measure.name} does not read one score for each case; name another measure")
+        raise InputError(
+            "measure", f"is {spec.measure.name}, which does not read one score for each case", "name another"
+        )
     if spec.measure.needs_quota and spec.quota is None:
-        raise InputError(f"{spec.measure.name} needs a quota: write '{spec.measure.name}@200' or '…@5%'")
+        one = spec.measure.name
+        raise InputError("measure", f"is {one}, which needs a quota", f"write '{one}@200' or '{one}@5%'")
     if better not in (None, spec.measure.better):
-        raise InputError(f"{spec.measure.name} is better {spec.measure.better}; leave out better={better!r}")
+        raise InputError(
+            "better", f"is {show(better)}, but {spec.measure.name} is better {spec.measure.better}", "leave it out"
+        )
     return spec, str(spec), spec.measure.better
 
 
@@ -115,9 +120,11 @@ def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:
     """A permutation without a value leaves the p-value without a meaning."""
     bad = np.isnan(null)
     if bad.any():
+        told = f"{int(bad.sum())} of {len(null)} permutations ({why}), first in permutation {int(np.argmax(bad))}"
         raise InputError(
-            f"{name} has no value in {int(bad.sum())} of {len(null)} permutations ({why}), first in permutation "
-            f"{int(np.argmax(bad))}; use a measure, threshold or quota at which it always has one"
+            "measure",
+            f"is {name}, which has no value in {told}",
+            "use a measure, threshold or quota that always has one",
         )
 
 
@@ -157,7 +164,7 @@ def label_permutation_test(
     else:
         observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
     if observed != observed:
-        raise InputError(f"{name} has no value on this sample ({why}), so there is nothing to test")
+        raise InputError("measure", f"is {name}, which has no value on this sample ({why})", "use one that has")
     if not isinstance(statistic, Spec):
         null = _null_of_function(statistic, sample, m, seed, progress)
     elif statistic.measure.part == "ranking" or statistic.ties != "expected":

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, different_lengths
 from ..kernels.backend import SMALL, replicates
 from ..kernels.layout import Drawing, Rows, Wanted
 from ..progress import Progress
@@ -76,12 +76,12 @@ def cluster_codes(clusters: Any, sample: Sample) -> tuple[NDArray[np.int32], int
     labels = as_column(clusters, "clusters")
     expected = len(sample) if sample.source_rows is None else None
     if expected is not None and len(labels) != expected:
-        raise InputError(f"clusters has {len(labels)} rows but y_score has {expected}: pass one group for each case")
+        raise different_lengths("clusters", len(labels), "y_score", expected)
     if sample.source_rows is not None:
         labels = labels[sample.source_rows]
     distinct, codes = np.unique(labels, return_inverse=True)
     if len(distinct) < 2:
-        raise InputError("clusters holds a single cluster; resampling needs at least two")
+        raise InputError("clusters", "holds a single cluster", "give at least two: they are resampled")
     return codes.astype(np.int32), len(distinct)
 
 

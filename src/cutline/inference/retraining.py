@@ -22,7 +22,7 @@ from ..catalogue.class_compute import ClassTotals
 from ..catalogue.classes import ClassSpec, parse_class_measure, why_inapplicable_to_classes
 from ..catalogue.declare import Measure, Spec
 from ..class_sample import codes_of, make_class_sample
-from ..errors import InputError, UndefinedWarning
+from ..errors import InputError, UndefinedWarning, different_lengths, listed, show
 from ..estimate import Estimate, Interval
 from ..progress import Progress
 from ..sample import as_column, make_sample
@@ -250,7 +250,8 @@ def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tu
     """Scores for the positive class, and the model's own boundary between the classes on their scale."""
     classes = list(getattr(model, "classes_", np.unique(labels)))
     if positive_label not in classes:
-        raise InputError(f"the estimator does not know the class {positive_label!r}; its classes are {classes!r}")
+        said = f"does not know the class {show(positive_label)}: it was fitted to {listed(classes)}"
+        raise InputError("estimator", said, "fit it to rows of both classes")
     at = classes.index(positive_label)
     if hasattr(model, "predict_proba"):
         return np.ascontiguousarray(np.asarray(model.predict_proba(x))[:, at]), 0.5
@@ -268,7 +269,7 @@ def _labels(y: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any], NDArra
     try:
         return labels, make_sample(labels, np.zeros(len(labels)), pos_label=pos_label).positive
     except InputError as error:
-        raise InputError(str(error).replace("y_true", argument)) from None
+        raise error.but(argument=argument) from None
 
 
 def _length(x: Any) -> int:
@@ -284,13 +285,14 @@ def _take(x: Any, rows: NDArray[np.intp]) -> Any:
 
 def _same_length(x: Any, y: NDArray[Any], x_name: str, y_name: str) -> None:
     if _length(x) != len(y):
-        raise InputError(f"{x_name} has {_length(x)} rows but {y_name} has {len(y)}: pass one label for each case")
+        raise different_lengths(x_name, _length(x), y_name, len(y))
 
 
 def _check_estimator(estimator: Any) -> None:
     answers = ("predict_proba", "decision_function", "predict")
     if not hasattr(estimator, "fit") or not any(hasattr(estimator, a) for a in answers):
-        raise InputError(f"estimator must have fit and one of {', '.join(answers)}; got {type(estimator).__name__}")
+        said = f"is of type {type(estimator).__name__}, which cannot be fitted"
+        raise InputError("estimator", said, f"pass one that has fit and one of {', '.join(answers)}")
 
 
 def _jobs(n_jobs: int) -> int:

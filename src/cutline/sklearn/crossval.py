@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import _safe_indexing
 
 from ..catalogue.declare import Spec
-from ..errors import InputError
+from ..errors import InputError, different_lengths
 from ..estimate import Estimate
 from ..evaluation import Evaluation, choose_specs, evaluate, evaluation_of, obstacle_of
 from ..inference.evidence import Rows
@@ -41,7 +41,8 @@ class Fold:
 def read_folds(cv_results: Mapping[str, Any], X: Any, y: Any, *, pos_label: Any, response_method: Any) -> list[Fold]:
     """Score the test rows of each split with the estimator of that split."""
     if "estimator" not in cv_results or "indices" not in cv_results:
-        raise InputError("cv_results must come from cross_validate(…, return_estimator=True, return_indices=True)")
+        remedy = "call cross_validate(…, return_estimator=True, return_indices=True)"
+        raise InputError("cv_results", "holds no estimators or no indices", remedy)
     labels = as_column(y, "y")
     folds = []
     splits = zip(cv_results["indices"]["train"], cv_results["indices"]["test"], strict=True)
@@ -97,7 +98,8 @@ class CrossValidation(TabularResult):
         from ..present.plots import plot
 
         if pooled and self.pooled is None:
-            raise InputError("rows are tested more than once, so there is no pooled evaluation; plot the folds")
+            said = "cannot be drawn: rows are tested more than once, so there is no pooled evaluation"
+            raise InputError("pooled", said, "plot the folds")
         return plot(self.pooled if pooled else self, kind, ax=ax, **options)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -226,12 +228,11 @@ def evaluate_cv(
     cut = folds[0].boundary if threshold is None else threshold
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != len(as_column(y, "y")):
-        raise InputError(f"sample_weight has {len(weights)} rows but y has {len(as_column(y, 'y'))}")
+        raise different_lengths("sample_weight", len(weights), "y", len(as_column(y, "y")))
     specs = choose_specs(measures, threshold=cut, quota=quota)
     if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
-        raise InputError(
-            "a quota in rows means one thing in a fold and another in the whole; give a share, such as 0.05 or '@5%'"
-        )
+        said = "counts rows, which mean one thing in a fold and another in the whole"
+        raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
     title = type(estimator).__name__ if name is None else name
     evaluations = tuple(
         evaluate(

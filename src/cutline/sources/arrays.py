@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, different_lengths
 from . import rules
 
 Codes = NDArray[np.intp]
@@ -79,11 +79,6 @@ def make_sample(
     score = score[kept]
     cluster, lot = (None if codes is None else number(codes[kept]) for codes in (cluster, lot))
     return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, cluster, lot)
-
-
-def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
-    """Columns that do not belong to the same rows."""
-    return InputError(argument, f"has {n} rows but {other} has {m}", "pass one value of each for each case")
 
 
 def as_column(values: Any, argument: str) -> NDArray[Any]:

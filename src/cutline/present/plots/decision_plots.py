@@ -65,7 +65,7 @@ def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: An
         ax.plot(made.x, made.net_benefit, label=ev.name, **line_style(k))
         lines.append((ev.name, made.x, made.net_benefit))
     if made is None:
-        raise InputError("there is no model to draw")
+        raise InputError(None, "there is no model to draw")
     reference(ax, made.x, made.treat_all, dashed=True)
     reference(ax, made.x[[0, -1]], [0.0, 0.0])
     top = max(float(np.max(y)) for *_, y in lines)
@@ -90,7 +90,7 @@ def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: 
         ax.plot(made.x, made.expected_cost, label=ev.name, **line_style(k))
         lines.append((ev.name, made.x, made.expected_cost))
     if made is None:
-        raise InputError("there is no model to draw")
+        raise InputError(None, "there is no model to draw")
     reference(ax, made.x, made.treat_all_cost, dashed=True)
     reference(ax, made.x, made.treat_none_cost)
     top = max(float(np.max(y)) for *_, y in lines)
@@ -156,7 +156,7 @@ def voting(ax: Any, result: Any) -> None:
         best = int(np.nanargmax(scaled))
         ax.plot(x[best], scaled[best], "o", color=colour(k), markersize=6)
     if not lines:
-        raise InputError("no mark varies with the number of models, so there is nothing to draw")
+        raise InputError(None, "no mark varies with the number of models, so there is nothing to draw")
     ax.axvline(result.voters, color=GREY, linewidth=1.0, linestyle=(0, (1.5, 2)))
     say_beside(ax, result.voters, 0.02, f"{result.voters} chosen", xytext=(4, 0))
     ax.set(xlim=(1, max(2.0, float(x[-1]))), ylim=(-0.03, 1.05))
