@@ -92,7 +92,7 @@ def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
     said = refused("evaluate", path, "--label", "y", "--score", "p")
     assert said == "na.csv: column 'p': data row 58 is 'n/a', which is not a number; correct it or drop the row"
     path.write_text('y;p\n1;"0,9"\n0;"0,123"\n')
-    assert "understood: delimiter ;; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
+    assert "understood: delimiter ';'; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])

@@ -88,7 +88,7 @@ def test_copies_frames_and_tables_without_a_label(tmp_path: Path) -> None:
     frame["b"] = frame["a"]
     frame = pandas.concat([frame, frame.iloc[:5]])
     found = cl.doctor(frame)
-    assert any("5 rows repeat another row" in sentence for sentence in found.findings)
+    assert any("5 rows repeat another row in every column" in sentence for sentence in found.findings)
     assert "'a' and 'b' hold the same values" in found.findings
     assert found.command == "cutline compare FILE --label y --score a --score b"
     path = tmp_path / "t.csv"
@@ -100,6 +100,46 @@ def test_copies_frames_and_tables_without_a_label(tmp_path: Path) -> None:
     assert f"Next: cutline doctor {path} --label y" in done
     with pytest.raises(cl.InputError, match="cannot be examined"):
         cl.doctor({"y": [1, 0], "p": [1, 0]})
+
+
+def test_distinct_values_are_counted_and_rounded_scores_are_no_copies(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    lines = [f"#{k},{rng.integers(0, 2)},{rng.random():.1f}" for k in range(997)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,y,p", *lines]) + "\n")
+    found = cl.doctor(path)
+    assert {row["column"]: row["distinct"] for row in found.to_dicts()} == {"id": 997, "y": 2, "p": 11}
+    assert not any("repeat" in sentence for sentence in found.findings)
+
+
+@pytest.mark.parametrize(("words", "positive"), [(("no", "yes"), "yes"), (("ja", "nein"), "ja"), (("b", "g"), "b")])
+def test_the_positive_label_it_suggests_says_yes_or_is_the_rarer(words: tuple[str, str], positive: str) -> None:
+    rng = np.random.default_rng(4)
+    common, rare = [word for word in words if word != positive], positive
+    frame = pandas.DataFrame({"y": rng.permutation([*common * 80, *[rare] * 20]), "p": rng.random(100)})
+    found = cl.doctor(frame)
+    assert found.pos_label == positive
+    assert any(f"the command below takes {positive!r}" in sentence for sentence in found.findings)
+
+
+def test_inputs_beside_probabilities_stay_out_of_the_command(odd: Path) -> None:
+    found = cl.doctor(odd)
+    assert "--score p --score turned" in found.command
+    assert "margin" not in found.command
+    assert any("add --score for 'margin', 'leak' if models gave them" in sentence for sentence in found.findings)
+    assert any("'w' may say how many cases a row stands for: add --weight w" in s for s in found.findings)
+
+
+def test_several_classes_are_seen_as_evaluate_sees_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    frame = pandas.DataFrame(rng.dirichlet(np.ones(3), 60), columns=["p_cat", "p_dog", "p_owl"])
+    frame.insert(0, "animal", rng.choice(["cat", "dog", "owl"], 60))
+    path = tmp_path / "animals.csv"
+    frame.to_csv(path)
+    found = cl.doctor(path)
+    assert (found.label, found.command) == ("animal", f"cutline evaluate {path} --label animal")
+    assert any("several classes" in sentence for sentence in found.findings)
+    assert "the right class for" in run(*shlex.split(found.command)[1:], *FAST).stdout
 
 
 @pytest.fixture
@@ -126,6 +166,10 @@ def test_rows_of_case_and_model(long: tuple[Path, dict[str, Any]]) -> None:
             assert found[model].facts["rows"] == 120
     done = run("compare", path, "--label", "y", "--score", "p", "--model", "model", "--case", "who", *FAST)
     assert "models: 'net', 'tree'" in done.stderr
+    suggested = cl.doctor(path)
+    assert suggested.command == f"cutline compare {path} --label y --case who --model model --score p"
+    assert [row["could be"] for row in suggested.to_dicts()] == ["case", "model", "label", "score"]
+    assert "120 rows" in run(*shlex.split(suggested.command)[1:], *FAST).stdout
 
 
 def test_rows_of_case_and_model_that_contradict(long: tuple[Path, dict[str, Any]]) -> None:

@@ -135,7 +135,7 @@ def test_numbers_and_words_that_are_kept_as_text(tmp_path: Path) -> None:
     words.write_text("y;p\n1;0,5\n0;0,3\n")
     comma = evaluate_table(words, **PLAIN)
     assert comma["brier_score"].value == pytest.approx((0.5**2 + 0.3**2) / 2)
-    assert comma.facts["understood"] == "delimiter ;; score 'p' as decimal comma"
+    assert comma.facts["understood"] == "delimiter ';'; score 'p' as decimal comma"
     words.write_text("y;p\n1;0.5\n0;0,3\n")
     assert "data row 2 is '0,3', which is not a number; write a decimal point" in said(words)
 

@@ -159,10 +159,10 @@ def test_a_file_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (
             "y;p;c\n1;0,9;Köln\n0;0,25;x\n",
             "latin-1",
-            "encoding Latin-1 (Windows-1252); delimiter ;; score 'p' as decimal comma",
+            "encoding Latin-1 (Windows-1252); delimiter ';'; score 'p' as decimal comma",
         ),
         ("y\tp\n1\t90 %\n0\t9.7%\n", "utf-8", "delimiter tab; score 'p' as percent"),
-        ("y|p\n1|0.9\n0|0.2\n", "utf-8", "delimiter |"),
+        ("y|p\n1|0.9\n0|0.2\n", "utf-8", "delimiter '|'"),
         ("'y','p'\n'1','0.9'\n'0','0.2'\n", "utf-8", "quote '"),
         ("y,p\r\n1,0.9\r\n0,0.2\r\n", "utf-8", ""),
         ("y,p\r\n1,0.9\n0,0.2\r\n", "utf-8", ""),

@@ -19,7 +19,7 @@ from .decide.dominance import Clear, every_lead, family_hull, leads
 from .decide.recommendation import GOALS, Recommendation, recommend
 from .decide.swaps import SwapSet, swaps
 from .errors import InputError, LengthError, show
-from .evaluation import Evaluation, choose_specs, evaluate_sample
+from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of
 from .inference import leads as lead_tests
 from .inference import paired as tests
 from .inference.evidence import Rows
@@ -53,6 +53,11 @@ class Comparison(Models[Evaluation]):
     def paired(self) -> bool:
         """Whether the models were compared on the same cases."""
         return self.pairs.paired
+
+    @property
+    def notices(self) -> list[str]:
+        """What looks wrong with the scores of these models, each in one sentence with what to try."""
+        return notices_of(list(self.evaluations.values()))
 
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
         """From which quota (or false positive rate) to which one model clearly leads; elsewhere "no clear leader".
@@ -209,6 +214,7 @@ class Comparison(Models[Evaluation]):
             "threshold": self.threshold,
             "paired": self.paired,
             "margin": self.margin,
+            "notices": self.notices,
             "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],

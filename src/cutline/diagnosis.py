@@ -10,6 +10,7 @@ from typing import Any
 
 from .errors import InputError, listed
 from .sources import rules
+from .sources.class_tables import ClassColumns, find_class_columns
 from .sources.columns import Profile, label_candidates, profiles, score_candidates
 from .sources.doors import open_source
 from .sources.duckdb import DuckTable, Machine
@@ -20,6 +21,8 @@ from .table import Table, TabularResult, format_value, pluralize
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
+_EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
+_AFFIRMATIVE = ("yes", "y", "true", "t", "positive", "pos", "+", "ja", "j", "oui", "o", "si", "sí", "sì", "sim", "tak")
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "count", "cases", "exposure", "freq", "frequency")
 
 
@@ -114,14 +117,47 @@ class _Examination:
         self.table, self.pos_label, self.decimal, self.file = table, pos_label, decimal, file
         self.profiles = profiles(table)
         self.rows = self.profiles[0].rows
+        if self.rows <= _EXACT:
+            self.profiles = profiles(table, exact=True)
         self.findings: list[str] = []
         if label is not None:
             table.column(label, "label")
+        self.classes = self._several_classes(label) if pos_label is None else None
         candidates = [label] if label is not None else label_candidates(table, self.profiles)
+        if self.classes is not None:
+            candidates = [self.classes.label]
+        self.long = None if self.classes is not None else self._case_and_model(candidates)
+        if self.long is not None:
+            candidates = [name for name in candidates if name not in self.long]
         self.labels = candidates
         self.label = candidates[0] if len(candidates) == 1 else None
-        free = [p for p in self.profiles if p.name not in candidates]
-        self.scores = score_candidates(free)
+        free = [p for p in self.profiles if p.name not in (*candidates, *(self.long or ()))]
+        self.scores = list(self.classes.scores) if self.classes is not None else score_candidates(free)
+        self.chosen = self.scores  # for the command
+
+    def _several_classes(self, label: str | None) -> ClassColumns | None:
+        try:
+            return find_class_columns(self.table, label, None, None)
+        except InputError:  # several columns could be the label of several classes
+            return None
+
+    def _case_and_model(self, labels: Sequence[str]) -> tuple[str, str] | None:
+        """The columns of case and model, where every case has one row for each model and one label."""
+        whole = [p for p in self.profiles if not (p.is_number and not p.whole) and not p.missing and not p.is_index]
+        models = [p for p in whole if p.sort == rules.WORD and 2 <= p.distinct <= _SEGMENTS]
+        for model in models:
+            for case in whole:
+                if case is model or case.distinct * model.distinct != self.rows:
+                    continue
+                one, other = (self.table.named[p.name].sql for p in (case, model))
+                same = [self.table.named[name].sql for name in labels if name not in (case.name, model.name)]
+                changes = " OR ".join(
+                    [f"count(DISTINCT {other}) < {model.distinct}"] + [f"count(DISTINCT {cell}) > 1" for cell in same]
+                )
+                odd = f"SELECT 1 FROM {self.table.relation} GROUP BY {one} HAVING {changes} LIMIT 1"
+                if same and not self.table.rows(odd):
+                    return case.name, model.name
+        return None
 
     def diagnosis(self) -> Diagnosis:
         balance = self._balance()
@@ -162,6 +198,8 @@ class _Examination:
     def _roles(self, p: Profile) -> list[str]:
         if p.is_index:
             return ["index"]
+        if self.long is not None and p.name in self.long:
+            return ["case" if p.name == self.long[0] else "model"]
         found = ["label"] if p.name in self.labels else []
         found += ["score"] if p.name in self.scores else []
         there = max(p.rows - p.missing, 1)
@@ -180,6 +218,11 @@ class _Examination:
 
     def _balance(self) -> str:
         """How many of each class; and which class is positive, where that can be told."""
+        if self.long is not None:
+            case, model = self.long
+            self.findings.append(
+                f"each case ({case!r}) has a row for each model ({model!r}): the command below compares the models"
+            )
         if self.label is None:
             several = f"several columns could be the label: {listed(self.labels)}"
             none = "no column has two values, so none could be the label"
@@ -191,24 +234,30 @@ class _Examination:
             "GROUP BY v ORDER BY n DESC, v LIMIT 6"
         )
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
+        if self.classes is not None:
+            self.findings.append(f"several classes: {self.classes.found_by} ({listed(self.classes.scores, 4)})")
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
         if len(counted) == 2 and least < _FEW:
             self.findings.append(f"only {least} rows of one class: expect wide intervals")
         if self.pos_label is None:
             self._choose_positive([value for value, _ in counted])
-        return f"label {self.label!r}: {shares}"
+        more = self.classes is not None and len(self.classes.classes) > len(counted)
+        return f"label {self.label!r}: {shares}{', …' if more else ''}"
 
     def _choose_positive(self, values: Sequence[str]) -> None:
+        """Suggest a positive label, values coming with the most frequent first: a word for yes, else the rarer one."""
         texts = sorted(values)
         numbers = {rules.wanted_number(value) for value in texts}
         clear = {text.lower() for text in texts} <= {"true", "false"} or numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}
         if not clear and len(texts) == 2:
+            yes = [text for text in texts if text.casefold() in _AFFIRMATIVE]
+            self.pos_label = yes[0] if len(yes) == 1 else values[-1]
+            (other,) = (text for text in texts if text != self.pos_label)
             self.findings.append(
-                f"the labels {listed(texts)} do not say which is positive: the command below takes {texts[-1]!r}; "
-                f"--positive {shlex.quote(texts[0])} takes the other"
+                f"the labels {listed(texts)} do not say which is positive: the command below takes "
+                f"{self.pos_label!r}; --positive {shlex.quote(other)} takes the other"
             )
-            self.pos_label = texts[-1]
 
     def _say_what_is_odd(self) -> None:
         for p in self.profiles:
@@ -222,6 +271,8 @@ class _Examination:
             if 0 < p.missing < p.rows and (p.name == self.label or p.name in self.scores):
                 gone = f"{pluralize(p.missing, 'row')} ({p.missing / p.rows:.1%})"
                 self.findings.append(f"{p.name!r} is missing in {gone}: add --missing drop, or fill it in")
+            if "weight" in self._roles(p):
+                self.findings.append(f"{p.name!r} may say how many cases a row stands for: add --weight {p.name} then")
             if p.is_nearly_number:
                 self.findings.append(f"{p.name!r} holds numbers but for {pluralize(p.strange, 'cell')}; correct them")
 
@@ -229,7 +280,7 @@ class _Examination:
         """Each possible score with its AUC, and what looks wrong with it."""
         from .tables import evaluate_table
 
-        if self.label is None:
+        if self.label is None or self.classes is not None or self.long is not None:
             return []
         known = {p.name: p for p in self.profiles}
         found = []
@@ -254,6 +305,13 @@ class _Examination:
                 {"score": name, "kind": kind, "auc": auc.value, "low": auc.low, "high": auc.high, "tied_pairs": ties}
             )
             self._say_of_score(name, kind, auc, ties, ev.ranking.score)
+        probabilities = [row["score"] for row in found if row["kind"] == "probability"]
+        if probabilities and len(probabilities) < len(self.scores):
+            others = [name for name in self.scores if name not in probabilities]
+            self.findings.append(
+                f"the command below takes the probabilities; add --score for {listed(others)} if models gave them"
+            )
+            self.chosen = probabilities
         return found
 
     def _kind(self, p: Profile, ev: Any) -> str:
@@ -289,15 +347,15 @@ class _Examination:
     def _say_copies(self, scores: Sequence[dict[str, Any]]) -> None:
         """Rows that are there twice, and scores that are the same."""
         table = self.table
-        cells = [c.sql for c in table.columns if not any(p.name == c.name and p.is_identifier for p in self.profiles)]
-        if cells and len(cells) <= 200:
+        cells = [c.sql for c in table.columns if not any(p.name == c.name and p.is_index for p in self.profiles)]
+        fractions = [p for p in self.profiles if p.is_number and not p.whole]  # one rounded score repeats by itself
+        if len(fractions) > 1 and len(cells) <= 200:
             counted = f"SELECT count(*) AS n FROM {table.relation} GROUP BY {', '.join(cells)}"
             ((copies,),) = table.rows(f"SELECT coalesce(sum(n - 1), 0) FROM ({counted})")
-            has_fractions = any(p.is_number and not p.whole for p in self.profiles)
-            if copies and has_fractions:
+            if copies:
                 self.findings.append(
-                    f"{pluralize(int(copies), 'row')} repeat another row in every column but identifiers; if they are "
-                    "the same cases, keep one of each"
+                    f"{pluralize(int(copies), 'row')} repeat another row in every column; if they are the same cases, "
+                    "keep one of each"
                 )
         pairs = [(a, b) for k, a in enumerate(scores) for b in scores[k + 1 :] if a["auc"] == b["auc"]]
         for a, b in pairs:
@@ -309,11 +367,13 @@ class _Examination:
         if self.label is None:
             column = self.labels[0] if self.labels else "COLUMN"
             return f"cutline doctor {shlex.quote(self.file)} --label {shlex.quote(column)}"
-        usable = self.scores
-        verb = "compare" if len(usable) > 1 else "evaluate"
-        words = ["cutline", verb, self.file, "--label", self.label]
+        usable = self.chosen
+        several = self.long is not None or (len(usable) > 1 and self.classes is None)
+        words = ["cutline", "compare" if several else "evaluate", self.file, "--label", self.label]
         words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
-        words += [part for name in usable for part in ("--score", name)] or ["--score", "COLUMN"]
+        words += [] if self.long is None else ["--case", self.long[0], "--model", self.long[1]]
+        if self.classes is None:
+            words += [part for name in usable for part in ("--score", name)] or ["--score", "COLUMN"]
         holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
         words += ["--missing", "drop"] if holes else []
         return " ".join(map(shlex.quote, words))

@@ -21,7 +21,7 @@ from .decide.costs import DecisionCurve, decision_curve
 from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
 from .decide.thresholds import Cut, find_cut
-from .errors import InputError, show
+from .errors import PYTHON, InputError, Terms, show, verbatim
 from .estimate import Estimate
 from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
@@ -31,6 +31,8 @@ from .ranking import Ranking
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .validate import checked
+
+_NO_THRESHOLD = "the scores are not probabilities, so there is no default threshold: give one"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +99,12 @@ class Evaluation(TabularResult):
     @property
     def notices(self) -> list[str]:
         """What looks wrong with these scores, each in one sentence with what to try."""
-        auc = self.estimates.get("roc_auc")
-        if auc is None or not auc.high < 0.5:
-            return []
-        low, high = map(format_value, auc.interval)
-        ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
-        return [
-            f"{self.name} ranks significantly worse than chance ({ends}): are these scores of the other class? "
-            "Try the other label as the positive one, or the scores with their sign changed."
-        ]
+        return notices_of([self])
+
+    @property
+    def lacks_threshold(self) -> bool:
+        """Whether measures at a threshold have no value because these scores have no default threshold."""
+        return any(e.reason == _NO_THRESHOLD for e in self.estimates.values())
 
     @checked
     def at(
@@ -283,6 +282,32 @@ class Evaluation(TabularResult):
         return evaluation_html(self, *self._reading_rows(), self._headline())
 
 
+def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:
+    """What looks wrong with the scores of some models, in the terms of a front end."""
+    found = []
+    for ev in evaluations:
+        auc = ev.estimates.get("roc_auc")
+        if auc is not None and auc.high < 0.5:
+            low, high = map(format_value, auc.interval)
+            ends = f"AUC {format_value(auc.value)}, {auc.level:.0%} interval {low} to {high}"
+            found.append(
+                f"{verbatim(ev.name)} ranks significantly worse than chance ({ends}): are these scores of the other "
+                "class? Try the other label as the positive one ({pos_label}), or the scores with their sign changed."
+            )
+    cutless = [ev for ev in evaluations if ev.lacks_threshold]
+    if cutless:
+        ends = ", ".join(
+            f"{verbatim(ev.name)} {format_value(float(ev.ranking.score[-1]))} to "
+            f"{format_value(float(ev.ranking.score[0]))}"
+            for ev in cutless
+        )
+        found.append(
+            f"Not probabilities ({ends}), so there is no default threshold: recall, precision and whatever else needs "
+            "one have no value. Set one with {threshold}, or a number of places with {quota}."
+        )
+    return [terms.fill(sentence) for sentence in found]
+
+
 def choose_specs(
     measures: Sequence[Any] | None, *, threshold: float | None, quota: int | float | Quotas | None
 ) -> list[Spec]:
@@ -413,7 +438,7 @@ def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default:
     """Why a measure cannot be read from a sample, or should not be where it was not asked for."""
     one = spec.measure
     if one.needs_threshold and spec.threshold is None and threshold is None:
-        return "the scores are not probabilities, so there is no default threshold: give one"
+        return _NO_THRESHOLD
     if by_default and one.scores == "distance" and sample.are_probabilities:
         return f"the scores look like probabilities; {one.title.lower()} reads signed distances"
     return why_inapplicable(one, sample)

@@ -14,7 +14,7 @@ from . import options
 from .evaluate import check_outputs, facts_of, settings_of, warm_up, write_outputs
 from .output import Block, Report, note
 from .reading import say_understood
-from .terms import about_file
+from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -101,6 +101,7 @@ def report(
 ) -> Report:
     """A comparison in every form."""
     from .. import __version__
+    from ..evaluation import notices_of
     from ..present import words
 
     first = next(iter(comparison.evaluations.values()))
@@ -115,7 +116,7 @@ def report(
             [
                 *(words.answer(comparison, quota) if quota is not None else []),
                 words.headline(first, named=False),
-                *(notice for ev in comparison.evaluations.values() for notice in ev.notices),
+                *notices_of(list(comparison.evaluations.values()), COMMAND_LINE),
             ]
         )
         keys = list(comparison.specs) if everything else words.chosen_measures(comparison)

@@ -16,7 +16,7 @@ from ..errors import InputError, listed
 from . import options
 from .output import Block, Report, check_extra, check_writable, note, settings_line
 from .reading import say_understood
-from .terms import about_file
+from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
     from ..decide.thresholds import Cut
@@ -227,6 +227,7 @@ def report(
 ) -> Report:
     """An evaluation in every form."""
     from .. import __version__
+    from ..evaluation import notices_of
     from ..present import words
 
     point = _point(ev, cut)
@@ -237,10 +238,9 @@ def report(
         return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **chosen, **at}
 
     def blocks() -> Iterator[str | Block]:
-        sentences = [words.headline(ev), *ev.notices, words.quota_sentence(ev), words.ties_sentence(ev)]
-        if cut is not None:
-            sentences.append(f"Cut at {cut.threshold:.6g}: {cut.note}.")
-        yield "\n".join(filter(None, sentences))
+        sentences = [words.headline(ev), *notices_of([ev], COMMAND_LINE)]
+        sentences.append(words.point_sentence(ev, point) if cut is None else f"Cut at {cut.threshold:.6g}: {cut.note}.")
+        yield "\n".join(filter(None, [*sentences, words.ties_sentence(ev)]))
         if point is not None:
             where = f"At {ev.quota:,} places" if ev.quota is not None and cut is None else "At the threshold"
             yield Block(f"{where}: score > {point.threshold:.6g}", words.confusion_rows(point))

@@ -129,7 +129,10 @@ def _report(made: Plan, facts: dict[str, Any], settings: str, resamples: int) ->
 
 
 def _rows(made: Plan) -> list[dict[str, str]]:
+    from ..decide.planning import amount
+
     p = made.profit
+    fine = (p.high - p.low) / 10  # the table carries one digit more than the sentences
     lines = [("cases to take", f"{made.quota:,}"), ("cases allowed", f"{made.limit:,}")]
     if made.cut is not None:
         low, high = made.next_hits
@@ -141,9 +144,9 @@ def _rows(made: Plan) -> list[dict[str, str]]:
     lines += [
         ("profit on these data", format_value(p.value)),
         ("interval of the profit", f"{format_value(p.low)} … {format_value(p.high)}"),
-        ("optimism in it", format_value(made.optimism)),
-        ("profit to expect", format_value(made.expected_profit)),
+        ("optimism in it", amount(made.optimism, fine)),
+        ("profit to expect", amount(made.expected_profit, fine)),
         ("largest quota without a loss", f"{made.break_even:,}"),
-        ("one more place is worth", format_value(made.marginal_value)),
+        ("one more place is worth", amount(made.marginal_value, abs(made.marginal_value) / 10)),
     ]
     return [{"": name, "value": value} for name, value in lines]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, show
-from ..files import is_stream, write_whole
+from ..errors import InputError, listed, show
+from ..files import is_stream, temporary_folder, write_whole
 from . import options
 from .output import check_writable, note, settings_line
 from .terms import about_file
@@ -116,13 +117,26 @@ def _write(table: DuckTable, rows: list[int], output: str | None) -> None:
         writer.writerows(table.rows(query))
         return
     how = {
-        "csv": "FORMAT csv, HEADER",
-        "tsv": "FORMAT csv, HEADER, DELIMITER '\t'",
+        "csv": "FORMAT csv, HEADER false",
+        "tsv": "FORMAT csv, HEADER false, DELIMITER '\t'",
         "parquet": "FORMAT parquet",
         "json": "FORMAT json",
     }[kind]
-    with write_whole(output) as beside:
-        table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(beside))} ({how})")
+    with write_whole(output) as beside, temporary_folder(str(beside.parent)) as folder:
+        if kind in ("parquet", "json"):
+            renamed = [new for new, column in zip(names, table.columns, strict=True) if new != column.name]
+            if renamed:
+                note(f"renamed, because .{kind} needs names that differ: {listed(renamed)}")
+            table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(beside))} ({how})")
+            return
+        # The header is written as it stands: SQL has no empty names and no name twice.
+        cells_of = Path(folder, "rows")
+        table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(cells_of))} ({how})")
+        with beside.open("w", newline="", encoding="utf-8") as header:
+            writer = csv.writer(header, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+            writer.writerow([name, *(column.name for column in table.columns)])
+        with beside.open("ab") as whole, cells_of.open("rb") as rows_of:
+            shutil.copyfileobj(rows_of, whole)
 
 
 def _output_names(table: DuckTable, place: str) -> list[str]:

@@ -104,7 +104,8 @@ class Plan:
             words.append(f"It holds {hits} here; the next batch should hold {count(low)} to {count(high)}.")
         words.append(f"The largest quota without a loss is {self.break_even:,}; at most {self.limit:,} are allowed.")
         if self.marginal_value > 0:
-            words.append(f"One more place would be worth about {amount(self.marginal_value, self.marginal_value)}.")
+            worth = amount(self.marginal_value, self.marginal_value)
+            words.append(f"A place beyond the {self.limit:,} allowed would be worth about {worth}.")
         if self.over_quotas is not None:
             o = self.over_quotas
             wide = o.high - o.low

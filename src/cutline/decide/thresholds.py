@@ -247,7 +247,8 @@ def _after_groups(ranking: Ranking, groups: int, level: float) -> OperatingPoint
 def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
     here = {"recall": point.recall, "precision": point.precision, "fpr": point.fpr, "specificity": 1.0 - point.fpr}
     words = f"{_WORDS[name]} {target:g}"
-    taken = f"{pluralize(point.taken, 'case')} taken, {here[name]:.3g} on this sample"
+    what = _WORDS[name].partition(" of ")[0]
+    taken = f"it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
     if confidence is not None:
         return f"{words} on new data with {confidence:.0%} confidence; {taken}"
     kept = "about half the time" if math.isnan(chance) else f"with a chance of about {chance:.0%}"

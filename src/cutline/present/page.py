@@ -114,7 +114,7 @@ def page_parts(
         "title": text(title),
         "css": asset("page.css"),
         "subtitle": _subtitle(evaluations),
-        "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *(s for ev in evaluations for s in ev.notices)]),
+        "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *result.notices]),
         "explorer": _WEIGHTED
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),

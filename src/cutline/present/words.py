@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue.declare import Measure, Spec, measure, measures
@@ -36,7 +37,8 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     facts = ev.facts
     said = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
     if facts["weighted"]:
-        said += ", weighted"
+        pos, cases = ev.ranking.n_pos, ev.ranking.cases
+        said += f"; by weight {count(cases)} cases, {count(pos)} positive ({pos / cases:.1%})"
     if facts.get("dropped"):
         said += f"; {pluralize(facts['dropped'], 'row')} without label or score left out"
     absent = next((kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0), None)
@@ -47,6 +49,22 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
 
 def _one_class(ev: Evaluation) -> bool:
     return bool(ev.facts["positives"] == 0 or ev.facts["negatives"] == 0)
+
+
+def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
+    """What the evaluation's quota gives, and how many hits the next list will hold at this quota or threshold."""
+    if point is None or _one_class(ev):
+        return ""
+    low, high = point.next_hits
+    if low != low:
+        return quota_sentence(ev)
+    share = f"{point.taken / ev.ranking.cases:.1%}"
+    where = f"cut at the same share ({share})" if ev.quota is None else f"cut after its best {count(ev.quota)}"
+    coming = (
+        f"The next list of this size, {where}, should hold {count(low)} to {pluralize(high, 'hit')} "
+        f"({ev.settings.level:.0%} prediction interval)."
+    )
+    return " ".join(filter(None, [quota_sentence(ev), coming]))
 
 
 def quota_sentence(ev: Evaluation) -> str:
@@ -69,7 +87,7 @@ def _within(point: OperatingPoint, level: float) -> str:
 
 def tie_sentence(point: OperatingPoint) -> str:
     """What happens where the cut falls inside a tie; empty where it does not."""
-    if not (point.tied > 1 and point.from_tie < point.tied):
+    if not (point.tied > 1 and point.from_tie < point.tied) or count(point.hits_worst) == count(point.hits_best):
         return ""
     return (
         f" The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
@@ -195,7 +213,7 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
         e, one = ev.estimates[key], ev.specs[key].measure
         row: dict[str, Any] = {
             "family": one.family,
-            "measure": key,
+            "measure": _short_name(ev, ev.specs[key]),
             "": ARROWS[one.better],
             "value": format_value(e.value),
         }
@@ -206,6 +224,11 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
         row["note"] = e.reason or "; ".join(part for part in (unit_of(ev.specs[key]), same) if part)
         rows.append(row)
     return rows
+
+
+def _short_name(ev: Evaluation, spec: Spec) -> str:
+    """A measure without the threshold where that is the evaluation's own, which stands above the table."""
+    return str(replace(spec, threshold=None) if spec.threshold == ev.threshold else spec)
 
 
 def unit_of(spec: Spec) -> str:

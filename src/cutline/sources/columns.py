@@ -19,7 +19,7 @@ _IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a column holds. ``distinct`` is approximate; ``low`` and ``high`` are of numbers."""
+    """What a column holds. ``distinct`` is approximate unless counted exactly; ``low`` and ``high`` are of numbers."""
 
     name: str
     rows: int
@@ -56,8 +56,8 @@ class Profile:
         return self.is_index or (self.whole and there >= _IDENTIFIERS and self.distinct > 0.9 * there)
 
 
-def profiles(table: DuckTable, names: Sequence[str] | None = None) -> list[Profile]:
-    """Profiles of columns, by one pass over the table."""
+def profiles(table: DuckTable, names: Sequence[str] | None = None, *, exact: bool = False) -> list[Profile]:
+    """Profiles of columns, by one pass over the table; ``exact`` counts distinct values in place of an estimate."""
     columns = table.columns if names is None else [table.named[name] for name in names]
     if len(columns) > _MOST_COLUMNS:
         said = f"{table.name} has {len(columns):,} columns"
@@ -65,7 +65,7 @@ def profiles(table: DuckTable, names: Sequence[str] | None = None) -> list[Profi
     columns = [column for column in columns if column.kind != "collection"]
     cells = ", ".join(f"{column.sql} AS p{k}" for k, column in enumerate(columns))
     numbered = f"(SELECT {cells}, row_number() OVER () AS n FROM {table.relation})"
-    terms = ["count(*)"] + [term for k, column in enumerate(columns) for term in _terms(f"p{k}", column)]
+    terms = ["count(*)"] + [term for k, column in enumerate(columns) for term in _terms(f"p{k}", column, exact)]
     rows, *found = table.rows(f"SELECT {', '.join(terms)} FROM {numbered}")[0]
     if rows == 0:
         raise rules.no_rows(table.name)
@@ -73,7 +73,7 @@ def profiles(table: DuckTable, names: Sequence[str] | None = None) -> list[Profi
     return [_profile(column, rows, found[k * size : (k + 1) * size]) for k, column in enumerate(columns)]
 
 
-def _terms(cell: str, column: Column) -> list[str]:
+def _terms(cell: str, column: Column, exact: bool) -> list[str]:
     """Missing, distinct, cells that are no truth, no label number, no whole number, no number in each notation,
 
     the extremes, and cells that differ from the number of their row, from 0 and from 1.
@@ -92,7 +92,7 @@ def _terms(cell: str, column: Column) -> list[str]:
     tests = [failing(f"regexp_full_match({cell}, '{pattern}')" if is_text else "true") for pattern in patterns]
     return [
         f"count(*) FILTER (WHERE {gone})",
-        f"approx_count_distinct({cell}) FILTER (WHERE {there})",
+        f"{f'count(DISTINCT {cell})' if exact else f'approx_count_distinct({cell})'} FILTER (WHERE {there})",
         *tests,
         failing(f"{number} = floor({number})"),
         f"min({number}) FILTER (WHERE {there})",

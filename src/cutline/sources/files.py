@@ -233,7 +233,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         understood.append(f"quote {quote}")
     delimiter = text.delimiter or ("\t" if file.kind == "tsv" else _delimiter(head, quote, file.shown))
     if delimiter != ("\t" if file.kind == "tsv" else ","):
-        understood.append(f"delimiter {'tab' if delimiter == chr(9) else delimiter}")
+        understood.append("delimiter tab" if delimiter == "\t" else f"delimiter '{delimiter}'")
     records = _records(head, delimiter, quote)
     if not records:
         raise InputError(None, f"{file.shown} is empty", "give a file with a header and rows")
