@@ -15,7 +15,8 @@ from samples import quietly
 NAN, INF = math.nan, math.inf
 REFUSED = "refused"
 
-# The samples of the columns below. Threshold measures are taken at 0.5, which must be said where the scores are not probabilities.
+# The samples of the columns below. Threshold measures are taken at 0.5, which must be said where scores are not
+# probabilities.
 SAMPLES: dict[str, tuple[list[int], list[float]]] = {
     "no positives": ([0, 0, 0, 0], [0.9, 0.6, 0.3, 0.2]),
     "no negatives": ([1, 1, 1, 1], [0.9, 0.6, 0.3, 0.2]),
