@@ -113,7 +113,8 @@ def test_a_band_is_the_quantiles_of_literal_resamples() -> None:
     for x, down, up, v, a, b in zip(*columns, strict=True):
         if 0 < x < 80:  # at least as wide as the share of so many positives
             least = [abs(end - v) for end in cl.proportion_interval(round(v * n_pos), n_pos, 0.9, "wilson")]
-            assert v - a == pytest.approx(min(v, small * max(down, least[0])), abs=1e-9)
+            fewest = 1 - (1 - x / 80) / cl.proportion_interval(n_pos, 80, 0.9, "wilson").low  # if all left are positive
+            assert a == pytest.approx(max(0, fewest, v - small * max(down, least[0])), abs=1e-9)
             assert b - v == pytest.approx(min(1 - v, small * max(up, least[1])), abs=1e-9)
     assert (band.low[-1], band.high[-1]) == (1.0, 1.0)  # a place for everybody finds everybody
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, listed
+from ..table import pluralize
 from .output import Block, Report, note, settings_line
-from .reading import load, read_matrix, read_texts
+from .reading import complete_rows, read_matrix, read_texts
 from .terms import about_file
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ def evaluate_long(
             "name {case}, {class_column}, {label} and {score}",
         )
     columns = (asked["case"], asked["class_column"], label)
-    case, kind, real = (np.array(read_texts(table, name)) for name in columns)
-    numbers = read_matrix(table, [score], asked["decimal"])[:, 0]
+    kept = complete_rows(table, columns, [score], asked)
+    case, kind, real = (np.array(read_texts(table, name, kept)) for name in columns)
+    numbers = read_matrix(table, [score], asked["decimal"], kept)[:, 0]
     with about_file(table.name):
         labels, matrix, classes = pivot_long(case, kind, numbers, real)
         ev = evaluate_classes(labels, matrix, classes=classes, **_options(asked))
@@ -62,15 +64,15 @@ def evaluate_file(table: Any, file: str, chosen: ClassColumns, form: str, asked:
     from ..class_evaluation import evaluate_classes
 
     _refuse_options(asked)
-    matrix, labels, weight = _read(table, chosen, asked)
-    said = None if chosen.predicted is None else read_texts(table, chosen.predicted)
+    matrix, labels, weight, said, dropped = _read(table, chosen, asked)
     hard = said is not None and matrix is None
     classes = sorted({*labels, *(said or [])}) if hard else list(chosen.classes)
     by = chosen.found_by if not chosen.scores else f"{chosen.found_by} ({listed(chosen.scores, 4)})"
     note(f"several classes: label {chosen.label!r}, {by}")
     with about_file(table.name):
         ev = evaluate_classes(labels, matrix, y_pred=said, classes=classes, sample_weight=weight, **_options(asked))
-    facts = {"file": file, "label": chosen.label, "score": listed(chosen.scores, 4), "predicted": chosen.predicted}
+    facts: dict[str, Any] = {"file": file, "label": chosen.label, "score": listed(chosen.scores, 4)}
+    facts |= {"predicted": chosen.predicted, "dropped": dropped}
     _publish(ev, {key: value for key, value in facts.items() if value}, form, asked)
 
 
@@ -85,12 +87,14 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
     if any(len(matching(table, one)) < 2 for one in patterns):
         return False
     _refuse_options(asked)
-    models, classes, weight, labels = {}, None, None, None
+    models, classes, weight, labels, dropped = {}, None, None, None, 0
     for pattern in patterns:
         chosen = find_class_columns(table, label, pattern, None, [asked["weight"]] if asked["weight"] else [])
         if chosen is None:
             return False
-        matrix, labels, weight = _read(table, chosen, asked)
+        matrix, labels, weight, _, dropped = _read(
+            table, chosen, asked, [one for p in patterns for one in matching(table, p)]
+        )
         assert matrix is not None
         if classes is not None and set(classes) != set(chosen.classes):
             raise InputError(
@@ -103,17 +107,24 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
     options.pop("name", None)
     with about_file(table.name):
         cmp = compare_classes(labels, models, classes=classes, sample_weight=weight, margin=asked["margin"], **options)
-    _comparison_report(cmp, {"file": file, "label": label, "score": ", ".join(patterns)}).publish(form)
+    facts = {"file": file, "label": label, "score": ", ".join(patterns), **({"dropped": dropped} if dropped else {})}
+    _comparison_report(cmp, facts).publish(form)
     return True
 
 
-def _read(table: Any, chosen: ClassColumns, asked: Mapping[str, Any]) -> tuple[Any, list[str], Any]:
-    labels = read_texts(table, chosen.label)
-    matrix = read_matrix(table, chosen.scores, asked["decimal"]) if chosen.scores else None
-    weight = None
-    if asked["weight"] is not None:
-        weight = load(table, None, [asked["weight"]], asked["weight"], asked).weight
-    return matrix, labels, weight
+def _read(
+    table: Any, chosen: ClassColumns, asked: Mapping[str, Any], of_all: Sequence[str] = ()
+) -> tuple[Any, list[str], Any, list[str] | None, int]:
+    """Scores, labels, weights, predicted classes, and how many rows were left out; ``of_all`` models' columns."""
+    weight = [asked["weight"]] if asked["weight"] is not None else []
+    texts = [chosen.label, *([chosen.predicted] if chosen.predicted else [])]
+    numbers = [*dict.fromkeys([*chosen.scores, *(name for name in of_all if name != chosen.label)]), *weight]
+    kept = complete_rows(table, texts, numbers, asked)
+    labels, *said = (read_texts(table, name, kept) for name in texts)
+    matrix = read_matrix(table, chosen.scores, asked["decimal"], kept) if chosen.scores else None
+    weights = read_matrix(table, weight, asked["decimal"], kept)[:, 0] if weight else None
+    dropped = 0 if kept is None else int(table.aggregate(["count(*)"])[0]) - len(kept)
+    return matrix, labels, weights, said[0] if said else None, dropped
 
 
 def _refuse_options(asked: Mapping[str, Any]) -> None:
@@ -153,7 +164,7 @@ def _report(ev: ClassEvaluation, facts: Mapping[str, Any], asked: Mapping[str, A
         return {"cutline": __version__, **facts, **json.loads(ev.to_json())}
 
     def blocks() -> Iterator[str | Block]:
-        sentences = class_answer(ev)
+        sentences = _with_dropped(class_answer(ev), facts)
         if ev.sample.matrix is not None and ev.settings.interval is not None:
             sentences.append(abstention_sentence(ev))
         yield "\n".join(sentences)
@@ -169,6 +180,14 @@ def _report(ev: ClassEvaluation, facts: Mapping[str, Any], asked: Mapping[str, A
             yield Block(f"The best places of each class (quota {asked['quota']})", _places(ev, asked["quota"]))
 
     return Report(document, ev.to_dicts, blocks, _settings(ev, facts, len(ev.sample)))
+
+
+def _with_dropped(sentences: list[str], facts: Mapping[str, Any]) -> list[str]:
+    """The answer, with the rows that were left out said behind its first sentence."""
+    if not facts.get("dropped"):
+        return sentences
+    left = f" {pluralize(facts['dropped'], 'row')} without label or score left out."
+    return [sentences[0] + left, *sentences[1:]]
 
 
 def _settings(result: Any, facts: Mapping[str, Any], rows: int) -> str:
@@ -214,7 +233,7 @@ def _comparison_report(cmp: ClassComparison, facts: Mapping[str, Any]) -> Report
         return {"cutline": __version__, **facts, **json.loads(cmp.to_json())}
 
     def blocks() -> Iterator[str | Block]:
-        yield "\n".join(class_comparison_answer(cmp))
+        yield "\n".join(_with_dropped(class_comparison_answer(cmp), facts))
         yield Block("Models side by side", cmp.table.to_dicts())
         shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
         yield Block("Differences (a − b)", [{name: row[name] for name in shown} for row in cmp.differences])

@@ -161,16 +161,18 @@ def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
 def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
     from ..sources.columns import class_columns
-    from .reading import read_matrix, read_texts
+    from .reading import complete_rows, read_matrix, read_texts
 
     label = asked["label"]
     if not label:
         raise click.UsageError("--label COLUMN is missing: the column with the true class of every case")
-    labels = read_texts(table, label)
-    columns, names, passed = class_columns(table, label, asked["scores"], labels)
+    columns, names, passed = class_columns(
+        table, label, asked["scores"], read_texts(table, label, complete_rows(table, [label], [], asked, quiet=True))
+    )
     if passed:
         note(f"note: column {passed[0]!r} only numbers the rows and is no class")
-    matrix = read_matrix(table, columns, asked["decimal"])
+    kept = complete_rows(table, [label], columns, asked)
+    labels, matrix = read_texts(table, label, kept), read_matrix(table, columns, asked["decimal"], kept)
     with about_file(table.name):
         return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
 
@@ -178,14 +180,15 @@ def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
 def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
     from ..sources.columns import matching
-    from .reading import opened, read_matrix, read_texts
+    from .reading import complete_rows, opened, read_matrix, read_texts
 
     if not asked["label"] or not asked["scores"]:
         raise click.UsageError("--gallery needs --label COLUMN and --score PATTERN: whose embedding, and its columns")
 
     def read(found: DuckTable) -> tuple[Any, list[str]]:
         columns = [name for name in matching(found, asked["scores"]) if name != asked["label"]]
-        return read_matrix(found, columns, asked["decimal"]), read_texts(found, asked["label"])
+        kept = complete_rows(found, [asked["label"]], columns, asked)
+        return read_matrix(found, columns, asked["decimal"], kept), read_texts(found, asked["label"], kept)
 
     probes, labels = read(table)
     with opened(asked["gallery"], asked) as known:
@@ -203,13 +206,14 @@ def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
 
 def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
-    from .reading import read_matrix
+    from .reading import complete_rows, read_matrix
 
     if not asked["accuracy"] or not asked["sizes"]:
         raise click.UsageError(
             "--accuracy and --sizes belong together: the column of accuracies, and that of class counts"
         )
-    pairs = read_matrix(table, [asked["sizes"], asked["accuracy"]], asked["decimal"])
+    columns = [asked["sizes"], asked["accuracy"]]
+    pairs = read_matrix(table, columns, asked["decimal"], complete_rows(table, [], columns, asked))
     with about_file(table.name):
         return run(accuracies=pairs.tolist(), **_settings(asked))
 
@@ -252,7 +256,10 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
         say(as_csv(rows, COLUMNS).rstrip("\n"))
         note(settings_line(**facts))
     else:
-        title = f"accuracy {result.observed.test_accuracy:.4f} among {result.n_classes:,} classes; {result.method}"
+        mean = " (mean over the classes)" if asked["label"] else ""
+        title = (
+            f"accuracy {result.observed.test_accuracy:.4f}{mean} among {result.n_classes:,} classes; {result.method}"
+        )
         shown = COLUMNS[:4] + COLUMNS[6:8]
         if form == "markdown":
             say(as_markdown(rows, shown, title))

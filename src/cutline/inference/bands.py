@@ -64,6 +64,8 @@ def band(
     low, high = share_band(value, drawn, trials, level, simultaneous=simultaneous, freedom=freedom, fixed=fixed)
     if name == "roc":
         low = open_ends(name, grid, low, n_neg, 0.0)
+    elif name == "qrecall":  # no more positives can be missing than cases are left
+        low = np.maximum(low, 1.0 - (1.0 - shares) / wilson(n_pos, n_pos + n_neg, level).low)
     elif name == "precision_recall":
         low = open_ends(name, grid, low, n_pos, wilson(n_pos, n_pos + n_neg, level).low)
     return low, high

@@ -237,8 +237,8 @@ def delong_total(known: Known) -> tuple[Interval, str]:
     """Sums that are the AUC times the class sizes, over samples in which the number of positives varies too."""
     ranking, (auc, variance) = known.evidence.ranking, known.evidence.auc
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    if not n_pos or not n_neg:  # no pair to be won or lost, in this sample
-        return Interval(known.value, known.value), "delong_total"
+    if not n_pos or not n_neg:  # no pair to be won or lost in this sample, so nothing is known of others
+        return Interval(math.nan, math.nan), ""
     (low, high), _ = delong_t(known)
     if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
         slope, _ = delong.line_of(known.measure, ranking)

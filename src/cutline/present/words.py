@@ -58,11 +58,11 @@ def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
     low, high = point.next_hits
     if low != low:
         return quota_sentence(ev)
-    share = f"{point.taken / ev.ranking.cases:.1%}"
-    where = f"cut at the same share ({share})" if ev.quota is None else f"cut after its best {count(ev.quota)}"
+    where = "at this quota" if ev.quota is not None else f"at the same share ({point.taken / ev.ranking.cases:.1%})"
+    ends, level = point.expected_hits.interval, f"{ev.settings.level:.0%}"
     coming = (
-        f"The next list of this size, {where}, should hold {count(low)} to {pluralize(high, 'hit')} "
-        f"({ev.settings.level:.0%} prediction interval)."
+        f"Lists like this one, cut {where}, hold {count_range(*ends)} hits on average ({level} "
+        f"interval); the next one should hold {count(low)} to {count(high)} ({level} prediction interval)."
     )
     return " ".join(filter(None, [quota_sentence(ev), coming]))
 
@@ -74,7 +74,7 @@ def quota_sentence(ev: Evaluation) -> str:
     point = ev.at(quota=ev.quota)
     return (
         f"The best {count(ev.quota)} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
-        f"{pluralize(point.tp + point.fn, 'positive')}{_within(point, ev.settings.level)}: hit rate "
+        f"{pluralize(point.tp + point.fn, 'positive')}: hit rate "
         f"{format_value(point.hit_rate)}, Qrecall {format_value(point.qrecall)}, {point.lift:.2f} times chance."
         + tie_sentence(point)
     )

@@ -159,18 +159,19 @@ def _complete(found: Mapping[tuple[str, str], Any], table: str) -> tuple[dict[tu
     if gone.all():
         raise rules.all_missing(table)
     kept = np.flatnonzero(~gone)
-    return {key: _taken(values, kept) for key, values in found.items()}, int(gone.sum())
+    return {key: taken_cells(values, kept) for key, values in found.items()}, int(gone.sum())
 
 
 def _lacking(found: Mapping[tuple[str, str], Any]) -> NDArray[np.bool_]:
     """Which rows lack something in one of the columns."""
     gone = np.zeros(len(next(iter(found.values()))), np.bool_)
     for values in found.values():
-        gone |= _missing(values)
+        gone |= lacking_cells(values)
     return gone
 
 
-def _missing(values: Any) -> NDArray[np.bool_]:
+def lacking_cells(values: Any) -> NDArray[np.bool_]:
+    """Which cells of a column are missing."""
     if not isinstance(values, np.ndarray | list | tuple | range):
         import narwhals.stable.v1 as nw
 
@@ -181,10 +182,10 @@ def _missing(values: Any) -> NDArray[np.bool_]:
         values = series.to_numpy()
         if values.dtype.kind == "f":
             return np.asarray(gone | np.isnan(values))
-        return gone if values.dtype.kind not in "OSU" else gone | _missing(values)
+        return gone if values.dtype.kind not in "OSU" else gone | lacking_cells(values)
     array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     if isinstance(array, np.ma.MaskedArray):
-        return np.asarray(np.ma.getmaskarray(array) | _missing(array.data))
+        return np.asarray(np.ma.getmaskarray(array) | lacking_cells(array.data))
     if array.dtype.kind == "f":
         return np.asarray(np.isnan(array))
     if array.dtype.kind not in "OSU":
@@ -192,7 +193,8 @@ def _missing(values: Any) -> NDArray[np.bool_]:
     return np.array([rules.is_missing(cell) for cell in array.tolist()], dtype=np.bool_)
 
 
-def _taken(values: Any, kept: NDArray[np.intp]) -> Any:
+def taken_cells(values: Any, kept: NDArray[np.intp]) -> Any:
+    """Some cells of a column."""
     if isinstance(values, list | tuple | range):
         return [values[k] for k in kept]
     if isinstance(values, np.ndarray):

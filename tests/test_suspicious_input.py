@@ -1,0 +1,309 @@
+"""Suspicious input never passes silently, and no sentence says more than the numbers behind it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import cutline as cl
+from cutline.present import words
+from test_cli import FAST, run, shell
+
+RNG = np.random.default_rng(16)
+Y = RNG.random(400) < 0.3
+MARGIN = 1.5 * Y + RNG.normal(size=400) - 0.7
+PROBABILITY = 1 / (1 + np.exp(-MARGIN))
+PERCENT = 100 * PROBABILITY
+AT_THRESHOLD = ("accuracy", "recall", "precision", "f1", "zero_one_loss", "lift")
+
+
+@pytest.fixture
+def margins(tmp_path: Path) -> Path:
+    path = tmp_path / "margins.csv"
+    pandas.DataFrame({"y": Y.astype(int), "svm": MARGIN, "p": PROBABILITY}).to_csv(path, index=False)
+    return path
+
+
+def page_of(result: Any, path: Path) -> str:
+    result.to_html(path)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8"))).split())
+
+
+# --- no default threshold for scores that are not probabilities -------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", [MARGIN, PERCENT, MARGIN / 10], ids=["margins", "0 to 100", "small margins"])
+@pytest.mark.parametrize("name", AT_THRESHOLD)
+def test_what_needs_a_threshold_has_none_by_itself(score: Any, name: str) -> None:
+    assert (score < 0).any() or (score > 1).any()
+    with pytest.raises(cl.InputError, match="threshold is missing: the scores are not probabilities"):
+        getattr(cl, name)(Y, score)
+    found = cl.evaluate(Y, score, measures=[name, "roc_auc"])
+    assert np.isnan(found[name].value)
+    assert "no default threshold" in found[name].reason
+    assert found.threshold is None
+    assert not np.isnan(found["roc_auc"].value)
+    at_zero = cl.evaluate(Y, score, measures=[name], threshold=0)
+    assert at_zero[name].value == getattr(cl, name)(Y, score, threshold=0)
+    assert cl.evaluate(Y, PROBABILITY, measures=[name]).threshold == 0.5
+
+
+def test_a_comparison_judges_nobody_at_a_threshold_that_one_model_lacks(tmp_path: Path) -> None:
+    cmp = cl.compare(Y, {"svm": MARGIN, "p": PROBABILITY}, n_resamples=20)
+    assert cmp.difference("svm", "p", "accuracy").verdict == "not tested"
+    assert "fewest errors" not in cmp.recommendations or not cmp.recommend("fewest errors").sure
+    (notice,) = cmp.notices
+    assert notice.startswith("Not probabilities (svm ")
+    assert "p 0." not in notice
+    assert "threshold=…" in notice
+    assert notice in json.loads(cmp.to_json())["notices"]
+    assert notice in page_of(cmp, tmp_path / "page.html")
+    assert cl.compare(Y, {"svm": MARGIN, "p": PROBABILITY}, threshold=0, n_resamples=20).notices == []
+
+
+def test_the_command_line_says_why_there_is_no_confusion_matrix(margins: Path) -> None:
+    text = run("evaluate", margins, "--score", "svm", *FAST).stdout
+    assert "Set one with --threshold, or a number of places with --quota" in text
+    assert "TP" not in text
+    assert "specificity" not in text.split("family")[1]
+    text = run("evaluate", margins, "--score", "svm", "--measure", "accuracy", *FAST).stdout
+    assert "the scores are not probabilities, so there is no default threshold: give one" in text
+    assert "TP" in run("evaluate", margins, "--score", "svm", "--threshold", 0, *FAST).stdout
+    document = json.loads(run("evaluate", margins, "--score", "svm", "--format", "json", *FAST).stdout)
+    assert document["threshold"] is None
+    assert "Not probabilities" in run("compare", margins, "--score", "svm", "--score", "p", *FAST).stdout
+
+
+def test_scorers_decide_as_the_estimator_does() -> None:
+    pytest.importorskip("sklearn")
+    from sklearn.svm import LinearSVC
+
+    from cutline.sklearn import scorer
+
+    x = RNG.normal(size=(200, 3))
+    y = x[:, 0] + RNG.normal(size=200) > 0.4
+    model = LinearSVC().fit(x, y)
+    assert scorer("accuracy")(model, x, y) == pytest.approx(model.score(x, y))
+    with pytest.raises(cl.InputError, match="threshold"):
+        scorer("accuracy", response_method="decision_function")(model, x, y)
+
+
+# --- scores that rank the wrong way ----------------------------------------------------------------------------------
+
+
+def test_worse_than_chance_is_said_at_every_door(margins: Path, tmp_path: Path) -> None:
+    said = "turned ranks significantly worse than chance"
+    ev = cl.evaluate(Y, 1 - PROBABILITY, name="turned", n_resamples=20)
+    (notice,) = ev.notices
+    assert notice.startswith(said)
+    assert "are these scores of the other class?" in notice
+    assert "pos_label=…" in notice
+    assert notice in repr(ev)
+    assert notice in json.loads(ev.to_json())["notices"]
+    assert notice in page_of(ev, tmp_path / "page.html")
+    cmp = cl.compare(Y, {"turned": 1 - PROBABILITY, "p": PROBABILITY}, n_resamples=20)
+    assert cmp.notices == [notice]
+    pandas.DataFrame({"y": Y.astype(int), "turned": 1 - PROBABILITY}).to_csv(margins, index=False)
+    text = run("evaluate", margins, *FAST).stdout
+    assert said in text
+    assert "(--positive)" in text
+    assert ev["roc_auc"].value < 0.5  # and nothing is flipped
+
+
+def test_chance_alone_is_no_reason_for_a_notice() -> None:
+    rng = np.random.default_rng(0)
+    seen = [len(cl.evaluate(rng.random(60) < 0.5, rng.random(60), measures=["roc_auc"]).notices) for _ in range(200)]
+    assert sum(seen) <= 12  # 2.5 % expected: one side of a 95 % interval
+    assert cl.evaluate(Y, PROBABILITY, measures=["roc_auc"]).notices == []
+
+
+# --- means over classes, and which class is positive -----------------------------------------------------------------
+
+
+def test_accuracy_of_several_classes_is_the_accuracy_and_means_say_what_they_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 3, 200)
+    matrix = rng.dirichlet(np.ones(3), 200) + 0.5 * np.eye(3)[label]
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    share = float((matrix.argmax(axis=1) == label).mean())
+    assert cl.evaluate_classes(label, matrix, classes=[0, 1, 2])["accuracy"].value == pytest.approx(share)
+    frame = pandas.DataFrame(matrix, columns=["a", "b", "c"])
+    frame.insert(0, "kind", np.array(["a", "b", "c"])[label])
+    frame.to_csv(tmp_path / "classes.csv", index=False)
+    document = json.loads(run("evaluate", tmp_path / "classes.csv", "--measure", "accuracy", "--format", "json").stdout)
+    assert [row["value"] for row in document["measures"]] == [pytest.approx(share)]
+    rest = cl.one_vs_rest(label, matrix, classes=[0, 1, 2], measures=["accuracy"], interval=None)
+    means = {row["class"]: row["value"] for row in rest.to_dicts() if "mean" in str(row["class"])}
+    assert set(means) == {"macro mean", "weighted mean"}
+    assert means["macro mean"] != pytest.approx(share)
+
+
+def test_every_door_of_scikit_learn_refuses_labels_that_do_not_say_which_is_positive() -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib")
+    from sklearn.linear_model import LogisticRegression
+
+    import cutline.sklearn as doors
+
+    x = RNG.normal(size=(80, 2))
+    y = np.where(x[:, 0] + RNG.normal(size=80) > 0, "sick", "healthy")
+    model = LogisticRegression().fit(x, y)
+    scores = model.predict_proba(x)[:, 1]
+    calls: dict[str, Any] = {
+        "QuotaClassifier": lambda: doors.QuotaClassifier(LogisticRegression(), quota=9).fit(x, y),
+        "evaluate_cv": lambda: doors.evaluate_cv(LogisticRegression(), x, y, cv=2, n_resamples=5),
+        "scorer": lambda: doors.scorer("roc_auc")(model, x, y),
+        "decisions": lambda: doors.scorer("f1")(model, x, y),
+        "roc_curve": lambda: doors.roc_curve(y, scores),
+        "average_precision_score": lambda: doors.average_precision_score(y, scores),
+        "precision_recall_curve": lambda: doors.precision_recall_curve(y, scores),
+    }
+    for name in doors.__all__:
+        if name.endswith("Display"):
+            options = {"cost": 1, "value": 2} if name == "ProfitDisplay" else {}
+            display = getattr(doors, name)
+            calls[name] = lambda d=display, o=options: d.from_predictions(y, scores, **o)
+            calls[f"{name} of an estimator"] = lambda d=display, o=options: d.from_estimator(model, x, y, **o)
+    for name, call in calls.items():
+        with pytest.raises(cl.InputError, match=r"positive|pos_label") as refusal:
+            call()
+        assert "'sick'" in str(refusal.value), name
+    # the one that stands in for scikit-learn's function takes the larger label, as that does and as its page says
+    assert doors.roc_auc_score(y, scores) == cl.roc_auc(y, scores, pos_label="sick")
+
+
+# --- intervals and sentences that say too much or too little ---------------------------------------------------------
+
+
+def test_one_row_has_no_interval_without_width() -> None:
+    for label in (True, False):
+        ev = cl.evaluate([label], [0.7])
+        for key, e in ev.estimates.items():
+            assert e.low != e.high, key
+
+
+def test_the_whole_list_holds_all_positives_and_the_band_closes() -> None:
+    n = len(Y)
+    ev = cl.evaluate(Y, PROBABILITY, quota=n, n_resamples=100)
+    band = ev.curve("qrecall").band()
+    low, high = np.asarray(band.low), np.asarray(band.high)
+    assert (low[-1], high[-1]) == (1.0, 1.0)
+    assert low[-2] > 0.97
+    positives = int(Y.sum())
+    said = words.quota_sentence(ev)
+    assert f"The best {n} hold {positives} of the {positives} positives: " in said
+    assert "interval" not in said
+    point = ev.at(quota=n)
+    coming = words.point_sentence(ev, point)
+    assert "hits on average (95% interval); the next one should hold" in coming
+    assert words.count_range(*point.expected_hits.interval) in coming
+
+
+def test_undefined_because_nothing_is_predicted_positive() -> None:
+    found = cl.evaluate([1, 0, 0], [0.1, 0.2, 0.3], measures=["g_measure", "precision"])
+    assert found["g_measure"].reason == found["precision"].reason == "nothing is predicted positive"
+    assert "positive" in cl.evaluate([0, 0], [0.7, 0.2], measures=["g_measure"])["g_measure"].reason
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_select_keeps_the_header_as_it_stands(ending: str, tmp_path: Path) -> None:
+    path, chosen = tmp_path / "index.csv", tmp_path / f"chosen.{ending}"
+    path.write_text(",y,p,y\n0,1,0.9,#7\n1,0,0.2,#8\n")
+    run("select", path, "--score", "p", "--quota", 1, "-o", chosen)
+    text = chosen.read_text().replace("\t", ",").replace('"', "")
+    assert text == "place,,y,p,y\n1,0,1,0.9,#7\n"
+    assert run("select", path, "--score", "p", "--quota", 1).stdout == text
+    whole = run("select", path, "--score", "p", "--quota", 1, "-o", tmp_path / "chosen.parquet")
+    assert "renamed, because .parquet needs names that differ" in whole.stderr
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith((".", "cutline-"))]
+
+
+def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("p\n" + "\n".join(f"{k / 40_000:.6f}" for k in range(40_000)) + "\n")
+    code = f"import sys; sys.argv[1:] = ['select', {str(path)!r}, '--score', 'p', '--quota', '39000']; "
+    code += "from cutline.cli import main; main()"
+    import subprocess
+    import sys
+
+    line = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)} | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["place,p", "0"]
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_measure_is_said_in_terms_of_options(margins: Path) -> None:
+    done = shell("evaluate", margins, "--label", "y", "--score", "p", "--measure", "acuracy")
+    assert done.returncode == 2
+    assert "--measure is 'acuracy'" in done.stderr
+    assert "cl." not in done.stderr
+
+
+# --- rows that lack something ----------------------------------------------------------------------------------------
+
+
+def test_missing_drop_is_for_every_command_that_reads_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    label = rng.integers(0, 4, 120)
+    matrix = rng.dirichlet(np.ones(4), 120) + np.eye(4)[label]
+    frame = pandas.DataFrame(matrix, columns=["a", "b", "c", "d"])
+    frame.insert(0, "kind", np.array(["a", "b", "c", "d"])[label])
+    holes = frame.copy()
+    holes.loc[3, "b"], holes.loc[7, "kind"] = np.nan, None
+    path, clean = tmp_path / "holes.csv", tmp_path / "clean.csv"
+    holes.to_csv(path, index=False)
+    frame.drop([3, 7]).to_csv(clean, index=False)
+    measures = {}
+    for file, drop in ((path, ["--missing", "drop"]), (clean, [])):
+        document = json.loads(run("evaluate", file, "--label", "kind", "--format", "json", *drop, *FAST).stdout)
+        measures[file] = document["measures"]
+        assert document.get("dropped") == (2 if drop else None)
+    assert measures[path] == measures[clean]
+    assert "2 rows without label or score left out" in run("evaluate", path, "--missing", "drop", *FAST).stdout
+    asked = ("--label", "kind", "--classes", "8", "--method", "mixture", "--format", "csv", *FAST)
+    assert run("extrapolate", path, *asked, "--missing", "drop").stdout == run("extrapolate", clean, *asked).stdout
+    two = tmp_path / "two.csv"
+    two.write_text("y,p,q\n1,0.9,0.8\n0,0.2,0.3\n1,,0.7\n0,0.4,0.1\n,0.3,0.2\n1,0.8,0.6\n0,0.1,0.7\n1,0.3,0.9\n")
+    commands = {
+        "evaluate": ["--score", "p"],
+        "compare": [],
+        "select": ["--score", "p", "--quota", "2"],
+        "plan": ["--score", "p", "--cost", "1", "--value", "4"],
+        "cut": ["--score", "p", "--recall", "0.5"],
+        "screen": ["--stage", "p=4", "--stage", "q=2"],
+        "vote": ["--folds", "2", "--quota", "2"],
+    }
+    for command, more in commands.items():
+        fast = [] if command == "select" else FAST
+        run(command, two, *more, *fast, "--missing", "drop")
+    done = shell("check", two, "--score", "p", "roc_auc >= 0.01", "--missing", "drop")
+    assert done.returncode in (0, 3, 4)
+
+
+# --- what a plan promises --------------------------------------------------------------------------------------------
+
+
+def test_the_next_batch_of_a_plan_holds_what_it_says() -> None:
+    rng = np.random.default_rng(3)
+    inside = []
+    for seed in range(120):
+        draws = [(label := rng.random(150) < 0.25, 1.2 * label + rng.normal(size=150)) for _ in range(2)]
+        (y, s), (later, score) = draws
+        made = cl.plan(y, s, cost=2, value=8, n_resamples=60, seed=seed, progress=False)
+        if made.quota:
+            hits = later[np.argsort(-score)[: made.quota]].sum()
+            inside.append(made.next_hits.low <= hits <= made.next_hits.high)
+    assert np.mean(inside) > 0.9  # 95 % promised; it was 86 to 94 before the choice of the cut counted
+
+
+def test_a_plan_says_what_a_place_beyond_the_limit_is_worth() -> None:
+    made = cl.plan(Y, PROBABILITY, cost=1, value=10, budget=20, n_resamples=50)
+    assert any(s.startswith("A place beyond the 20 allowed would be worth about") for s in made.sentences())
