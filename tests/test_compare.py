@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 import cutline as cl
+from cutline.inference.differences import DifferenceTest
+from cutline.inference.flips import FLIPS, sign_matrix
 from cutline.inference.intervals import is_stratified
-from cutline.inference.paired import DifferenceTest, holm, mcnemar, summary
+from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
 from cutline.sample import resolve_quota
 from cutline.table import Table
@@ -63,12 +65,13 @@ def test_delong_is_the_definition_over_all_pairs(levels: int, level: float) -> N
     for a, b in itertools.combinations(models, 2):
         gap, variance = delong_by_definition(y, models[a], models[b])
         row = cmp.difference(a, b, "roc_auc")
-        half = ndtri(0.5 + level / 2) * math.sqrt(variance)
-        assert row["method"] == "delong"
+        assert row["method"] == "delong, sign flips"
         assert row["difference"] == pytest.approx(gap, abs=1e-12)
-        assert (row["low"], row["high"]) == pytest.approx((gap - half, gap + half), abs=1e-10)
         assert row["standard_error"] == pytest.approx(math.sqrt(variance), abs=1e-10)
-        assert row["p_value"] == pytest.approx(2 * ndtr(-abs(gap) / math.sqrt(variance)), abs=1e-10)
+        assert (row["low"] + row["high"]) / 2 == pytest.approx(gap, abs=1e-12)
+        half, z = (row["high"] - row["low"]) / 2, ndtri(0.5 + level / 2) * math.sqrt(variance)
+        assert half == pytest.approx(z, rel=0.12)  # seventy rows: close to the normal limits of DeLong et al.
+        assert row["p_value"] == pytest.approx(2 * ndtr(-abs(gap) / math.sqrt(variance)), abs=0.06)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(3, 30))
@@ -89,7 +92,7 @@ def test_relatives_of_the_auc_share_its_test() -> None:
     auc = cmp.difference("m0", "m2", "roc_auc")
     for name in [m.name for m in cl.measures() if m.line_of_auc]:
         row = cmp.difference("m0", "m2", name)
-        assert row["method"] == "delong"
+        assert row["method"] == "delong, sign flips"
         assert row["p_value"] == pytest.approx(auc["p_value"])
         scale = row["difference"] / auc["difference"]
         assert (row["low"], row["high"]) == pytest.approx((scale * auc["low"], scale * auc["high"]))
@@ -124,7 +127,9 @@ def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: 
     b = 6
     more = ["f_beta(beta=2)", "hit_rate@3", "qrecall@50%", "accuracy(threshold=0.3)"]
     names = [str(s) for s in cl.compare(y, models, quota=10, interval=None).specs]
-    cmp = cl.compare(y, models, quota=10, measures=names + more, n_resamples=b, seed=9, stratify=stratify)
+    cmp = cl.compare(
+        y, models, quota=10, measures=names + more, n_resamples=b, seed=9, stratify=stratify, interval="bootstrap"
+    )
     assert len(cmp.specs) > 50
     rows: dict[bool, list[np.ndarray]] = {}
     for stratified in (True, False):
@@ -148,23 +153,20 @@ def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: 
     assert checked > 50 * 3 * b
 
 
-def test_intervals_and_p_values_are_those_of_the_replicates() -> None:
+def test_by_name_intervals_and_p_values_are_those_of_the_replicates() -> None:
     y, models = data(5, 60)
-    cmp = cl.compare(y, models, quota=12, n_resamples=99, level=0.9)
-    seen = set()
+    cmp = cl.compare(y, models, quota=12, n_resamples=99, level=0.9, interval="percentile")
     for row in cmp.differences:
-        seen.add(row["method"])
-        if not row["method"].startswith("paired bootstrap"):
+        if row["difference"] != row["difference"]:
             continue
+        assert row["method"] == "paired bootstrap"
         gaps = cmp.replicates[row["a"]][row["measure"]] - cmp.replicates[row["b"]][row["measure"]]
         finite = gaps[np.isfinite(gaps)]
         assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(finite, [0.05, 0.95])))
         assert row["standard_error"] == pytest.approx(finite.std(ddof=1))
-        if "McNemar" not in row["method"]:
-            known = gaps[~np.isnan(gaps)]
-            sides = [(known <= 0).sum(), (known >= 0).sum()]
-            assert row["p_value"] == pytest.approx(min(1, 2 * (min(sides) + 1) / (len(known) + 1)))
-    assert seen - {""} == {"delong", "paired bootstrap", "paired bootstrap, exact McNemar p"}
+        known = gaps[~np.isnan(gaps)]
+        sides = [(known <= 0).sum(), (known >= 0).sum()]
+        assert row["p_value"] == pytest.approx(min(1, 2 * (min(sides) + 1) / (len(known) + 1)))
 
 
 def test_long_lists_go_by_blocks_unless_replicates_are_asked_for() -> None:
@@ -179,7 +181,7 @@ def test_long_lists_go_by_blocks_unless_replicates_are_asked_for() -> None:
     for measure in measures:
         one, two = (cmp.difference("a", "b", measure) for cmp in (auto, asked))
         assert two["method"] == "paired bootstrap"
-        assert one["method"] == ("paired bootstrap" if "@" in measure else "paired blocks")
+        assert one["method"] == ("moving cut, sign flips" if "@" in measure else "blocks, sign flips")
         assert one["difference"] == two["difference"]
         assert one["standard_error"] == pytest.approx(two["standard_error"], rel=0.5)  # both estimate one spread
 
@@ -199,52 +201,148 @@ def test_pairing_narrows_the_interval() -> None:
     for measure in ("hit_rate", "average_precision"):
         one, two = (c.difference("m0", "m1", measure) for c in (paired, apart))
         assert one["high"] - one["low"] < 0.9 * (two["high"] - two["low"])
-        assert two["method"] == "bootstrap"
+        assert two["method"] == one["method"]
 
 
 def test_models_on_rows_of_their_own_do_not_share_their_luck() -> None:
     y, models = data(6, 200, m=1)
     same = {"a": models["m0"], "b": models["m0"]}
-    apart = cl.compare({"a": y, "b": y}, same, measures=["f1"], n_resamples=300, paired=False)
+    apart = cl.compare({"a": y, "b": y}, same, measures=["f1"], n_resamples=300, paired=False, interval="percentile")
     a, b = (apart.replicates[name]["f1"] for name in "ab")
     assert abs(np.corrcoef(a, b)[0, 1]) < 0.25
-    together = cl.compare(y, same, measures=["f1"], n_resamples=300)
+    together = cl.compare(y, same, measures=["f1"], n_resamples=300, interval="percentile")
     assert (together.replicates["a"]["f1"] == together.replicates["b"]["f1"]).all()
 
 
 def test_seed_threads_and_company_do_not_change_a_replicate() -> None:
     """Same seed, same rows: alone, in other company, or in another order of the models."""
     y, models = data(7, 400)
-    first = cl.compare(y, models, measures=["f1", "average_precision"], n_resamples=64, seed=3)
-    turned = cl.compare(y, dict(reversed(models.items())), measures=["average_precision", "f1"], n_resamples=64, seed=3)
+    how: Any = {"n_resamples": 64, "interval": "percentile"}
+    first = cl.compare(y, models, measures=["f1", "average_precision"], **how, seed=3)
+    turned = cl.compare(y, dict(reversed(models.items())), measures=["average_precision", "f1"], **how, seed=3)
     for name in models:
         for key in ("f1", "average_precision"):
             assert (first.replicates[name][key] == turned.replicates[name][key]).all()
-    other = cl.compare(y, models, measures=["f1"], n_resamples=64, seed=4)
+    other = cl.compare(y, models, measures=["f1"], **how, seed=4)
     assert (first.replicates["m0"]["f1"] != other.replicates["m0"]["f1"]).any()
 
 
 def test_groups_are_drawn_whole_for_every_model() -> None:
     y, models = data(8, 60)
     clusters = np.arange(60) // 5
-    cmp = cl.compare(y, models, measures=["accuracy", "roc_auc"], n_resamples=50, clusters=clusters)
+    how: Any = {"measures": ["accuracy", "roc_auc"], "n_resamples": 50, "clusters": clusters}
+    cmp = cl.compare(y, models, **how, interval="percentile")
     assert all(row["method"] == "paired bootstrap" for row in cmp.differences)
     resampler = Resampler(cmp["m0"].sample, cmp["m0"].ranking, stratified=False, clusters=clusters, seed=0, paired=True)
     for r, (counts, _) in enumerate(resampler.each(3)):
         drawn = np.repeat(np.arange(60), resampler.row_multiplicities(counts).astype(int))
         for name, s in models.items():
             assert cmp.replicates[name]["accuracy"][r] == pytest.approx(cl.accuracy(y[drawn], s[drawn]))
+    flipped = cl.compare(y, models, **how)
+    assert {row["method"] for row in flipped.differences} == {"decisions, sign flips", "jackknife, sign flips"}
 
 
-def test_weights_go_through_the_bootstrap() -> None:
-    y, models = data(9, 50)
-    w = np.random.default_rng(0).integers(1, 4, 50)
-    cmp = cl.compare(y, models, measures=["roc_auc", "accuracy"], sample_weight=w, n_resamples=50)
-    assert {row["method"] for row in cmp.differences} == {"paired bootstrap"}
-    row = cmp.difference("m0", "m1", "roc_auc")
-    assert row["difference"] == pytest.approx(
-        cl.roc_auc(y, models["m0"], sample_weight=w) - cl.roc_auc(y, models["m1"], sample_weight=w)
-    )
+# --- sign flips --------------------------------------------------------------------------------------------------
+
+
+def flips_by_hand(psi: np.ndarray, statistic: float) -> float:
+    """Share of flipped signs (the observed ones among them) that come as far, by the formula."""
+    signs = sign_matrix(len(psi), FLIPS, 0)
+    drawn = np.abs(signs @ psi) / math.sqrt((psi**2).sum())
+    far = abs(statistic) / math.sqrt(1 + statistic**2 / len(psi))
+    return float(((drawn >= far * (1 - 1e-9)).sum() + 1) / (len(signs) + 1))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("measure", ["average_precision", "log_loss", "f1", "ks_statistic"])
+def test_differences_are_the_jackknife_over_rows_or_clusters(measure: str, weighted: bool, clustered: bool) -> None:
+    """Leave each row (or cluster) out from scratch: the spread gives the error, flips of it the p-value."""
+    y, models = data(9, 50, m=2)
+    w = np.random.default_rng(0).integers(1, 4, 50) if weighted else None
+    clusters = np.arange(50) // 2 if clustered else None
+    unit = np.arange(50) if clusters is None else clusters
+    row = cl.compare(y, models, measures=[measure], sample_weight=w, clusters=clusters, n_resamples=5).differences[0]
+    one = getattr(cl, measure)
+
+    def gap(keep: np.ndarray) -> float:
+        how: Any = {} if w is None else {"sample_weight": w[keep]}
+        return float(one(y[keep], models["m0"][keep], **how) - one(y[keep], models["m1"][keep], **how))
+
+    left = np.array([gap(unit != k) for k in np.unique(unit)])
+    psi, u = left.mean() - left, len(left)
+    error = math.sqrt((psi**2).sum() * (u - 1) / u)
+    assert row["method"] == "jackknife, sign flips"
+    assert row["difference"] == pytest.approx(gap(np.ones(50, bool)))
+    assert row["standard_error"] == pytest.approx(error)
+    assert row["p_value"] == pytest.approx(flips_by_hand(psi, row["difference"] / error), abs=0.03)  # units reordered
+
+
+def test_measures_that_are_one_number_have_one_p_value() -> None:
+    """Hits at a quota, and decisions at a threshold, under three names each."""
+    y, models = data(9, 80, m=2)
+    w = np.random.default_rng(0).integers(1, 4, 80)
+    for how in ({}, {"sample_weight": w}, {"clusters": np.arange(80) // 4}):
+        cmp = cl.compare(y, models, quota=20, n_resamples=5, **how)
+        for names in (("hit_rate", "qrecall", "quota_lift"), ("accuracy", "error_rate", "zero_one_loss")):
+            rows = [cmp.difference("m0", "m1", name) for name in names]
+            assert len({round(row["p_value"], 9) for row in rows}) == 1, (how, names)
+            for row in rows:
+                if row["difference"]:
+                    scale = abs(row["difference"] / rows[0]["difference"])
+                    assert row["standard_error"] == pytest.approx(scale * rows[0]["standard_error"])
+
+
+@given(st.integers(0, 10**6), st.integers(4, 40), st.sampled_from([0.8, 0.9, 0.95]), st.booleans())
+def test_interval_and_p_value_never_contradict(seed: int, n: int, level: float, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.array([0, 1, *rng.integers(0, 2, n - 2)])
+    a, b = (ndtr(k * y + rng.normal(size=n) - 0.5) for k in (2.0, 0.5))
+    if ties:
+        a, b = np.round(a, 1), np.round(b, 1)
+    measures = ["roc_auc", "accuracy", "brier_score", "average_precision", f"hit_rate@{max(1, n // 4)}"]
+    for row in cl.compare(y, {"a": a, "b": b}, measures=measures, level=level, n_resamples=5).differences:
+        assert row["p_value"] > 0
+        if row["method"].endswith("sign flips"):
+            inside = row["low"] <= 1e-12 and row["high"] >= -1e-12
+            assert inside == (row["p_value"] > 1 - level + 1e-12), row
+
+
+def test_nothing_that_varies_is_left_to_exact_swaps() -> None:
+    """A perfect model against a constant one on four cases: eight ways to swap, so that p is never below 1/8."""
+    cmp = cl.compare([1, 1, 0, 0], {"a": [4, 3, 2, 1], "b": [1, 1, 1, 1]})
+    row = cmp.difference("a", "b", "roc_auc")
+    assert (row["method"], row["p_value"], row["difference"]) == ("swap test, mover", 1 / 8, 0.5)
+    assert row["low"] < 0 < 0.5 < row["high"]
+    for row in cmp.differences:
+        assert row["verdict"] in ("cannot tell", "not tested")
+        assert not row["p_value"] < 1 / 8
+    assert not any(said.sure for said in cmp.recommendations.values())
+
+
+def test_one_positive_is_not_beyond_chance() -> None:
+    """Without the only positive there is no AUC: scores are swapped instead."""
+    rng = np.random.default_rng(2)
+    y = np.arange(12) == 0
+    cmp = cl.compare(y, {"a": np.where(y, 1.0, rng.random(12)), "b": rng.random(12)}, n_resamples=20)
+    row = cmp.difference("a", "b", "average_precision")
+    assert row["method"] == "swap test, mover"
+    assert row["low"] < row["difference"] < row["high"]
+    assert 0 < row["p_value"] <= 1
+
+
+def test_the_quota_difference_has_the_power_that_is_possible() -> None:
+    """300 cases, 20 % positive, d′ 1.35 and 1.75, 10 % of places: about 30 % of samples show the difference."""
+    found = 0
+    for seed in range(120):
+        rng = np.random.default_rng([seed, 3])
+        y = rng.random(300) < 0.2
+        shared = rng.normal(size=300)
+        noise = [math.sqrt(0.5) * (shared + rng.normal(size=300)) for _ in range(2)]
+        models = {"a": 1.75 * y + noise[0], "b": 1.35 * y + noise[1]}
+        row = cl.compare(y, models, measures=["hit_rate@10%"], n_resamples=2).differences[0]
+        found += row["p_value"] <= 0.05
+    assert 0.2 <= found / 120 <= 0.42  # counted with many samples: see how-sure-are-we.md
 
 
 # --- McNemar and Holm --------------------------------------------------------------------------------------------
@@ -261,19 +359,20 @@ def test_mcnemar_is_the_enumeration_of_all_swaps(b: int, c: int) -> None:
     assert mcnemar(int((first & ~second).sum()), int((second & ~first).sum())) == pytest.approx(extreme / 2 ** (b + c))
 
 
-def test_mcnemar_serves_decisions_at_the_threshold() -> None:
-    y = np.array([1, 0] * 10)
+def test_decisions_at_the_threshold_are_close_to_mcnemar() -> None:
+    y = np.array([1, 0] * 20)
     a = np.where(y == 1, 0.9, 0.1)
     b = a.copy()
-    b[:6] = 1 - b[:6]  # wrong on six: p = 2 / 2^6
-    cmp = cl.compare(y, {"a": a, "b": b}, measures=["accuracy", "error_rate", "zero_one_loss", "f1"], n_resamples=99)
+    b[:7] = 1 - b[:7]  # wrong on seven
+    a[7:9] = 1 - a[7:9]  # wrong on two others
+    cmp = cl.compare(y, {"a": a, "b": b}, measures=["accuracy", "error_rate", "zero_one_loss"], n_resamples=9)
     for name in ("accuracy", "error_rate", "zero_one_loss"):
         row = cmp.difference("a", "b", name)
-        assert row["p_value"] == pytest.approx(2 / 64)
-        assert "McNemar" in row["method"]
-    assert cmp.difference("a", "b", "f1")["method"] == "paired bootstrap"
-    shifted = cl.compare(y, {"a": a, "b": b}, measures=["accuracy"], threshold=0.95, n_resamples=9)
-    assert shifted.difference("a", "b", "accuracy")["p_value"] == 1  # nobody is taken by either
+        assert row["method"] == "decisions, sign flips"
+        assert mcnemar(1, 8) < row["p_value"] < mcnemar(2, 7)  # between its steps: unequal influences break the ties
+        assert row["standard_error"] == pytest.approx(abs(row["difference"]) / 5 * math.sqrt((9 - 25 / 40) * 40 / 39))
+    same = cl.compare(y, {"a": a, "b": b}, measures=["accuracy"], threshold=0.95, n_resamples=9)
+    assert same.difference("a", "b", "accuracy")["p_value"] == 1  # nobody is taken by either
 
 
 def test_holm_by_hand() -> None:
@@ -302,7 +401,8 @@ def test_bootstrap_p_by_hand() -> None:
     assert bootstrap_p(np.array([-1.0, 2.0, 3.0, 4.0])) == pytest.approx(2 * 2 / 5)
     assert bootstrap_p(np.zeros(7)) == 1
     assert math.isnan(bootstrap_p(np.array([math.nan])))
-    assert bootstrap_p(np.full(1999, -0.1)) == pytest.approx(0.001)  # never 0
+    assert math.isnan(bootstrap_p(np.full(1999, -0.1)))  # the same in every replicate: nothing can be said
+    assert bootstrap_p(np.r_[np.full(400, -0.1), -0.2]) == pytest.approx(2 / 402)  # never 0
     clear = 10 + np.random.default_rng(0).normal(size=999)  # none crosses 0: the normal p goes below the floor of 0.002
     assert 0 < bootstrap_p(clear) < 1e-6
     assert bootstrap_p(clear[:100]) == pytest.approx(2 / 101)  # too few replicates for that

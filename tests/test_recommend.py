@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import chdtri, ndtr, ndtri
 
 import cutline as cl
 from cutline.decide.recommendation import GOALS
+from cutline.estimate import Estimate
+from cutline.inference.differences import DifferenceTest
+from cutline.verdict import differences_of, verdict_of
 from test_compare import data
 
 MEASURE = {
@@ -68,7 +71,7 @@ def test_doubt_is_said_with_the_rival_and_the_cases_needed(unclear: cl.Compariso
     assert (said.model, said.rival) == (best, "m1" if best == "m0" else "m0")
     row = unclear.difference(said.model, said.rival, said.measure)
     assert row.verdict == "cannot tell"
-    assert said.cases_needed is None  # the models may be equal: no number of cases can be named
+    assert said.cases_needed is None  # the models cannot be told from equal: no number of cases can be named
     assert "power" not in said.text
 
 
@@ -81,6 +84,52 @@ def test_a_margin_names_the_cases_needed_for_it(unclear: cl.Comparison) -> None:
     assert low < expected < high < 4 * low
     assert "to detect a difference of 0.0200, you would need" in said.text
     assert "80 % power" in said.text
+
+
+def test_without_a_margin_the_number_is_for_the_observed_difference() -> None:
+    """Told apart by a single comparison, not by ten at once: a range from the standard error, and for which case."""
+    tested = DifferenceTest(0.002, 0.098, 0.0245, 0.04, "made up", 30.0)
+    pairs = [("a", "b", 0.05, tested)] + [("a", k, 0.2, tested._replace(p_value=0.001)) for k in "cdefghij"]
+    found = differences_of("pem", "higher", pairs, 0.95, None, 400)
+    verdict = verdict_of("which", "pem", "a", Estimate("pem", 0.5), list("abcdefghij"), found)
+    assert (verdict.status, verdict.needs["cases_needed_for"]) == ("clear", None)  # the last step of Holm
+    pairs = [("a", "b", 0.05, tested), ("a", "c", 0.06, tested._replace(standard_error=0.03))]
+    found = differences_of("pem", "higher", pairs, 0.95, None, 400)
+    verdict = verdict_of("which", "pem", "a", Estimate("pem", 0.5), list("abc"), found)
+    assert verdict.status == "cannot tell"
+    needed = verdict.cases_needed
+    assert needed is not None
+    middle = 400 * ((ndtri(1 - 0.05 / 4) + ndtri(0.8)) * 0.03 / 0.06) ** 2  # c needs more than b, whose gap is smaller
+    assert needed.low == pytest.approx(middle * 30 / chdtri(30, 0.1))
+    assert needed.high == pytest.approx(middle * 30 / chdtri(30, 0.9))
+    assert "if the true difference is as observed, you would need" in verdict.sentence
+    assert verdict.to_dict()["cases_needed"] == [needed.low, needed.high]
+    crossing = tested._replace(low=-0.01, p_value=0.06)
+    equal = differences_of("pem", "higher", [("a", "b", 0.05, crossing)], 0.95, None, 400)
+    doubt = verdict_of("which", "pem", "a", Estimate("pem", 0.5), list("ab"), equal)
+    assert doubt.cases_needed is None
+    assert "you would need" not in doubt.sentence
+
+
+def test_the_level_counts_in_the_cases_needed() -> None:
+    y, models = data(3, 120, m=2, gap=0.05)
+    found = []
+    for level in (0.8, 0.95, 0.99):
+        cmp = cl.compare(y, models, measures=["pem"], level=level, margin=0.02, n_resamples=20)
+        needed = cmp.verdict("pem").cases_needed
+        assert needed is not None
+        found.append(needed.high)
+    z = [ndtri(0.5 + level / 2) + ndtri(0.8) for level in (0.8, 0.95, 0.99)]
+    assert np.array(found) / found[0] == pytest.approx(np.array(z) ** 2 / z[0] ** 2)
+
+
+def test_equal_models_are_given_no_number() -> None:
+    """Without a margin: of a hundred equal pairs none is said to need so many cases."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        y = np.arange(80) % 3 == 0
+        models = {name: y + rng.normal(size=80) for name in "ab"}
+        assert cl.compare(y, models, measures=["pem"], n_resamples=2).verdict("pem").cases_needed is None
 
 
 def test_the_cases_needed_do_settle_it() -> None:

@@ -65,9 +65,6 @@ from .extrapolation import (
 from .inference.bootstrap import (
     bootstrap as bootstrap,
 )
-from .inference.paired import (
-    swap_test as swap_test,
-)
 from .inference.permutation import (
     label_permutation_test as label_permutation_test,
     PermutationTest as PermutationTest,
@@ -80,6 +77,9 @@ from .inference.retraining import (
     bootstrap_oob as bootstrap_oob,
     OutOfBag as OutOfBag,
     permutation_test as permutation_test,
+)
+from .inference.swap_tests import (
+    swap_test as swap_test,
 )
 from .inference.triplets import (
     triplet_loss_estimate as triplet_loss_estimate,

@@ -23,7 +23,9 @@ from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of
 from .inference import leads as lead_tests
 from .inference import paired as tests
 from .inference.evidence import Rows
+from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
+from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, pluralize, text_table, to_jsonable
@@ -37,7 +39,8 @@ Floats = NDArray[np.float64]
 class Comparison(Models[Evaluation]):
     """Several models on the same cases (or on cases of their own, with ``paired=False``).
 
-    ``replicates[model][measure]`` are the bootstrap replicates; models on the same cases share the rows drawn.
+    ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all where
+    the interval asks for them by name; models on the same cases share the rows drawn.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -58,6 +61,11 @@ class Comparison(Models[Evaluation]):
     def notices(self) -> list[str]:
         """What looks wrong with the scores of these models, each in one sentence with what to try."""
         return notices_of(list(self.evaluations.values()))
+
+    @property
+    def cases(self) -> float:
+        """The rows of each model: the smallest number where they have rows of their own."""
+        return float(min(ev.ranking.rows for ev in self.evaluations.values()))
 
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
         """From which quota (or false positive rate) to which one model clearly leads; elsewhere "no clear leader".
@@ -172,14 +180,19 @@ class Comparison(Models[Evaluation]):
             seed=s.seed,
         )
 
-    def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> tests.SwapTest:
-        """Paired permutation test of two of the models."""
+    def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> SwapTest:
+        """Paired permutation test of two of the models; the comparison's quota, threshold and clusters hold here too.
+
+        Rows of one cluster swap together.
+        """
         self._need_common_rows("the swap test")
         one, two = self.evaluations[a].sample, self.evaluations[b].sample
+        if self.evaluations[a]._clusters is not None:
+            options.setdefault("clusters", cluster_codes(self.evaluations[a]._clusters, one)[0])
         options.setdefault("quota", self.quota)
         options.setdefault("threshold", self.threshold)
         options.setdefault("sample_weight", one.weight)
-        return tests.swap_test(one.positive, one.score, two.score, measure=measure, **options)
+        return swap_test(one.positive, one.score, two.score, measure=measure, **options)
 
     def _need_common_rows(self, what: str) -> None:
         if not self.paired:
@@ -189,17 +202,18 @@ class Comparison(Models[Evaluation]):
     def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure, tested as the measure declares."""
         one, two = self.evaluations[a], self.evaluations[b]
-        return tests.Pair(
+        pair = tests.Pair(
             a,
             b,
             self.specs[key],
-            (one.estimates[key].value, two.estimates[key].value),
+            (one.estimates[key], two.estimates[key]),
             (one.ranking, two.ranking),
-            self.pairs,
             (self.replicates[a].get(key), self.replicates[b].get(key)),
             self.settings,
             self.by_blocks,
-        ).test()
+        )
+        known = pair.difference == pair.difference and self.settings.interval is not None
+        return self.pairs.test(pair) if known else tests.DifferenceTest()
 
     @cached_property
     def by_blocks(self) -> bool:
@@ -270,9 +284,9 @@ def compare(
 ) -> Comparison:
     """Compare models, given as a mapping from name to scores or as a frame with a column each, on the same cases.
 
-    Differences are paired: DeLong for AUC and its relatives, exact McNemar p-values for decisions at the threshold, and
-    the paired bootstrap for every other measure, all models seeing the same rows drawn. Lists of 100,000 rows and more
-    are compared over random blocks of rows instead (``interval="bootstrap"`` draws replicates all the same). A model's
+    Differences are paired: the influence of each row (or cluster) on a difference changes its sign at random, which
+    gives the interval and the p-value alike. Where nothing varies, scores are swapped instead. Long lists take random
+    blocks of rows. ``interval="bootstrap"`` compares by replicates, all models seeing the same rows drawn. A model's
     own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
     numbered here so that all models share them. ``margin`` is the difference that does not matter to you. With
     ``paired=False`` the models have cases of their own: ``y_true`` is then a mapping from name to labels, too.
@@ -308,7 +322,7 @@ def compare(
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))
     rows = None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, first.ranking.cases)
-    pairs = tests.RowPairs({name: ev.rows for name, ev in evaluations.items() if isinstance(ev.rows, Rows)}, paired)
+    pairs = tests.RowPairs.of(evaluations, paired=paired)
     return Comparison(evaluations, specs, settings, rows, common_threshold(evaluations), margin, pairs, drawn)
 
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from statistics import NormalDist
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from .errors import InputError, listed
-from .estimate import Estimate, Interval
-from .inference.paired import DifferenceTest, holm
+from .estimate import Estimate
+from .inference.differences import DifferenceTest
+from .inference.paired import holm
 from .table import KeepsFields, Table, TabularResult, format_value, pluralize
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
@@ -32,7 +33,8 @@ class Difference(KeepsFields, Mapping[str, Any]):
     ``p_adjusted`` is Holm's p-value over the ``comparisons`` made: all pairs of models by this measure. ``verdict`` is
     ``higher`` or ``lower`` only where the interval leaves 0 out and the adjusted p-value is below 1 − level;
     ``equivalent`` where the interval lies inside ± margin; else ``cannot tell``. ``leader`` is the better model where
-    there is one, ``reading`` the verdict in words.
+    there is one, ``reading`` the verdict in words. ``freedom`` are the degrees of freedom of the standard error, which
+    comes from ``rows`` cases.
     """
 
     a: str
@@ -49,6 +51,8 @@ class Difference(KeepsFields, Mapping[str, Any]):
     level: float
     margin: float | None
     comparisons: int
+    rows: float = math.nan
+    freedom: float = math.nan
 
     @property
     def verdict(self) -> Finding:
@@ -110,14 +114,15 @@ def differences_of(
     pairs: Sequence[tuple[str, str, float, DifferenceTest]],
     level: float,
     margin: float | None = None,
+    rows: float = math.nan,
 ) -> list[Difference]:
-    """All pairs of models by one measure, adjusted for one another."""
+    """All pairs of models by one measure, adjusted for one another; ``rows``: the cases that they were compared on."""
     adjusted = holm([tested.p_value for *_, tested in pairs])
     made = sum(p == p for p in adjusted)
     found = []
     for (a, b, gap, t), p in zip(pairs, adjusted, strict=True):
         ends = (gap, t.low, t.high, t.standard_error, t.p_value, p, t.method)
-        found.append(Difference(a, b, measure, *ends, better, level, margin, made))
+        found.append(Difference(a, b, measure, *ends, better, level, margin, made, rows, t.freedom))
     return found
 
 
@@ -156,6 +161,18 @@ class Verdict(KeepsFields):
         """The closest of the rivals."""
         rivals = self.rivals.values()
         return min(rivals, key=lambda d: abs(d.difference)) if rivals else None
+
+    @property
+    def cases_needed(self) -> CasesNeeded | None:
+        """Cases that would tell the best model from every rival: of the rival that needs most of them.
+
+        None where there is no doubt, or no number can be said of one of the rivals.
+        """
+        if self.status not in ("cannot tell", "level"):
+            return None
+        found = [cases_needed(d) for d in self.rivals.values() if d.verdict != "equivalent"]
+        known = [one for one in found if one is not None]
+        return max(known, key=lambda one: one.high) if known and len(known) == len(found) else None
 
     @property
     def comparisons(self) -> int:
@@ -199,9 +216,19 @@ class Verdict(KeepsFields):
         if status == "equivalent":
             margin = format_value(rival.margin)
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
+        needed = self.cases_needed
+        more = "" if needed is None else f"; {needed.sentence(rival.margin)}"
         if status == "level":
-            return f"{rival.b} is level with it"
-        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}"
+            return f"{rival.b} is level with it{more}"
+        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{more}"
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """The cases that it would take, as plain values: their range, and for which true difference."""
+        needed = self.cases_needed
+        if needed is None:
+            return {"cases_needed": None, "cases_needed_for": None}
+        return {"cases_needed": [needed.low, needed.high], "cases_needed_for": needed.basis}
 
     @property
     def _alone(self) -> bool:
@@ -218,6 +245,7 @@ class Verdict(KeepsFields):
             "status": self.status,
             "rivals": list(self.rivals),
             "comparisons": self.comparisons,
+            **self.needs,
             "text": self.sentence,
         }
 
@@ -251,6 +279,11 @@ class Models(TabularResult, Mapping[str, E]):
     def test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference of two models by one measure, tested."""
         raise NotImplementedError
+
+    @property
+    def cases(self) -> float:
+        """The rows that models were compared on; nan where that is not one number."""
+        return math.nan
 
     def __getitem__(self, name: str) -> E:
         return self.evaluations[name]
@@ -295,7 +328,7 @@ class Models(TabularResult, Mapping[str, E]):
         for key, spec in self.specs.items():
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
             pairs = [(a, b, values[a] - values[b], self.test(a, b, key)) for a, b in combinations(values, 2)]
-            found[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin)
+            found[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin, self.cases)
         return found
 
     @cached_property
@@ -330,40 +363,47 @@ class Models(TabularResult, Mapping[str, E]):
         return [{"model": name, **row} for name, ev in self.evaluations.items() for row in ev.to_dicts()]
 
 
-def cases_needed(gap: Difference, rows: int, fewest: float) -> Interval | None:
-    """How many cases like these would detect the difference with 80 % power: a range, or None where none can be said.
+class CasesNeeded(NamedTuple):
+    """From how many to how many cases like these a difference would take to be detected, with 80 % power.
 
-    With a margin, for a true difference of that size: the standard error is all that it takes, and the range is what is
-    not known of it (``fewest``: cases of the rarer class). Without, for the differences that the interval holds, and
-    only if it leaves 0 out: models that may be equal need more cases than any number.
+    ``basis``: ``margin`` (a true difference of the size that you named) or ``observed`` (if the true difference is as
+    observed).
     """
-    error = gap.standard_error
-    if not error > 0 or not math.isfinite(error):
+
+    low: float
+    high: float
+    basis: Literal["margin", "observed"]
+
+    def sentence(self, margin: float | None) -> str:
+        """The range in words."""
+        low, high = (_rounded(value) for value in (self.low, self.high))
+        number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
+        if self.basis == "margin":
+            return f"to detect a difference of {format_value(margin)}, you would need {number} (80 % power)"
+        return f"to detect it, if the true difference is as observed, you would need {number} (80 % power)"
+
+
+def cases_needed(gap: Difference) -> CasesNeeded | None:
+    """Cases that would detect a difference: n·(z_{α/2m} + z_power)²·SE²/δ², SE² between its χ² limits (80 %).
+
+    δ is the margin, or else the observed difference. None where the standard error is not known, and, without a margin,
+    where the models cannot be told from equal even before the adjustment for m comparisons: their difference may be
+    noise, and a number made from it could be anything.
+    """
+    from scipy.special import chdtri
+
+    error, equal = gap.standard_error, not gap.p_value <= 1.0 - gap.level or gap.low <= 0.0 <= gap.high
+    size = abs(gap.difference) if gap.margin is None else gap.margin
+    if not 0.0 < error < math.inf or not gap.freedom >= 1.0 or not size > 0.0 or (gap.margin is None and equal):
         return None
     normal = NormalDist()
     z = normal.inv_cdf(1.0 - (1.0 - gap.level) / (2.0 * max(1, gap.comparisons))) + normal.inv_cdf(POWER)
-    if gap.margin:
-        from scipy.special import chdtri
-
-        freedom = max(1.0, fewest - 1.0)
-        middle = rows * (z * error / gap.margin) ** 2
-        return Interval(*(middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9)))
-    if gap.low <= 0.0 <= gap.high or gap.low != gap.low:
-        return None
-    largest, smallest = sorted((abs(gap.low), abs(gap.high)), reverse=True)
-    return Interval(*(rows * (z * error / size) ** 2 for size in (largest, smallest)))
-
-
-def said_cases(needed: Interval | None, gap: Difference) -> str:
-    """The range of cases in words; empty where there is none."""
-    if needed is None:
-        return ""
-    low, high = (_rounded(value) for value in needed)
-    number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
-    what = f"a difference of {format_value(gap.margin)}" if gap.margin else "it, if the true difference is as observed"
-    return f"; to detect {what}, you would need {number} (80 % power)"
+    middle, freedom = gap.rows * (z * error / size) ** 2, min(gap.freedom, 1e9)
+    low, high = (middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9))
+    return CasesNeeded(low, high, "observed" if gap.margin is None else "margin")
 
 
 def _rounded(value: float) -> int:
+    """Two digits, upwards."""
     digits = max(0, int(math.log10(max(value, 1.0))) - 1)
-    return int(math.ceil(value / 10**digits) * 10**digits)
+    return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)

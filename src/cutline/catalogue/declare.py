@@ -101,8 +101,9 @@ IntervalMethod = Literal[
     "best_cut", "loss_score", "log_mean", "moving_cut", "moving_cut_recall", "precision_area", "qrecall_area", "places",
     "mean_score", "scaled",
 ]  # fmt: skip
-# how two models on the same rows are told apart
-PairedTest = Literal["delong", "mcnemar", "bootstrap"]
+# the influence of a row on a difference between two models: its placements, its decision, its hit at a quota, or the
+# difference without it
+PairedTest = Literal["delong", "decisions", "hits", "jackknife"]
 # what must not be empty for a measure to have a value, and what to say where it is
 Need = Literal["positives", "negatives", "taken", "left"]
 NEEDS: dict[Need, str] = {
@@ -189,7 +190,7 @@ class Measure:
     checks: Callable[..., None] | None = None
     interval: IntervalMethod = "scaled"
     stratified: bool = False
-    paired_test: PairedTest = "bootstrap"
+    paired_test: PairedTest = "jackknife"
     proportion: Callable[[Any], tuple[Any, Any]] | None = None
     scale: OfCells | None = None
     line_of_auc: Line | None = None
@@ -217,7 +218,8 @@ class Measure:
         outside = isinstance(self.perfect, float) and not low <= self.perfect <= high
         yield "a perfect model lies outside the range", outside
         yield "only what is read at a cut is a proportion", self.proportion is not None and self.part != "cut"
-        shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall") or self.paired_test == "mcnemar"
+        shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall")
+        shares |= self.paired_test in ("decisions", "hits")
         yield "this interval or test needs its proportion", shares and self.proportion is None
         losses = self.interval in ("loss_score", "log_mean")
         yield "this interval needs the loss of a case", losses != (self.case_loss is not None)
@@ -227,8 +229,9 @@ class Measure:
         yield "what is a line of the AUC takes its interval", of_auc != self.interval.startswith("delong")
         yield "what is a line of the AUC takes its test", of_auc != (self.paired_test == "delong")
         yield (
-            "McNemar's test is for decisions at a threshold",
-            self.paired_test == "mcnemar" and self.family != "threshold",
+            "decisions are at a threshold, and hits at a quota",
+            self.paired_test in ("decisions", "hits")
+            and self.family != {"decisions": "threshold", "hits": "quota"}[self.paired_test],
         )
         undocumented = set(self.params) - set(OPTIONS)
         yield f"its options {sorted(undocumented)} are not explained in OPTIONS", bool(undocumented)

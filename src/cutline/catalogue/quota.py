@@ -23,6 +23,7 @@ from .ranks import CHANCE_OF_PRECISION, gini_of
     perfect="min(1, n⁺/j)",
     chance="n⁺/n",
     interval="moving_cut",
+    paired_test="hits",
     proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def hit_rate(c: Counts) -> Any:
@@ -47,6 +48,7 @@ def hit_rate(c: Counts) -> Any:
     chance="j/n",
     needs=("positives",),
     interval="moving_cut_recall",
+    paired_test="hits",
     proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def qrecall(c: Counts) -> Any:
@@ -72,6 +74,7 @@ def qrecall(c: Counts) -> Any:
     chance=1.0,
     needs=("positives",),
     interval="moving_cut_recall",
+    paired_test="hits",
     proportion=lambda c: (c.tp, c.tp + c.fn),
     scale=lambda c: (c.tp + c.fp + c.fn + c.tn) / (c.tp + c.fp),
 )

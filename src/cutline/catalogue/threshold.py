@@ -21,7 +21,7 @@ from .declare import check_prior, declare, ratio
     perfect=1.0,
     interval="wilson",
     proportion=lambda c: (c.tp + c.tn, c.tp + c.fp + c.fn + c.tn),
-    paired_test="mcnemar",
+    paired_test="decisions",
 )
 def accuracy(c: Counts) -> Any:
     """Share of cases that are classified correctly.
@@ -43,7 +43,7 @@ def accuracy(c: Counts) -> Any:
     perfect=0.0,
     interval="wilson",
     proportion=lambda c: (c.fp + c.fn, c.tp + c.fp + c.fn + c.tn),
-    paired_test="mcnemar",
+    paired_test="decisions",
 )
 def error_rate(c: Counts) -> Any:
     """Share of cases that are classified wrongly.
@@ -68,7 +68,7 @@ def error_rate(c: Counts) -> Any:
     interval="wilson",
     proportion=lambda c: (c.fp + c.fn, c.tp + c.fp + c.fn + c.tn),
     scale=lambda c: c.tp + c.fp + c.fn + c.tn,
-    paired_test="mcnemar",
+    paired_test="decisions",
 )
 def zero_one_loss(c: Counts) -> Any:
     """Number (or weight) of wrongly classified cases.

@@ -12,12 +12,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..inference.paired import DifferenceTest, discordant, mcnemar, normal_interval, normal_p
+from ..inference.differences import DifferenceTest, paired_difference, sums_by
+from ..inference.leads import units_of
 from ..inference.resampling import cluster_codes
 from ..quotas import Quotas
 from ..table import KeepsFields, format_value
 from ..validate import one_of
-from ..verdict import Verdict, cases_needed, differences_of, said_cases, verdict_of
+from ..verdict import Verdict, differences_of, verdict_of
 
 _BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
 # goal -> (measure, why this measure)
@@ -63,16 +64,21 @@ class Recommendation(KeepsFields):
     """A model for a goal, and the verdict that it rests on.
 
     ``sure`` is whether the data tell the model from every other, adjusted for the comparisons made. ``cases_needed`` is
-    the range of cases that would tell it from its closest rival: for the margin if one was named, else for a true
-    difference as observed; None where no number can be said. ``support`` is the verdict by Linear Ranking where the
+    the range of cases that would tell it from every rival: for the margin if one was named, else for a true difference
+    as observed; None where no number can be said. ``support`` is the verdict by Linear Ranking where the
     goal is the fewest errors.
     """
 
     goal: str
     verdict: Verdict
     why: str
-    cases_needed: Interval | None = None
     support: Verdict | None = None
+
+    @property
+    def cases_needed(self) -> Interval | None:
+        """The range of cases that would tell the model from every rival; None where no number can be said."""
+        needed = self.verdict.cases_needed
+        return None if needed is None else Interval(needed.low, needed.high)
 
     @property
     def measure(self) -> str:
@@ -111,8 +117,6 @@ class Recommendation(KeepsFields):
             said += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
         mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
         said += mark + v.sentence
-        if v.rival is not None:
-            said += said_cases(self.cases_needed, v.rival)
         if not self.sure and v.status not in ("not tested", "equivalent"):
             said = f"cannot tell yet. {said}"
         return f"{said}.{self._supported()} Why this measure: {self.why}."
@@ -140,7 +144,7 @@ class Recommendation(KeepsFields):
             "status": self.verdict.status,
             "rival": self.rival,
             "comparisons": self.verdict.comparisons,
-            "cases_needed": None if self.cases_needed is None else list(self.cases_needed),
+            **self.verdict.needs,
             "text": self.text,
         }
 
@@ -169,11 +173,7 @@ def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> R
     support = None
     if goal == "fewest errors" and "linear_ranking" in next(iter(comparison.evaluations.values())):
         support = comparison.verdict("linear_ranking", goal)
-    ranking = comparison.evaluations[verdict.best].ranking
-    needed = None
-    if verdict.rival is not None and verdict.status in ("cannot tell", "level"):
-        needed = cases_needed(verdict.rival, ranking.rows, min(ranking.n_pos, ranking.n_neg))
-    return Recommendation(goal, verdict, why, needed, support)
+    return Recommendation(goal, verdict, why, support)
 
 
 def error_verdict(comparison: Any) -> Verdict:
@@ -188,31 +188,28 @@ def error_verdict(comparison: Any) -> Verdict:
     pairs = []
     for a, b in combinations(wrong, 2):
         gap = float(wrong[a].mean() - wrong[b].mean())
-        pairs.append((a, b, gap, _tested(wrong[a], wrong[b], comparison, a, level)))
+        pairs.append((a, b, gap, _tested(wrong[a], wrong[b], comparison, a)))
     key = "error_rate at the best threshold"
-    found = differences_of(key, "lower", pairs, level, margin)
+    found = differences_of(key, "lower", pairs, level, margin, comparison.cases)
     rates = {name: float(errors.mean()) for name, errors in wrong.items()}
     best = min(rates, key=rates.__getitem__)
     return verdict_of("fewest errors", key, best, Estimate(key, rates[best]), list(rates), found)
 
 
-def _tested(one: Any, two: Any, comparison: Any, a: str, level: float) -> DifferenceTest:
-    """The difference of two error rates on the same rows: a normal interval (over clusters, t), and McNemar's test."""
+def _tested(one: Any, two: Any, comparison: Any, a: str) -> DifferenceTest:
+    """The difference of two error rates on the same rows (or clusters), by sign flips."""
+    rows, settings = comparison.evaluations[a].rows, comparison.settings
+    codes = None if rows.clusters is None else cluster_codes(rows.clusters, rows.sample)[0]
+    unit, units = units_of(len(one), codes, settings.seed)
     gaps = one.astype(np.float64) - two
-    rows = comparison.evaluations[a].rows
-    if rows.clusters is None:
-        variance = float(np.var(gaps, ddof=1)) / len(gaps)
-        p = mcnemar(*discordant(~one, ~two))
-        return DifferenceTest(
-            *normal_interval(float(gaps.mean()), variance, level), math.sqrt(variance), p, "cross-fitted"
-        )
-    codes, _ = cluster_codes(rows.clusters, rows.sample)
-    sums = np.bincount(codes, gaps - gaps.mean())
-    groups = len(sums)
-    variance = groups / (groups - 1) * float((sums**2).sum()) / len(gaps) ** 2
-    mean = float(gaps.mean())
-    ends = normal_interval(mean, variance, level, groups - 1)
-    return DifferenceTest(*ends, math.sqrt(variance), normal_p(mean, variance), "cross-fitted over clusters")
+    influence = sums_by(unit, (gaps - gaps.mean()) / len(gaps), units)
+    n_pos = int(np.count_nonzero(rows.sample.positive))
+    rates = float(one.mean()), float(two.mean())
+    few = min(n_pos, len(gaps) - n_pos)
+    made = paired_difference(rates, influence, few, settings.seed, "cross-fitted, sign flips")
+    if made is not None:
+        return made.test(settings.level, 1.0)
+    return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same decisions") if rates[0] == rates[1] else DifferenceTest()
 
 
 def cross_fitted_errors(rows: Any, seed: int, folds: int = 10) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -14,30 +13,12 @@ from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.delong import placements
 from ..inference.evidence import Rows
-from ..inference.paired import Pairs, RowPairs
+from ..inference.paired import Pairs, RowPairs, StreamedPairs
 from .pairs import Gaps, Pair
 from .request import EvaluationRequest
 
 Floats = NDArray[np.float64]
 Discordant = dict[tuple[str, str, float], tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class StreamedPairs:
-    """What tells pairs of streamed models apart, as counted in passes over their rows."""
-
-    independent: bool
-    variances: Mapping[Pair, float]
-    counted: Discordant
-    paired: bool = True
-
-    def auc_variance(self, a: str, b: str) -> float:
-        """Variance of the difference of two AUCs."""
-        return self.variances[a, b]
-
-    def discordant(self, a: str, b: str, threshold: float) -> tuple[int, int]:
-        """Rows that only one of the two gets right."""
-        return self.counted[a, b, threshold]
 
 
 def compared(
@@ -56,8 +37,11 @@ def compared(
     the second model gets right.
     """
     first = next(iter(evaluations.values()))
-    in_memory = {model: ev.rows for model, ev in evaluations.items() if isinstance(ev.rows, Rows)}
-    pairs: Pairs = RowPairs(in_memory, True) if in_memory else _streamed_pairs(evaluations, add_rows, count)
+    pairs: Pairs
+    if isinstance(first.rows, Rows):
+        pairs = RowPairs.of(evaluations, paired=True)
+    else:
+        pairs = _streamed_pairs(evaluations, add_rows, count)
     return Comparison(
         evaluations, first.specs, first.settings, first.quota, common_threshold(evaluations), margin, pairs, drawn
     )
@@ -78,6 +62,6 @@ def _streamed_pairs(
         gaps = Gaps({model: (ev.ranking.score, *placements(ev.ranking)) for model, ev in evaluations.items()})
         add_rows(gaps)
         variances = gaps.variances()
-    decisions = [spec for spec in specs if spec.measure.paired_test == "mcnemar"]
+    decisions = [spec for spec in specs if spec.measure.paired_test == "decisions"]
     thresholds = {DEFAULT_THRESHOLD if spec.threshold is None else spec.threshold for spec in decisions}
     return StreamedPairs(independent, variances, count(sorted(thresholds)) if thresholds else {})

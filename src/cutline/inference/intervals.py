@@ -22,7 +22,7 @@ from . import blocks
 from .evidence import Evidence
 from .methods import METHODS, Known, Method, choose
 from .resampling import enough_replicates
-from .settings import Settings
+from .settings import FROM_REPLICATES, Settings
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,8 @@ def estimate(
 ) -> dict[Spec, Estimate]:
     """Values of all specs with their intervals.
 
-    A comparison passes ``keep`` to get every measure's replicates (or, of long lists, values by block) back.
+    A comparison passes ``keep`` to get replicates (or, of long lists, values by block) back: of every measure where it
+    compares by them.
     """
     computed = evidence.compute([spec for spec in specs if not obstacles[spec]])
     values = computed.values
@@ -55,7 +56,7 @@ def estimate(
             (low, high), name = method.make(Known(spec, value, settings.level, evidence, computed))
             found[spec] = Estimate(str(spec), value, low, high, settings.level, name)
     wanted = list(resampled)
-    if keep is not None and settings.interval is not None:
+    if keep is not None and _compares_replicates(settings, evidence):
         wanted = [spec for spec in specs if values.get(spec, math.nan) == values.get(spec) and evidence.resamples(spec)]
     if settings.interval == "auto" and evidence.is_long:
         of_blocks = [spec for spec in wanted if not spec.measure.needs_quota]
@@ -65,7 +66,7 @@ def estimate(
             if resampled.pop(spec, None):
                 low, high = blocks.block_interval(spec, values[spec], spread, settings.level)
                 found[spec] = Estimate(str(spec), values[spec], low, high, settings.level, "blocks")
-        wanted = [spec for spec in wanted if spec.measure.needs_quota]
+        wanted = [spec for spec in resampled if spec.measure.needs_quota]
         settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, evidence.ranking.rows))
     if wanted:
         jackknife = {spec for spec, method in resampled.items() if method.jackknife}
@@ -77,6 +78,13 @@ def estimate(
             known = Known(spec, values[spec], settings.level, evidence, computed, drawn[spec])
             found[spec] = _from_replicates(known, method, settings)
     return {spec: found[spec] for spec in specs}
+
+
+def _compares_replicates(settings: Settings, evidence: Evidence) -> bool:
+    """Whether models are compared by replicates or blocks, not by leaving rows out."""
+    if settings.interval is None or not evidence.has_jackknife:
+        return settings.interval is not None
+    return settings.interval in ("bootstrap", *FROM_REPLICATES) or (settings.interval == "auto" and evidence.is_long)
 
 
 def is_stratified(spec: Spec, settings: Settings, evidence: Evidence | None = None) -> bool:

@@ -1,31 +1,41 @@
-"""Differences between models on the same rows: DeLong, McNemar, paired bootstrap, swap test."""
+"""Differences between models: sign flips of rows, blocks or clusters; swap tests where nothing varies.
+
+Of rows in memory each difference has a standard error from the influence of every row on it, and one reference, sign
+flips, that gives the interval and the p-value. Streams, whose rows are gone, take closed forms or replicates.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import DEFAULT_THRESHOLD, check_threshold, compute, with_defaults
-from ..catalogue.declare import Spec, parse_measure
-from ..errors import InputError
-from ..estimate import Interval
-from ..progress import Progress
+from ..catalogue.compute import DEFAULT_THRESHOLD, compute, plan_sweeps
+from ..catalogue.declare import Measure, Spec
+from ..estimate import Estimate
+from ..quotas import quota_sizes
 from ..ranking import Ranking, midranks, rank
-from ..sample import Sample, make_sample
+from ..sample import Sample
+from ..sweep import Counts
 from ..table import KeepsFields
-from ..validate import checked
+from . import leads
 from .delong import line_of, placements
+from .differences import DifferenceTest as DifferenceTest
+from .differences import PairedDifference, guard_freedom, mover_limits, paired_difference, sums_by
 from .evidence import Rows
-from .proportions import z_of
-from .settings import Settings
+from .resampling import cluster_codes
+from .scales import jackknife, t_quantile, two_sided_p
+from .settings import FROM_REPLICATES, Settings
+from .swap_tests import Swaps, swapped_differences
 
 Floats = NDArray[np.float64]
+BY_NAME = ("bootstrap", *FROM_REPLICATES)  # intervals for which replicates are asked for by name
+_SWAPS = 199
 
 
 def row_placements(sample: Sample, ranking: Ranking) -> tuple[Floats, Floats]:
@@ -36,154 +46,339 @@ def row_placements(sample: Sample, ranking: Ranking) -> tuple[Floats, Floats]:
     return of_pos[group[sample.positive]], of_neg[group[~sample.positive]]
 
 
-class Pairs(Protocol):
-    """What tells pairs of models apart that is not in their own rankings: gathered from rows, or from a pass over them.
-
-    ``paired``: the models are on the same rows. ``independent``: rows count alike and were drawn one by one.
-    """
-
-    @property
-    def paired(self) -> bool: ...
-    @property
-    def independent(self) -> bool: ...
-
-    def auc_variance(self, a: str, b: str) -> float:
-        """Variance of AUC(a) − AUC(b) (DeLong et al. 1988); nan where a class has a single case."""
-
-    def discordant(self, a: str, b: str, threshold: float) -> tuple[int, int]:
-        """How many rows only the first, and only the second model gets right."""
-
-
-@dataclass(frozen=True, eq=False)
-class RowPairs(KeepsFields):
-    """Pairs of models whose rows are in memory."""
-
-    rows: Mapping[str, Rows]
-    paired: bool
-
-    @property
-    def independent(self) -> bool:
-        """Whether rows count alike and were drawn one by one."""
-        return all(rows.independent for rows in self.rows.values())
-
-    @cached_property
-    def _placements(self) -> dict[str, tuple[Floats, Floats]]:
-        return {name: row_placements(rows.sample, rows.ranking) for name, rows in self.rows.items()}
-
-    def auc_variance(self, a: str, b: str) -> float:
-        """Variance of the difference of two AUCs, of placements in both or in each."""
-        one, two = self._placements[a], self._placements[b]
-        if min(len(side) for side in (*one, *two)) < 2:
-            return math.nan
-        gaps = [x - y for x, y in zip(one, two, strict=True)] if self.paired else [*one, *two]
-        return sum(float(np.var(gap, ddof=1)) / len(gap) for gap in gaps)
-
-    def discordant(self, a: str, b: str, threshold: float) -> tuple[int, int]:
-        """Rows that only one of the two gets right."""
-        first, second = ((s.score > np.float64(threshold)) == s.positive for s in map(self._sample, (a, b)))
-        return discordant(first, second)
-
-    def _sample(self, name: str) -> Sample:
-        return self.rows[name].sample
-
-
-class DifferenceTest(NamedTuple):
-    """A difference tested: its interval, standard error, p-value, and how they were made."""
-
-    low: float = math.nan
-    high: float = math.nan
-    standard_error: float = math.nan
-    p_value: float = math.nan
-    method: str = ""
-
-
 @dataclass(frozen=True)
 class Pair:
-    """Two models by one measure: all that a test may read."""
+    """Two models by one measure: all that a test may read besides the rows."""
 
     a: str
     b: str
     spec: Spec
-    values: tuple[float, float]
+    singles: tuple[Estimate, Estimate]
     rankings: tuple[Ranking, Ranking]
-    pairs: Pairs
     drawn: tuple[Floats | None, Floats | None]
     settings: Settings
     by_blocks: bool
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """The measure of each model."""
+        return self.singles[0].value, self.singles[1].value
 
     @property
     def difference(self) -> float:
         """The first model's value less the second's."""
         return self.values[0] - self.values[1]
 
-    def test(self) -> DifferenceTest:
-        """The declared test of the measure where it holds, else the bootstrap; nothing where neither can be made."""
-        if self.difference != self.difference or self.settings.interval is None:
-            return DifferenceTest()
-        return TESTS[self.spec.measure.paired_test](self) or by_replicates(self)
+    @property
+    def widest(self) -> float:
+        """The largest difference that the measure allows."""
+        low, high = self.spec.measure.range
+        return high - low
+
+    @property
+    def slope(self) -> float | None:
+        """What carries a difference of AUCs to this measure; None if it is not the same line for both models."""
+        if self.spec.measure.paired_test != "delong" or self.spec.ties != "expected" or self.spec.options:
+            return None
+        one, two = (line_of(self.spec.measure, ranking) for ranking in self.rankings)
+        return one[0] if one == two else None
 
 
-def by_delong(pair: Pair) -> DifferenceTest | None:
-    """DeLong's test, carried to a measure that is a straight line in the AUC, where both models have the same line."""
-    lines = [line_of(pair.spec.measure, ranking) for ranking in pair.rankings]
-    plain = pair.pairs.independent and pair.spec.ties == "expected" and not pair.spec.options
-    if not plain or lines[0] != lines[1]:
-        return None
-    slope = lines[0][0]
-    if slope == 0:  # a class is missing: nothing can differ
-        return DifferenceTest()
-    of_auc, variance = pair.difference / slope, pair.pairs.auc_variance(pair.a, pair.b)
-    low, high = normal_interval(of_auc, variance, pair.settings.level)
-    return DifferenceTest(low * slope, high * slope, math.sqrt(variance) * slope, normal_p(of_auc, variance), "delong")
+class Pairs(Protocol):
+    """What tells pairs of models apart: their rows, or what was gathered in a pass over them.
+
+    ``paired``: the models are on the same rows.
+    """
+
+    @property
+    def paired(self) -> bool: ...
+
+    def test(self, pair: Pair) -> DifferenceTest:
+        """The difference of a pair that has values, tested; empty where it cannot be."""
 
 
-def by_mcnemar(pair: Pair) -> DifferenceTest | None:
-    """Interval from replicates, p-value by the exact McNemar test of the decisions at the threshold."""
-    found = by_replicates(pair)
-    if not found.method or not (pair.pairs.independent and pair.pairs.paired):
+@dataclass(frozen=True, eq=False)
+class RowPairs(KeepsFields):
+    """Pairs of models whose rows are in memory; ``specs`` are the measures that each model has a value of."""
+
+    rows: Mapping[str, Rows]
+    specs: Mapping[str, Sequence[Spec]]
+    paired: bool
+
+    @classmethod
+    def of(cls, evaluations: Mapping[str, Any], *, paired: bool) -> RowPairs:
+        """From the models' evaluations."""
+        known = {
+            name: [ev.specs[key] for key, e in ev.estimates.items() if e.value == e.value]
+            for name, ev in evaluations.items()
+        }
+        return cls({name: ev.rows for name, ev in evaluations.items()}, known, paired)
+
+    def test(self, pair: Pair) -> DifferenceTest:
+        """Sign flips; replicates if they were asked for by name; swaps where no influence can be told."""
+        if pair.settings.interval in BY_NAME:
+            return by_replicates(pair, paired=self.paired)
+        made = self._by_influence(pair)
+        return made.test(pair.settings.level, pair.widest) if made is not None else self._by_swaps(pair)
+
+    def _by_influence(self, pair: Pair) -> PairedDifference | None:
+        rows = [self.rows[name] for name in (pair.a, pair.b)]
+        independent = all(one.independent for one in rows)
+        spec = pair.spec
+        if independent and pair.slope is not None:
+            return self._by_placements(pair)
+        whole = spec.ties == "expected" and all(one.fold is None for one in rows)
+        if whole and spec.measure.paired_test == "hits":
+            return self._made(pair, [self._of_hits(name, pair) for name in (pair.a, pair.b)], "moving cut")
+        if whole and spec.measure.paired_test == "decisions":
+            return self._made(pair, [self._of_decisions(name, pair) for name in (pair.a, pair.b)], "decisions")
+        if pair.by_blocks:
+            one, two = pair.drawn
+            if one is None or two is None:
+                return None
+            # a sum that grows with n: the blocks' differences on the scale of the whole list
+            scales = [_ratio(v, float(x.mean())) for v, x in zip(pair.values, (one, two), strict=True)]
+            scale = scales[0] if spec.measure.extensive else 1.0
+            return self._made(pair, [scale * (x - x.mean()) / len(x) for x in (one, two)], "blocks")
+        return self._by_leaving_out(pair)
+
+    def _made(
+        self, pair: Pair, influence: Sequence[Floats], method: str, error: float | None = None
+    ) -> PairedDifference | None:
+        """From each model's influences: of the same units, or of units of their own."""
+        one, two = influence
+        gaps = one - two if self.paired else np.concatenate([one, -two])
+        return paired_difference(
+            pair.values, gaps, self._smaller_class(pair), pair.settings.seed, f"{method}, sign flips", error
+        )
+
+    def _smaller_class(self, pair: Pair) -> int:
+        found = []
+        for name in (pair.a, pair.b):
+            positive = self.rows[name].sample.positive
+            n_pos = int(np.count_nonzero(positive))
+            found.append(min(n_pos, len(positive) - n_pos))
+        return min(found)
+
+    def _by_placements(self, pair: Pair) -> PairedDifference | None:
+        """DeLong's standard error, carried to a measure that is a straight line in the AUC."""
+        variance, slope = self.auc_variance(pair.a, pair.b), pair.slope
+        if not variance > 0.0 or not slope:
+            return None
+        influence = []
+        for name in (pair.a, pair.b):
+            sample = self.rows[name].sample
+            each = np.empty(len(sample))
+            for side, values in zip((sample.positive, ~sample.positive), self._placements[name], strict=True):
+                each[side] = slope * (values - values.mean()) / len(values)
+            unit, units = self._units(self.rows[name], pair.settings.seed)
+            influence.append(sums_by(unit, each, units))
+        return self._made(pair, influence, "delong", abs(slope) * math.sqrt(variance))
+
+    @cached_property
+    def _placements(self) -> dict[str, tuple[Floats, Floats]]:
+        return {name: row_placements(rows.sample, rows.ranking) for name, rows in self.rows.items()}
+
+    def auc_variance(self, a: str, b: str) -> float:
+        """Variance of AUC(a) − AUC(b) (DeLong et al. 1988); nan where a class has a single case."""
+        one, two = self._placements[a], self._placements[b]
+        if min(len(side) for side in (*one, *two)) < 2:
+            return math.nan
+        gaps = [x - y for x, y in zip(one, two, strict=True)] if self.paired else [*one, *two]
+        return sum(float(np.var(gap, ddof=1)) / len(gap) for gap in gaps)
+
+    def _units(self, rows: Rows, seed: int) -> tuple[NDArray[np.int64], int]:
+        """The unit of each row that changes sides as one, and how many there are."""
+        codes = None if rows.clusters is None else cluster_codes(rows.clusters, rows.sample)[0]
+        return leads.units_of(len(rows.sample), codes, seed)
+
+    def _of_decisions(self, name: str, pair: Pair) -> Floats:
+        """Influence of each row or cluster on the share (or number) of decisions that are right, or wrong."""
+        rows, one = self.rows[name], pair.spec.measure
+        sample = rows.sample
+        threshold = DEFAULT_THRESHOLD if pair.spec.threshold is None else pair.spec.threshold
+        right = (sample.score > np.float64(threshold)) == sample.positive
+        weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+        sign = 1.0 if one.better == "higher" else -1.0
+        each = sign * decision_scale(one, rows.ranking) * weight * (right - np.average(right, weights=weight))
+        unit, units = self._units(rows, pair.settings.seed)
+        return sums_by(unit, each / weight.sum(), units)
+
+    def _of_hits(self, name: str, pair: Pair) -> Floats:
+        """Influence of each row or cluster on a measure that is proportional to the hits at a quota."""
+        rows, one = self.rows[name], pair.spec.measure
+        sample, ranking = rows.sample, rows.ranking
+        unit, units = self._units(rows, pair.settings.seed)
+        sizes, weights = quota_sizes(pair.spec.quota, ranking.cases)
+        places = np.array(sizes, np.float64)
+        hits = leads.hits_by(ranking, "quota", places)
+        assert one.proportion is not None
+        cells = Counts(hits, places - hits, ranking.n_pos - hits, ranking.n_neg - places + hits)
+        scale = weights * np.ones(len(places)) * (1.0 if one.scale is None else one.scale(cells))
+        trials = np.asarray(one.proportion(cells)[1], np.float64)
+        influence = leads.curve_influence(sample, ranking, "quota", places, unit, units)
+        return np.asarray(influence @ (scale / np.where(trials > 0.0, trials, np.nan)))
+
+    def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:
+        """Jackknife over rows or clusters, or some 200 random blocks of them; the same for models on the same rows."""
+        left, strata = [], []
+        for name in (pair.a, pair.b):
+            values, groups = self._left_out(name, pair.settings)
+            left.append(values[pair.spec])
+            strata.append(groups)
+        if not all(np.isfinite(values).all() for values in left):
+            return None
+        if self.paired:
+            influence = [jackknife(left[0] - left[1], strata[0])[1]]
+        else:
+            influence = [
+                sign * jackknife(values, groups)[1] for sign, values, groups in zip((1, -1), left, strata, strict=True)
+            ]
+        psi = np.concatenate(influence)
+        error = math.sqrt(float((psi**2).sum()))
+        few = self._smaller_class(pair)
+        return paired_difference(pair.values, psi, few, pair.settings.seed, "jackknife, sign flips", error)
+
+    def _left_out(self, name: str, settings: Settings) -> tuple[dict[Spec, Floats], NDArray[np.int64]]:
+        """Every measure of a model without each block of its rows, and the blocks' strata."""
+        if name not in self._kept:
+            rows, specs = self.rows[name], self.specs[name]
+            resampler = rows.resampler(settings, stratified=bool(settings.stratify))
+            found: dict[Spec, Floats] = {}
+            for reading in plan_sweeps(specs, rows.ranking.cases):
+                if reading.specs:
+                    values = reading.values(resampler.left_out(reading.request, reading.ties))
+                    found |= {s: np.asarray(v, np.float64) for s, v in zip(reading.specs, values, strict=True)}
+            block, _, strata = resampler.blocks()
+            others = [spec for spec in specs if spec not in found]
+            if others:
+                of_row = block[np.asarray(resampler.unit_of_row())]
+                parts = [compute(others, _without(rows.sample, of_row == k)).values for k in range(len(strata))]
+                found |= {spec: np.array([part[spec] for part in parts]) for spec in others}
+            self._kept[name] = found, strata
+        return self._kept[name]
+
+    @cached_property
+    def _kept(self) -> dict[str, tuple[dict[Spec, Floats], NDArray[np.int64]]]:
+        return {}
+
+    def _by_swaps(self, pair: Pair) -> DifferenceTest:
+        """Where nothing varies when rows are left out, or a value is missing then: swaps, and both own intervals."""
+        gap, settings = pair.difference, pair.settings
+        one, two = (self.rows[name].sample for name in (pair.a, pair.b))
+        if gap == 0.0 and self.paired and _same_scores(pair.spec, one, two):
+            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
+        low, high = mover_limits(*((e.value, e.interval) for e in pair.singles))
+        low, high = max(low, -pair.widest), min(high, pair.widest)
+        if gap == 0.0:
+            return DifferenceTest(low, high, math.nan, 1.0, "swap test, mover")
+        if not self.paired:
+            return DifferenceTest(low, high, math.nan, math.nan, "mover")
+        clusters = self.rows[pair.a].clusters
+        codes, units = (None, len(one)) if clusters is None else cluster_codes(clusters, one)
+        swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, codes)
+        key = pair.a, pair.b
+        if key not in self._swapped:
+            both = [spec for spec in self.specs[pair.a] if spec in set(self.specs[pair.b])]
+            self._swapped[key] = swapped_differences(both, one, two, swaps)
+        p = swaps.p_value(gap, self._swapped[key][pair.spec])
+        return DifferenceTest(low, high, math.nan, p, "swap test, mover")
+
+    @cached_property
+    def _swapped(self) -> dict[tuple[str, str], dict[Spec, Floats]]:
+        return {}
+
+
+def decision_scale(one: Measure, ranking: Ranking) -> float:
+    """What carries a share of decisions to the measure: 1, or the number of cases."""
+    return 1.0 if one.scale is None else float(one.scale(Counts(0.0, 0.0, ranking.n_pos, ranking.n_neg)))
+
+
+def _ratio(value: float, mean: float) -> float:
+    return abs(value / mean) if mean else 1.0
+
+
+def _without(sample: Sample, gone: NDArray[np.bool_]) -> Ranking:
+    score, weight = sample.score[~gone], None if sample.weight is None else sample.weight[~gone]
+    return rank(Sample(sample.positive[~gone], score, weight, float(score.min()), float(score.max())))
+
+
+def _same_scores(spec: Spec, one: Sample, two: Sample) -> bool:
+    """Whether two models are one, as far as the measure sees."""
+    if spec.measure.rank_based:
+        return bool(np.array_equal(midranks(one.score), midranks(two.score)))
+    return bool(np.array_equal(one.score, two.score))
+
+
+@dataclass(frozen=True)
+class StreamedPairs:
+    """Pairs of models whose rows have streamed by, from what was counted on the way.
+
+    ``independent``: rows count alike. ``variances``: of the differences of AUCs. ``counted``: rows that only the first,
+    and only the second of a pair gets right at a threshold.
+    """
+
+    independent: bool
+    variances: Mapping[tuple[str, str], float]
+    counted: Mapping[tuple[str, str, float], tuple[int, int]]
+    paired: bool = True
+
+    def test(self, pair: Pair) -> DifferenceTest:
+        """Closed forms where the passes have gathered what they need, else replicates."""
+        kind, slope = pair.spec.measure.paired_test, pair.slope
+        if self.independent and slope is not None:
+            variance = slope**2 * self.variances[pair.a, pair.b]
+            fewest = min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)
+            return from_variance(pair.difference, variance, max(fewest - 1.0, 1.0), pair.settings.level, "delong")
+        if self.independent and kind == "decisions":
+            threshold = DEFAULT_THRESHOLD if pair.spec.threshold is None else pair.spec.threshold
+            rows, apart = pair.rankings[0].rows, sum(self.counted[pair.a, pair.b, threshold])
+            scale = decision_scale(pair.spec.measure, pair.rankings[0])
+            variance = (scale**2 * apart / rows - pair.difference**2) / max(rows - 1.0, 1.0)
+            freedom = max(min(2.0 * apart, rows - 1.0), 1.0)  # of a variance that so many rows carry
+            return from_variance(pair.difference, variance, freedom, pair.settings.level, "discordant rows")
+        return _guarded(by_replicates(pair, paired=True), pair)
+
+
+def _guarded(found: DifferenceTest, pair: Pair) -> DifferenceTest:
+    """With few cases in the smaller class, replicates are not to be trusted alone: Student's t must agree."""
+    ranking, error = pair.rankings[0], found.standard_error
+    freedom = guard_freedom(min(ranking.n_pos, ranking.n_neg))
+    if not math.isfinite(freedom) or not error > 0.0:
         return found
-    threshold = DEFAULT_THRESHOLD if pair.spec.threshold is None else pair.spec.threshold
-    p = mcnemar(*pair.pairs.discordant(pair.a, pair.b, threshold))
-    return found._replace(p_value=p, method=f"{found.method}, exact McNemar p")
+    half = t_quantile(pair.settings.level, freedom) * error
+    low, high = min(found.low, pair.difference - half), max(found.high, pair.difference + half)
+    p = max(found.p_value, two_sided_p(pair.difference / error, freedom))
+    return DifferenceTest(low, high, error, p, f"{found.method}, t", freedom)
 
 
-def by_replicates(pair: Pair) -> DifferenceTest:
-    """From replicates of both models on the same rows drawn; of long lists, from blocks of rows."""
+def from_variance(difference: float, variance: float, freedom: float, level: float, method: str) -> DifferenceTest:
+    """difference ± t·SE and the p-value of the same t; neither where nothing varies but the difference is not 0."""
+    if not variance > 0.0:
+        same = variance == 0.0 and difference == 0.0
+        return DifferenceTest(0.0, 0.0, 0.0, 1.0, method) if same else DifferenceTest()
+    error = math.sqrt(variance)
+    half = t_quantile(level, freedom) * error
+    p = two_sided_p(difference / error, freedom)
+    return DifferenceTest(difference - half, difference + half, error, p, method, freedom)
+
+
+def by_replicates(pair: Pair, *, paired: bool) -> DifferenceTest:
+    """From replicates of both models, on the same rows drawn if they are on the same rows."""
     one, two = pair.drawn
     if one is None or two is None:
         return DifferenceTest()
     with np.errstate(invalid="ignore"):
         gaps = one - two
-    if pair.by_blocks and not pair.spec.measure.needs_quota:
-        return _over_blocks(pair, gaps, one)
-    return DifferenceTest(*summary(gaps, pair.settings.level), "paired bootstrap" if pair.pairs.paired else "bootstrap")
-
-
-def _over_blocks(pair: Pair, gaps: Floats, of_first: Floats) -> DifferenceTest:
-    """Difference from the spread of its values over blocks of rows, the same blocks for both models."""
-    from scipy.special import stdtr
-
-    # a sum that grows with n: the blocks' differences on the scale of the whole list
-    mean = float(of_first.mean())
-    scale = pair.values[0] / mean if pair.spec.measure.extensive and mean else 1.0
-    error = abs(scale) * float(gaps.std(ddof=1)) / math.sqrt(len(gaps))
-    gap = pair.difference
-    low, high = normal_interval(gap, error**2, pair.settings.level, len(gaps) - 1)
-    p = 2.0 * float(stdtr(len(gaps) - 1, -abs(gap) / error)) if error > 0 else float(gap == 0)
-    return DifferenceTest(low, high, error, p, "paired blocks")
-
-
-TESTS: dict[str, Callable[[Pair], DifferenceTest | None]] = {
-    "delong": by_delong,
-    "mcnemar": by_mcnemar,
-    "bootstrap": by_replicates,
-}
+    freedom = max(min(min(r.n_pos, r.n_neg) for r in pair.rankings) - 1.0, 1.0)
+    made = summary(gaps, pair.settings.level)
+    return DifferenceTest(*made, "paired bootstrap" if paired else "bootstrap", freedom)
 
 
 def normal_p(difference: float, variance: float) -> float:
-    """Two-sided p-value of a difference; 1 where models do not differ in any pair of cases."""
+    """Two-sided p-value of a difference; where nothing varies, 1 if there is none, else nan: nothing can be said."""
     if not variance > 0:
-        return 1.0 if difference == 0 else 0.0 if variance == 0 else math.nan
+        return 1.0 if difference == 0 else math.nan
     return math.erfc(abs(difference) / math.sqrt(2.0 * variance))
 
 
@@ -213,6 +408,8 @@ def summary(differences: Floats, level: float) -> tuple[float, float, float, flo
         return math.nan, math.nan, math.nan, math.nan
     crossing = min(int(np.searchsorted(kept, 0.0, "right")), len(kept) - int(np.searchsorted(kept, 0.0, "left")))
     p = min(1.0, 2.0 * (crossing + 1.0) / (len(kept) + 1.0))
+    if kept[0] == kept[-1] != 0.0:  # the same in every replicate: they cannot tell how sure that is
+        return math.nan, math.nan, math.nan, math.nan
     finite = kept if math.isfinite(kept[0]) and math.isfinite(kept[-1]) else kept[np.isfinite(kept)]
     if len(finite) < 2:
         return math.nan, math.nan, math.nan, p
@@ -235,89 +432,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         running = max(running, min(1.0, (len(order) - k) * float(p[index])))
         adjusted[index] = running
     return [float(value) for value in adjusted]
-
-
-def normal_interval(difference: float, variance: float, level: float, freedom: int | None = None) -> Interval:
-    """difference ± z·SE (t with ``freedom``), no width where the models agree in every pair of cases."""
-    from scipy.special import stdtrit
-
-    if variance != variance:
-        return Interval(math.nan, math.nan)
-    z = z_of(level) if freedom is None else float(stdtrit(freedom, 0.5 + level / 2.0))
-    half = z * math.sqrt(variance)
-    return Interval(difference - half, difference + half)
-
-
-@dataclass(frozen=True, eq=False)
-class SwapTest:
-    """Observed difference, differences with scores swapped at random, and the share at least as large."""
-
-    measure: str
-    observed: float
-    null: Floats
-    p_value: float
-
-    def __repr__(self) -> str:
-        return (
-            f"SwapTest({self.measure}: difference {self.observed:.6g}, p = {self.p_value:.4g}, {len(self.null)} swaps)"
-        )
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import spread_html
-
-        return spread_html(self.null, self.observed, self.measure, repr(self))
-
-
-@checked
-def swap_test(
-    y_true: Any,
-    first: Any,
-    second: Any,
-    *,
-    measure: str = "roc_auc",
-    threshold: float | None = None,
-    quota: int | float | None = None,
-    n_permutations: int = 2000,
-    seed: int = 0,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    progress: bool | None = None,
-) -> SwapTest:
-    """Paired permutation test: if two models are equally good, swapping their scores case by case changes nothing.
-
-    For measures of the ranking the scores are replaced by their mid-ranks first, so that models on different scales
-    can be swapped (Venkatraman & Begg 1996); other measures swap the scores as they are.
-    p = (b + 1)/(m + 1), two-sided.
-
-    >>> swap_test([1, 0, 1, 0], [4, 3, 2, 1], [4, 3, 2, 1], n_permutations=50).p_value
-    1.0
-    """
-    spec = with_defaults(parse_measure(measure), threshold=threshold, quota=quota)
-    one = make_sample(y_true, first, pos_label=pos_label, sample_weight=sample_weight)
-    two = make_sample(y_true, second, pos_label=pos_label, sample_weight=sample_weight)
-    for sample in (one, two):
-        check_threshold(spec if threshold is None else replace(spec, threshold=threshold), sample)
-    columns = [s.score.astype(np.float64) for s in (one, two)]
-    if spec.measure.rank_based:
-        columns = [midranks(column) for column in columns]
-
-    def difference(swap: NDArray[np.bool_]) -> float:
-        values = [_read(spec, one, np.where(swap, columns[1 - k], columns[k])) for k in range(2)]
-        return values[0] - values[1]
-
-    rng = np.random.default_rng(seed)
-    observed = difference(np.zeros(len(one), dtype=np.bool_))
-    null = np.empty(n_permutations)
-    with Progress("swap test", n_permutations, progress) as counter:
-        for k in range(n_permutations):
-            null[k] = difference(rng.random(len(one)) < 0.5)
-            counter.advance()
-    if np.isnan(observed):
-        raise InputError(None, f"{measure} is undefined for these models, so there is no difference to test")
-    extreme = int(np.count_nonzero(np.abs(null) >= abs(observed) - 1e-12 * max(1.0, abs(observed))))
-    return SwapTest(str(spec), observed, null, (extreme + 1.0) / (n_permutations + 1.0))
-
-
-def _read(spec: Spec, sample: Sample, score: Floats) -> float:
-    swapped = replace(sample, score=score, low=float(score.min()), high=float(score.max()))
-    return compute([spec], rank(swapped)).values[spec]

@@ -217,9 +217,13 @@ class Resampler:
 
     def row_multiplicities(self, counts: NDArray[np.uint16]) -> NDArray[np.float64]:
         """How often each row of the sample came, in the sample's own order."""
-        times = np.empty(len(self.sample))
-        times[row_order(self.sample)] = counts[self.units.unit] if len(self.units.unit) else counts
-        return times
+        return np.asarray(counts[self.unit_of_row()], np.float64)
+
+    def unit_of_row(self) -> NDArray[np.int64]:
+        """The unit that each row belongs to, in the sample's own order."""
+        unit = np.empty(len(self.sample), np.int64)
+        unit[row_order(self.sample)] = self.units.unit if len(self.units.unit) else np.arange(len(unit))
+        return unit
 
     @property
     def _zero(self) -> float:
