@@ -89,7 +89,7 @@ def test_other_models_cost_more_with_a_paired_interval() -> None:
 def test_clusters_that_repeat_rows_widen_the_interval() -> None:
     y, a, _ = drawn(5)
     narrow = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5))
-    wide = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5), clusters=np.tile(np.arange(400), 4))
+    wide = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5), clusters={"a": np.tile(np.arange(400), 4)})
     assert wide.cost.interval.width > 1.5 * narrow.cost.interval.width
 
 

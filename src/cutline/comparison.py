@@ -91,7 +91,8 @@ class Comparison(Models[Evaluation]):
 
     def _clear_in_rows(self, rows: Sequence[Rows], by: str, grid: Floats) -> Clear:
         level, seed = self.settings.level, self.settings.seed
-        unit, units = lead_tests.units_of(len(rows[0].sample), rows[0].clusters, seed)
+        codes = None if rows[0].clusters is None else cluster_codes(rows[0].clusters, rows[0].sample)[0]
+        unit, units = lead_tests.units_of(len(rows[0].sample), codes, seed)
         hits = np.array([lead_tests.hits_by(one.ranking, by, grid) for one in rows])
         influence = [lead_tests.curve_influence(one.sample, one.ranking, by, grid, unit, units) for one in rows]
         judged = lead_tests.places_to_judge(rows[0].ranking, by, grid)
@@ -137,7 +138,7 @@ class Comparison(Models[Evaluation]):
         ``prevalence`` is the share of positives where the scores will be used, if the sample's differs.
         """
         s = self.settings
-        first = next(iter(self.evaluations.values()))
+        of_rows = {name: ev._clusters for name, ev in self.evaluations.items() if ev._clusters is not None}
         return cheapest(
             {name: ev.sample for name, ev in self.evaluations.items()},
             {name: ev.ranking for name, ev in self.evaluations.items()},
@@ -145,7 +146,7 @@ class Comparison(Models[Evaluation]):
             level=s.level,
             n_resamples=s.n_resamples,
             seed=s.seed,
-            clusters=getattr(first.rows, "clusters", None),
+            clusters=of_rows or None,
             progress=s.progress,
             paired=self.paired,
         )
@@ -159,6 +160,8 @@ class Comparison(Models[Evaluation]):
         places = self.quota if quota is None else quota
         if places is None:
             raise InputError("quota", "is missing", "pass it here or to compare()")
+        if self.evaluations[old]._clusters is not None:
+            raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
         one, two = self.evaluations[old].sample, self.evaluations[new].sample
         return swaps(one, two, places, names=(old, new), level=self.settings.level)
 
@@ -187,8 +190,7 @@ class Comparison(Models[Evaluation]):
         """
         self._need_common_rows("the swap test")
         one, two = self.evaluations[a].sample, self.evaluations[b].sample
-        if self.evaluations[a]._clusters is not None:
-            options.setdefault("clusters", cluster_codes(self.evaluations[a]._clusters, one)[0])
+        options.setdefault("clusters", self.evaluations[a]._clusters)
         options.setdefault("quota", self.quota)
         options.setdefault("threshold", self.threshold)
         options.setdefault("sample_weight", one.weight)
@@ -303,6 +305,9 @@ def compare(
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     settings = Settings(interval, level, n_resamples, seed, bool(stratify), progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
+    if clusters is not None and not paired and not (isinstance(clusters, Mapping) and set(samples) <= set(clusters)):
+        said = "does not name the clusters of each model, and with {paired=False} each has its own rows"
+        raise InputError("clusters", said, "pass a mapping from model to clusters")
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):
@@ -316,7 +321,7 @@ def compare(
             quota=quota,
             measures=measures,
             settings=own,
-            clusters=clusters,
+            clusters=clusters if paired or clusters is None else clusters[name],
             keep=drawn[str(name)],
         )
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}

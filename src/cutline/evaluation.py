@@ -25,6 +25,7 @@ from .errors import PYTHON, InputError, Terms, show, verbatim
 from .estimate import Estimate
 from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
+from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .quotas import Quotas, check_any_quota, quota_sizes
 from .ranking import Ranking
@@ -153,6 +154,8 @@ class Evaluation(TabularResult):
         costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
         s = self.settings
         how: dict[str, Any] = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed}
+        if self._clusters is not None:
+            how |= {"clusters": self._clusters, "cut_of": self.rows.cut}
         return find_cut(self.sample, self.ranking, goals, costs, confidence, **how)
 
     def calibration(self) -> Calibration:
@@ -173,7 +176,7 @@ class Evaluation(TabularResult):
     def _clusters(self) -> Any:
         """The cluster of each row as a number, None where rows were drawn one by one."""
         found = getattr(self.rows, "clusters", None)
-        return None if found is None else np.unique(np.asarray(found), return_inverse=True)[1]
+        return None if found is None else cluster_codes(found, self.sample)[0].astype(np.int64)
 
     def curve(self, name: str) -> Curve:
         """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""

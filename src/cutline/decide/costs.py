@@ -17,7 +17,7 @@ from ..estimate import Estimate
 from ..inference.proportions import z_of
 from ..progress import Progress
 from ..ranking import Ranking
-from ..sample import Sample, as_column
+from ..sample import Sample
 from ..table import Table, format_value
 
 Floats = NDArray[np.float64]
@@ -171,11 +171,11 @@ def cheapest(
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
-    clusters: Any = None,
+    clusters: Mapping[str, NDArray[np.int64]] | None = None,
     progress: bool | None = None,
     paired: bool = True,
 ) -> Cheapest:
-    """The cheapest model and cut of several models on the same rows."""
+    """The cheapest model and cut of several models; ``clusters`` numbers the cluster of each row of each model."""
     for ranking in rankings.values():
         if 0 in (ranking.n_pos, ranking.n_neg):
             raise InputError(
@@ -226,7 +226,7 @@ def _resampled(
     tried: Mapping[str, Floats],
     best: Mapping[str, tuple[float, float, float, float]],
     prices: Prices,
-    clusters: Any,
+    clusters: Mapping[str, NDArray[np.int64]] | None,
     paired: bool,
     n_resamples: int,
     seed: int,
@@ -278,25 +278,27 @@ def _resampled(
 
 
 def _multiplicities(
-    samples: Mapping[str, Sample], clusters: Any, paired: bool, n_drawn: int, seed: int
+    samples: Mapping[str, Sample],
+    clusters: Mapping[str, NDArray[np.int64]] | None,
+    paired: bool,
+    n_drawn: int,
+    seed: int,
 ) -> Iterator[dict[str, Floats]]:
     """How often each row came, replicate by replicate; models on the same rows share their draws."""
     rng = np.random.default_rng([seed, 3])
-    unit = None if clusters is None else np.unique(as_column(clusters, "clusters"), return_inverse=True)[1]
 
-    def draw(sample: Sample) -> Floats:
-        n = len(sample) if unit is None else int(unit.max()) + 1
+    def draw(name: str) -> Floats:
+        unit = None if clusters is None else clusters[name]
+        n = len(samples[name]) if unit is None else int(unit.max()) + 1
         times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-        if unit is None:
-            return times
-        return times[unit if sample.source_rows is None else unit[sample.source_rows]]
+        return times if unit is None else times[unit]
 
     for _ in range(n_drawn):
         if paired:
-            times = draw(next(iter(samples.values())))
+            times = draw(next(iter(samples)))
             yield dict.fromkeys(samples, times)
         else:
-            yield {name: draw(sample) for name, sample in samples.items()}
+            yield {name: draw(name) for name in samples}
 
 
 def _above(

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..inference.quota_cut import Cuts, QuotaCut
+from ..inference.evidence import Rows
+from ..inference.quota_cut import QuotaCut
 from ..inference.resampling import Resampler, enough_replicates
+from ..inference.settings import Settings
 from ..kernels.backend import passes
-from ..ranking import Ranking, rank
+from ..ranking import Ranking
 from ..sample import make_sample, resolve_quota
 from ..table import Table, count, format_value, pluralize
 from ..validate import checked
@@ -143,6 +145,7 @@ def plan(
     quotas: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -152,7 +155,8 @@ def plan(
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 for nobody. ``budget`` limits cost · j +
     fixed_cost, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the expected
-    profit when the number of places is not known. With ``sample_weight`` a row stands for so many cases.
+    profit when the number of places is not known. With ``sample_weight`` a row stands for so many cases; rows of one of
+    the ``clusters`` belong together.
 
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even
@@ -160,7 +164,8 @@ def plan(
     """
     prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    ranking = rank(sample)
+    rows = Rows.of(sample, clusters=clusters)
+    ranking = rows.ranking
     n = resolve_quota(max(1, int(ranking.cases * (1.0 + 1e-12))), ranking.cases)  # whole cases that can be taken
     limit = _limit(n, prices, budget, quota)
     taken = np.arange(n + 1, dtype=np.float64)
@@ -171,7 +176,7 @@ def plan(
     allowed = profits[: limit + 1]
     best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
     afloat = np.flatnonzero(profits >= -rounding)
-    resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
+    resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=False)
     n_resamples = enough_replicates(n_resamples, ranking.rows)
     estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, resampler, level, n_resamples)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
@@ -182,8 +187,8 @@ def plan(
         int(afloat[-1]),
         _marginal_value(*_least_concave(ranking), best, limit, prices),
         limit,
-        at_rows(ranking, best, level) if best else None,
-        next_hits(_chosen_cut(ranking, best, float(hits[best])), level, optimism=luck),
+        at_rows(ranking, best, level, rows.cut) if best else None,
+        next_hits(_chosen_cut(rows, best, float(hits[best]), level), level, optimism=luck),
         taken,
         hits,
         profits,
@@ -192,9 +197,9 @@ def plan(
     )
 
 
-def _chosen_cut(ranking: Ranking, best: int, hits: float) -> QuotaCut | None:
+def _chosen_cut(rows: Rows, best: int, hits: float, level: float) -> QuotaCut | None:
     """The chosen cut. A drop of the hit chance there is taken for chance: the cut was chosen where the list drops."""
-    return replace(Cuts(ranking.pos, ranking.neg).at(float(best), hits), slope=0.0) if best else None
+    return replace(rows.cut(float(best), hits, level), slope=0.0) if best else None
 
 
 def amount(value: float, spread: float) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from ..estimate import Estimate
@@ -21,7 +22,7 @@ from ..sample import Sample, make_sample, resolve_quota
 from ..table import Table, format_value, pluralize, to_jsonable
 from ..validate import check_number, checked
 from .costs import Prices, cheapest
-from .operating import OperatingPoint, operating_point
+from .operating import CutOf, OperatingPoint, operating_point
 from .promises import PROMISES, chance_kept, promised_groups
 
 GOALS = (*PROMISES, "quota")
@@ -205,8 +206,13 @@ def find_cut(
     level: float,
     n_resamples: int,
     seed: int,
+    clusters: NDArray[np.int64] | None = None,
+    cut_of: CutOf | None = None,
 ) -> Cut:
-    """The cut of a checked sample for the one goal that is not None."""
+    """The cut of a checked sample for the one goal that is not None.
+
+    ``clusters`` numbers the cluster of each row, ``cut_of`` says what is known of a cut then.
+    """
     asked = {name: value for name, value in goals.items() if value is not None}
     priced = {name: value for name, value in costs.items() if value is not None}
     if len(asked) + ("cost_fp" in priced or "cost_fn" in priced) != 1:
@@ -219,12 +225,16 @@ def find_cut(
         if not asked or "quota" in asked:
             raise InputError("confidence", "goes with a recall, precision, specificity or fpr", "leave it out here")
     if not asked:
-        return _cheapest_cut(sample, ranking, priced, level, n_resamples, seed)
+        how: Any = {"level": level, "n_resamples": n_resamples, "seed": seed}
+        return _cheapest_cut(sample, ranking, priced, clusters, cut_of, how)
     if "prevalence" in priced:
         raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
     name, target = next(iter(asked.items()))
+    if clusters is not None and name != "quota":
+        said = f"cannot be used for a cut that keeps a {name}: how likely it is kept is known for independent rows only"
+        raise InputError("clusters", said, f"leave it out, or read at({name}=…)")
     if confidence is None:
-        point = operating_point(ranking, **{name: target}, level=level)
+        point = operating_point(ranking, **{name: target}, level=level, cut_of=cut_of)
     else:
         target = check_number(target, name, 0.0, 1.0)
         groups = promised_groups(ranking, name, target, confidence)
@@ -256,14 +266,20 @@ def _promise_note(name: str, target: float, confidence: float | None, chance: fl
 
 
 def _cheapest_cut(
-    sample: Sample, ranking: Ranking, priced: Mapping[str, Any], level: float, n_resamples: int, seed: int
+    sample: Sample,
+    ranking: Ranking,
+    priced: Mapping[str, Any],
+    clusters: NDArray[np.int64] | None,
+    cut_of: CutOf | None,
+    how: Mapping[str, Any],
 ) -> Cut:
     for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
         if name not in priced:
             raise InputError(name, f"is missing beside {{{other}}}", "price both errors")
     prices = Prices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
-    found = cheapest({"": sample}, {"": ranking}, prices, level=level, n_resamples=n_resamples, seed=seed)
-    point = operating_point(ranking, threshold=found.threshold, level=level)
+    of_rows = None if clusters is None else {"": clusters}
+    found = cheapest({"": sample}, {"": ranking}, prices, clusters=of_rows, **how)
+    point = operating_point(ranking, threshold=found.threshold, level=how["level"], cut_of=cut_of)
     c = found.cost
     note = (
         f"expected cost {format_value(c.value)} per case ({c.level:.0%} interval {format_value(c.low)} to "

@@ -97,6 +97,11 @@ class Streamed(KeepsFields):
         return max(min(self.totals.positives, self.totals.rows - self.totals.positives) - 1.0, 1.0)
 
     @property
+    def units(self) -> float:
+        """Rows; what weights leave of them is not known."""
+        return float(self.totals.rows)
+
+    @property
     def set_by_design(self) -> bool:
         """Rows that streamed by are drawn one by one."""
         return False

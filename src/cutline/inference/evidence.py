@@ -25,7 +25,7 @@ from .bootstrap import Replicates, replicate
 from .quota_cut import Cuts, QuotaCut, dependent_cut
 from .resampling import Resampler, Units, cluster_codes, enough_replicates
 from .settings import Settings
-from .weights import weights_follow_labels
+from .weights import effective_size, weights_follow_labels
 
 Floats = NDArray[np.float64]
 Drawn = tuple[Floats, Floats, Floats]
@@ -42,6 +42,10 @@ class Evidence(Protocol):
     def ranking(self) -> Ranking: ...
     @property
     def independent(self) -> bool: ...
+    @property
+    def units(self) -> float:
+        """Independent units: rows, clusters, or as many equal rows as weighted ones are worth."""
+
     @property
     def set_by_design(self) -> bool:
         """Whether the class sizes were chosen (case–control weights), so that replicates keep them."""
@@ -190,6 +194,12 @@ class Rows(KeepsFields):
         return areas.auc_spread(self.ranking.pos, self.ranking.neg)[2]
 
     @cached_property
+    def units(self) -> float:
+        if self.clusters is not None:
+            return float(cluster_codes(self.clusters, self.sample)[1])
+        return float(self.ranking.rows) if self.sample.weight is None else effective_size(self.sample.weight)
+
+    @cached_property
     def set_by_design(self) -> bool:
         weight = self.sample.weight
         return weight is not None and self.clusters is None and weights_follow_labels(self.sample.positive, weight)
@@ -209,7 +219,7 @@ class Rows(KeepsFields):
         return self.fold is None
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
-        if self.independent or self.fold is not None:
+        if self.independent or (self.fold is not None and self.clusters is None):
             return self.cuts.at(taken, hits)
         codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
         return dependent_cut(self.cuts, self.sample, self.ranking, taken, hits, level, codes, recall)
@@ -231,7 +241,8 @@ class Rows(KeepsFields):
             paired=self.paired,
         )
         if self.fold is not None:
-            made.units = units_within(self.sample, self.fold, stratified)
+            codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
+            made.units = units_within(self.sample, self.fold, stratified, codes)
         return made
 
     def replicate(
@@ -285,16 +296,25 @@ class Rows(KeepsFields):
         return places, grid, resampler.curves(0 if by_quota else 1, grid / whole, n_resamples)[0]
 
 
-def units_within(sample: Sample, fold_of: NDArray[Any], stratified: bool) -> Units:
+def units_within(
+    sample: Sample, fold_of: NDArray[Any], stratified: bool, clusters: NDArray[Any] | None = None
+) -> Units:
     """Rows as units, drawn within their fold (and class): each replicate has as many rows of every fold as there are.
 
-    Units of a stratum are numbered one after another; rows come in the order of the ranking, as the kernels read them.
+    With ``clusters``, none of which may reach into two folds, those are drawn whole. Units of a stratum are numbered
+    one after another; rows come in the order of the ranking, as the kernels read them.
     """
     order = row_order(sample)
+    weight = np.empty(0) if sample.weight is None else sample.weight[order]
+    if clusters is not None:
+        pairs, unit = np.unique(np.stack([fold_of, clusters]), axis=1, return_inverse=True)
+        sizes = np.unique(pairs[0], return_counts=True)[1]
+        strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
+        of_row = np.asarray(unit.ravel()[order], dtype=np.int32)
+        return Units(strata, of_row, weight, int(sizes.sum()))
     stratum = 2 * fold_of[order] + (sample.positive[order] if stratified else 0)
-    unit = np.empty(len(order), np.int32)
-    unit[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)
+    number = np.empty(len(order), np.int32)
+    number[np.argsort(stratum, kind="stable")] = np.arange(len(order), dtype=np.int32)
     sizes = np.unique(stratum, return_counts=True)[1]
     strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
-    weight = np.empty(0) if sample.weight is None else sample.weight[order]
-    return Units(strata, unit, weight, len(order))
+    return Units(strata, number, weight, len(order))

@@ -81,6 +81,13 @@ class Known:
         """Cases in the smaller class."""
         return float(min(self.evidence.ranking.n_pos, self.evidence.ranking.n_neg))
 
+    @property
+    def trials(self) -> float:
+        """Independent cases that could have shown a difference: of those a share is of, or of the smaller class."""
+        one_cut = self.measure.proportion is not None and not isinstance(self.spec.quota, Quotas)
+        cases = self.proportion[1] if one_cut else self.smaller_class
+        return max(1.0, min(cases * min(1.0, self.evidence.units / self.evidence.ranking.cases), self.evidence.units))
+
     @cached_property
     def spread(self) -> tuple[float, float, float]:
         """Standard error, its degrees of freedom, and the bootstrap bias.
@@ -325,7 +332,7 @@ def scaled(known: Known) -> Interval:
     """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
     error, freedom, _ = known.spread
     low, high = known.measure.range
-    return range_limits(known.value, error, freedom, known.level, low, high, known.smaller_class)
+    return range_limits(known.value, error, freedom, known.level, low, high, known.trials)
 
 
 @method("best_cut", resampled=True, jackknife=True, dependent=True)
@@ -337,7 +344,7 @@ def best_cut(known: Known) -> Interval:
     error, freedom, bias = known.spread
     if not known.evidence.independent:
         made = areas.biased_maximum_limits(known.value, bias, error, freedom, known.level)
-        return made if made.low <= made.high else edge_limits(known.value, known.smaller_class, known.level)
+        return made if made.low <= made.high else edge_limits(known.value, known.trials, known.level)
     ranking = known.evidence.ranking
     found, false = np.cumsum(ranking.pos, dtype=np.float64), np.cumsum(ranking.neg, dtype=np.float64)
     gap = found / ranking.n_pos - false / ranking.n_neg
@@ -357,7 +364,7 @@ def hull(known: Known) -> Interval:
         (low, high), _ = delong.auc_interval(auc, variance, *sizes, known.level, freedom, logit=True)
         error = math.sqrt(variance) if variance > 0.0 else 0.0
     else:
-        low, high = range_limits(auc, error, freedom, known.level, 0.0, 1.0, known.smaller_class)
+        low, high = range_limits(auc, error, freedom, known.level, 0.0, 1.0, known.trials)
     return areas.auch_limits(known.value, Interval(low, high), error, freedom, known.level)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,10 +17,11 @@ from ..progress import Progress
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample
 from ..validate import checked
-from .resampling import Resampler
+from .resampling import Resampler, cluster_codes
 
 Better = Literal["higher", "lower"]
 Statistic = Spec | Callable[[NDArray[np.bool_], NDArray[Any]], float]
+_FEWEST_WAYS = 5.0
 _SAME = 1e-12  # values closer than this, relative to the observed one, are equal but for rounding
 
 
@@ -137,6 +139,7 @@ def label_permutation_test(
     pos_label: Any = None,
     n_permutations: int = 10_000,
     better: str | None = None,
+    clusters: Any = None,
     seed: int = 0,
     progress: bool | None = None,
 ) -> PermutationTest:
@@ -145,6 +148,9 @@ def label_permutation_test(
     Under the null hypothesis the labels of the test cases have nothing to do with their scores, so every way of dealing
     them is equally likely; p = (b + 1)/(m + 1) (Phipson & Smyth 2010). It asks whether these scores tell the classes
     apart; :func:`permutation_test` asks whether the attributes do, and refits the model for it.
+
+    Rows of one of the ``clusters`` are not dealt labels one by one: the labels of whole clusters change places, between
+    clusters of the same size, and are shuffled inside. It is refused where too few clusters share a size.
 
     ``measure`` is a measure string, or a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss.
 
@@ -165,6 +171,10 @@ def label_permutation_test(
         observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
     if observed != observed:
         raise InputError("measure", f"is {name}, which has no value on this sample ({why})", "use one that has")
+    if clusters is not None:
+        null = _null_of_clusters(statistic, sample, cluster_codes(clusters, sample)[0], m, seed, progress)
+        refuse_undefined(null, name, why)
+        return PermutationTest(name, direction, observed, null, "labels of whole clusters", seed)
     if not isinstance(statistic, Spec):
         null = _null_of_function(statistic, sample, m, seed, progress)
     elif statistic.measure.part == "ranking" or statistic.ties != "expected":
@@ -173,6 +183,51 @@ def label_permutation_test(
         null = _null_of_sums(statistic, sample, ranking, m, seed, progress)
     refuse_undefined(null, name, why)
     return PermutationTest(name, direction, observed, null, "test labels", seed)
+
+
+def _null_of_clusters(
+    statistic: Statistic, sample: Sample, codes: NDArray[Any], m: int, seed: int, progress: bool | None
+) -> NDArray[np.float64]:
+    """Labels moved between clusters as whole blocks; nothing is sorted again."""
+    ways = ways_to_permute(codes)
+    if ways < _FEWEST_WAYS:
+        said = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"
+        raise InputError("clusters", said, "it takes 32 for a test at 5 %; use an interval instead (evaluate)")
+    ranking = rank(sample)
+    group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+    size = np.bincount(group, minlength=len(ranking))
+    null = np.empty(m)
+    with Progress("permutations", m, progress) as shown:
+        for i in range(m):
+            moved = permuted_labels(sample.positive, codes, np.random.default_rng([seed, i]))
+            if isinstance(statistic, Spec):
+                pos = np.bincount(group[moved], minlength=len(ranking))
+                null[i] = compute([statistic], Ranking(ranking.score, pos, size - pos, ranking.rows)).values[statistic]
+            else:
+                null[i] = float(statistic(moved, sample.score))
+            shown.advance()
+    return null
+
+
+def permuted_labels(positive: NDArray[np.bool_], codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Labels moved between clusters as whole blocks, each to a cluster of the same size; sizes that occur once stay.
+
+    Exact where clusters of one size are exchangeable. Rows are shuffled inside the block they move as, which changes
+    nothing if rows of one cluster are exchangeable too.
+    """
+    order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    moved = positive.copy()
+    for size in np.unique(sizes):
+        members = np.flatnonzero(sizes == size)
+        rows = order[starts[members][:, None] + np.arange(size)]
+        moved[rows] = rng.permuted(positive[rows[rng.permutation(len(members))]], axis=1)
+    return moved
+
+
+def ways_to_permute(codes: NDArray[Any]) -> float:
+    """Log₂ of the number of ways in which clusters of equal size can change places; below 5 no test at 5 % rejects."""
+    return float(sum(math.lgamma(count + 1.0) for count in np.bincount(np.bincount(codes)))) / math.log(2.0)
 
 
 def _null_of_function(

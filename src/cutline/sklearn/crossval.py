@@ -175,6 +175,7 @@ def evaluate_cv(
     groups: Any = None,
     params: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     pos_label: Any = None,
     response_method: Any = "auto",
     name: str | None = None,
@@ -200,8 +201,10 @@ def evaluate_cv(
       come out lower than in any fold.
 
     ``cv``, ``groups``, ``params`` (for ``fit``) and ``n_jobs`` are those of ``cross_validate``; ``sample_weight``
-    weighs the test rows. ``threshold``: by default 0.5 for probabilities, 0 for distances. ``quota``: a share, which
-    means the same in a fold and in the whole. Where all folds agree there is no spread, and no interval.
+    weighs the test rows. ``clusters`` marks rows that belong together and are resampled as one; by default these are
+    the ``groups``. No cluster may reach into two folds: the folds would not be independent. ``threshold``: by default
+    0.5 for probabilities, 0 for distances. ``quota``: a share, which means the same in a fold and in the whole. Where
+    all folds agree there is no spread, and no interval.
 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
@@ -229,6 +232,7 @@ def evaluate_cv(
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != len(as_column(y, "y")):
         raise different_lengths("sample_weight", len(weights), "y", len(as_column(y, "y")))
+    codes = _cluster_codes(groups if clusters is None else clusters, folds, len(as_column(y, "y")))
     specs = choose_specs(measures, threshold=cut, quota=quota)
     if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
         said = "counts rows, which mean one thing in a fold and another in the whole"
@@ -254,10 +258,27 @@ def evaluate_cv(
         title,
         evaluations,
         tuple(fold.trained_on for fold in folds),
-        pooled_evaluation(folds, weights, specs, title, cut, quota, measures is None, settings),
+        pooled_evaluation(folds, weights, codes, specs, title, cut, quota, measures is None, settings),
         {str(spec): _over_folds(spec, evaluations, folds, level) for spec in specs},
         level,
     )
+
+
+def _cluster_codes(clusters: Any, folds: Sequence[Fold], rows: int) -> NDArray[Any] | None:
+    """The cluster of each row as a number; refused where one reaches into two folds of a split."""
+    if clusters is None:
+        return None
+    labels = as_column(clusters, "clusters")
+    if len(labels) != rows:
+        raise different_lengths("clusters", len(labels), "y", rows)
+    codes = np.unique(labels, return_inverse=True)[1]
+    tested = np.concatenate([fold.rows for fold in folds])
+    if len(np.unique(tested)) == len(tested):
+        parts = sum(len(np.unique(codes[fold.rows])) for fold in folds)
+        if parts > len(np.unique(codes[tested])):
+            remedy = "split with one of scikit-learn's group splitters, such as GroupKFold, and pass {groups}"
+            raise InputError("clusters", "has rows of one cluster in several folds", remedy)
+    return codes
 
 
 def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], folds: Sequence[Fold], level: float) -> Estimate:
@@ -283,6 +304,7 @@ def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], folds: Sequence[F
 def pooled_evaluation(
     folds: Sequence[Fold],
     weights: NDArray[Any] | None,
+    clusters: NDArray[Any] | None,
     specs: Sequence[Spec],
     name: str,
     threshold: float,
@@ -303,5 +325,5 @@ def pooled_evaluation(
     if sample.source_rows is not None:
         fold_of = fold_of[sample.source_rows]
     obstacles = {spec: obstacle_of(spec, sample, threshold, by_default) for spec in specs}
-    pooled = Rows.of(sample, fold=fold_of)
+    pooled = Rows.of(sample, fold=fold_of, clusters=None if clusters is None else clusters[rows])
     return evaluation_of(pooled, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)

@@ -119,7 +119,7 @@ class CurveDisplay:
             settings = Settings("auto", level, n_resamples, seed, None, None)
             title = "out of fold" if name is None else name
             specs = choose_specs(list(cls.measures), threshold=folds[0].boundary, quota=None)
-            ev = pooled_evaluation(folds, weights, specs, title, folds[0].boundary, None, False, settings)
+            ev = pooled_evaluation(folds, weights, None, specs, title, folds[0].boundary, None, False, settings)
             if ev is None:
                 raise InputError("pooled", "needs each row tested once, and some are more often", "draw the folds")
             return cls(ev, **options).plot(ax=ax)

@@ -1,0 +1,207 @@
+"""Rows that belong together: every door that takes clusters, or inherits them, honours or refuses them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import cutline as cl
+from cutline.inference.permutation import permuted_labels, ways_to_permute
+
+N, SIZE = 60, 4
+
+
+def twins(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Each case four times over: labels, two models' scores, and the case that a row copies."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(N) % 3 == 0, SIZE)
+    one, two = (np.repeat(ndtr(1.5 * y[::SIZE] + rng.normal(size=N) - 0.5), SIZE) for _ in range(2))
+    jitter = 1e-9 * rng.normal(size=(2, N * SIZE))  # copies are not ties
+    return y, np.clip(one + jitter[0], 0, 1), np.clip(two + jitter[1], 0, 1), np.repeat(np.arange(N), SIZE)
+
+
+Y, A, B, CASE = twins()
+HOW: dict[str, Any] = {"n_resamples": 300, "quota": 40}
+
+
+def evaluated(clusters: Any) -> cl.Evaluation:
+    return cl.evaluate(Y, A, clusters=clusters, **HOW)
+
+
+def compared(clusters: Any) -> cl.Comparison:
+    return cl.compare(Y, {"a": A, "b": B}, clusters=clusters, **HOW)
+
+
+def span(low_high: Any) -> float:
+    return float(low_high.high - low_high.low)
+
+
+# each gives a width, or a p-value turned around, that must grow where rows are four copies of one case
+DOORS: dict[str, Callable[[Any], float]] = {
+    "evaluate, AUC": lambda c: span(evaluated(c)["roc_auc"]),
+    "evaluate, AP": lambda c: span(evaluated(c)["average_precision"]),
+    "evaluate, Brier score": lambda c: span(evaluated(c)["brier_score"]),
+    "evaluate, recall": lambda c: span(evaluated(c)["recall"]),
+    "evaluate, hit rate": lambda c: span(evaluated(c)["hit_rate@40"]),
+    "evaluate, KS": lambda c: span(evaluated(c)["ks_statistic"]),
+    "at, expected hits": lambda c: span(evaluated(c).at(quota=40).expected_hits),
+    "at a threshold": lambda c: span(evaluated(c).at(threshold=0.5).expected_hits),
+    "at, next hits": lambda c: span(evaluated(c).at(quota=40).next_hits),
+    "cut for a quota": lambda c: span(evaluated(c).cut(quota=40).point.expected_hits),
+    "cut for costs": lambda c: span(evaluated(c).cut(cost_fp=1, cost_fn=2).cost),
+    "band of the ROC curve": lambda c: band_width(evaluated(c), "roc"),
+    "band of the gain curve": lambda c: band_width(evaluated(c), "gain"),
+    "band of precision-recall": lambda c: band_width(evaluated(c), "precision_recall"),
+    "decision curve": lambda c: mean_width(evaluated(c).decision_curve(x=[0.3, 0.5])),
+    "compare, AUC": lambda c: span(compared(c).difference("a", "b", "roc_auc")),
+    "compare, accuracy": lambda c: span(compared(c).difference("a", "b", "accuracy")),
+    "compare, hit rate": lambda c: span(compared(c).difference("a", "b", "hit_rate")),
+    "compare, log loss": lambda c: span(compared(c).difference("a", "b", "log_loss")),
+    "compare by replicates": lambda c: span(
+        cl.compare(Y, {"a": A, "b": B}, clusters=c, interval="percentile", **HOW).difference("a", "b", "roc_auc")
+    ),
+    "compare unpaired": lambda c: span(
+        cl.compare(
+            {"a": Y, "b": Y}, {"a": A, "b": B}, clusters=None if c is None else {"a": c, "b": c}, paired=False, **HOW
+        ).difference("a", "b", "roc_auc")
+    ),
+    "cheapest": lambda c: span(compared(c).cheapest(cost_fp=1, cost_fn=2).cost),
+    "difference in net benefit": lambda c: mean_width(compared(c).benefit_difference("a", "b", x=[0.3, 0.5])),
+    "best thresholds": lambda c: next(
+        d.standard_error
+        for d in compared(c).recommend("fewest errors", best_thresholds=True).verdict.differences.values()
+    ),
+    "swap test of a comparison": lambda c: spread(compared(c).swap_test("a", "b", n_permutations=200).null),
+    "swap test": lambda c: spread(cl.swap_test(Y, A, B, clusters=c, n_permutations=200).null),
+    "label permutation": lambda c: spread(cl.label_permutation_test(Y, A, clusters=c, n_permutations=200).null),
+    "bootstrap of one's own": lambda c: span(
+        cl.bootstrap(lambda y, s, w: float(np.average(s, weights=w)), Y, A, clusters=c, n_resamples=200)
+    ),
+    "plan, profit": lambda c: span(cl.plan(Y, A, cost=0.4, clusters=c, n_resamples=300).profit),
+    "plan, next hits": lambda c: span(cl.plan(Y, A, cost=0.4, clusters=c, n_resamples=300).next_hits),
+    "plan, over quotas": lambda c: span(
+        cl.plan(Y, A, cost=0.4, quotas=(20, 60), clusters=c, n_resamples=300).over_quotas
+    ),
+    "a table in memory": lambda c: span(
+        cl.evaluate_table(
+            {"y": Y.astype(int), "p": A, **({} if c is None else {"who": c})},
+            label="y",
+            score="p",
+            clusters=None if c is None else "who",
+            **HOW,
+        )["roc_auc"]
+    ),
+    "folds of a cross-validation": lambda c: span(folds(c).pooled["roc_auc"]),
+}
+
+
+def spread(values: np.ndarray) -> float:
+    return float(values.std())
+
+
+def mean_width(rows: Any) -> float:
+    table = rows.table if hasattr(rows, "table") else rows
+    return float(np.mean([row["high"] - row["low"] for row in table.to_dicts() if row["low"] == row["low"]]))
+
+
+def band_width(ev: cl.Evaluation, name: str) -> float:
+    band = ev.curve(name).band(simultaneous=True)
+    return float(np.nanmean(band.high - band.low))
+
+
+def folds(clusters: Any) -> Any:
+    from sklearn.model_selection import GroupKFold
+
+    own = np.arange(len(Y)) if clusters is None else clusters
+    return cl.evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=GroupKFold(4), groups=CASE, clusters=own)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_copies_are_not_taken_for_new_cases(door: str) -> None:
+    """Four copies of each case hold as much as one: about twice the width that 240 independent rows would have."""
+    alone, together = DOORS[door](None), DOORS[door](CASE)
+    assert together > 1.3 * alone
+
+
+REFUSED: dict[str, Callable[[], Any]] = {
+    "calibration": lambda: evaluated(CASE).calibration(),
+    "a promised recall": lambda: evaluated(CASE).cut(recall=0.8, confidence=0.9),
+    "the chance that a precision is kept": lambda: evaluated(CASE).cut(precision=0.5),
+    "a swap set": lambda: compared(CASE).swaps("a", "b"),
+    "one list of clusters for models on rows of their own": lambda: cl.compare(
+        {"a": Y, "b": Y}, {"a": A, "b": B}, clusters=CASE, paired=False
+    ),
+    "clusters of different sizes cannot exchange labels": lambda: cl.label_permutation_test(
+        Y, A, clusters=np.repeat(np.arange(15), np.arange(9, 24))
+    ),
+    "clusters across folds": lambda: cl.evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=7, clusters=CASE),
+}
+
+
+def _model() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression()
+
+
+@pytest.mark.parametrize("door", REFUSED)
+def test_what_cannot_honour_clusters_refuses_them(door: str) -> None:
+    with pytest.raises(cl.InputError, match="clusters"):
+        REFUSED[door]()
+
+
+def test_clusters_are_matched_to_the_rows_that_count() -> None:
+    """Rows of weight 0 are left out, and so are their clusters."""
+    weight = np.where(np.arange(len(Y)) < SIZE * 5, 0.0, 1.0)
+    kept = weight > 0
+    whole = cl.compare(Y, {"a": A, "b": B}, clusters=CASE, sample_weight=weight, **HOW)
+    part = cl.compare(Y[kept], {"a": A[kept], "b": B[kept]}, clusters=CASE[kept], sample_weight=weight[kept], **HOW)
+    one, two = (c.difference("a", "b", "hit_rate").standard_error for c in (whole, part))
+    assert one == pytest.approx(two)
+    assert whole.dominance("quota").to_dicts() == part.dominance("quota").to_dicts()
+    p, q = (c.swap_test("a", "b", n_permutations=50).p_value for c in (whole, part))
+    assert p == q
+
+
+def test_labels_move_as_blocks_between_clusters_of_one_size() -> None:
+    codes = np.array([0, 1, 1, 2, 2, 3, 3, 3])
+    positive = np.array([1, 1, 1, 0, 0, 1, 0, 0], bool)
+    seen = {tuple(permuted_labels(positive, codes, np.random.default_rng(k)).tolist()) for k in range(60)}
+    blocks = {(labels[1:3], labels[3:5]) for labels in seen}
+    assert blocks == {((True, True), (False, False)), ((False, False), (True, True))}
+    assert {labels[0] for labels in seen} == {True}  # the only cluster of its size stays
+    assert {sum(labels[5:]) for labels in seen} == {1}
+    assert ways_to_permute(codes) == pytest.approx(1.0)
+
+
+def clustered(rng: np.random.Generator, clusters: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels and equally good models whose rows go together in clusters."""
+    code = np.repeat(np.arange(clusters), size)
+    label = 0.6 * rng.normal(size=clusters)[code] + 0.8 * rng.normal(size=len(code)) > 0.5
+    noise = 0.7 * rng.normal(size=(2, clusters))[:, code] + 0.7 * rng.normal(size=(2, len(code)))
+    return label, 1.3 * label + noise, code
+
+
+def test_equal_models_on_clusters_are_told_apart_rarely() -> None:
+    """40 clusters of 8 rows: at most 8 % of equal pairs, where rows taken for independent give far more."""
+    counts = dict.fromkeys(itertools.product(("flips", "swaps", "hits"), (True, False)), 0)
+    runs = 80
+    for seed in range(runs):
+        y, models, code = clustered(np.random.default_rng([seed, 1]), 40, 8)
+        for honoured in (True, False):
+            how: Any = {"clusters": code if honoured else None}
+            cmp = cl.compare(
+                y, dict(zip("ab", models, strict=True)), measures=["roc_auc", "hit_rate@30"], n_resamples=2, **how
+            )
+            counts["flips", honoured] += cmp.difference("a", "b", "roc_auc").p_value <= 0.05
+            counts["hits", honoured] += cmp.difference("a", "b", "hit_rate@30").p_value <= 0.05
+            if seed < runs // 2:
+                counts["swaps", honoured] += cmp.swap_test("a", "b", n_permutations=39).p_value <= 0.05
+    assert counts["flips", True] <= 0.125 * runs < counts["flips", False] + 1
+    assert counts["hits", True] <= 0.125 * runs
+    assert counts["swaps", True] <= 0.15 * runs / 2
