@@ -238,7 +238,8 @@ def test_columns_named_twice_and_files_without_header(tmp_path: Path) -> None:
 
 def test_select_does_not_advise_a_comparison(two: Path) -> None:
     said = refused("select", two, "--quota", 3)
-    assert said.endswith("several columns could be the score: 'p', 'q'; say which with --score")
+    assert "several columns could be the score: 'p', 'q'; say which with --score (cutline doctor" in said
+    assert "compare" not in said
 
 
 def test_the_story_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -241,6 +241,10 @@ def test_excel_sheets(tmp_path: Path) -> None:
     assert "score: column 'p'" in run("evaluate", tmp_path / "t.xlsx", "--measure", "pem", "--no-intervals").stderr
     chosen = run("select", tmp_path / "t.xlsx", "--score", "p", "--quota", 1).stdout
     assert chosen == "place,Fall,y,p\n1,a,True,0.9\n"
+    assert "understood" not in run("evaluate", tmp_path / "t.xlsx", "--no-intervals").stderr
+    book.create_sheet("notes")
+    book.save(tmp_path / "t.xlsx")
+    assert "understood: sheet 'Sheet' of 2" in run("evaluate", tmp_path / "t.xlsx", "--no-intervals").stderr
     (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04 nothing")
     assert "cannot be read as an Excel workbook" in refused("evaluate", tmp_path / "bad.xlsx")
 

@@ -139,7 +139,7 @@ def test_the_table_is_what_at_gives(tab: Any, comparison: Any, quota: int) -> No
             assert shown[1] == f"tie: {count(point.hits_worst)} to {count(point.hits_best)} hits"
         profit = 50 * point.tp - 2 * quota
         assert float(cell(tab, "profit", k)[0].replace(",", "").replace("−", "-")) == pytest.approx(profit, abs=0.51)
-    leaders = {k for k in range(3) if cell(tab, "leads", k) == ["leads"]}
+    leaders = {k for k in range(3) if cell(tab, "leads", k) == ["most"]}
     hits = [ev.at(quota=quota).tp for ev in comparison.evaluations.values()]
     assert leaders == {k for k in range(3) if max(hits) - hits[k] < 1e-9}
 
@@ -196,7 +196,7 @@ def test_models_can_be_left_out(tab: Any) -> None:
     tab.locator(".models input").nth(2).uncheck()
     tab.wait_for_function("() => document.querySelectorAll('#chart-gain .mark-symbol path').length === 2")
     assert tab.locator("#at thead th[data-model]:visible").count() == 2
-    assert "tree leads" in tab.inner_text("#now")
+    assert "tree finds most" in tab.inner_text("#now")
 
 
 def test_profit_follows_cost_and_value(tab: Any, comparison: Any) -> None:

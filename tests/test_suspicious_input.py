@@ -125,6 +125,21 @@ def test_chance_alone_is_no_reason_for_a_notice() -> None:
     assert cl.evaluate(Y, PROBABILITY, measures=["roc_auc"]).notices == []
 
 
+def test_rows_of_case_and_model_are_not_evaluated_as_one_model_without_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "long.tsv"
+    rows = [
+        f"#{k}\t{model}\t{int(y)}\t{s:.4f}"
+        for k, (y, s) in enumerate(zip(Y, PROBABILITY, strict=True))
+        for model in "ab"
+    ]
+    path.write_text("\n".join(["id\tclf\toutcome\toutput", *rows]) + "\n")
+    done = run("evaluate", path, "--label", "outcome", "--score", "output", "--no-intervals")
+    assert "each case ('id') has a row for each model ('clf')" in done.stderr
+    assert "--case id --model clf" in done.stderr
+    path.write_text(path.read_text().replace("#0\ta\t", "#0\tb\t", 1))  # no longer one row each
+    assert "each case" not in run("evaluate", path, "--label", "outcome", "--score", "output", "--no-intervals").stderr
+
+
 # --- means over classes, and which class is positive -----------------------------------------------------------------
 
 

@@ -23,7 +23,10 @@ MARKS = {
 
 
 def random_comparison(seed: int) -> cl.Comparison:
-    """Equal, unequal, tiny and clustered samples; two to four models, probabilities or not; a margin or none."""
+    """Equal, unequal, tiny, clustered and weighted samples; two to four models, probabilities or not; a margin or none;
+
+    tested or not.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.choice([6, 12, 60, 300]))
     y = rng.random(n) < 0.4
@@ -41,6 +44,12 @@ def random_comparison(seed: int) -> cl.Comparison:
         options["margin"] = 0.05
     if seed % 4 == 0:
         options["level"] = 0.9
+    if seed % 7 == 1:
+        options["sample_weight"] = rng.integers(1, 4, n)
+    if seed % 7 == 2:  # a model without probabilities among others
+        models["m0"] = np.round(3 * shared, 1)
+    if seed % 7 == 3:
+        options["interval"] = None
     return cl.compare(y, models, **options)
 
 
@@ -75,6 +84,7 @@ def test_text_page_json_and_recommendation_agree(seed: int, tmp_path: Path) -> N
         assert verdict.sure == (bool(tested) and all(told_apart) and not equivalent)
         before = said.text.split("Why")[0]
         assert any(mark in before for mark in MARKS[verdict.sure])
+        assert verdict.status != "not tested" or "Linear Ranking" not in before
         assert not any(mark in before for mark in MARKS[not verdict.sure])
         assert not said.sure or verdict.sure
     headline = " ".join(words.answer(cmp, cmp.quota or 0))
@@ -87,7 +97,7 @@ def test_text_page_json_and_recommendation_agree(seed: int, tmp_path: Path) -> N
 
 
 def test_a_difference_is_an_object_and_a_mapping() -> None:
-    cmp = random_comparison(3)
+    cmp = random_comparison(5)
     row = cmp.difference("m0", "m1", "pem")
     assert dict(row)["p_adjusted"] == row.p_adjusted == row["p_adjusted"]
     for name in ("difference", "low", "high", "p_value", "p_adjusted", "method", "verdict"):

@@ -11,7 +11,7 @@ from typing import Any
 from .errors import InputError, listed
 from .sources import rules
 from .sources.class_tables import ClassColumns, find_class_columns
-from .sources.columns import Profile, label_candidates, profiles, score_candidates
+from .sources.columns import Profile, case_and_model, label_candidates, profiles, score_candidates
 from .sources.doors import open_source
 from .sources.duckdb import DuckTable, Machine
 from .sources.files import TextFormat
@@ -120,13 +120,14 @@ class _Examination:
         if self.rows <= _EXACT:
             self.profiles = profiles(table, exact=True)
         self.findings: list[str] = []
+        self.other = "VALUE"  # the label that is not positive
         if label is not None:
             table.column(label, "label")
         self.classes = self._several_classes(label) if pos_label is None else None
         candidates = [label] if label is not None else label_candidates(table, self.profiles)
         if self.classes is not None:
             candidates = [self.classes.label]
-        self.long = None if self.classes is not None else self._case_and_model(candidates)
+        self.long = None if self.classes is not None else case_and_model(table, self.profiles, candidates)
         if self.long is not None:
             candidates = [name for name in candidates if name not in self.long]
         self.labels = candidates
@@ -140,24 +141,6 @@ class _Examination:
             return find_class_columns(self.table, label, None, None)
         except InputError:  # several columns could be the label of several classes
             return None
-
-    def _case_and_model(self, labels: Sequence[str]) -> tuple[str, str] | None:
-        """The columns of case and model, where every case has one row for each model and one label."""
-        whole = [p for p in self.profiles if not (p.is_number and not p.whole) and not p.missing and not p.is_index]
-        models = [p for p in whole if p.sort == rules.WORD and 2 <= p.distinct <= _SEGMENTS]
-        for model in models:
-            for case in whole:
-                if case is model or case.distinct * model.distinct != self.rows:
-                    continue
-                one, other = (self.table.named[p.name].sql for p in (case, model))
-                same = [self.table.named[name].sql for name in labels if name not in (case.name, model.name)]
-                changes = " OR ".join(
-                    [f"count(DISTINCT {other}) < {model.distinct}"] + [f"count(DISTINCT {cell}) > 1" for cell in same]
-                )
-                odd = f"SELECT 1 FROM {self.table.relation} GROUP BY {one} HAVING {changes} LIMIT 1"
-                if same and not self.table.rows(odd):
-                    return case.name, model.name
-        return None
 
     def diagnosis(self) -> Diagnosis:
         balance = self._balance()
@@ -240,23 +223,26 @@ class _Examination:
         least = min((n for _, n in counted), default=0)
         if len(counted) == 2 and least < _FEW:
             self.findings.append(f"only {least} rows of one class: expect wide intervals")
-        if self.pos_label is None:
+        if self.pos_label is None and counted:
             self._choose_positive([value for value, _ in counted])
+        elif len(counted) == 2:
+            self.other = next(value for value, _ in counted if value != str(self.pos_label))
         more = self.classes is not None and len(self.classes.classes) > len(counted)
         return f"label {self.label!r}: {shares}{', …' if more else ''}"
 
     def _choose_positive(self, values: Sequence[str]) -> None:
         """Suggest a positive label, values coming with the most frequent first: a word for yes, else the rarer one."""
         texts = sorted(values)
+        self.other = texts[0]
         numbers = {rules.wanted_number(value) for value in texts}
         clear = {text.lower() for text in texts} <= {"true", "false"} or numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}
         if not clear and len(texts) == 2:
             yes = [text for text in texts if text.casefold() in _AFFIRMATIVE]
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
-            (other,) = (text for text in texts if text != self.pos_label)
+            (self.other,) = (text for text in texts if text != self.pos_label)
             self.findings.append(
                 f"the labels {listed(texts)} do not say which is positive: the command below takes "
-                f"{self.pos_label!r}; --positive {shlex.quote(other)} takes the other"
+                f"{self.pos_label!r}; --positive {shlex.quote(self.other)} takes the other"
             )
 
     def _say_what_is_odd(self) -> None:
@@ -323,7 +309,6 @@ class _Examination:
         return "signed distance" if low < 0 < high else "score"
 
     def _say_of_score(self, name: str, kind: str, auc: Any, ties: float, score: Any) -> None:
-        option = "" if self.pos_label is None else ", or take the other label with --positive"
         if auc.value == 1.0 or auc.value > 0.9995:
             self.findings.append(
                 f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}: was it made from the label, "
@@ -333,7 +318,8 @@ class _Examination:
             found = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
             self.findings.append(
                 f"{name!r} ranks significantly worse than chance, {found}; "
-                f"are these scores of the other class? If so, turn them round{option}"
+                f"are these scores of the other class? If so, add --positive {shlex.quote(self.other)}, or turn them "
+                "round"
             )
         if kind != "probability":
             low, high = (format_value(float(score[k])) for k in (-1, 0))

@@ -24,6 +24,7 @@ Examples:
 @options.positive_option
 @options.text_options
 @options.format_option
+@options.quiet_option
 def doctor(file: str, label: str | None, positive: str | None, form: str, **asked: Any) -> None:
     """Say what FILE supports: which columns could be what, how the classes and scores look, and what looks wrong.
 

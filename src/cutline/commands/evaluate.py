@@ -15,7 +15,7 @@ import click
 from ..errors import InputError, listed
 from . import options
 from .output import Block, Report, check_extra, check_writable, note, settings_line
-from .reading import say_understood
+from .reading import say_if_long, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             options["threshold"] = float(cut)
         with about_file(table.name):
             ev = evaluate_table(table, score=columns.scores[0], **options)
-    say_understood(ev.understood)
+        say_understood(ev.understood)
+        if engine.name == "memory":
+            say_if_long(table, columns)
     facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
     write_outputs(ev, facts, asked)
     report(ev, facts, asked["measures"], short=short, cut=cut).publish(form)

@@ -68,6 +68,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @options.reading_options
 @click.option("--plot", type=options.PathName(), metavar="PATH", help="Also draw the curve into this picture.")
 @options.format_option
+@options.quiet_option
 def extrapolate(file: str, form: str, plot: str | None, until: float | None, **asked: Any) -> None:
     """Predict accuracy among more classes than were tried.
 

@@ -35,6 +35,7 @@ COMMANDS = {
 EXAMPLES = """\b
 Examples:
   cutline demo
+  cutline doctor scores.csv
   cutline evaluate scores.csv --label y --score p --quota 200
   cutline evaluate scores.parquet --quota 5% --html report.html
   cutline compare scores.csv --label y --score tree --score network --quota 20
@@ -134,8 +135,9 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def cli(ctx: click.Context) -> None:
     """Say how good a classifier is, how sure that is, which is better, and where to cut the ranked list.
 
-    Files may be CSV, TSV, Parquet or JSON lines, also compressed (.gz); "-" reads standard input. Results go to
-    standard output, messages to standard error. Exit status: 0 done, 2 bad input, 1 anything else, 130 interrupted.
+    Files may be CSV, TSV, Parquet, JSON lines or Excel, text also compressed (.gz); "-" reads standard input. Results
+    go to standard output, messages to standard error. Exit status: 0 done, 2 bad input, 1 anything else, 130
+    interrupted.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

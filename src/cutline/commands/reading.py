@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
     from ..sources.frames import Rows
 
+_FEW_COLUMNS, _FEW_ROWS = 50, 200_000  # where columns that were not named are looked at, too
 TEXT = ("delimiter", "quote", "decimal", "encoding")
 
 
@@ -118,6 +120,25 @@ def say_understood(words: str) -> None:
     """What was understood of a file that is not plain, in one line."""
     if words:
         note(f"understood: {words}")
+
+
+def say_if_long(table: DuckTable, columns: Columns) -> None:
+    """Say so where rows are of case and model: together they are no model, and no independent rows."""
+    from ..sources.columns import case_and_model, profiles
+
+    taken = (columns.label, *columns.scores, columns.weight)
+    others = [
+        column.name for column in table.columns if column.name not in taken and column.kind in ("text", "integer")
+    ]
+    if not 2 <= len(others) <= _FEW_COLUMNS or table.aggregate(["count(*)"])[0] > _FEW_ROWS:
+        return
+    found = case_and_model(table, profiles(table, others, exact=True), [columns.label])
+    if found is not None:
+        case, model = found
+        note(
+            f"note: each case ({show(case)}) has a row for each model ({show(model)}), evaluated here as one; "
+            f"to compare the models: cutline compare … --case {shlex.quote(case)} --model {shlex.quote(model)}"
+        )
 
 
 def complete_rows(

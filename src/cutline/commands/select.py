@@ -45,6 +45,7 @@ Examples:
 @click.option(
     "-o", "--output", type=options.PathName(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl)."
 )
+@options.quiet_option
 def select(
     file: str,
     score: str | None,

@@ -112,11 +112,12 @@ class Recommendation(KeepsFields):
         said = f"{v.best}: {v.measure} {format_value(value.value)}"
         if value.low == value.low:
             said += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
-        if v.without_value:
-            names = ", ".join(v.without_value)
+        names = ", ".join(v.without_value)
+        alone = bool(names) and len(v.without_value) == len(v.differences)
+        if names and not alone:
             said += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
         mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
-        said += mark + v.sentence
+        said += mark + v.sentence + (f" for this measure ({names})" if alone else "")
         if not self.sure and v.status not in ("not tested", "equivalent"):
             said = f"cannot tell yet. {said}"
         return f"{said}.{self._supported()} Why this measure: {self.why}."
@@ -124,7 +125,7 @@ class Recommendation(KeepsFields):
     def _supported(self) -> str:
         """What Linear Ranking says of it."""
         other = self.support
-        if other is None or other.status == "only model":
+        if other is None or other.status == "only model" or self.verdict.status == "not tested":
             return ""
         if self.contradicted:
             return (

@@ -63,7 +63,7 @@ def explorer(
         head = f'<th scope="row">{name}<small>{text(meaning)}</small></th>'
         rows += f'<tr data-row="{key}"{mark}>{head}{cells}</tr>'
     if several:
-        rows += '<tr data-row="leads"><th scope="row">Leads here</th>' + "<td> </td>" * len(evaluations) + "</tr>"
+        rows += '<tr data-row="leads"><th scope="row">Most hits here</th>' + "<td> </td>" * len(evaluations) + "</tr>"
     n = evaluations[0].facts["rows"]
 
     def field(name: str, label: str) -> str:
@@ -95,7 +95,7 @@ def explorer(
 <p id="best" hidden><span id="best-words"></span>
 <button type="button" id="best-go" class="screen">Go there</button></p>
 <div class="charts over-quota">{figures}</div>
-<p class="note">Dotted: chance. Dashed grey: a perfect list. Shaded: interval of the model that leads at the chosen
+<p class="note">Dotted: chance. Dashed grey: a perfect list. Shaded: interval of the model with most hits at the chosen
 quota. Click in a chart to choose a quota.</p>
 </section>"""
 

@@ -263,7 +263,7 @@ def answer(result: Any, quota: int) -> list[str]:
     """The result in two sentences: what the quota gives by which model, and how sure that is."""
     evaluations = models_of(result)
     first = evaluations[0]
-    if first.facts["weighted"] or _one_class(first):
+    if _one_class(first):
         return [headline(first, named=len(evaluations) == 1)]
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
@@ -273,7 +273,7 @@ def answer(result: Any, quota: int) -> list[str]:
         f"{'gets' if point.fn == 1 else 'get'} no place"
     )
     if len(ordered) == 1:
-        return [f"Among the best {quota:,} of {first.facts['rows']:,}, {what}.", _how_sure(best, point)]
+        return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
     return [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
 
 

@@ -14,6 +14,8 @@ from .duckdb import DuckTable
 from .tables import DUCKDB, Column
 
 _MOST_COLUMNS = 1000  # of a wider table, the columns must be named
+_MOST_MODELS = 30  # values of a column that could name the models of a table with a row for each case and model
+_DOCTOR = " (cutline doctor says what each column could be)"
 _IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather identifiers than scores
 
 
@@ -189,6 +191,23 @@ def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
     return possible
 
 
+def case_and_model(table: DuckTable, found: Sequence[Profile], labels: Sequence[str]) -> tuple[str, str] | None:
+    """The columns of case and model, where every case has one row for each model and one label; exact profiles."""
+    whole = [p for p in found if not (p.is_number and not p.whole) and not p.missing and not p.is_index]
+    models = [p for p in whole if p.sort == rules.WORD and 2 <= p.distinct <= _MOST_MODELS]
+    for model in models:
+        for case in whole:
+            same = [table.named[name].sql for name in labels if name not in (case.name, model.name)]
+            if not same or case is model or case.distinct * model.distinct != model.rows:
+                continue
+            one, other = (table.named[p.name].sql for p in (case, model))
+            terms = [f"count(DISTINCT {other}) < {model.distinct}", *(f"count(DISTINCT {cell}) > 1" for cell in same)]
+            odd = f"SELECT 1 FROM {table.relation} GROUP BY {one} HAVING {' OR '.join(terms)} LIMIT 1"
+            if not table.rows(odd):
+                return case.name, model.name
+    return None
+
+
 def score_candidates(found: Sequence[Profile]) -> list[str]:
     """The columns of numbers that can be scores, never one that numbers rows: fractions, else whole numbers."""
     numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
@@ -208,7 +227,9 @@ def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
             f"say which it is with {{label}} (columns: {_names(table)})",
         )
     raise InputError(
-        None, f"{table.name}: several columns could be the label: {listed(possible)}", "say which with {label}"
+        None,
+        f"{table.name}: several columns could be the label: {listed(possible)}",
+        f"say which with {{label}}{_DOCTOR}",
     )
 
 
@@ -226,7 +247,7 @@ def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, co
     if not several and len(possible) > 1:
         instead = ", or compare them with: cutline compare" if comparable else ""
         said = f"{table.name}: several columns could be the score: {listed(possible)}"
-        raise InputError(None, said, "say which with {score}" + instead)
+        raise InputError(None, said, f"say which with {{score}}{instead}{_DOCTOR}")
     return possible
 
 

@@ -163,14 +163,16 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
     kind, packed = kind_of(shown) if by_name else (None, "")
     if kind is None:
         kind, packed = _kind_by_content(path, packed)
+    understood: tuple[str, ...] = ()
     if kind == "excel":
-        path, kind, text = _sheet(path, shown, folder), "csv", replace(text, delimiter=",", quote='"', encoding="utf-8")
-    file = File(shown, path, kind, packed)
+        path, understood = _sheet(path, shown, folder)
+        kind, text = "csv", replace(text, delimiter=",", quote='"', encoding="utf-8")
+    file = File(shown, path, kind, packed, understood=understood)
     return _with_dialect(file, text, folder) if file.is_text else file
 
 
-def _sheet(path: str, shown: str, folder: str) -> str:
-    """The first sheet of an Excel workbook that is not empty, as text."""
+def _sheet(path: str, shown: str, folder: str) -> tuple[str, tuple[str, ...]]:
+    """The first sheet of an Excel workbook that is not empty, as text; and which it is, where there are several."""
     try:
         import openpyxl
     except ImportError:
@@ -192,7 +194,8 @@ def _sheet(path: str, shown: str, folder: str) -> str:
                 break
         else:
             raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
-    return copy
+        sheets = len(book.worksheets)
+        return copy, (f"sheet {show(sheet.title)} of {sheets}",) if sheets > 1 else ()
 
 
 def _kind_by_content(path: str, packed: str) -> tuple[str, str]:
@@ -253,7 +256,7 @@ def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
         quote=quote,
         has_header=has_header,
         longest=longest,
-        understood=tuple(understood),
+        understood=(*file.understood, *understood),
     )
 
 

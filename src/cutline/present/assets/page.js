@@ -70,7 +70,7 @@
     const best = models[leads.indexOf(true)];
     if (!best) return "No model is chosen.";
     const [low, high] = interval(best, i).map(bound);
-    const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} leads: ` : `${names.join(" and ")} are tied: `;
+    const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} finds most: ` : `${names.join(" and ")} are tied: `;
     const share = `${percent(best.hits[i] / positives)} of the ${counted(positives, "positive")}`;
     return `With ${counted(stops[i], "place")}, ${who}${counted(best.hits[i], "hit")} (${low} to ${high}), ${share}.`;
   }
@@ -173,7 +173,7 @@
         put(rowsOf.profit[k], money(worth(hits)), `${money(worth(low))} to ${money(worth(high))}`);
       }
       if (rowsOf.leads) {
-        put(rowsOf.leads[k], leads[k] ? "leads" : "");
+        put(rowsOf.leads[k], leads[k] ? "most" : "");
         rowsOf.leads[k].classList.toggle("leads", leads[k]);
       }
     });
