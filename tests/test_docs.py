@@ -69,9 +69,11 @@ def test_the_guide_names_every_goal_and_its_measure() -> None:
 @by_page
 def test_links_lead_somewhere(page: Path) -> None:
     made = {"index", *(m.name for m in cutline.measures())}  # the pages of measures are made with the site
+    made_of_classes = {"index", *(m.name for m in cutline.class_measures())}
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        of_measure = re.fullmatch(r"measures/(\w+)\.md", target)
+        of_measure = re.fullmatch(r"measures/(?:classes/)?(\w+)\.md", target)
         if of_measure:
-            assert of_measure[1] in made, f"{page.name} links to {target}"
+            known = made_of_classes if "/classes/" in target else made
+            assert of_measure[1] in known, f"{page.name} links to {target}"
         elif "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -319,7 +319,7 @@ def test_probabilities_outside_their_range(measure: str, value: float) -> None:
     s = [0.9, 0.8, value, 0.3, 0.1]
     bad(r"y_score.*row 2\b", measure, y_score=s)
     assert 0 <= cl.roc_auc(GOOD["y_true"], s) <= 1
-    assert 0 <= cl.recall(GOOD["y_true"], s) <= 1
+    assert 0 <= cl.recall(GOOD["y_true"], s, threshold=0.5) <= 1
 
 
 def test_infinite_scores_where_their_value_matters() -> None:

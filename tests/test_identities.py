@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import cutline as cl
 from samples import ANY, UNIT, Case, cases, quietly
 
+NEEDS_OPTION: dict[str, dict[str, Any]] = {"bedroc": {"alpha": 20.0}, "ranking_score": {"g": np.sqrt}}
 NO_TIES = cases(("finite", "any"), min_size=2).filter(lambda c: len(set(c.s.tolist())) == len(c.s))
 
 
@@ -178,7 +180,7 @@ def test_expected_ties_lie_between_worst_and_best(case: Case) -> None:
         # Eq. 12 multiplies expectations (erratum A11) and KS has no sign: they need not lie between
         if not m.ties or m.name in ("average_hit_rate", "ks_statistic", "quota_pearson", "ranking_score"):
             continue
-        options = {"quota": n // 2 + 1} if m.needs_quota else {}
+        options = {"quota": n // 2 + 1} if m.needs_quota else NEEDS_OPTION.get(m.name, {})
         worst, expected, best = (
             quietly(getattr(cl, m.name), y, s, ties=t, **options) for t in ("worst", "expected", "best")
         )
@@ -192,9 +194,7 @@ def test_tie_rules_agree_where_nothing_ties(case: Case) -> None:
     for m in cl.measures():
         if not m.ties or m.name == "quota_pearson":
             continue
-        options = {"quota": n // 2 + 1} if m.needs_quota else {}
-        if "g" in m.params:
-            options["g"] = np.sqrt
+        options = {"quota": n // 2 + 1} if m.needs_quota else NEEDS_OPTION.get(m.name, {})
         values = [quietly(getattr(cl, m.name), y, s, ties=t, **options) for t in ("worst", "expected", "best")]
         assert close(values[0], values[1]), m.name
         assert close(values[1], values[2]), m.name

@@ -7,7 +7,9 @@ import inspect
 import pickle
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,6 +98,15 @@ MAKE: dict[str, Callable[[], Any]] = {
     ),
 }
 CLASSES = RNG.integers(0, 3, N)
+
+
+def diagnosis() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.csv"
+        path.write_text("\n".join(["y,p", *(f"{int(y)},{p}" for y, p in zip(Y, P, strict=True))]), encoding="utf-8")
+        return cl.doctor(path)
+
+
 ALSO: dict[str, Callable[[], Any]] = {
     "Cut": lambda: cl.threshold_for(Y, P, recall=0.8),
     "Triage": lambda: cl.triage(Y, P, capacity=10, precision=0.5, **FEW),
@@ -115,6 +126,8 @@ ALSO: dict[str, Callable[[], Any]] = {
     "OpenSet": lambda: cl.extrapolate_open_set(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
     ),
+    "PemAreas": lambda: cl.pem_areas(Y, P),
+    "Diagnosis": lambda: diagnosis(),
     "Decomposition": lambda: cl.linear_ranking_decomposition(Y, P, P),
     "SelectorDifferences": lambda: cl.selector_differences(Y, P, Q),
 }

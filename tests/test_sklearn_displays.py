@@ -99,7 +99,7 @@ def test_displays_share_axes() -> None:
     assert second.ax_ is first.ax_
     one, two = main_line(second, "one"), main_line(second, "two")
     assert one.get_color() != two.get_color()
-    names = [text.get_text() for text in second.ax_.texts]
+    names = [text.get_text() for text in [*second.ax_.texts, *second.ax_.get_legend().get_texts()]]
     assert {"one", "two", "mine"} <= set(names)
     assert names.count("chance") == 1
     assert note in second.ax_.texts
@@ -151,7 +151,7 @@ def test_what_cannot_be_drawn_says_why() -> None:
         return_estimator=True,
         return_indices=True,
     )
-    with pytest.raises(cl.InputError, match="more than once"):
+    with pytest.raises(cl.InputError, match="each row tested once"):
         RocDisplay.from_cv_results(twice, X, Y, pooled=True)
     folds = RocDisplay.from_cv_results(twice, X, Y, n_resamples=50)
     with pytest.raises(cl.InputError, match="4 curves alike"):

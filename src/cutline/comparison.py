@@ -18,7 +18,7 @@ from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
 from .decide.dominance import Clear, every_lead, family_hull, leads
 from .decide.recommendation import GOALS, Recommendation, recommend
 from .decide.swaps import SwapSet, swaps
-from .errors import InputError, LengthError, show
+from .errors import InputError, show
 from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of
 from .inference import leads as lead_tests
 from .inference import paired as tests
@@ -351,7 +351,7 @@ def _samples(
         try:
             samples[name] = make_sample(label, column, pos_label=pos_label, sample_weight=sample_weight)
         except InputError as error:
-            if paired and isinstance(error, LengthError):
-                error = error.but(remedy=f"{error.remedy}, or give each model its own labels with {{paired=False}}")
-            raise error.but(model=name) from None
+            unequal = paired and hasattr(label, "__len__") and hasattr(column, "__len__") and len(label) != len(column)
+            more = ", or give each model its own labels with {paired=False}" if unequal else ""
+            raise error.but(model=name, remedy=error.remedy + more) from None
     return samples

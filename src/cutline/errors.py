@@ -173,7 +173,7 @@ class InputError(ValueError):
         >>> print(InputError("y_score", "is NaN", row=3).but(model="b"))
         model 'b': y_score: row 3 is NaN
         """
-        return type(self)(**(self.__dict__ | facts))
+        return InputError(**(self.__dict__ | facts))
 
     def located(self, columns: Mapping[str, str], where: str | None = None) -> InputError:
         """The same error, said of the columns that the arguments came from, and of the file or table."""
@@ -185,13 +185,9 @@ class InputError(ValueError):
         return self.but(column=column, where=where)
 
 
-class LengthError(InputError):
-    """Columns of different lengths."""
-
-
 def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
     """Columns that do not belong to the same rows."""
-    return LengthError(argument, f"has {n} rows but {other} has {m}", "pass one value of each for each case")
+    return InputError(argument, f"has {n} rows but {other} has {m}", "pass one value of each for each case")
 
 
 class UndefinedWarning(UserWarning):

@@ -151,4 +151,4 @@ def pem_areas(y_true: Any, y_score: Any, *, pos_label: Any = None) -> PemAreas:
     places = np.arange(1, ranking.rows + 1, dtype=np.float64)
     gained = hits_at(ranking, places) / ranking.n_pos - places / ranking.rows
     gained[np.abs(gained) < 1e-12] = 0.0
-    return PemAreas(float(gained[gained > 0].sum()), float(-gained[gained < 0].sum()), ranking.n_neg / 2.0)
+    return PemAreas(float(gained[gained > 0].sum()), float(np.abs(gained[gained < 0]).sum()), ranking.n_neg / 2.0)
