@@ -62,6 +62,15 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
     if kind == "plan":
         sample = one.sample
         return cl.plan(sample.positive, sample.score, cost=1, value=3, quota=100, n_resamples=100), {}
+    if kind in ("screening", "voting"):
+        scores = {name: ev.sample.score for name, ev in comparison.evaluations.items()}
+        if kind == "voting":
+            return cl.selective_voting(
+                one.sample.positive, scores, marks=["pem", "average_hit_rate"], n_resamples=10
+            ), {}
+        return cl.screen(one.sample.positive, [(scores["tree"], 0.5), (scores["logistic"], 20)], n_resamples=50), {}
+    if kind == "calibration":
+        return one.calibration(), {}
     return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
 
 

@@ -111,7 +111,7 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     )
 
 
-def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed: float = 0.0) -> dict[str, Any]:
+def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed_cost: float = 0.0) -> dict[str, Any]:
     """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
     if cost is None or value is None:
         prices = {"{cost} per place": cost, "{value} per hit": value}
@@ -121,7 +121,7 @@ def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed:
 
     stops = quota_stops(ev.ranking.rows)
     at = at_stops(ev, stops)
-    spent = cost * stops + fixed
+    spent = cost * stops + fixed_cost
     return {
         "quota": stops,
         "profit": value * at.hits - spent,

@@ -163,11 +163,11 @@ def reliability_frame(result: Any, *, bins: int = 10, **_: Any) -> Table:
     )
 
 
-def dominance_frame(result: Any, *, over: str = "quota", **_: Any) -> Table:
+def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
     """Which model leads from where to where."""
     if not hasattr(result, "dominance"):
         raise InputError(None, "a dominance strip needs a Comparison of several models")
-    return Table(list(result.dominance(over)), "dominance")
+    return Table(list(result.dominance(by)), "dominance")
 
 
 def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Table:

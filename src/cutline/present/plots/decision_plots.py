@@ -10,7 +10,7 @@ from ...errors import InputError
 from ...table import Table
 from ..numbers import models_of
 from ..palette import colour
-from .style import GREY, LIGHT, label_lines, line_style, percent_axis, quiet, reference, say_beside
+from .style import GREY, LIGHT, count_axis, label_lines, line_style, percent_axis, quiet, reference, say_beside
 
 
 def calibration_frame(result: Any) -> Table:
@@ -70,9 +70,9 @@ def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: An
     reference(ax, made.x[[0, -1]], [0.0, 0.0])
     top = max(float(np.max(y)) for *_, y in lines)
     ax.set(xlim=(0, 1), ylim=(-0.25 * top, 1.1 * top))
-    inside = made.x[made.treat_all > 0.35 * top]
+    inside = made.x[made.treat_all > 0.12 * top]
     at = float(inside[-1]) if len(inside) else float(made.x[0])
-    say_beside(ax, at, float(np.interp(at, made.x, made.treat_all)), "everybody", xytext=(7, 8))
+    say_beside(ax, at, float(np.interp(at, made.x, made.treat_all)), "everybody", xytext=(-6, -2), ha="right")
     say_beside(ax, 0.5, 0.0, "nobody", xytext=(0, -12))
     quiet(ax, "Net benefit of acting above a probability", "threshold probability", "net benefit for each case")
     percent_axis(ax.xaxis)
@@ -158,10 +158,11 @@ def voting(ax: Any, result: Any) -> None:
     if not lines:
         raise InputError(None, "no mark varies with the number of models, so there is nothing to draw")
     ax.axvline(result.voters, color=GREY, linewidth=1.0, linestyle=(0, (1.5, 2)))
-    say_beside(ax, result.voters, 0.02, f"{result.voters} chosen", xytext=(4, 0))
-    ax.set(xlim=(1, max(2.0, float(x[-1]))), ylim=(-0.03, 1.05))
+    say_beside(ax, result.voters, 1.07, f"{result.voters} chosen", xytext=(4, 0))
+    ax.set_xlim(0.9, max(2.0, float(x[-1])) + 0.1)
     quiet(ax, "Marks by number of models", "models that vote, best first", "mark, from its lowest to its highest")
     percent_axis(ax.yaxis)
     ax.set_ylim(-0.03, 1.25)
     ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    count_axis(ax.xaxis)
     ax.legend(fontsize=8.5, frameon=False, ncols=2, loc="upper right")

@@ -96,13 +96,13 @@ def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:
         _legend(ax, loc="upper left")
 
 
-def dominance(ax: Any, result: Any, *, over: str = "quota") -> None:
+def dominance(ax: Any, result: Any, *, by: str = "quota") -> None:
     """Who clearly leads from where to where; grey across all models where nobody does."""
-    rows = dominance_frame(result, over=over)
+    rows = dominance_frame(result, by=by)
     names = [ev.name for ev in models_of(result)]
     for row in rows:
         first, last = row["from"], row["to"]
-        left = first - 1 if over == "quota" else first  # the first place covers the step from 0 to 1
+        left = first - 1 if by == "quota" else first  # the first place covers the step from 0 to 1
         if row["clear"]:
             lane = names.index(str(row["leader"]))
             ax.barh(lane, last - left, left=left, height=0.62, color=colour(lane))
@@ -111,9 +111,9 @@ def dominance(ax: Any, result: Any, *, over: str = "quota") -> None:
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, rows[-1]["to"])
-    quiet(ax, f"Who leads at which {'quota' if over == 'quota' else 'false positive rate'}")
-    ax.set_xlabel("places" if over == "quota" else "false positive rate", fontsize=9.5)
-    if over == "quota":
+    quiet(ax, f"Who leads at which {'quota' if by == 'quota' else 'false positive rate'}")
+    ax.set_xlabel("places" if by == "quota" else "false positive rate", fontsize=9.5)
+    if by == "quota":
         count_axis(ax.xaxis)
     else:
         percent_axis(ax.xaxis)

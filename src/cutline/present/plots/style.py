@@ -107,5 +107,5 @@ def count_axis(axis: Any) -> None:
     """Whole numbers with thousands apart."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(6))
+    axis.set_major_locator(MaxNLocator(6, integer=True))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v == int(v) else f"{v:,.1f}"))
