@@ -115,7 +115,7 @@ def test_weights_and_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch:
     truth = cl.evaluate(table["label"], table["score"], measures=measures, n_resamples=500)
     drawn = evaluate_table(rows, label="y", score="p", measures=measures, n_resamples=500)
     for key in measures[:3]:
-        assert (drawn[key].low, drawn[key].high) == pytest.approx((truth[key].low, truth[key].high), rel=1e-10)
+        assert (drawn[key].low, drawn[key].high) == pytest.approx((truth[key].low, truth[key].high), rel=1e-5)
     for key in measures[3:]:
         width = truth[key].high - truth[key].low
         assert drawn[key].method == "poisson_percentile"
@@ -313,7 +313,7 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
         wide, wide_expected = (max(table, key=lambda row: row["to"] - row["from"]) for table in (leads, expected))
         assert wide["leader"] == wide_expected["leader"]
         assert wide["share"] == pytest.approx(wide_expected["share"], abs=0.1)
-    with pytest.raises(cl.InputError, match="'gaps' has no score in"):
+    with pytest.raises(cl.InputError, match=r"column 'gaps': the row .* is missing"):
         compare_table(rows, label="y", scores=["p", "gaps"], interval=None)
     kept = compare_table(rows, label="y", scores=["p", "gaps"], interval=None, missing="drop")
     there = columns["p"] <= 0.99
@@ -386,7 +386,7 @@ def test_every_type_of_label_on_spark(
     rows = ", ".join(f"({words[0] if y else words[1]}, {p})" for y, p in zip(label, score, strict=True))
     path = str(tmp_path / "t.parquet")
     duckdb.sql(f"SELECT y::{kind} AS y, p::DOUBLE AS p FROM (VALUES {rows}) t(y, p)").write_parquet(path)
-    asked: dict[str, Any] = {"positive": positive, "interval": None, "measures": ["roc_auc", "f1"]}
+    asked: dict[str, Any] = {"pos_label": positive, "interval": None, "measures": ["roc_auc", "f1"]}
     found = evaluate_table(spark.read.parquet(path), label="y", score="p", **asked)
     assert found["roc_auc"].value == pytest.approx(cl.roc_auc(label, score))
     assert found["f1"].value == pytest.approx(cl.f1(label, score))

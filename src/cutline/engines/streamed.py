@@ -158,13 +158,13 @@ class Streamed(KeepsFields):
         return not self.totals.weighted
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
-        """The cut on the compact ranking; blocks of neighbouring scores are not ties."""
+        """The cut on the compact ranking."""
         return self.cuts.at(taken, hits)
 
     @cached_property
     def cuts(self) -> Cuts:
-        """The cuts of the compact list."""
-        return Cuts(self.ranking.pos, self.ranking.neg, ties=False)
+        """The cuts of the compact list; its groups are ties where none was joined with its neighbours."""
+        return Cuts(self.ranking.pos, self.ranking.neg, ties=len(self.ranking) == self.totals.distinct)
 
     def replicate(
         self,

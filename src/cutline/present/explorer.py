@@ -113,12 +113,13 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     at = at_stops(ev, stops)
     kept = thinned(stops.astype(np.float64), at.hits, at.hits / stops, at.low, at.high)
     inside_ties = bool((at.worst != at.best).any())
+    fine = 10.0 ** np.clip(4 - np.floor(np.log10(stops)), 1, 4)  # a tenth of a per cent of the places can be seen
     return {
         "name": ev.name,
         "positives": int(ev.facts["positives"]),
         "hits": _digits(at.hits),
-        "expected": [_digits(ends, 1) for ends in (at.low, at.high)],
-        "found": [_digits(ends, 4) for ends in qrecall_intervals(ev, at.hits, stops)],
+        "expected": [_digits(np.round(ends * fine) / fine) for ends in (at.low, at.high)],
+        "found": [_digits(ends, 5) for ends in qrecall_intervals(ev, at.hits, stops)],
         "next": [at.next_low.tolist(), at.next_high.tolist()],
         "threshold": [_significant(value) for value in at.threshold],
         "worst": _digits(at.worst) if inside_ties else None,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,8 +62,9 @@ class Frame:
             found, dropped = _complete(found, self.name)
         understood: list[str] = []
         read: dict[tuple[str, str], Any] = {}
+        refused: list[InputError] = []
         for (role, name), values in found.items():
-            with self._located(role, name, found):
+            try:
                 if role == "y_true":
                     read[role, name] = is_positive(as_column(values, role), roles.pos_label)
                 elif role == "clusters":
@@ -74,6 +74,11 @@ class Frame:
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
                     if notation:
                         understood.append(f"{role_word(role)} {show(name)} as {notation}")
+            except InputError as error:
+                refused.append(error.but(column=name))
+        if refused:
+            first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing is said first
+            raise first.but(remedy=rules.drop(int(_lacking(found).sum()))) if first.remedy == rules.FILL_IN else first
         scores = {model: read["y_score", column] for model, column in roles.scores.items()}
         weight = None if roles.weight is None else read["sample_weight", roles.weight]
         clusters = None if roles.clusters is None else read["clusters", roles.clusters]
@@ -88,17 +93,6 @@ class Frame:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
         rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood))
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
-
-    @contextmanager
-    def _located(self, role: str, name: str, found: Mapping[tuple[str, str], Any]) -> Iterator[None]:
-        """Errors about arguments as errors about columns; of a missing value, with what a table can do about it."""
-        try:
-            yield
-        except InputError as error:
-            if error.remedy == rules.FILL_IN:
-                lacking = int(_lacking(found).sum())
-                error = InputError(error.argument, error.problem, rules.drop(lacking), row=error.row)
-            raise error.located({role: name}) from None
 
 
 def frame_of(source: Any) -> Frame | None:

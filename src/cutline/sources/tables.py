@@ -201,7 +201,7 @@ class Table(ABC):
 
     def refuse(self, error: InputError, column: str) -> InputError:
         """The error, said of a column of this table."""
-        return InputError(error.argument, error.problem, error.remedy, row=error.row, column=column, where=self.where)
+        return error.but(column=column, where=self.where)
 
 
 def no_column(table: str, name: str, role: str, names: Sequence[str]) -> InputError:
@@ -283,7 +283,8 @@ class _Check:
         if weight is not None:
             self._find_weight_problems(found, weight)
         if self.problems:
-            raise min(self.problems, key=lambda problem: problem[:2])[2]()
+            # what is missing is said first, then column by column
+            raise min(self.problems, key=lambda problem: (problem[1] > 0, *problem[:2]))[2]()
         kept = None if found["rows"] == found["every"] else counts
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
         totals = {model: self._totals(found, k, weighted=weight is not None) for k, model in enumerate(scores)}

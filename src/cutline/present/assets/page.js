@@ -165,8 +165,8 @@
       put(rowsOf.wrong[k], number(q - hits));
       put(rowsOf.spared[k], number(rows - positives - q + hits));
       put(rowsOf.rate[k], percent(hits / q), `${percent(low / q)} to ${percent(high / q)}`);
-      const found = positives ? (h) => percent(h / positives) : () => "–";
-      put(rowsOf.qrecall[k], found(hits), `${found(low)} to ${found(high)}`);
+      const found = model.found.map((ends) => percent(ends[i]));
+      put(rowsOf.qrecall[k], positives ? percent(hits / positives) : "–", positives ? found.join(" to ") : "");
       put(rowsOf.lift[k], positives ? fixed(hits / q / (positives / rows), 2) : "–");
       if (hasProfit()) {
         const worth = (h) => state.value * h - state.cost * q;
