@@ -118,7 +118,7 @@ def test_weights_and_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch:
         assert (drawn[key].low, drawn[key].high) == pytest.approx((truth[key].low, truth[key].high), rel=1e-5)
     for key in measures[3:]:
         width = truth[key].high - truth[key].low
-        assert drawn[key].method == "poisson_percentile"
+        assert drawn[key].method.startswith("poisson_")
         assert drawn[key].high - drawn[key].low == pytest.approx(width, rel=0.2)
 
 
@@ -129,7 +129,7 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
         ({}, r"column 'p': the row \(y=0, p=None, c='b'\) is missing; fill it in, or leave such rows"),
         ({"missing": "drop"}, "holds the labels 1 and 2"),
         ({"score": "q"}, "did you mean 'p'|no column 'q'"),
-        ({"score": "c"}, "is 'a', which is not a number"),
+        ({"score": "c", "missing": "drop"}, "is 'a', which is not a number"),
         ({"label": "c", "missing": "drop"}, "holds the label 'a'; say which label is positive"),
         ({"missing": "drop", "pos_label": 7}, "pos_label is 7, but the labels are 1, 2"),
         ({"missing": "drop", "pos_label": 1, "memory_limit": "1GB"}, "memory_limit does not go with a Spark DataFrame"),
@@ -320,7 +320,7 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
     assert kept.evaluations["p"].facts["rows"] == there.sum()
     expected_auc = cl.roc_auc(columns["y"][there], columns["p"][there])
     assert kept.evaluations["p"]["roc_auc"].value == pytest.approx(expected_auc, **CLOSE)
-    with pytest.raises(cl.InputError, match="swap test needs the rows"):
+    with pytest.raises(cl.InputError, match="would need the rows of this table"):
         found.swap_test("first", "second")
 
 
