@@ -341,3 +341,38 @@ def test_reasons_are_read_without_scrolling_on_a_narrow_screen(tab: Any) -> None
     assert edges
     assert max(edges) <= 400
     tab.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_pairs_of_models_fit_a_phone(tab: Any) -> None:
+    tab.set_viewport_size({"width": 375, "height": 800})
+    widths = tab.evaluate(
+        "[...document.querySelectorAll('table.pairs')].map((t) => [t.scrollWidth, t.parentElement.clientWidth])"
+    )
+    assert widths
+    assert all(needed <= there for needed, there in widths)
+    tab.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.parametrize(("goal", "share"), [("recall", 0.6), ("precision", 0.5), ("specificity", 0.9), ("fpr", 0.2)])
+def test_a_cut_by_what_it_gives(tab: Any, comparison: Any, goal: str, share: float) -> None:
+    from cutline.decide.selection import hits_at
+
+    places = np.arange(1.0, 401.0)
+    found = []
+    for ev in comparison.evaluations.values():
+        hits, positives = hits_at(ev.ranking, places), ev.ranking.n_pos
+        wrong = (places - hits) / ev.ranking.n_neg
+        kept = {
+            "recall": hits / positives >= share - 1e-12,
+            "precision": hits / places >= share - 1e-12,
+            "specificity": 1 - wrong >= share - 1e-12,
+            "fpr": wrong <= share + 1e-12,
+        }[goal]
+        if kept.any():
+            found.append(places[kept][0] if goal == "recall" else places[kept][-1])
+    tab.select_option("#goal", goal)
+    tab.fill("#goal-value", f"{100 * share:g}")
+    expected = int(min(found) if goal == "recall" else max(found))
+    tab.wait_for_function("q => document.documentElement.dataset.shownQuota === String(q)", arg=expected)
+    assert "on new data it keeps that promise only about half the time" in tab.inner_text("#promise")
+    tab.select_option("#goal", "")

@@ -15,7 +15,7 @@ import pytest
 
 import cutline as cl
 from cutline.present import words
-from test_cli import FAST, run, shell
+from test_cli import FAST, refused, run, shell
 
 RNG = np.random.default_rng(16)
 Y = RNG.random(400) < 0.3
@@ -138,6 +138,64 @@ def test_rows_of_case_and_model_are_not_evaluated_as_one_model_without_a_word(tm
     assert "--case id --model clf" in done.stderr
     path.write_text(path.read_text().replace("#0\ta\t", "#0\tb\t", 1))  # no longer one row each
     assert "each case" not in run("evaluate", path, "--label", "outcome", "--score", "output", "--no-intervals").stderr
+
+
+def test_a_score_that_knows_the_label_is_said() -> None:
+    (notice,) = cl.evaluate(Y, Y + 0.0, name="leak", measures=["roc_auc"]).notices
+    assert notice == (
+        "leak separates the classes without an error (AUC 1): was it made from the label, or fitted on these rows?"
+    )
+    assert cl.evaluate([1, 1, 0, 0], [4, 3, 2, 1], measures=["roc_auc"]).notices == []  # a few cases may be so
+
+
+def test_what_the_next_list_holds_is_no_surer_than_the_mean_of_many() -> None:
+    """A perfect score: how many positives the next list has is not known, so neither are its hits."""
+    rng = np.random.default_rng(6)
+    inside = []
+    for _ in range(100):
+        positives = rng.binomial(300, 0.3, size=2)
+        point = cl.evaluate(np.arange(300) < positives[0], -np.arange(300), interval=None).at(quota=int(positives[0]))
+        mean, (low, high) = point.expected_hits, point.next_hits
+        assert low <= mean.low
+        assert high >= np.floor(mean.high)
+        inside.append(low <= min(positives) <= high)
+    assert np.mean(inside) >= 0.9
+
+
+# --- which columns are meant ------------------------------------------------------------------------------------------
+
+
+def test_numbers_of_rows_and_identifiers_are_not_taken_for_scores(tmp_path: Path) -> None:
+    path = tmp_path / "ids.csv"
+    shares = [f"{100 * p:.1f}%" for p in PROBABILITY]
+    ids = RNG.permutation(np.arange(5000, 5400))
+    pandas.DataFrame({"id": ids, "y": Y.astype(int), "p": shares}).to_csv(path)
+    done = run("evaluate", path, "--measure", "roc_auc", "--format", "json", "--no-intervals")
+    assert "score: column 'p'" in done.stderr
+    assert "score 'p' as percent" in done.stderr
+    rounded = np.round(100 * PROBABILITY, 1)
+    assert json.loads(done.stdout)["measures"][0]["value"] == pytest.approx(cl.roc_auc(Y, rounded))
+    pandas.DataFrame({"id": ids, "y": Y.astype(int)}).to_csv(path)
+    assert "no column of numbers that could be the score" in refused("evaluate", path)
+    named = run("evaluate", path, "--score", "id", "--measure", "roc_auc", "--format", "json", "--no-intervals")
+    assert json.loads(named.stdout)["measures"][0]["value"] == pytest.approx(cl.roc_auc(Y, ids))
+
+
+@pytest.mark.parametrize("pattern", [(), ("--score", "s*")], ids=["by name", "by pattern"])
+def test_an_index_is_no_class_and_a_pattern_keeps_names_that_are_labels(
+    pattern: tuple[str, ...], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(5)
+    label = rng.integers(0, 9, 90)
+    matrix = 2 * np.eye(9)[label] + rng.normal(size=(90, 9))
+    frame = pandas.DataFrame(matrix, columns=[f"s{k}" for k in range(9)])
+    frame.insert(0, "who", [f"s{k}" for k in label])
+    frame.to_csv(tmp_path / "faces.csv")
+    asked = ("--label", "who", "--classes", "20", "--method", "mixture", "--no-intervals", "--format", "json")
+    found = json.loads(run("extrapolate", tmp_path / "faces.csv", *asked, *pattern).stdout)
+    by_class = [float((matrix.argmax(axis=1) == label)[label == k].mean()) for k in range(9)]
+    assert found["classes_seen"] == 9
+    assert found["accuracy_seen"] == pytest.approx(np.mean(by_class))
 
 
 # --- means over classes, and which class is positive -----------------------------------------------------------------

@@ -33,6 +33,7 @@ from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .validate import checked
 
+_MANY = 20  # cases of each class from which a ranking without any error is suspicious
 _NO_THRESHOLD = "the scores are not probabilities, so there is no default threshold: give one"
 
 
@@ -296,6 +297,11 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             found.append(
                 f"{verbatim(ev.name)} ranks significantly worse than chance ({ends}): are these scores of the other "
                 "class? Try the other label as the positive one ({pos_label}), or the scores with their sign changed."
+            )
+        elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
+            found.append(
+                f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it made from the label, or "
+                "fitted on these rows?"
             )
     cutless = [ev for ev in evaluations if ev.lacks_threshold]
     if cutless:

@@ -222,8 +222,9 @@ def next_hits_limits(cut: QuotaCut, level: float, *, optimism: float = 0.0) -> I
 
     Beta-binomial: with f = Var(hits)/binomial variance, a next list varies by f and so does the estimate from this one;
     the two parameters of the beta distribution are chosen so that the variance of both together, 2f, is matched. At
-    f = 1 it is the predictive distribution after Jeffreys' prior. ``optimism``: hits that are due to choosing the cut
-    on these data; they are taken off.
+    f = 1 it is the predictive distribution after Jeffreys' prior. Where nearly all above a sharp cut are hits no beta
+    distribution of that variance has one peak, and normal limits are kept as well. ``optimism``: hits that are due to
+    choosing the cut on these data; they are taken off.
     """
     k = cut.taken
     scale = cut.trials / k  # effective cases above the cut for each case there
@@ -235,7 +236,10 @@ def next_hits_limits(cut: QuotaCut, level: float, *, optimism: float = 0.0) -> I
     tail = (1.0 - level) / 2.0
     places = round(k)
     low, high = beta_binomial_quantiles((tail, 1.0 - tail), places, rate * size, (1.0 - rate) * size)
-    return Interval(low, min(high, float(places)))
+    if min(rate, 1.0 - rate) * size < 0.499:  # so much variance so near an end would be a coin between the two ends
+        half = z_of(level) * math.sqrt((1.0 + 1.0 / scale) * k * binomial * factor)
+        low, high = min(low, math.floor(k * rate - half)), max(high, math.ceil(k * rate + half))
+    return Interval(max(float(low), 0.0), min(float(high), float(places)))
 
 
 def row_quota_influence(
