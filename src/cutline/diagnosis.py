@@ -18,6 +18,7 @@ from .sources.files import TextFormat
 from .sources.frames import Frame
 from .table import Table, TabularResult, format_value, pluralize
 
+_LABELS = 10  # values of a column of words that could yet be the label, one of them positive
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
@@ -208,8 +209,7 @@ class _Examination:
             )
         if self.label is None:
             several = f"several columns could be the label: {listed(self.labels)}"
-            none = "no column has two values, so none could be the label"
-            self.findings.append(f"{several if self.labels else none}; say which it is with --label")
+            self.findings.append(f"{several if self.labels else self._more_values()}; say which it is with --label")
             return ""
         column = self.table.named[self.label]
         counted = self.table.rows(
@@ -222,7 +222,7 @@ class _Examination:
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
         if len(counted) == 2 and least < _FEW:
-            self.findings.append(f"only {least} rows of one class: expect wide intervals")
+            self.findings.append(f"only {pluralize(least, 'row')} of one class: expect wide intervals")
         if self.pos_label is None and counted:
             self._choose_positive([value for value, _ in counted])
         elif len(counted) == 2:
@@ -230,14 +230,25 @@ class _Examination:
         more = self.classes is not None and len(self.classes.classes) > len(counted)
         return f"label {self.label!r}: {shares}{', …' if more else ''}"
 
+    def _more_values(self) -> str:
+        """Which columns of words could be a label of more than two values; the first goes into the command."""
+        few = [p.name for p in self.profiles if p.sort == rules.WORD and 3 <= p.distinct <= _LABELS]
+        self.labels = few[:1]
+        more = f" ({listed(few)} {'has' if len(few) == 1 else 'have'} a few more)" if few else ""
+        return f"no column has two values{more}, so none is the label by itself"
+
     def _choose_positive(self, values: Sequence[str]) -> None:
         """Suggest a positive label, values coming with the most frequent first: a word for yes, else the rarer one."""
         texts = sorted(values)
         self.other = texts[0]
         numbers = {rules.wanted_number(value) for value in texts}
         clear = {text.lower() for text in texts} <= {"true", "false"} or numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}
-        if not clear and len(texts) == 2:
-            yes = [text for text in texts if text.casefold() in _AFFIRMATIVE]
+        yes = [text for text in texts if text.casefold() in _AFFIRMATIVE]
+        if len(texts) > 2 and self.classes is None:
+            self.pos_label = yes[0] if len(yes) == 1 else "VALUE"
+            how = f"the command below takes {yes[0]!r}" if len(yes) == 1 else "say which is positive with --positive"
+            self.findings.append(f"{self.label!r} has more than two values: {how}, and the others count as negative")
+        elif not clear and len(texts) == 2:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
             (self.other,) = (text for text in texts if text != self.pos_label)
             self.findings.append(
@@ -259,6 +270,9 @@ class _Examination:
                 self.findings.append(f"{p.name!r} is missing in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
                 self.findings.append(f"{p.name!r} may say how many cases a row stands for: add --weight {p.name} then")
+            elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
+                share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"
+                self.findings.append(f"{p.name!r} holds numbers in {share}, but not written alike; correct the others")
             if p.is_nearly_number:
                 self.findings.append(f"{p.name!r} holds numbers but for {pluralize(p.strange, 'cell')}; correct them")
 
@@ -266,7 +280,7 @@ class _Examination:
         """Each possible score with its AUC, and what looks wrong with it."""
         from .tables import evaluate_table
 
-        if self.label is None or self.classes is not None or self.long is not None:
+        if self.label is None or self.classes is not None or self.long is not None or self.pos_label == "VALUE":
             return []
         known = {p.name: p for p in self.profiles}
         found = []

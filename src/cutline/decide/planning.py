@@ -96,11 +96,10 @@ class Plan:
             f"Take the best {self.quota:,}: profit {amount(p.value, spread)} on these data ({p.level:.0%} interval "
             f"{amount(p.low, spread)} to {amount(p.high, spread)})."
         ]
-        if amount(self.optimism, spread) not in ("0", "−0"):
-            words.append(
-                f"About {amount(self.optimism, spread)} of this profit is optimism from choosing the best cut; expect "
-                f"{amount(self.expected_profit, spread)}."
-            )
+        shown, expected = amount(p.value, spread), amount(self.expected_profit, spread)
+        if shown != expected:
+            part = amount(_rounded(p.value, spread) - _rounded(self.expected_profit, spread), spread)
+            words.append(f"About {part} of this profit is optimism from choosing the best cut; expect {expected}.")
         if self.cut is not None:
             hits = pluralize(self.cut.tp, "hit")
             words.append(f"It holds {hits} here; the next batch should hold {count(low)} to {count(high)}.")
@@ -212,8 +211,16 @@ def amount(value: float, spread: float) -> str:
         return format_value(value)
     if not (np.isfinite(spread) and spread > 0):
         return format_value(value)
-    digits = 1 - int(np.floor(np.log10(spread)))
-    return f"{round(value, digits) + 0.0:,.{max(0, digits)}f}".replace("-", "−")
+    return f"{_rounded(value, spread):,.{max(0, _digits(spread))}f}".replace("-", "−")
+
+
+def _digits(spread: float) -> int:
+    """Decimals of which two are the spread's own; negative for tens, hundreds and so on."""
+    return 1 - int(np.floor(np.log10(spread)))
+
+
+def _rounded(value: float, spread: float) -> float:
+    return round(value, _digits(spread)) + 0.0
 
 
 def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | float | None) -> int:
