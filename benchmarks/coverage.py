@@ -1,7 +1,9 @@
 """How often do the 95 % intervals hold the true value? Counted on known populations, method by method.
 
-    python benchmarks/coverage.py                  a minute of processor time, shared by the cores
-    python benchmarks/coverage.py --full           some six minutes of it
+    python benchmarks/coverage.py                  methods side by side: some minutes of processor time
+    python benchmarks/coverage.py --full           every default through the public functions, in the worlds of
+                                                   coverage_worlds.py, and the tables of docs/how-sure-are-we.md
+    python benchmarks/coverage.py --section bands  one part of that, without writing (--sims 40 for a glance)
     python benchmarks/coverage.py --csv out.csv    every cell, for other tables
     python benchmarks/coverage.py --long           the intervals by blocks of lists of 100,000 rows (some minutes)
     python benchmarks/coverage.py --folds          those of evaluate_cv (a minute; needs scikit-learn)
@@ -44,6 +46,7 @@ from typing import Any
 
 import numpy as np
 
+import coverage_worlds
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec
 from cutline.catalogue.declare import measure as find_measure
@@ -453,7 +456,8 @@ def cross_validated(sims: int, rows: int = 100) -> Iterator[str]:
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description="Counted coverage of the 95 % intervals.")
-    parser.add_argument("--full", action="store_true", help="400 samples for each population (else 60)")
+    parser.add_argument("--full", action="store_true", help="count every world and write the tables of the guide")
+    parser.add_argument("--section", choices=list(coverage_worlds.SECTIONS), help="count one part of --full")
     parser.add_argument("--sims", type=int, help="samples for each population")
     parser.add_argument("--resamples", type=int, default=800)
     parser.add_argument("--csv", help="write every count to this file")
@@ -461,6 +465,10 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="lists of 100,000 rows (200 samples; --sims for others)")
     parser.add_argument("--folds", action="store_true", help="evaluate_cv (150 samples; --sims for others)")
     options = parser.parse_args()
+    if options.full or options.section:
+        one_thread()
+        names = [options.section] if options.section else list(coverage_worlds.SECTIONS)
+        sys.exit(coverage_worlds.run(names, options.sims or 400, to_docs=options.full))
     if options.long:
         print("| measure | prevalence | held |\n|---|---:|---:|")
         for line in long_lists(options.sims or 200):
@@ -474,7 +482,7 @@ def main() -> None:
     if options.read:
         print_tables(stored(options.read))
         return
-    sims = options.sims or (400 if options.full else 60)
+    sims = options.sims or 60
     begun = time.perf_counter()
     rows = simulate(sims, options.resamples, CELLS)
     error = math.sqrt(0.95 * 0.05 / (2 * sims))

@@ -265,6 +265,8 @@ def _interval(one: Measure) -> str:
     if short is None:
         return "`evaluate` does not print it, so no interval goes with it. [How sure are we](../how-sure-are-we.md)"
     said = [f'In an evaluation, `interval="auto"` takes **{short}** for it.']
+    if one.caution:
+        said.append(f"Beware: {one.caution}.")
     if (long := _methods("long")[one.name]) != short:
         said.append(f"For {LONG:,} rows it takes **{long}**.")
     if (weighted := _methods("weighted").get(one.name)) not in (short, None):

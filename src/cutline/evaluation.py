@@ -27,6 +27,7 @@ from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
+from .inference.weights import small_size_note
 from .quotas import Quotas, check_any_quota, quota_sizes
 from .ranking import Ranking
 from .sample import Sample, make_sample, resolve_quota
@@ -228,6 +229,7 @@ class Evaluation(TabularResult):
                     "better": m.better,
                     "same_as": m.same_as,
                     "reason": e.reason,
+                    "caution": m.caution if e.low == e.low else "",
                     "undefined_replicates": e.undefined_replicates,
                 }
             )
@@ -266,7 +268,8 @@ class Evaluation(TabularResult):
             if with_interval:
                 row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
                 row["method"] = e.method
-            row["note"] = e.reason or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
+            caution = spec.measure.caution if e.low == e.low else ""
+            row["note"] = e.reason or caution or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
             rows.append(row)
         return rows, list(rows[0]) if rows else []
 
@@ -314,7 +317,14 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             f"Not probabilities ({ends}), so there is no default threshold: recall, precision and whatever else needs "
             "one have no value. Set one with {threshold}, or a number of places with {quota}."
         )
+    found += dict.fromkeys(_small_weights(ev) for ev in evaluations if _small_weights(ev))
     return [terms.fill(sentence) for sentence in found]
+
+
+def _small_weights(ev: Evaluation) -> str:
+    """That the weights leave few cases; empty where they do not, or nothing rests on them."""
+    weight = ev.sample.weight if isinstance(ev.rows, Rows) and ev.settings.interval is not None else None
+    return "" if weight is None else small_size_note(ev.sample.positive, weight)
 
 
 def choose_specs(

@@ -144,6 +144,7 @@ class Facts(TypedDict, total=False):
     case_loss: Callable[..., tuple[Any, Any]] | None
     worth: Callable[[Any], Any] | None
     perfect_area: Callable[[float, float], float] | None
+    caution: str
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class Measure:
     ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale. ``case_loss``
     gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
     ``worth`` what a place (worst = 1) is worth where it is the sum over the positives; ``perfect_area`` the area of a
-    perfect list of n⁺ among n where that is not 1.
+    perfect list of n⁺ among n where that is not 1. ``caution`` says where its interval falls short.
     """
 
     name: str
@@ -197,6 +198,7 @@ class Measure:
     case_loss: Callable[..., tuple[Any, Any]] | None = None
     worth: Callable[[Any], Any] | None = None
     perfect_area: Callable[[float, float], float] | None = None
+    caution: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
 

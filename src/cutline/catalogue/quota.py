@@ -97,6 +97,7 @@ def quota_lift(c: Counts) -> Any:
     undefined="score or outcome is constant within the quota",
     scores="finite",
     tie_rule="shared",
+    caution="the interval is too short with few rows or many ties in the quota, or few of the rarer class",
 )
 def quota_pearson(c: Counts) -> Any:
     """Whether higher scores within the quota go with more positives.

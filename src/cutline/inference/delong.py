@@ -57,14 +57,14 @@ def auc_interval(
 ) -> tuple[Interval, str]:
     """DeLong's interval with t, on the logit scale or plain, and the name of the method that was used.
 
-    ``freedom``: degrees of freedom of the variance, inf for normal quantiles. With few, and fewer than ten cases in a
-    class, or where the variance is 0 (a
-    perfect ranking), the score interval of Newcombe (2006, method 5) stands in.
+    ``freedom``: degrees of freedom of the variance, inf for normal quantiles. Where the variance is 0 (a perfect
+    ranking), and with t where a class has fewer than ten cases, Newcombe's score interval (2006, method 5) stands in.
     """
     if not variance > 0.0 or not 0.0 < auc < 1.0 or (math.isfinite(freedom) and min(n_pos, n_neg) < areas.FEW_CASES):
         return areas.newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
     error = math.sqrt(variance)
     if logit:
-        return scaled_limits(auc, error, freedom, level, "logit"), "delong_logit"
+        name = "delong_t" if math.isfinite(freedom) else "delong_logit"
+        return scaled_limits(auc, error, freedom, level, "logit"), name
     low, high = scaled_limits(auc, error, math.inf, level)
     return Interval(max(0.0, low), min(1.0, high)), "delong"

@@ -29,8 +29,11 @@ def weights_follow_labels(positive: NDArray[np.bool_], weight: Floats) -> bool:
 
 def small_size_note(positive: NDArray[np.bool_], weight: Floats) -> str:
     """A warning that names the effective sample size where it is small in a class; else empty."""
-    sizes = {"positives": effective_size(weight[positive]), "negatives": effective_size(weight[~positive])}
-    small = [f"{count:.0f} {name}" for name, count in sizes.items() if count < SMALL_SIZE]
+    small = []
+    for name, rows in (("positives", weight[positive]), ("negatives", weight[~positive])):
+        size = effective_size(rows)
+        if size < SMALL_SIZE and size < 0.9 * len(rows):  # few rows of equal weight show in their own numbers
+            small.append(f"{size:.0f} {name} ({len(rows):,} rows)")
     if not small:
         return ""
-    return f"the weights leave an effective sample of {' and '.join(small)}: intervals may be too short"
+    return f"The weights leave an effective sample of {' and '.join(small)}, so intervals may be too short."

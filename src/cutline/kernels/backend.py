@@ -1,9 +1,9 @@
 """Which passes are made: the compiled ones, or the same in NumPy.
 
 NumPy serves where numba is not installed (executors of a cluster may lack it), and samples so small that loading numba
-would take longer than the whole evaluation. Whole counts give the same bits either way, so it does not matter to a
-result whether something else has loaded numba before. A numba that is installed and does not work is an error, not a
-reason to take the other way.
+would take longer than the whole evaluation: replicates of small samples, until they add up to as much. Whole counts
+give the same bits either way, so it does not matter to a result whether something else has loaded numba before. A numba
+that is installed and does not work is an error, not a reason to take the other way.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-SMALL = 2**10  # rows; with replicates, rows times replicates are held to SMALL_WORK
-SMALL_WORK = 2**21
+SMALL = 2**10  # rows
+SMALL_WORK = 2**20  # rows times replicates that NumPy sums in one process before numba is loaded: as long as that takes
 
 
 @cache
@@ -32,7 +32,23 @@ def _plainly(rows: int | None, replicates: int, weighted: bool) -> bool:
     if not compiled():
         return True
     loaded = "cutline.kernels.passes" in sys.modules
-    return rows is not None and not loaded and is_small(rows, replicates, weighted=weighted)
+    if rows is None or loaded or not is_small(rows, replicates, weighted=weighted):
+        return False
+    return replicates == 1 or _within_budget(rows * replicates)
+
+
+class _Spent:
+    """What NumPy has summed in this process."""
+
+    work = 0
+
+
+def _within_budget(work: int) -> bool:
+    """Whether NumPy may do this too; a program that evaluates again and again is better off with numba."""
+    if _Spent.work + work > SMALL_WORK:
+        return False
+    _Spent.work += work
+    return True
 
 
 def passes(rows: int | None = None, *, weighted: bool = False) -> Any:

@@ -206,6 +206,7 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
         methods = {ev.estimates[key].method for ev in evaluations if key in ev.estimates} - {""}
         cells = "".join(_estimate(ev, key, with_method=len(methods) > 1) for ev in evaluations)
         how = f" <small>interval: {text(methods.pop())}</small>" if len(methods) == 1 else ""
+        how += f" <small>{text(one.caution)}</small>" if one.caution and how else ""
         name = f'{text(one.title)} <span class="soft">{ARROWS[one.better]} {text(key)}</span>{how}'
         body += (
             f'<tr><th scope="row"><details><summary>{name}</summary><dl class="explain">{explained}</dl></details></th>'

@@ -221,7 +221,8 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
             row[interval] = f"{format_value(e.low)} … {format_value(e.high)}" if e.low == e.low else ""
             row["method"] = e.method
         same = "same as " + ", ".join(disguises[key]) if key in disguises else ""
-        row["note"] = e.reason or "; ".join(part for part in (unit_of(ev.specs[key]), same) if part)
+        caution = one.caution if e.low == e.low else ""
+        row["note"] = e.reason or "; ".join(part for part in (caution, unit_of(ev.specs[key]), same) if part)
         rows.append(row)
     return rows
 
