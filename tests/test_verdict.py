@@ -114,6 +114,16 @@ def test_no_reading_calls_a_group_of_people_better() -> None:
     cmp = cl.compare(y, s, paired=False, measures=["roc_auc"], n_resamples=20)
     assert cmp.difference("women", "men", "roc_auc").reading == "women: higher roc_auc"
     assert "better" not in text_of(cmp)
+    cmp = cl.compare(y, s, paired=False, quota=40, threshold=0.5, n_resamples=20)
+    told = text_of(cmp)
+    assert "At 40 places women has the highest hit rate" in told
+    assert "Each has cases of its own, so a difference may be that of the cases." in told
+    assert " use women" not in told
+    for said in cmp.recommendations.values():
+        assert "each has cases of its own here" in said.text
+        assert "Linear Ranking agrees" not in said.text
+    with pytest.raises(cl.InputError, match="same rows"):
+        cmp.recommend("fewest errors", best_thresholds=True)
 
 
 def errors_against_ranking() -> cl.Comparison:

@@ -170,9 +170,14 @@ def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> R
         raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
     if best_thresholds and goal != "fewest errors":
         raise InputError("best_thresholds", "is for the goal 'fewest errors'", "leave it out")
+    if best_thresholds and not comparison.paired:
+        raise InputError("best_thresholds", "needs models on the same rows", "leave it out")
+    if not comparison.paired:
+        why += "; each has cases of its own here, so a difference may be that of the cases"
     verdict = error_verdict(comparison) if best_thresholds else comparison.verdict(name, goal)
     support = None
-    if goal == "fewest errors" and "linear_ranking" in next(iter(comparison.evaluations.values())):
+    first = next(iter(comparison.evaluations.values()))
+    if goal == "fewest errors" and comparison.paired and "linear_ranking" in first:  # it grows with the cases
         support = comparison.verdict("linear_ranking", goal)
     return Recommendation(goal, verdict, why, support)
 

@@ -25,6 +25,7 @@ FAMILY_TITLES = {
     "quota": "Limited places",
     "other": "Other",
 }
+OWN_CASES = "Each has cases of its own, so a difference may be that of the cases."
 # What a reader decides by: with a number of places, with a threshold, and between models.
 _WITH_QUOTA = ("hit_rate", "qrecall", "quota_lift")
 _WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "matthews_correlation", "accuracy")
@@ -266,6 +267,8 @@ def answer(result: Any, quota: int) -> list[str]:
     first = evaluations[0]
     if _one_class(first):
         return [headline(first, named=len(evaluations) == 1)]
+    if not getattr(result, "paired", True):
+        return _apart(result, quota)
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
     what = (
@@ -276,6 +279,16 @@ def answer(result: Any, quota: int) -> list[str]:
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
     return [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
+
+
+def _apart(result: Any, quota: int) -> list[str]:
+    """The answer where each has cases of its own, perhaps groups of people: who has the highest value, and no advice."""
+    if "hit_rate" not in next(iter(result.evaluations.values())):
+        return [OWN_CASES]
+    verdict = result.verdict("hit_rate", "known quota")
+    mark = ", " if verdict.status == "cannot tell" else "; "
+    value = f"{format_value(verdict.value.value)}"
+    return [f"At {quota:,} places {verdict.best} has the highest hit rate, {value}{mark}{verdict.sentence}.", OWN_CASES]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
