@@ -282,7 +282,7 @@ def answer(result: Any, quota: int) -> list[str]:
 
 
 def _apart(result: Any, quota: int) -> list[str]:
-    """The answer where each has cases of its own, perhaps groups of people: who has the highest value, and no advice."""
+    """The answer where each has cases of its own, perhaps groups of people: the highest value, and no advice."""
     if "hit_rate" not in next(iter(result.evaluations.values())):
         return [OWN_CASES]
     verdict = result.verdict("hit_rate", "known quota")
