@@ -320,6 +320,21 @@ def test_nothing_that_varies_is_left_to_exact_swaps() -> None:
     assert not any(said.sure for said in cmp.recommendations.values())
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("kind", ["perfect", "constant", "ties", "drawn"])
+def test_few_rows_are_never_beyond_chance(n: int, kind: str) -> None:
+    rng = np.random.default_rng(n)
+    measures = ["roc_auc", "accuracy", "brier_score", "average_precision", "hit_rate@1", "ks_statistic", "log_loss"]
+    for n_pos in range(n + 1):
+        y = np.arange(n) < n_pos
+        drawn = {"perfect": np.where(y, 0.9, 0.1), "constant": np.full(n, 0.5), "ties": np.round(rng.random(n), 1)}
+        cmp = cl.compare(y, {"a": drawn.get(kind, rng.random(n)), "b": rng.random(n)}, measures=measures, n_resamples=9)
+        for row in cmp.differences:
+            assert not row["p_value"] <= 0
+            assert row["verdict"] in ("cannot tell", "not tested")
+            assert row["low"] != row["low"] or row["low"] <= row["difference"] <= row["high"]
+
+
 def test_one_positive_is_not_beyond_chance() -> None:
     """Without the only positive there is no AUC: scores are swapped instead."""
     rng = np.random.default_rng(2)

@@ -88,7 +88,7 @@ def operating_point(
     level: float = 0.95,
     cut_of: CutOf | None = None,
 ) -> OperatingPoint:
-    """The cut at a quota or threshold, or the best one that keeps a promise.
+    """The cut at a quota or threshold, or the best one that reaches a recall, precision, specificity or fpr here.
 
     ``recall``: the fewest cases that reach it; ``precision`` and ``specificity``: the most cases that keep it;
     ``fpr``: the most cases that stay within it. ``cut_of`` says what is known of a cut where rows are not independent.

@@ -27,8 +27,7 @@ FLIPS = 1999
 def sign_matrix(units: int, n_flips: int, seed: int) -> Floats:
     """Signs, one row for each flip; all of them (the first unit's sign fixed) with at most eleven units."""
     if units <= EXACT_UNITS:
-        rest = np.array(list(itertools.product((1.0, -1.0), repeat=max(units - 1, 0)))).reshape(-1, max(units - 1, 0))
-        return np.hstack([np.ones((len(rest), 1)), rest])
+        return np.array([(1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=max(units - 1, 0))])
     rng = np.random.default_rng([seed & (2**63 - 1), 5])
     return 2.0 * rng.integers(0, 2, (n_flips, units)).astype(np.float64) - 1.0
 
