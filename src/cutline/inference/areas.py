@@ -107,10 +107,16 @@ def precision_area_limits(
     """Average precision, average hit rate, areas under precision–recall: logit scale, bootstrap error, t.
 
     ``most``: the area of a perfect ranking with so many positives, which is 1 only in the limit for the trapezoids.
+    They come out too small by up to what is missing there: the upper limit starts from half of it more.
     With few positives, or a perfect ranking, the area is also read as a share of n⁺ trials (Wilson), on the scale of
     ``most``; the wider limits count, and the upper one is that of a list with any number of positives.
     """
-    plain = scaled_limits(value, error, freedom_in_small_class(freedom, n_pos), level, "logit")
+    freedom = freedom_in_small_class(freedom, n_pos)
+    raised = min(value + (1.0 - most) / 2.0, (1.0 + value) / 2.0)
+    plain = Interval(
+        scaled_limits(value, error, freedom, level, "logit").low,
+        scaled_limits(raised, error, freedom, level, "logit").high,
+    )
     perfect = value >= most * (1.0 - 1e-9)
     if n_pos >= FEW_POSITIVES and not perfect and plain.low == plain.low:
         return plain, "logit"
