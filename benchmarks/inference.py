@@ -39,13 +39,13 @@ from core import sample as made
 from cutline.evaluation import choose_specs
 from cutline.inference.bootstrap import replicate
 from cutline.inference.resampling import Resampler
-from cutline.catalogue.compute import read
+from cutline.catalogue.compute import compute
 from cutline.ranking import Ranking, rank
 from cutline.sample import Sample, make_sample
 
 def work(sample, ranking, n_resamples):
     specs = choose_specs(None, threshold=0.5, quota=0.001)
-    values = read(specs, ranking)
+    values = compute(specs, ranking).values
     resampler = Resampler(sample, ranking, stratified=False)
     return lambda: replicate(specs, values, resampler, n_resamples, jackknife=False)
 

@@ -52,12 +52,14 @@ class FlipReference:
     exact: bool
     freedom: float
 
-    @classmethod
-    def of(cls, influence: Floats, seed: int) -> FlipReference:
-        """The reference of a difference on which units have these influences."""
-        signs = sign_matrix(len(influence), FLIPS, seed)
-        drawn = np.sort(np.abs(signs @ influence)) / math.sqrt(float((influence**2).sum()))
-        return cls(drawn, len(influence), len(influence) <= EXACT_UNITS, effective_freedom(influence))
+    @staticmethod
+    def of(influence: Floats, seed: int) -> FlipReference:
+        """The reference of a difference on which units have these influences.
+
+        It does not depend on their scale or sign, so measures that are one number on several scales share it.
+        """
+        largest = influence[int(np.argmax(np.abs(influence)))]
+        return _reference(np.round(influence / largest, 12).tobytes(), seed)
 
     def p_value(self, statistic: float) -> float:
         """Share of flips at least as far from 0, the observed signs among them; never 0.
@@ -87,3 +89,11 @@ class FlipReference:
         edge = float(self.statistics[-1])
         farthest = edge / math.sqrt(1.0 - edge * edge / self.units) if edge * edge < self.units else math.inf
         return max(t_quantile(level, self.freedom), farthest)
+
+
+@lru_cache(maxsize=64)
+def _reference(influence: bytes, seed: int) -> FlipReference:
+    psi = np.frombuffer(influence)
+    signs = sign_matrix(len(psi), FLIPS, seed)
+    drawn = np.sort(np.abs(signs @ psi)) / math.sqrt(float((psi**2).sum()))
+    return FlipReference(drawn, len(psi), len(psi) <= EXACT_UNITS, effective_freedom(psi))
