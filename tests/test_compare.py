@@ -586,9 +586,9 @@ def test_refusals() -> None:
         cl.compare(y, {"a": s, "b": [1, 2, 3]})
     with pytest.raises(cl.InputError, match=r"say so with paired=False"):
         cl.compare({"a": y, "b": y}, {"a": s, "b": s})
-    with pytest.raises(cl.InputError, match=r"entry for 'b'"):
+    with pytest.raises(cl.InputError, match=r"no labels for the model 'b'"):
         cl.compare({"a": y}, {"a": s, "b": s}, paired=False)
-    with pytest.raises(cl.InputError, match=r"paired=False needs y_true as a mapping"):
+    with pytest.raises(cl.InputError, match=r"paired=False needs them for each"):
         cl.compare(y, {"a": s, "b": s}, paired=False)
     with pytest.raises(cl.InputError, match=r"model 'b'.*(nan|NaN|not a number)"):
         cl.compare(y, {"a": s, "b": [1, 2, float("nan"), 3]})
