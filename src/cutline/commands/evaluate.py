@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -241,11 +242,14 @@ def report(
 
     def blocks() -> Iterator[str | Block]:
         sentences = [words.headline(ev), *notices_of([ev], COMMAND_LINE)]
-        sentences.append(words.point_sentence(ev, point) if cut is None else f"Cut at {cut.threshold:.6g}: {cut.note}.")
+        sentences.append(
+            words.point_sentence(ev, point) if cut is None else f"Cut at {_place(cut.threshold)}: {cut.note}."
+        )
         yield "\n".join(filter(None, [*sentences, words.ties_sentence(ev)]))
         if point is not None:
             where = f"At {ev.quota:,} places" if ev.quota is not None and cut is None else "At the threshold"
-            yield Block(f"{where}: score > {point.threshold:.6g}", words.confusion_rows(point))
+            taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
+            yield Block(f"{where}: {taken}", words.confusion_rows(point))
             if cut is not None:
                 yield Block("", words.cut_rows(ev, point))
         yield Block("", words.measure_rows(ev, words.applicable(ev) if short else None), "family")
@@ -253,6 +257,10 @@ def report(
             yield "--all prints every measure of the catalogue."
 
     return Report(document, ev.to_dicts, blocks, settings_of(ev, facts, ev.facts["rows"], measures))
+
+
+def _place(threshold: float) -> str:
+    return "the end of the list" if threshold == -math.inf else f"{threshold:.6g}"
 
 
 def _point(ev: Evaluation, cut: Cut | None) -> Any:

@@ -47,6 +47,8 @@ def chance_kept(ranking: Ranking, promise: str, target: float, groups: int) -> f
     if promise == "precision" or ranking.weighted:
         return math.nan
     if promise == "recall":
+        if groups >= len(ranking):  # all are taken, whatever they score
+            return 1.0
         n, lost = int(ranking.n_pos), int(ranking.n_pos) - int(ranking.pos[:groups].sum())
         if lost >= n:
             return float(target <= 0.0)
