@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cutline as cl
-from cutline.commands import engine
+from cutline.tuning import TUNING
 from test_cli import refused, run
 from test_cli_input import write
 
@@ -64,7 +64,7 @@ def test_rows_that_lack_something_are_named_or_left_out_and_counted(tmp_path: Pa
 
 
 def test_a_large_file_is_streamed_and_says_so(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_LARGE_TEXT", 1000)
+    monkeypatch.setattr(TUNING, "large_text", 1000)
     found = run("evaluate", two, *COLUMNS, *QUICK)
     assert "is streamed through DuckDB (--engine memory loads it)" in found.stderr
     assert "streamed" not in run("evaluate", two, *COLUMNS, *QUICK, "--engine", "memory").stderr

@@ -17,12 +17,12 @@ import pytest
 
 import cutline as cl
 from cutline.catalogue.declare import make_spec, parse_measure
-from cutline.engines import duckdb_engine, request
 from cutline.engines import stream as streams
 from cutline.engines.streamed import Streamed
 from cutline.evaluation import choose_specs
 from cutline.sources.duckdb import DuckTable
 from cutline.tables import compare_table, evaluate_table
+from cutline.tuning import TUNING
 
 HOSTILE = "p\"; DROP TABLE x; -- ' select"
 TIES = [
@@ -85,13 +85,13 @@ ENGINES = {
 def engine(options: dict, monkeypatch: pytest.MonkeyPatch) -> dict:
     """Set what an engine needs and give the options of the call."""
     options = dict(options)
-    monkeypatch.setattr(duckdb_engine, "BATCH_ROWS", options.pop("batch", None))
+    monkeypatch.setattr(TUNING, "batch_rows", options.pop("batch", None))
     if options.pop("compact", False):
-        monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+        monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     if options.pop("giant", False):
-        monkeypatch.setattr(streams, "_EXACT_PAIRS", 10)
+        monkeypatch.setattr(TUNING, "exact_pairs", 10)
     if "group" in options:
-        monkeypatch.setattr(duckdb_engine, "_GROUP_FIRST", 0 if options.pop("group") else 10**9)
+        monkeypatch.setattr(TUNING, "group_first", 0 if options.pop("group") else 10**9)
     options.pop("n", None)
     return options
 
@@ -188,7 +188,7 @@ def test_a_sort_that_spills_gives_the_same(tmp_path: Path) -> None:
 
 
 def test_analytic_intervals_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     table = make_table("plain", 20_000)
     path = write(tmp_path / "t.parquet", table)
     measures = [
@@ -211,7 +211,7 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     path = write(tmp_path / "t.parquet", table)
     expected = cl.evaluate(table["label"], table["score"], quota=1234, threshold=0.61, interval=None)
     exact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
-    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     compact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
     assert exact.rows.tolerance == 0
     assert compact.rows.tolerance == streams.TOLERANCE
@@ -244,7 +244,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
     path = write(tmp_path / "t.parquet", table)
     results = []
     for threads, batch in ((1, None), (2, 13), (2, 1000)):
-        monkeypatch.setattr(duckdb_engine, "BATCH_ROWS", batch)
+        monkeypatch.setattr(TUNING, "batch_rows", batch)
         ev = evaluate_table(
             path,
             label="label",
@@ -269,7 +269,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
 def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
     weight: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     table = make_table("plain", 20_000)
     path = write(tmp_path / "t.parquet", table)
     options = {
@@ -291,7 +291,7 @@ def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
 
 
 def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     table = make_table("plain", 20_000)
     rng = np.random.default_rng(5)
     other = np.clip(table["score"] + rng.normal(size=20_000) * 0.1, 0, 1)
@@ -338,7 +338,7 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     models = {"a": "score", "b": "weight"}
     truth = cl.compare(table["label"], {"a": first, "b": second}, measures=["roc_auc"], n_resamples=300)
     for compact in (False, True):
-        monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0 if compact else 2**16)
+        monkeypatch.setattr(TUNING, "keep_all_scores", 0 if compact else 2**16)
         options = {"label": "label", "scores": models, "measures": ["roc_auc"], "stream": True}
         found = compare_table(path, n_resamples=300, **options)
         for axis in ("quota", "fpr"):
@@ -405,7 +405,7 @@ def test_a_source_that_changes_between_the_passes_fails_loudly(tmp_path: Path, m
 
 
 def test_bca_and_whole_list_measures_are_refused_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     path = write(tmp_path / "t.parquet", make_table("plain", 100))
     with pytest.raises(cl.InputError, match="bca"):
         evaluate_table(path, label="label", score="score", interval="bca", stream=True)

@@ -33,6 +33,7 @@ JOB = """
     from pyspark.sql import SparkSession
     from cutline.engines import spark_engine
     from cutline.tables import evaluate_table
+    from cutline.tuning import TUNING
 
     master, path, started, pause, measures = sys.argv[1:]
     spark = (
@@ -42,7 +43,7 @@ JOB = """
         .config("spark.speculation", "true").config("spark.task.maxFailures", "8").getOrCreate()
     )
     spark.sparkContext.setLogLevel("OFF")
-    spark_engine._ROWS_PER_PARTITION = 1000
+    TUNING.rows_per_partition = 1000
     work_of = spark_engine.sums_of_ranges
 
     def slowly(*arguments):

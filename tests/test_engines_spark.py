@@ -24,9 +24,10 @@ import duckdb  # noqa: E402
 
 import cutline as cl  # noqa: E402
 from cutline.catalogue.declare import parse_measure  # noqa: E402
-from cutline.engines import request, spark_engine  # noqa: E402
+from cutline.engines import spark_engine  # noqa: E402
 from cutline.evaluation import choose_specs  # noqa: E402
 from cutline.tables import compare_table, evaluate_table  # noqa: E402
+from cutline.tuning import TUNING  # noqa: E402
 
 CLOSE = {"rel": 1e-12, "abs": 1e-14}
 TIES = [parse_measure(text) for text in ("pr_auc_max(ties='best')", "pr_auc_min(ties='worst')", "roc_auc(ties='best')")]
@@ -85,10 +86,10 @@ def frame(spark: Any, table: dict[str, np.ndarray], folder: Path, names: tuple[s
 def test_every_measure_is_the_same_on_spark(
     kind: str, compact: bool, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 500)
+    monkeypatch.setattr(TUNING, "rows_per_partition", 500)
     if compact:
-        monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
-        monkeypatch.setattr(spark_engine, "_TIED", 0.0)  # rows as they are, not added up first
+        monkeypatch.setattr(TUNING, "keep_all_scores", 0)
+        monkeypatch.setattr(TUNING, "tied_share", 0.0)  # rows as they are, not added up first
     table = make_table(kind)
     names = ("the `label`", "p.q; DROP", "w'\"")
     rows = frame(spark, table, tmp_path, names)
@@ -104,7 +105,7 @@ def test_every_measure_is_the_same_on_spark(
 
 
 def test_weights_and_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 700)
+    monkeypatch.setattr(TUNING, "rows_per_partition", 700)
     table = make_table("plain")
     rows = frame(spark, table, tmp_path)
     expected = cl.evaluate(table["label"], table["score"], sample_weight=table["weight"], interval=None)
@@ -233,8 +234,8 @@ def without_numba(work_of: Callable[..., Any]) -> Callable[..., Any]:
 def test_executors_without_numba_give_the_same(
     weight: str | None, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 500)
-    monkeypatch.setattr(request, "KEEP_ALL_SCORES", 0)
+    monkeypatch.setattr(TUNING, "rows_per_partition", 500)
+    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     rows = frame(spark, make_table("half the rows tie"), tmp_path)
     asked: dict[str, Any] = {"label": "y", "score": "p", "weight": weight, "n_resamples": 40}
     asked["quota"] = None if weight else 300
@@ -251,7 +252,7 @@ def test_executors_without_numba_give_the_same(
 
 
 def test_weighted_rows_have_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 700)
+    monkeypatch.setattr(TUNING, "rows_per_partition", 700)
     table = make_table("plain")
     rows = frame(spark, table, tmp_path)
     measures = ["roc_auc", "f1", "log_loss", "average_precision"]
@@ -283,7 +284,7 @@ def two_models(spark: Any, folder: Path, n: int = 3000) -> tuple[Any, dict[str, 
 
 
 def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 700)
+    monkeypatch.setattr(TUNING, "rows_per_partition", 700)
     rows, columns = two_models(spark, tmp_path)
     scores = {"first": columns["p"], "second": columns["q"]}
     measures = ["roc_auc", "pem", "accuracy", "average_precision", "hit_rate@50", "log_loss"]
@@ -328,11 +329,11 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Batches of 97 rows are gathered before they are summed; a boundary inside a tie changes nothing."""
-    monkeypatch.setattr(spark_engine, "_ROWS_PER_PARTITION", 10**9)
+    monkeypatch.setattr(TUNING, "rows_per_partition", 10**9)
     table = make_table("half the rows tie", 2000)
     rows = frame(spark, table, tmp_path)
     asked: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
-    monkeypatch.setattr(spark_engine, "_TIED", 0.0)
+    monkeypatch.setattr(TUNING, "tied_share", 0.0)
     whole = evaluate_table(rows, **asked)
     sums = spark_engine.sums_of_ranges
 
@@ -340,11 +341,10 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
         work = sums(*arguments)
 
         def small(batches: Any) -> Any:
-            from cutline.engines import spark_work
+            from cutline.tuning import tuned
 
-            spark_work._TOGETHER = 1
-            yield from work(batches)
-            spark_work._TOGETHER = 65_536
+            with tuned(rows_together=1):
+                yield from work(batches)
 
         return small
 

@@ -10,6 +10,7 @@ import pytest
 from cutline.errors import InputError
 from cutline.extrapolation import AccuracyExtrapolator, extrapolate
 from cutline.extrapolation.task_inputs import from_accuracies, from_embeddings, from_scores, from_wins
+from cutline.tuning import tuned
 
 MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"
 
@@ -46,12 +47,11 @@ def test_cosine_ignores_lengths(task: tuple[np.ndarray, ...]) -> None:
     np.testing.assert_allclose(one.whole().histogram, other.whole().histogram, atol=1e-15)
 
 
-def test_blocks_do_not_show(task: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_show(task: tuple[np.ndarray, ...]) -> None:
     gallery, probes, _ = task
     whole = from_embeddings(gallery, probes)
-    for module in ("task_inputs", "tasks"):
-        monkeypatch.setattr(f"cutline.extrapolation.{module}._CELLS_AT_ONCE", 70)
-    blocks = from_embeddings(gallery, probes)
+    with tuned(cells_at_once=70):
+        blocks = from_embeddings(gallery, probes)
     np.testing.assert_array_equal(whole.wins[0], blocks.wins[0])
     np.testing.assert_allclose(
         whole.standard_error(np.arange(2.0, 31.0))[0], blocks.standard_error(np.arange(2.0, 31.0))[0]

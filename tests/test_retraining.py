@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import cutline as cl
 from cutline.inference.permutation import PermutationTest
 from cutline.inference.retraining import OutOfBag
 from cutline.kernels.rng import permute_labels
+from cutline.tuning import tuned
 from samples import random_case
 
 
@@ -297,8 +299,9 @@ def test_undefined_under_permutation_is_an_error() -> None:
 
 
 @pytest.fixture
-def always_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutline.inference.retraining._WORTH_PROCESSES", 0.0)
+def always_parallel() -> Iterator[None]:
+    with tuned(worth_processes=0.0):
+        yield
 
 
 def both(n_jobs: int) -> tuple[np.ndarray, np.ndarray]:

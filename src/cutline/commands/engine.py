@@ -14,13 +14,13 @@ from typing import Any
 import click
 
 from ..errors import InputError, show, verbatim
+from ..tuning import TUNING
 from .evaluate import library_options
 from .output import check_extra, note
 from .reading import Columns, choose_columns, opened
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}  # bytes from which a file is streamed
-_LARGE_TEXT = 2**30
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _fitting(file: str, master: str | None, streamed: bool) -> str:
         return "duckdb"
     if os.path.isfile(file):
         size = os.path.getsize(file)
-        if size > _LARGE.get(os.path.splitext(file.lower())[1], _LARGE_TEXT):
+        if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
             note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")
             return "duckdb"
     return "memory"

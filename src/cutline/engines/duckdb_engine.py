@@ -14,15 +14,13 @@ from ..evaluation import Evaluation
 from ..progress import Progress
 from ..sources.duckdb import DuckTable
 from ..sources.tables import Checked, check_same
+from ..tuning import TUNING
 from .comparing import Discordant, compared
 from .draws import Draws
 from .pairs import Gaps
 from .request import EvaluationRequest, Job
 from .stream import Stream
 from .streamed import finish, needs_rows
-
-_GROUP_FIRST = 16  # rows for each distinct score from which grouping before sorting is cheaper
-BATCH_ROWS: int | None = None  # as many as DuckDB hands out, or fewer
 
 
 def evaluate(
@@ -39,11 +37,11 @@ def evaluate(
     if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
         draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
     stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.cases), draws=draws)
-    grouped = draws is None and totals.distinct * _GROUP_FIRST < totals.rows
+    grouped = draws is None and totals.distinct * TUNING.group_first < totals.rows
     if grouped:
-        pieces = table.groups(checked, model, BATCH_ROWS)
+        pieces = table.groups(checked, model, TUNING.batch_rows)
     else:
-        pieces = table.pieces(checked, model, numbered=draws is not None, rows=BATCH_ROWS)
+        pieces = table.pieces(checked, model, numbered=draws is not None, rows=TUNING.batch_rows)
     # closed before the connection is: an error must not leave the reading thread behind
     with (
         Progress(f"{table.name}: {model}", totals.rows, job.settings.progress) as progress,

@@ -15,10 +15,10 @@ from ..evaluation import choose_specs, obstacle_of
 from ..inference.settings import Settings
 from ..quotas import Quotas
 from ..sample import Sample
+from ..tuning import TUNING
 from .stream import TOLERANCE, Totals
 
 STREAMED_RESAMPLES = 200
-KEEP_ALL_SCORES = 2**16  # with fewer distinct scores the whole ranking is kept: nothing is within a tolerance
 _PORTIONS = 100
 
 
@@ -58,7 +58,7 @@ class Job:
         sample = empty_sample(totals)
         threshold = default_threshold(wishes.threshold, sample)
         obstacles = {spec: obstacle_of(spec, sample, threshold, wishes.measures is None) for spec in specs}
-        tolerance = 0.0 if totals.distinct <= KEEP_ALL_SCORES else TOLERANCE
+        tolerance = 0.0 if totals.distinct <= TUNING.keep_all_scores else TOLERANCE
         whole = [spec for spec in specs if spec.measure.part == "ranking"]
         if whole and tolerance:
             many = f"the table has some {totals.distinct:,} distinct scores"

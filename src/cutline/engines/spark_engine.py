@@ -25,6 +25,7 @@ from ..evaluation import Evaluation
 from ..progress import Progress
 from ..sources.spark import SparkTable
 from ..sources.tables import Roles, check, check_same
+from ..tuning import TUNING
 from .comparing import Discordant, compared
 from .pairs import Gaps
 from .partition import PartialSums, joined_parts
@@ -34,10 +35,8 @@ from .stream import Totals
 from .streamed import finish, needs_rows
 
 Keys = list[list[int]]
-_ROWS_PER_PARTITION = 500_000
 _MOST_PARTITIONS = 1024
 _SAMPLED_PER_PARTITION = 400
-_TIED = 0.8  # with fewer distinct scores than this share of the rows, equal scores are added up before the shuffle
 
 
 def evaluate(table: SparkTable, roles: Roles, wishes: EvaluationRequest) -> Evaluation:
@@ -131,7 +130,7 @@ class _Passes:
             each = f.posexplode(f.array(*(f.col(f"score_{k}") for k in models))).alias("model", "score")
             cases = counted.select(each, *kept)
         distinct, rows = (sum(getattr(totals, what) for totals in self.totals) for what in ("distinct", "rows"))
-        if not self.by_row and distinct < _TIED * rows:
+        if not self.by_row and distinct < TUNING.tied_share * rows:
             cases = cases.groupBy("model", "score").agg(f.sum("pos").alias("pos"), f.sum("neg").alias("neg"))
         return cases
 
@@ -167,7 +166,7 @@ def _bounds(rows: Any, totals: Sequence[Totals]) -> list[list[float]]:
 
     They decide on speed, not on results.
     """
-    parts = min(max(1, _MOST_PARTITIONS // len(totals)), -(-totals[0].rows // _ROWS_PER_PARTITION))
+    parts = min(max(1, _MOST_PARTITIONS // len(totals)), -(-totals[0].rows // TUNING.rows_per_partition))
     if parts < 2:
         return [[] for _ in totals]
     share = min(1.0, 1.5 * parts * _SAMPLED_PER_PARTITION / totals[0].rows)

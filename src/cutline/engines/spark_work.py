@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import SweepPlan
 from ..sweep import Start
+from ..tuning import TUNING
 from .draws import Draws
 from .pairs import Gaps
 from .partition import PartStream
@@ -19,7 +20,6 @@ from .stream import Totals
 
 Work = Callable[[Iterator[Any]], Iterator[Any]]
 PARTS = "key int, part binary"
-_TOGETHER = 65_536  # rows that go through the sweep at once; Spark hands out some 10,000
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _gathered(batches: Iterator[Any]) -> Iterator[dict[str, NDArray[Any]]]:
         if batch.num_rows:
             waiting.append(batch)
             rows += batch.num_rows
-        if rows >= _TOGETHER:
+        if rows >= TUNING.rows_together:
             yield _columns(waiting)
             waiting, rows = [], 0
     if waiting:

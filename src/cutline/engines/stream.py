@@ -18,11 +18,11 @@ from ..catalogue.compute import SweepPlan
 from ..kernels.backend import passes, stream_steps
 from ..ranking import Ranking
 from ..sweep import Piece, Start, fill_quotas, fill_thresholds, folded, merge, scale_of, sweep_piece
+from ..tuning import TUNING
 from .draws import Draws
 
 Floats = NDArray[np.float64]
 TOLERANCE = 2.0**-11
-_EXACT_PAIRS = 2**31  # with more rows, products of counts leave 64-bit integers: then sums are of floats
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Totals:
     @property
     def sums(self) -> tuple[float, float]:
         """Positives and negatives, as the sweep takes them."""
-        if self.weighted or self.rows > _EXACT_PAIRS:
+        if self.weighted or self.rows > TUNING.exact_pairs:
             return float(self.pos), float(self.neg)
         return int(self.pos), int(self.neg)
 

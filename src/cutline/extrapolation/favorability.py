@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..tuning import TUNING
 
 Floats = NDArray[np.float64]
 # Below this value of k·s the closed form loses digits to cancellation and eight terms of the series are exact.
 _SERIES_BELOW = 0.05
-_CELLS_AT_ONCE = 4_000_000
 
 
 def same(one: Any, other: Any) -> bool:
@@ -152,7 +152,7 @@ class Favorability(ComparedByContent):
                 "k", f"is {kk[~(kk >= 1)][0]:g}; no task has that many classes", "give numbers of 1 or more"
             )
         out = np.empty(kk.shape)
-        step = max(1, _CELLS_AT_ONCE // max(1, self.miss.size + self.span.size))
+        step = max(1, TUNING.cells_at_once // max(1, self.miss.size + self.span.size))
         for start in range(0, kk.size, step):
             part = kk[start : start + step, None]
             value = power_of_atom(self.miss, part) @ self.miss_weight

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show
+from ..tuning import TUNING
 from .favorability import Floats
 from .notes import PROBABILITIES, SHIFTED, Note
 from .tasks import Bits, CurveTask, Indices, KeptScores, ScoreTask, WinsTask
@@ -17,7 +18,6 @@ from .win_counts import TIE_RULES, Ties
 
 Metric = str | Callable[[Floats, Floats], Floats]
 Templates = Literal["best", "mean"]
-_CELLS_AT_ONCE = 2_000_000
 # Up to this many scores (80 MB) all are kept for the methods on scores; beyond, the best of every case.
 LARGEST_KEPT = 10_000_000
 BEST_KEPT = 200
@@ -65,7 +65,7 @@ def from_scores(
             ),
         )
     finite, decisions = True, n_columns > 2
-    step = max(1, _CELLS_AT_ONCE // n_columns)
+    step = max(1, TUNING.cells_at_once // n_columns)
     for start in range(0, n_cases, step):
         block = np.asarray(matrix[start : start + step], dtype=np.float64)
         bad = np.isnan(block)
@@ -336,7 +336,7 @@ def _families(groups: Any, n_classes: int) -> Indices | None:
 def _similarity_blocks(
     gallery: Floats, probes: Floats, metric: Metric, distance: bool | None
 ) -> Iterator[tuple[int, Floats]]:
-    step = max(1, _CELLS_AT_ONCE // gallery.shape[0])
+    step = max(1, TUNING.cells_at_once // gallery.shape[0])
     if callable(metric):
         for start in range(0, probes.shape[0], step):
             part = probes[start : start + step]
@@ -506,7 +506,7 @@ def _counts(values: Any, name: str) -> Floats:
 
 def _are_probabilities(matrix: NDArray[Any]) -> bool:
     """Whether every row sums to one without a negative value, and does not merely hold one 1."""
-    step = max(1, _CELLS_AT_ONCE // matrix.shape[1])
+    step = max(1, TUNING.cells_at_once // matrix.shape[1])
     for start in range(0, matrix.shape[0], step):
         block = np.asarray(matrix[start : start + step], dtype=np.float64)
         if not ((block >= 0.0).all() and (np.abs(block.sum(axis=1) - 1.0) < 1e-3).all()):

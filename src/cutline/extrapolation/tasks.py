@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tuning import TUNING
 from .evidence import Evidence, ScoreSample
 from .favorability import Floats
 from .notes import Note
@@ -19,7 +20,6 @@ from .win_counts import Ties, tie_credit, win_histogram
 
 Bits = NDArray[np.uint8]
 Indices = NDArray[np.intp]
-_CELLS_AT_ONCE = 4_000_000
 _JACKKNIFE_POINTS = 40
 _ENOUGH_CASES = 5000
 
@@ -78,7 +78,7 @@ class ScoreTask:
         out = np.zeros((self.n_cases, weight.shape[1]))
         if bits is None:
             return out
-        step = max(1, _CELLS_AT_ONCE // self.n_classes)
+        step = max(1, TUNING.cells_at_once // self.n_classes)
         for start in range(0, self.n_cases, step):
             block = np.unpackbits(bits[start : start + step], axis=1, count=self.n_classes)
             out[start : start + step] = block.astype(np.float32) @ weight
@@ -203,7 +203,7 @@ class ScoreTask:
         return np.interp(np.log(k), np.log(points), error), "class jackknife"
 
     def _add_effect(self, total: Floats, bits: Bits, effect: Floats) -> None:
-        step = max(1, _CELLS_AT_ONCE // self.n_classes)
+        step = max(1, TUNING.cells_at_once // self.n_classes)
         small = effect.astype(np.float32)
         for start in range(0, self.n_cases, step):
             block = np.unpackbits(bits[start : start + step], axis=1, count=self.n_classes).astype(np.float32)

@@ -26,6 +26,7 @@ from ..errors import InputError, UndefinedWarning, different_lengths, listed, sh
 from ..estimate import Estimate, Interval
 from ..progress import Progress
 from ..sample import as_column, make_sample
+from ..tuning import TUNING
 from ..validate import checked
 from .permutation import (
     Better,
@@ -38,8 +39,6 @@ from .permutation import (
 )
 
 __all__ = ["OutOfBag", "PermutationTest", "bootstrap_oob", "label_permutation_test", "permutation_test"]
-
-_WORTH_PROCESSES = 2.0  # seconds of fitting below which starting processes costs more than it saves
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,7 +303,7 @@ def _jobs(n_jobs: int) -> int:
 def _batches(job: Callable[[int, int], list[Any]], total: int, n_jobs: int, seconds_each: float) -> Iterator[list[Any]]:
     """Results of replicates 0 … total−1, batch by batch in order: here, in joblib's processes, or in threads."""
     n_jobs = min(n_jobs, total)
-    if n_jobs == 1 or total * seconds_each < _WORTH_PROCESSES:
+    if n_jobs == 1 or total * seconds_each < TUNING.worth_processes:
         yield from (job(i, i + 1) for i in range(total))
         return
     step = max(1, min(total // (8 * n_jobs), int(1.0 / max(seconds_each, 1e-6))))
