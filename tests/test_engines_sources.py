@@ -322,3 +322,36 @@ def test_decimals_beyond_what_floats_tell_apart_are_refused() -> None:
     relation = con.sql("SELECT (i % 2)::INT AS y, (9007199254740993 - i)::DECIMAL(38, 0) AS p FROM range(20) t(i)")
     with pytest.raises(cl.InputError, match=r"beyond 2\^53"):
         evaluate_table(relation, label="y", score="p", interval=None)
+
+
+@pytest.mark.parametrize("levels", [50, 10**9], ids=["ties", "no ties"])
+@pytest.mark.parametrize("interval", [None, "percentile"])
+def test_weighted_streams_give_the_same_bytes_on_any_number_of_threads(
+    levels: int, interval: str | None, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "t.parquet")
+    made = f"(hash(i) % 7 < 3)::INT AS y, floor(hash(i, 1) % 1000003 / 1000003 * {levels}) / {levels} AS p"
+    weight = "0.1 + hash(i, 2) % 1009 / 1009 AS w"
+    duckdb.sql(f"SELECT {made}, {weight} FROM range(120_000) t(i)").write_parquet(path, row_group_size=10_000)
+    options = {"label": "y", "score": "p", "weight": "w", "quota": 500, "stream": True, "n_resamples": 8}
+    found = set()
+    for threads in (1, 2, 4, 4):
+        connection = duckdb.connect(config={"threads": threads})
+        found.add(evaluate_table(connection.read_parquet(path), interval=interval, name="m", **options).to_json())
+    assert len(found) == 1
+
+
+def test_nothing_missed_in_a_weighted_stream_is_nothing(tmp_path: Path) -> None:
+    """What lies behind a cut is added up by itself: 0 where nothing is, not the rounding of a difference."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 3000)
+    p = np.where(y == 1, 0.6 + 0.4 * rng.random(3000), 0.59 * rng.random(3000))
+    w = rng.random(3000) + 0.01
+    path = str(tmp_path / "t.parquet")
+    pandas.DataFrame({"y": y, "p": p, "w": w}).to_parquet(path)
+    streamed = evaluate_table(path, label="y", score="p", weight="w", interval=None, stream=True, threshold=0.0)
+    here = cl.evaluate(y, p, sample_weight=w, interval=None, threshold=0.0)
+    point = streamed.at(threshold=0.0)
+    assert (point.fn, point.tn) == (0, 0)
+    for name in ("negative_predictive_value", "negative_likelihood_ratio", "matthews_correlation"):
+        assert np.isnan([streamed[name].value, here[name].value]).all(), name

@@ -24,7 +24,7 @@ from ..errors import InputError
 from ..evaluation import Evaluation
 from ..progress import Progress
 from ..sources.spark import SparkTable
-from ..sources.tables import Roles, check, check_same
+from ..sources.tables import SPARK, Roles, check, check_same
 from ..tuning import TUNING
 from .comparing import Discordant, compared
 from .pairs import Gaps
@@ -77,9 +77,9 @@ class _Passes:
             progress.advance()
             keys = _keys(self.session, [len(cuts) + 1 for cuts in bounds])
             keyed = self._cases().withColumn("key", _key(bounds, keys)).drop("model")  # the key tells it
-            ranges = _ranges(keyed, keys)
+            ranges = _ranges(keyed, keys, self.totals[0])
             progress.advance()
-            ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions(_falling("score"))
+            ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions(*self._order())
             answers = ordered.mapInArrow(sums_of_ranges(self._tasks(), ranges), PARTS).collect()
         found: dict[int, PartialSums] = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
         _complete(found, ranges)
@@ -131,8 +131,13 @@ class _Passes:
             cases = counted.select(each, *kept)
         distinct, rows = (sum(getattr(totals, what) for totals in self.totals) for what in ("distinct", "rows"))
         if not self.by_row and distinct < TUNING.tied_share * rows:
-            cases = cases.groupBy("model", "score").agg(f.sum("pos").alias("pos"), f.sum("neg").alias("neg"))
+            cases = cases.groupBy("model", "score").agg(*_added(self.totals[0]))
         return cases
+
+    def _order(self) -> list[Any]:
+        """Best first; weights that tie in one order, so that their sums are the same in every run."""
+        last = ["pos", "neg", *(["row"] if self.by_row else [])] if self.totals[0].weighted else []
+        return [_falling("score"), *last]
 
     def add_rows(self, gaps: Gaps) -> None:
         """Add every row to the gaps between its placements."""
@@ -153,6 +158,17 @@ class _Passes:
                 terms += [f.count_if(right[a] & ~right[b]), f.count_if(right[b] & ~right[a])]
         counts = self.rows.agg(*(term.alias(f"n{i}") for i, term in enumerate(terms))).collect()[0]
         return {key: (int(counts[2 * i]), int(counts[2 * i + 1])) for i, key in enumerate(keys)}
+
+
+def _added(totals: Totals) -> list[Any]:
+    """Cases of each class, added up to the same bits whatever order Spark takes."""
+    from pyspark.sql import functions as f
+
+    if not totals.weighted:
+        return [f.sum(side).alias(side) for side in ("pos", "neg")]
+    exact = [f.expr(SPARK.exact_sum(side, totals.weight_bits)) for side in ("pos", "neg")]
+    unit = f.lit(2.0**-totals.weight_bits)
+    return [(total.cast("double") * unit).alias(side) for total, side in zip(exact, ("pos", "neg"), strict=True)]
 
 
 def _falling(column: str) -> Any:
@@ -213,11 +229,9 @@ def _key(bounds: Sequence[Sequence[float]], keys: Keys) -> Any:
     return chosen
 
 
-def _ranges(keyed: Any, keys: Keys) -> dict[int, Range]:
+def _ranges(keyed: Any, keys: Keys, totals: Totals) -> dict[int, Range]:
     """For each key that has rows: whose range it is, the cases before it, and its own."""
-    from pyspark.sql import functions as f
-
-    counted = keyed.groupBy("key").agg(f.sum("pos").alias("pos"), f.sum("neg").alias("neg")).collect()
+    counted = keyed.groupBy("key").agg(*_added(totals)).collect()
     sizes = {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
     ranges: dict[int, Range] = {}
     for model, own in enumerate(keys):

@@ -39,6 +39,7 @@ class Totals:
     dropped: int = 0
     distinct: int = 0
     sum: float = 0.0  # of the scores, times weights: a table that changes between passes shows in it
+    weight_bits: int = 0  # weights times 2 to this power are added up as whole numbers
 
     @property
     def scale(self) -> float:

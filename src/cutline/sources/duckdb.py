@@ -138,16 +138,21 @@ class DuckTable(Table):
         wanted |= {} if checked.weight is None else {"weight": checked.weight}
         # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
         wanted |= {"row": "row_number() OVER ()"} if numbered else {}
-        return self._batches(checked, wanted, "ORDER BY {kept}score DESC", rows)
+        # weights that tie are added up in one order: the same sums in every run, on any number of threads
+        last = "" if checked.weight is None else ", positive, weight" + (", row" if numbered else "")
+        return self._batches(checked, wanted, "ORDER BY {kept}score DESC" + last, rows)
 
     def groups(self, checked: Checked, model: str, rows: int | None = None) -> Generator[Batch]:
         """The rows added up by score, best first: score, pos, neg."""
         here = checked.kept or "true"
-        total = "count(*)" if checked.weight is None else f"fsum({checked.weight})"
+        bits = checked.totals[model].weight_bits
+        total, unit = "count(*)", ""
+        if checked.weight is not None:
+            total, unit = DUCKDB.exact_sum(checked.weight, bits), f" * {2.0**-bits!r}::DOUBLE"
         sides = {"pos": checked.positive, "neg": f"NOT {checked.positive}"}
         kind = "BIGINT" if checked.weight is None else "DOUBLE"
         sums = ", ".join(
-            f"CAST(coalesce({total} FILTER (WHERE {here} AND {side}), 0) AS {kind}) AS {name}"
+            f"CAST(coalesce({total} FILTER (WHERE {here} AND {side}), 0) AS {kind}){unit} AS {name}"
             for name, side in sides.items()
         )
         score = checked.value(checked.scores[model], "NULL")

@@ -50,7 +50,7 @@ class Dialect:
 
     quote: str
     text: str  # its type for text
-    sum: str  # adds up weights
+    whole: str  # its type for the longest whole numbers
     escape: bool  # whether a backslash in a text escapes what follows
 
     def name(self, column: str) -> str:
@@ -64,6 +64,11 @@ class Dialect:
         if self.escape:
             return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
         return "'" + text.replace("'", "''") + "'"
+
+    def exact_sum(self, number: str, bits: int) -> str:
+        """The sum of numbers times 2^bits, as whole numbers: the same whatever order an engine adds them up in."""
+        scale = f"{2.0**bits!r}D" if self.escape else f"{2.0**bits!r}::DOUBLE"
+        return f"sum(TRY_CAST({number} * {scale} AS {self.whole}))"
 
     def matches(self, cell: str, pattern: str) -> str:
         """Whether a pattern describes a whole cell."""
@@ -79,8 +84,9 @@ class Dialect:
         return f"isnan({number})" + ("" if self.escape else f" OR hash({number}) = hash('nan'::{sql_type})")
 
 
-DUCKDB = Dialect('"', "VARCHAR", "fsum", False)
-SPARK = Dialect("`", "STRING", "sum", True)
+DUCKDB = Dialect('"', "VARCHAR", "HUGEINT", False)
+SPARK = Dialect("`", "STRING", "DECIMAL(38, 0)", True)
+_WEIGHT_BITS = 90  # of the largest weight, in sums of 127 bits: room for as many rows as there will be
 
 
 @dataclass(frozen=True)
@@ -264,14 +270,17 @@ class _Check:
             terms |= {f"low_{k}": f"min({score}) {here}", f"high_{k}": f"max({score}) {here}"}
             terms[f"distinct_{k}"] = f"approx_count_distinct({score}) {here}"
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
-        if weight is not None:
-            for key, side in (("pos", positive), ("neg", f"NOT {positive}")):
-                terms[key] = f"{sql.sum}({weight}) FILTER (WHERE {counts} AND {side})"
         conditions = {} if label is None else self._label_conditions(label, sort)
         wide = [name for name in number if used[name].is_wide]
         wide += [label.name] if label is not None and roles.pos_label is not None and label.is_wide else []
         conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
-        conditions |= {} if weight is None else {"bad weight": _bad_weight(weight)}
+        bits = 0
+        if weight is not None:
+            conditions["bad weight"] = bad = _bad_weight(weight)
+            (largest,) = table.aggregate([f"max({weight}) FILTER (WHERE {counts} AND NOT ({bad}))"])
+            bits = _WEIGHT_BITS - (math.frexp(float(largest))[1] if largest else 0)
+            for key, side in (("pos", positive), ("neg", f"NOT {positive}")):
+                terms[key] = f"{sql.exact_sum(weight, bits)} FILTER (WHERE {counts} AND {side})"
         terms |= {key: f"count(*) FILTER (WHERE {keep} AND {condition})" for key, condition in conditions.items()}
         found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
         self._find_missing(found)
@@ -287,7 +296,7 @@ class _Check:
             raise min(self.problems, key=lambda problem: (problem[1] > 0, *problem[:2]))[2]()
         kept = None if found["rows"] == found["every"] else counts
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
-        totals = {model: self._totals(found, k, weighted=weight is not None) for k, model in enumerate(scores)}
+        totals = {model: self._totals(found, k, None if weight is None else bits) for k, model in enumerate(scores)}
         cluster = None if roles.clusters is None else used[roles.clusters].sql
         return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood))
 
@@ -349,19 +358,23 @@ class _Check:
         error.where = self.table.where
         return error
 
-    def _totals(self, found: Mapping[str, Any], k: int, *, weighted: bool) -> Totals:
+    def _totals(self, found: Mapping[str, Any], k: int, bits: int | None) -> Totals:
         rows, positives = int(found["rows"]), int(found["positives"])
+        cases: list[float] = [positives, rows - positives]
+        if bits is not None:
+            cases = [math.ldexp(float(int(found[side] or 0)), -bits) for side in ("pos", "neg")]
         return Totals(
             rows,
             positives,
-            float(found["pos"] or 0.0) if weighted else positives,
-            float(found["neg"] or 0.0) if weighted else rows - positives,
+            cases[0],
+            cases[1],
             float(found[f"low_{k}"]),
             float(found[f"high_{k}"]),
-            weighted,
+            bits is not None,
             int(found["lacking"]),
             int(found[f"distinct_{k}"]),
             float(found[f"sum_{k}"]),
+            bits or 0,
         )
 
     def _role(self, name: str) -> str:
