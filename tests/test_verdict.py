@@ -178,3 +178,16 @@ def test_best_thresholds_take_clusters_whole() -> None:
 
 def test_fewest_errors_are_judged_by_the_error_rate() -> None:
     assert GOALS["fewest errors"][0] == "error_rate"
+
+
+@pytest.mark.parametrize("margin", [5e-324, 1e-320, 1e-9, 1e308])
+def test_no_margin_is_too_small_or_too_large_for_words(margin: float) -> None:
+    cmp = cl.compare(*two_models(), margin=margin, n_resamples=20)
+    assert text_of(cmp)
+    assert json.loads(cmp.to_json())
+
+
+def two_models() -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(0)
+    y = rng.random(60) < 0.4
+    return y, {name: 0.5 * y + 0.5 * rng.random(60) for name in ("a", "b")}

@@ -383,12 +383,15 @@ class CasesNeeded(NamedTuple):
         return f"to detect it, if the true difference is as observed, you would need {number} (80 % power)"
 
 
+_TOO_SMALL = 1e6  # standard errors; more cases than any list has would be needed for such a difference
+
+
 def cases_needed(gap: Difference) -> CasesNeeded | None:
     """Cases that would detect a difference: n·(z_{α/2m} + z_power)²·SE²/δ², SE² between its χ² limits (80 %).
 
-    δ is the margin, or else the observed difference. None where the standard error is not known, and, without a margin,
-    where the models cannot be told from equal even before the adjustment for m comparisons: their difference may be
-    noise, and a number made from it could be anything.
+    δ is the margin, or else the observed difference. None where the standard error is not known or the number would be
+    longer than any list, and, without a margin, where the models cannot be told from equal even before the adjustment
+    for m comparisons: their difference may be noise, and a number made from it could be anything.
     """
     from scipy.special import chdtri
 
@@ -398,6 +401,8 @@ def cases_needed(gap: Difference) -> CasesNeeded | None:
         return None
     normal = NormalDist()
     z = normal.inv_cdf(1.0 - (1.0 - gap.level) / (2.0 * max(1, gap.comparisons))) + normal.inv_cdf(POWER)
+    if not z * error < _TOO_SMALL * size:
+        return None
     middle, freedom = gap.rows * (z * error / size) ** 2, min(gap.freedom, 1e9)
     low, high = (middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9))
     return CasesNeeded(low, high, "observed" if gap.margin is None else "margin")

@@ -131,6 +131,9 @@ class Plan:
         return plan_html(self)
 
 
+_LARGEST = 1e150  # sums of money; their squares are added up, too
+
+
 @checked
 def plan(
     y_true: Any,
@@ -166,6 +169,9 @@ def plan(
     rows = Rows.of(sample, clusters=clusters)
     ranking = rows.ranking
     n = resolve_quota(max(1, int(ranking.cases * (1.0 + 1e-12))), ranking.cases)  # whole cases that can be taken
+    for name, price in prices.items():
+        if abs(price) * n > _LARGEST:
+            raise InputError(name, f"is {price:g}, too large to add up over {n:,} cases", "count in a larger unit")
     limit = _limit(n, prices, budget, quota)
     taken = np.arange(n + 1, dtype=np.float64)
     hits = hits_at(ranking, taken)
