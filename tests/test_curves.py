@@ -154,7 +154,7 @@ def test_roc_bands_cover_the_true_curve() -> None:
 
 
 def test_curves_say_what_they_need() -> None:
-    with pytest.raises(cl.InputError, match=r"no curve called 'rock'.*roc"):
+    with pytest.raises(cl.InputError, match=r"is 'rock', which is not a curve.*roc"):
         cl.evaluate(Y, P, interval=None).curve("rock")
     with pytest.raises(cl.InputError, match="no positive"):
         cl.evaluate(np.zeros(4, bool), P[:4], interval=None).curve("roc")

@@ -48,4 +48,3 @@ def test_pickled_and_copied_with_all_their_facts() -> None:
 
 def test_a_sentence_about_no_argument() -> None:
     assert str(InputError(None, "there is no file 'x'", "check its name")) == "there is no file 'x'; check its name"
-    assert str(InputError("one plain {sentence}")) == "one plain {sentence}"

@@ -27,7 +27,7 @@ def test_a_model_without_a_value_is_named_not_beaten() -> None:
     said = cmp.recommend("probabilities needed")
     assert said.model == "p"
     assert not said.sure
-    assert "id has no value for this measure" in said.text
+    assert "no other model has a value for this measure (id)" in said.text
 
 
 def test_models_that_are_level_are_said_to_be_level() -> None:

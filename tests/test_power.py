@@ -115,7 +115,7 @@ def test_probability_measures_step_aside_for_other_scores() -> None:
     power = selection_power(simulate, {"a": lambda x: x, "b": np.round}, None, better="a", n_rounds=1, n_sets=5)
     assert "brier_score" not in power.measures
     assert "roc_auc" in power.measures
-    with pytest.raises(cl.InputError, match="brier_score cannot be read"):
+    with pytest.raises(cl.InputError, match="brier_score, which cannot be computed"):
         selection_power(simulate, {"a": lambda x: x, "b": np.round}, ["brier_score"], better="a", n_rounds=1)
 
 
@@ -155,9 +155,9 @@ def test_table_is_sorted_and_complete() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"wins": "most"}, "wins must be"),
+        ({"wins": "most"}, "wins is 'most'"),
         ({"n_sets": 0}, "n_sets must be"),
-        ({"better": "c"}, "not among the models"),
+        ({"better": "c"}, "which is not a model"),
         ({"measures": ["ranking_score(g=1)"]}, "cannot be read from many test sets|g"),
         ({"models": {}}, "models is empty"),
         ({"models": {"a": lambda x: x * np.nan, "b": squashed}}, "model 'a'"),
@@ -173,7 +173,7 @@ def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
 
 def test_unknown_measure_of_the_result_is_named() -> None:
     power = selection_power(simulate, {"a": squashed, "b": coarse}, ["roc_auc"], better="a", n_rounds=1, n_sets=2)
-    with pytest.raises(cl.InputError, match="not among those judged"):
+    with pytest.raises(cl.InputError, match="which was not judged"):
         power["pem"]
 
 

@@ -288,7 +288,7 @@ def test_undefined_under_permutation_is_an_error() -> None:
             p = Soft.predict_proba(self, x)[:, 1] * (1.0 if self.means[1].mean() > 0.8 else 0.4)
             return np.column_stack([1 - p, p])
 
-    with pytest.raises(cl.InputError, match=r"precision has no value in \d+ of 20 permutations"):
+    with pytest.raises(cl.InputError, match=r"precision, which has no value in \d+ of 20 permutations"):
         cl.permutation_test(Reluctant(), *split(gap=2.0), measure="precision", n_permutations=20, n_jobs=1)
     x, y, x_test, _ = split()
     with pytest.raises(cl.InputError, match="roc_auc has no value on the test set"):
@@ -479,7 +479,7 @@ X, Y = two_clouds(0, 20, 1.0)
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: cl.permutation_test(object(), X, Y, X, Y), "estimator must have fit"),
+        (lambda: cl.permutation_test(object(), X, Y, X, Y), "pass one that has fit"),
         (lambda: cl.permutation_test(Centroid(), X, Y[:-1], X, Y), "X_train has 20 rows but y_train has 19"),
         (lambda: cl.permutation_test(Centroid(), X, Y, X, Y[:-1]), "X_test has 20 rows but y_test has 19"),
         (lambda: cl.permutation_test(Centroid(), X, [1] * 20, X, Y), "y_train holds a single class"),

@@ -14,7 +14,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -165,8 +165,11 @@ class Measure:
     gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
     ``worth`` what a place (worst = 1) is worth where it is the sum over the positives; ``perfect_area`` the area of a
     perfect list of n⁺ among n where that is not 1. ``caution`` says where its interval falls short.
+
+    ``own``: declared by the user, so it is computed only where it is named.
     """
 
+    own: ClassVar[bool] = False
     name: str
     title: str
     family: Family
@@ -332,12 +335,13 @@ def withdraw(name: str) -> None:
 
 
 def measures(family: Family | None = None) -> list[Measure]:
-    """The catalogue, family by family.
+    """The catalogue, family by family; without measures of one's own (:func:`ranking_measure`).
 
     >>> [m.name for m in measures("quota")][:4]
     ['hit_rate', 'qrecall', 'quota_lift', 'quota_pearson']
     """
-    return [m for f in FAMILIES for m in _measures.values() if m.family == f and family in (None, f)]
+    mine = (m for m in _measures.values() if not m.own)
+    return sorted((m for m in mine if family in (None, m.family)), key=lambda m: FAMILIES.index(m.family))
 
 
 def measure(name: str) -> Measure:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -517,6 +517,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Any:
 class RankingMeasure(Measure):
     """A Ranking score of one's own; it pickles if its ``g`` does."""
 
+    own: ClassVar[bool] = True
     g: Callable[[Any], Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -75,7 +75,7 @@ class Frame:
                     if notation:
                         understood.append(f"{role_word(role)} {show(name)} as {notation}")
             except InputError as error:
-                refused.append(error.but(column=name))
+                refused.append(error.located({role: name}))
         if refused:
             first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing is said first
             raise first.but(remedy=rules.drop(int(_lacking(found).sum()))) if first.remedy == rules.FILL_IN else first
