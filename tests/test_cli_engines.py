@@ -92,6 +92,7 @@ def test_streamed_models_make_a_page(two: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(not os.environ.get("JAVA_HOME") and not os.path.exists("/usr/bin/java"), reason="no Java")
 def test_spark_from_the_command_line(two: Path) -> None:
     """In a process of its own: a session of this one would stay."""

@@ -24,6 +24,8 @@ from cutline.present.page import embedded, page, write_page
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
+pytestmark = pytest.mark.xdist_group("page")  # what they share is made once
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u2028{{title}} {title}"
 
 

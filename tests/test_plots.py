@@ -19,6 +19,8 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+pytestmark = pytest.mark.xdist_group("plots")  # what they share is made once
+
 REFERENCE = Path(__file__).parent / "reference"
 ARTEFACTS = Path(__file__).parents[1] / "artefacts"
 # Share of cells (4 × 4 pixels) whose grey (0–255) may differ by more than a thin line makes: letters of another build.

@@ -252,6 +252,7 @@ def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
 def test_spark_gives_the_same(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,25 +32,39 @@ class SweepPlan:
 
     def values(self, vectors: NDArray[np.float64]) -> list[Any]:
         """The specs' values on a vector of sums, or on many at once (one row each)."""
+        read = cache(lambda reader, at: reader(vectors, at))  # many measures read the same cut
         with np.errstate(all="ignore"):  # 0/0 is nan, and what is too large for a number is infinite
-            return [self._value(spec, vectors) for spec in self.specs]
+            return [
+                compute(read(*places[0]))
+                if weights is None
+                else sum(w * compute(read(*place)) for place, w in zip(places, weights, strict=True))
+                for compute, places, weights in self._steps
+            ]
 
-    def _value(self, spec: Spec, vectors: NDArray[np.float64]) -> Any:
-        request, options = self.request, spec.arguments
-        if spec.measure.part in _OF_SUMS:
-            at = request.losses_at(_losses(spec)) if spec.measure.part == "losses" else 0
-            return spec.measure.compute(Sums(vectors, at), **options)
-        if isinstance(spec.quota, Quotas):
-            sizes, weights = spec.quota.sizes(self.cases)
-            cuts = (counts_at(vectors, request.quota_at(size)) for size in sizes)
-            return sum(w * spec.measure.compute(cut, **options) for cut, w in zip(cuts, weights, strict=True))
-        return spec.measure.compute(self.cut(spec, vectors), **options)
+    @cached_property
+    def _steps(self) -> list[tuple[Callable[[Any], Any], list[tuple[Callable[..., Any], int]], Any]]:
+        """For each spec what is computed, from what, and of a mean over quotas their weights."""
+        steps: list[tuple[Callable[[Any], Any], list[tuple[Callable[..., Any], int]], Any]] = []
+        for spec in self.specs:
+            compute = partial(spec.measure.compute, **spec.arguments) if spec.options else spec.measure.compute
+            if spec.measure.part in _OF_SUMS:
+                at = self.request.losses_at(_losses(spec)) if spec.measure.part == "losses" else 0
+                steps.append((compute, [(Sums, at)], None))
+            elif isinstance(spec.quota, Quotas):
+                sizes, weights = spec.quota.sizes(self.cases)
+                steps.append((compute, [(counts_at, self.request.quota_at(size)) for size in sizes], weights))
+            else:
+                steps.append((compute, [(counts_at, self._cut_at(spec))], None))
+        return steps
+
+    def _cut_at(self, spec: Spec) -> int:
+        if spec.measure.needs_quota:
+            return self.request.quota_at(quota_sizes(spec.quota, self.cases)[0][0])
+        return self.request.threshold_at(_threshold(spec))
 
     def cut(self, spec: Spec, vectors: NDArray[np.float64]) -> Counts:
         """The cells at the threshold or quota of a spec."""
-        if spec.measure.needs_quota:
-            return counts_at(vectors, self.request.quota_at(quota_sizes(spec.quota, self.cases)[0][0]))
-        return counts_at(vectors, self.request.threshold_at(_threshold(spec)))
+        return counts_at(vectors, self._cut_at(spec))
 
 
 def _threshold(spec: Spec) -> float:

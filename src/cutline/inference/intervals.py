@@ -45,7 +45,7 @@ def estimate(
     resampled: dict[Spec, Method] = {}
     for spec in specs:
         value = values.get(spec, math.nan)
-        method = None if value != value else choose(spec, settings, evidence)
+        method = None if value != value or settings.interval is None else choose(spec, settings, evidence)
         if value != value:
             found[spec] = Estimate(str(spec), value, reason=obstacles[spec] or _why_undefined(spec, evidence, computed))
         elif method is None:
