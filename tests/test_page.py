@@ -168,7 +168,7 @@ def test_long_lists_keep_round_quotas_exact() -> None:
 
 def test_weighted_and_one_sided_samples_have_pages() -> None:
     weighted = cl.evaluate([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.2], sample_weight=[1, 2, 1, 1], interval=None)
-    assert "there is no quota explorer" in page(weighted)
+    assert "There is no quota explorer" in page(weighted)
     alone = cl.evaluate([0, 0, 0], [0.9, 0.4, 0.6], interval=None)
     assert "All measures" in page(alone)
     distances = cl.evaluate([1, 0, 1, 0], [3.0, -np.inf, 1.0, np.inf], interval=None)

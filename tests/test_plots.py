@@ -247,10 +247,23 @@ def test_unknown_and_impossible_plots_say_so(comparison: Any, one: Any) -> None:
     with pytest.raises(InputError, match="extrapolation"):
         plot(one, "extrapolation")
     weighted = cl.evaluate([0, 1, 1], [0.1, 0.4, 0.9], sample_weight=[1, 2, 1], interval=None)
-    for kind in ("gain", "profit"):
-        with pytest.raises(InputError, match="weighted"):
-            plot(weighted, kind, **({"cost": 1, "value": 2} if kind == "profit" else {}))
+    with pytest.raises(InputError, match="weighted"):
+        plot(weighted, "profit", cost=1, value=2)
     assert plot(weighted, "roc", band=False) is not None
+
+
+@pytest.mark.parametrize("kind", ["gain", "lift", "hit_rate", "qrecall"])
+def test_weights_are_cases_on_the_axis_of_a_quota(kind: str) -> None:
+    y, s, w = [0, 1, 1, 0], [0.1, 0.4, 0.9, 0.7], [1, 2, 1, 3]
+    weighted = cl.evaluate(y, s, sample_weight=w, interval=None)
+    repeated = cl.evaluate(np.repeat(y, w), np.repeat(s, w), interval=None)
+    at_ends = plot_data(weighted, kind)
+    everywhere = plot_data(repeated, kind)
+    x, y = at_ends.columns[1:3]
+    for row in at_ends:
+        same = [other[y] for other in everywhere if other[x] == row[x]]
+        assert row[x] == 0 or same == [pytest.approx(row[y])]
+    assert plot(weighted, kind, band=False).get_xlim() == (0, 7)
 
 
 def test_profit_without_prices_says_what_to_give(one: Any) -> None:

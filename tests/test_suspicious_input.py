@@ -66,7 +66,8 @@ def test_a_comparison_judges_nobody_at_a_threshold_that_one_model_lacks(tmp_path
     assert "threshold=…" in notice
     assert notice in json.loads(cmp.to_json())["notices"]
     assert notice in page_of(cmp, tmp_path / "page.html")
-    assert cl.compare(Y, {"svm": MARGIN, "p": PROBABILITY}, threshold=0, n_resamples=20).notices == []
+    (notice,) = cl.compare(Y, {"svm": MARGIN, "p": PROBABILITY}, threshold=0, n_resamples=20).notices
+    assert notice.startswith("The threshold 0 lies beyond all scores of p")
 
 
 def test_the_command_line_says_why_there_is_no_confusion_matrix(margins: Path) -> None:
@@ -389,3 +390,86 @@ def test_the_next_batch_of_a_plan_holds_what_it_says() -> None:
 def test_a_plan_says_what_a_place_beyond_the_limit_is_worth() -> None:
     made = cl.plan(Y, PROBABILITY, cost=1, value=10, budget=20, n_resamples=50)
     assert any(s.startswith("A place beyond the 20 allowed would be worth about") for s in made.sentences())
+
+
+# --- labels, scales and long files that pass for something else -------------------------------------------------------
+
+
+@pytest.mark.parametrize("odd", ["Yes", "yes ", " YES"])
+def test_labels_that_differ_in_case_or_spaces_are_refused_at_every_door(odd: str, tmp_path: Path) -> None:
+    y = ["yes", "no", odd, "no", "yes", "no"]
+    s = [0.9, 0.8, 0.7, 0.3, 0.2, 0.1]
+    told = "differs from the positive label only in case or spaces"
+    with pytest.raises(cl.InputError, match=f"row 2 is .* {told}"):
+        cl.roc_auc(y, s, pos_label="yes")
+    frame = pandas.DataFrame({"y": y, "p": s})
+    path = tmp_path / "labels.parquet"
+    frame.to_parquet(path)
+    for source in (frame, path):
+        with pytest.raises(cl.InputError, match=told):
+            cl.evaluate_table(source, label="y", score="p", pos_label="yes", interval=None)
+    with pytest.raises(cl.InputError, match=told):
+        cl.evaluate_table(path, label="y", score="p", pos_label="yes", interval=None, stream=True)
+    assert told in refused("cut", path, "--label", "y", "--positive", "yes", "--recall", ".5")
+    assert cl.roc_auc(["yes", "no", "other"], [3, 2, 1], pos_label="yes") == 1.0
+
+
+def test_the_example_of_a_positive_label_is_a_word_for_yes() -> None:
+    with pytest.raises(cl.InputError, match=r"e\.g\. with pos_label='ja'"):
+        cl.roc_auc(["ja", "nein"], [1, 0])
+
+
+def test_a_threshold_beyond_all_scores_is_told(margins: Path) -> None:
+    told = run("evaluate", margins, "--score", "p", "--threshold", 20, *FAST).output
+    assert "The threshold 20 lies beyond all scores of p" in told
+    assert "takes nobody" in told
+    assert "beyond all scores" not in run("evaluate", margins, "--score", "p", "--threshold", 0.4, *FAST).output
+
+
+@pytest.mark.parametrize("command", [("cut", "--recall", ".8"), ("plan", "--cost", "1", "--value", "3")])
+def test_commands_that_act_on_scores_say_that_they_rank_the_wrong_way(command: Any, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.csv"
+    pandas.DataFrame({"y": Y.astype(int), "p": 1 - PROBABILITY}).to_csv(path, index=False)
+    done = run(command[0], path, "--resamples", 50, *command[1:])
+    assert "ranks significantly worse than chance" in done.stderr
+
+
+def test_rows_of_case_and_model_are_told_by_every_command(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    rows = [
+        (f"#{k}", model, "yes" if Y[k] else "no", MARGIN[k] + j) for k in range(100) for j, model in enumerate("ab")
+    ]
+    pandas.DataFrame(rows, columns=["case", "model", "y", "s"]).to_csv(path, index=False)
+    label = ("--label", "y", "--positive", "yes")
+    for command in (
+        ("select", "--quota", 5),
+        ("cut", *label, "--recall", 0.5),
+        ("plan", *label, "--cost", 1, "--value", 2, "--resamples", 20),
+        ("check", *label, "roc_auc >= 0.5", "--resamples", 20),
+    ):
+        done = run(command[0], path, "--score", "s", *command[1:])
+        assert "has a row for each model" in done.stderr, command
+
+
+def test_a_missing_score_of_a_long_file_is_named_by_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    lines = ["case,model,y,s", *(f"{k},{m},{k % 2},{0.1 * k}" for k in range(6) for m in "ab")]
+    lines[8] = lines[8].rpartition(",")[0] + ","
+    path.write_text("\n".join(lines), encoding="utf-8")
+    asked = ("--label", "y", "--score", "s", "--case", "case", "--model", "model")
+    assert "column 's': data row 8 is missing" in refused("compare", path, *asked)
+
+
+def test_a_cut_on_another_scale_is_told(margins: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.json"
+    run("cut", margins, "--score", "p", "--recall", 0.8, "-o", cut)
+    other = tmp_path / "percent.csv"
+    pandas.DataFrame({"p": PERCENT + 1}).to_csv(other, index=False)
+    done = run("select", other, "--score", "p", "--cut", cut, "-o", tmp_path / "chosen.csv")
+    assert "every score lies above the cut" in done.stderr
+
+
+def test_a_check_says_and_takes_its_threshold(margins: Path) -> None:
+    asked = ("check", margins, "--label", "y", "--score", "p", "recall >= 0.1", "--resamples", 20)
+    assert "threshold 0.5" in run(*asked).output
+    assert "threshold 0.2" in run(*asked, "--threshold", 0.2).output

@@ -23,7 +23,6 @@ _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
-_AFFIRMATIVE = ("yes", "y", "true", "t", "positive", "pos", "+", "ja", "j", "oui", "o", "si", "sí", "sì", "sim", "tak")
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "count", "cases", "exposure", "freq", "frequency")
 
 
@@ -243,7 +242,7 @@ class _Examination:
         self.other = texts[0]
         numbers = {rules.wanted_number(value) for value in texts}
         clear = {text.lower() for text in texts} <= {"true", "false"} or numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}
-        yes = [text for text in texts if text.casefold() in _AFFIRMATIVE]
+        yes = [text for text in texts if text.casefold() in rules.AFFIRMATIVE]
         if len(texts) > 2 and self.classes is None:
             self.pos_label = yes[0] if len(yes) == 1 else "VALUE"
             how = f"the command below takes {yes[0]!r}" if len(yes) == 1 else "say which is positive with --positive"

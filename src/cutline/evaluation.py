@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .catalogue.compute import default_threshold, why_inapplicable, with_defaults
+from .catalogue.compute import DEFAULT_THRESHOLD, default_threshold, why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
 from .class_sample import make_class_sample
@@ -317,6 +317,14 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             f"Not probabilities ({ends}), so there is no default threshold: recall, precision and whatever else needs "
             "one have no value. Set one with {threshold}, or a number of places with {quota}."
         )
+    for ev in evaluations:
+        top, bottom = float(ev.ranking.score[0]), float(ev.ranking.score[-1])
+        if ev.threshold not in (None, DEFAULT_THRESHOLD) and not bottom <= ev.threshold <= top:
+            ends = f"{verbatim(ev.name)} ({format_value(bottom)} to {format_value(top)})"
+            taken = "nobody" if ev.threshold > top else "everybody"
+            found.append(
+                f"The threshold {format_value(ev.threshold)} lies beyond all scores of {ends}: it takes {taken}."
+            )
     found += dict.fromkeys(_small_weights(ev) for ev in evaluations if _small_weights(ev))
     return [terms.fill(sentence) for sentence in found]
 

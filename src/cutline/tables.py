@@ -135,7 +135,8 @@ def compare_table(
     machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         if not named:
-            table, named = _widened(table, model, case, label, scores, weight)
+            found_roles = (weight, None, pos_label, missing, decimal)
+            table, named = _widened(table, model, case, label, scores, found_roles)
         roles = Roles(label, named, weight, clusters, pos_label, missing, decimal)
         found = _found(table, roles, request)
         if isinstance(found, Rows):
@@ -152,7 +153,7 @@ def compare_table(
 
 
 def _widened(
-    table: Any, model: str | None, case: str | None, label: str, score: Any, weight: str | None
+    table: Any, model: str | None, case: str | None, label: str, score: Any, others: tuple[Any, ...]
 ) -> tuple[DuckTable, dict[str, str]]:
     """A table with a row for each case and model as one with a score column for each model."""
     from .sources.long_format import widened
@@ -162,7 +163,7 @@ def _widened(
         raise InputError(None, said, "name {case}, {model} and, as {scores}, one score column")
     if not isinstance(table, DuckTable):
         raise InputError("model", "goes with files and DuckDB", "pivot the frame first: a score column for each model")
-    wide, models = widened(table, case=case, model=model, label=label, score=score, weight=weight)
+    wide, models = widened(table, Roles(label, {score: score}, *others), case=case, model=model)
     return wide, {name: name for name in models}
 
 

@@ -26,6 +26,7 @@ Examples:
 @options.one_score_option
 @options.positive_option
 @options.weight_option
+@click.option("--threshold", type=float, help="Threshold of recall, precision …; 0.5 for probabilities.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
@@ -55,7 +56,7 @@ def check(
     from ..decide.check import parse_condition
     from ..evaluation import evaluate
     from .evaluate import facts_of
-    from .reading import TEXT, choose_columns, load, one_score, opened
+    from .reading import TEXT, choose_columns, load, one_score, opened, say_if_long, say_if_suspicious
 
     read = [parse_condition(text) for text in conditions]
     reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
@@ -63,6 +64,8 @@ def check(
         columns = choose_columns(table, label, [one_score(table, score)] if score else [], weight)
         score = columns.scores[0]
         rows = load(table, columns.label, [score], weight, {"positive": positive, **reading})
+        say_if_long(table, columns.label, [score])
+    say_if_suspicious(rows)
     with about_file(table.name):
         measures = list(dict.fromkeys(condition.measure for condition in read))
         options_of = {"measures": measures, "sample_weight": rows.weight, "n_resamples": resamples, **asked}
@@ -75,6 +78,9 @@ def check(
         yield Block("", [{k: row[k] for k in ("condition", "outcome", "evidence")} for row in found.table])
 
     document = {"cutline": __version__, **facts, "outcome": str(found), "conditions": found.table.to_dicts()}
-    settings = settings_line(**facts, rows=len(rows.positive), level=asked["level"], resamples=resamples)
+    given = {"rows": len(rows.positive), "level": asked["level"], "resamples": resamples}
+    if any(spec.measure.needs_threshold for spec in ev.specs.values()):
+        given["threshold"] = ev.threshold
+    settings = settings_line(**facts, **given)
     Report(lambda: document, found.table.to_dicts, blocks, settings).publish(form)
     ctx.exit(STATUS[str(found)])

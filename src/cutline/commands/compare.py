@@ -86,12 +86,16 @@ def _by_model(
 ) -> tuple[Any, str, tuple[str, ...]]:
     """A file with a row for each case and model as one with a score column for each model."""
     from ..sources.long_format import widened
+    from ..sources.tables import Roles
 
     case, model = asked["case"], asked["model"]
     if case is None or model is None or label is None or len(scores) != 1 or engine == "spark":
-        said = "a file with a row for each case and model needs four columns, and is not read on Spark"
+        where = ", and is not read on Spark" if engine == "spark" else ""
+        said = f"a file with a row for each case and model needs four columns{where}"
         raise InputError(None, said, "name {case}, {model}, {label} and one {score}")
-    wide, models = widened(table, case=case, model=model, label=label, score=scores[0], weight=asked["weight"])
+    (score,) = scores
+    others = (asked["weight"], None, asked["positive"], asked["missing"] or "error", asked["decimal"])
+    wide, models = widened(table, Roles(label, {score: score}, *others), case=case, model=model)
     note(f"models: {listed(models)}")
     return wide, label, tuple(models)
 

@@ -62,7 +62,7 @@ def cut(
     """
     from ..decide.thresholds import threshold_for, triage
     from .evaluate import facts_of
-    from .reading import TEXT, choose_columns, load, one_score, opened
+    from .reading import TEXT, choose_columns, load, one_score, opened, say_if_long, say_if_suspicious
 
     check_writable(output, "-o", file)
     reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
@@ -70,6 +70,8 @@ def cut(
         columns = choose_columns(table, label, [one_score(table, score)] if score else [], None)
         score = columns.scores[0]
         rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
+        say_if_long(table, columns.label, [score])
+    say_if_suspicious(rows)
     given = {key: value for key, value in asked.items() if value is not None}
     with about_file(table.name):
         if capacity is None:

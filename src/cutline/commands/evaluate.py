@@ -114,7 +114,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             ev = evaluate_table(table, score=columns.scores[0], **options)
         say_understood(ev.understood)
         if engine.name == "memory":
-            say_if_long(table, columns)
+            say_if_long(table, columns.label, columns.scores, columns.weight)
     facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
     write_outputs(ev, facts, asked)
     report(ev, facts, asked["measures"], short=short, cut=cut).publish(form)

@@ -58,7 +58,7 @@ def plan(
     """
     from ..decide.planning import plan as plan_arrays
     from .evaluate import check_plot, facts_of
-    from .reading import TEXT, choose_columns, load, one_score, opened
+    from .reading import TEXT, choose_columns, load, one_score, opened, say_if_long, say_if_suspicious
 
     check_writable(html, "--html", file)
     if html is not None:
@@ -69,6 +69,8 @@ def plan(
         columns = choose_columns(table, label, [one_score(table, score)] if score else [], None)
         score = columns.scores[0]
         rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
+        say_if_long(table, columns.label, [score])
+    say_if_suspicious(rows)
     labels, values = rows.positive, rows.scores[score]
     with about_file(table.name):
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)

@@ -122,21 +122,33 @@ def say_understood(words: str) -> None:
         note(f"understood: {words}")
 
 
-def say_if_long(table: DuckTable, columns: Columns) -> None:
-    """Say so where rows are of case and model: together they are no model, and no independent rows."""
-    from ..sources.columns import case_and_model, profiles
+def say_if_suspicious(rows: Rows) -> None:
+    """What looks wrong with the scores, where a command acts on them and does not report on them."""
+    from ..evaluation import evaluate, notices_of
+    from .terms import COMMAND_LINE
 
-    taken = (columns.label, *columns.scores, columns.weight)
+    for name, score in rows.scores.items():
+        ev = evaluate(rows.positive, score, name=name, sample_weight=rows.weight, measures=["roc_auc"])
+        for sentence in notices_of([ev], COMMAND_LINE):
+            note(f"note: {sentence}")
+
+
+def say_if_long(table: DuckTable, label: str | None, scores: Sequence[str], weight: str | None = None) -> None:
+    """Say so where rows are of case and model: together they are no model, and no independent rows."""
+    from ..sources.columns import case_and_model, label_candidates, profiles
+
+    taken = (label, *scores, weight)
     others = [
         column.name for column in table.columns if column.name not in taken and column.kind in ("text", "integer")
     ]
     if not 2 <= len(others) <= _FEW_COLUMNS or table.aggregate(["count(*)"])[0] > _FEW_ROWS:
         return
-    found = case_and_model(table, profiles(table, others, exact=True), [columns.label])
+    known = profiles(table, others, exact=True)
+    found = case_and_model(table, known, label_candidates(table, known) if label is None else [label])
     if found is not None:
         case, model = found
         note(
-            f"note: each case ({show(case)}) has a row for each model ({show(model)}), evaluated here as one; "
+            f"note: each case ({show(case)}) has a row for each model ({show(model)}), taken here as one; "
             f"to compare the models: cutline compare … --case {shlex.quote(case)} --model {shlex.quote(model)}"
         )
 

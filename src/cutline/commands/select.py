@@ -64,7 +64,7 @@ def select(
     from ..decide.selection import above
     from ..decide.selection import select as select_rows
     from ..decide.thresholds import read_cut_file
-    from .reading import load, one_score, opened
+    from .reading import load, one_score, opened, say_if_long
 
     if (quota is None) == (cut is None):  # exactly one
         raise InputError(None, "give --quota or --cut, one of the two", "")
@@ -76,6 +76,7 @@ def select(
             score = str(known["score"])
         score = one_score(table, score)
         rows = load(table, None, [score], None, reading)
+        say_if_long(table, None, [score])
         with about_file(table.name):
             if quota is not None:
                 chosen = select_rows(rows.scores[score], quota, ties=ties, seed=seed)
@@ -84,6 +85,11 @@ def select(
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         _write(table, at.tolist(), output)
     note(chosen.note)
+    if known is not None and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
+        who = "every" if len(chosen.indices) else "no"
+        note(
+            f"note: {who} score lies above the cut {known['threshold']:g}: are the scores on the scale of the cut file?"
+        )
     how = {"quota": chosen.quota, "ties": ties, "seed": seed} if cut is None else {"cut": cut}
     note(settings_line(file=file, score=score, rows=len(rows), **how))
     if output is not None:

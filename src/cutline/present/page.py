@@ -136,8 +136,8 @@ def fill(template: str, parts: Mapping[str, str]) -> str:
 
 
 _WEIGHTED = (
-    '<section id="explorer"><h2>How many places?</h2><p class="note">This sample is weighted. A quota counts places, '
-    "one for each case, so there is no quota explorer.</p></section>"
+    '<section id="explorer"><h2>How many places?</h2><p class="note">This sample is weighted, so a quota counts '
+    "cases by their weight. There is no quota explorer for it: ask for a quota with ev.at(quota=…).</p></section>"
 )
 
 

@@ -350,7 +350,11 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     if pos_label is None:
         raise rules.unclear_labels(_ordered(every))
     wanted = rules.as_text(pos_label)
-    return _found(np.array([rules.as_text(cell) == wanted for cell in cells], np.bool_), every, pos_label)
+    texts = {cell: rules.as_text(cell) for cell in every}
+    for cell, text in texts.items() if wanted in texts.values() else ():
+        if text != wanted and rules.folded(text) == rules.folded(wanted):
+            raise rules.nearly_the_label("y_true", text, cells.index(cell))
+    return _found(np.array([texts[cell] == wanted for cell in cells], np.bool_), every, pos_label)
 
 
 def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from ..errors import InputError, show
 from .duckdb import DuckTable
-from .tables import DUCKDB, Column
+from .tables import DUCKDB, Column, Roles, check
 
 _MOST_MODELS = 100
 
 
-def widened(
-    table: DuckTable, *, case: str, model: str, label: str, score: str, weight: str | None = None
-) -> tuple[DuckTable, list[str]]:
-    """The wide table and its models. A case that a model did not score lacks that score."""
-    roles = {"case": case, "model": model, "label": label, "score": score, **({"weight": weight} if weight else {})}
-    own = {role: table.column(name, role) for role, name in roles.items()}
+def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[DuckTable, list[str]]:
+    """The wide table and its models. A case that a model did not score lacks that score.
+
+    ``roles`` are those of the table as it stands, and are checked on its rows: refusals name a row of the file.
+    """
+    check(table, roles)
+    (score,), label, weight = roles.scores.values(), str(roles.label), roles.weight
+    roles_of = {"case": case, "model": model, "label": label, "score": score, **({"weight": weight} if weight else {})}
+    own = {role: table.column(name, role) for role, name in roles_of.items()}
     for role in ("case", "model"):
         gone = table.first(f"{own[role].sql} IS NULL", own[role].sql)
         if gone is not None:
-            raise table.refuse(InputError(role, "is missing", "fill it in", row=gone[0]), roles[role])
+            raise table.refuse(InputError(role, "is missing", "fill it in", row=gone[0]), roles_of[role])
     which = f"CAST({own['model'].sql} AS VARCHAR)"
     models = table.distinct(which, "true", _MOST_MODELS + 1)
     if len(models) > _MOST_MODELS:
@@ -32,7 +35,7 @@ def widened(
     ]
     numbered = f"(SELECT *, row_number() OVER () AS n_ FROM {table.relation})"
     relation = f"(SELECT {', '.join(cells)} FROM {numbered} GROUP BY {own['case'].sql} ORDER BY min(n_))"
-    columns = [Column(roles[role], f"{role}_", own[role].type) for role in kept]
+    columns = [Column(roles_of[role], f"{role}_", own[role].type) for role in kept]
     columns += [Column(name, f"score_{k}_", own["score"].type) for k, name in enumerate(models)]
     wide = DuckTable(table.name, columns, relation, table.run, table.interrupt, table.files)
     return wide, models

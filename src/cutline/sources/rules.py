@@ -214,9 +214,25 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
             "say which one is positive with {pos_label}; the rest count as negative (or give every class a score)",
         )
     them = " and ".join(map(show, distinct))
-    example = f"{{pos_label={show(distinct[-1])}}}"
+    yes = [label for label in distinct if str(label).casefold() in AFFIRMATIVE]
+    example = f"{{pos_label={show(yes[0] if len(yes) == 1 else distinct[-1])}}}"
     word = "the labels" if len(distinct) == 2 else "the label"
     return InputError("y_true", f"holds {word} {them}", f"say which label is positive, e.g. with {example}")
+
+
+# Words for yes in some languages: what a label is likely to call positive.
+AFFIRMATIVE = ("yes", "y", "true", "t", "positive", "pos", "+", "ja", "j", "oui", "o", "si", "sí", "sì", "sim", "tak")
+
+
+def nearly_the_label(argument: str, value: Any, row: int | str | None) -> InputError:
+    """A label that differs from the positive one in case or in spaces around it only."""
+    said = f"is {show(value)}, which differs from the positive label only in case or spaces"
+    return InputError(argument, said, "spell it the same in every row", row=row)
+
+
+def folded(label: str) -> str:
+    """A label without what is easily mistyped."""
+    return label.strip().lower()
 
 
 def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:

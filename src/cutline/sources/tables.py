@@ -270,7 +270,7 @@ class _Check:
             terms |= {f"low_{k}": f"min({score}) {here}", f"high_{k}": f"max({score}) {here}"}
             terms[f"distinct_{k}"] = f"approx_count_distinct({score}) {here}"
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
-        conditions = {} if label is None else self._label_conditions(label, sort)
+        conditions = {} if label is None else self._label_conditions(label, sort, positive)
         wide = [name for name in number if used[name].is_wide]
         wide += [label.name] if label is not None and roles.pos_label is not None and label.is_wide else []
         conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
@@ -285,7 +285,7 @@ class _Check:
         found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
         self._find_missing(found)
         if label is not None:
-            self._find_label_problems(found, label, sort)
+            self._find_label_problems(found, label, sort, conditions)
         for name in wide:
             if found[f"beyond {name}"]:
                 self._add_first(self._role(name), name, 2, conditions[f"beyond {name}"], rules.beyond_exact)
@@ -333,11 +333,15 @@ class _Check:
                 error = table.refuse(rules.missing(role, value, row, remedy), name)
                 self._add(role, name, 0, lambda error=error: error)  # type: ignore[misc]
 
-    def _find_label_problems(self, found: Mapping[str, Any], label: Column, sort: str) -> None:
+    def _find_label_problems(
+        self, found: Mapping[str, Any], label: Column, sort: str, conditions: Mapping[str, str]
+    ) -> None:
         unclear = min((found[key] for key in ("not 01", "not 11") if key in found), default=0) or found.get("words")
         if unclear:
             error = rules.unclear_labels
             self._add("y_true", label.name, 2, lambda: self.table.refuse(error(self._values(label, sort)), label.name))
+        if found.get("nearly") and found["labelled"]:
+            self._add_first("y_true", label.name, 2, conditions["nearly"], rules.nearly_the_label, value=True)
         if self.roles.pos_label is not None and not found["labelled"] and len(self._values(label, sort)) > 1:
             self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
 
@@ -487,7 +491,10 @@ class _Check:
             return f"{value} = CAST('{number!r}' AS DOUBLE)"
         return f"CAST({label.sql} AS {sql.text}) = {sql.literal(rules.as_text(pos_label))}"
 
-    def _label_conditions(self, label: Column, sort: str) -> dict[str, str]:
+    def _label_conditions(self, label: Column, sort: str, positive: str) -> dict[str, str]:
+        if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
+            folded = self.table.dialect.literal(rules.folded(rules.as_text(self.roles.pos_label)))
+            return {"nearly": f"lower(trim({label.sql})) = {folded} AND NOT ({positive})"}
         if self.roles.pos_label is not None or sort == rules.TRUTH:
             return {}
         if sort == rules.WORD:

@@ -37,15 +37,14 @@ class Points:
 def points_of(ev: Evaluation, name: str) -> Points:
     """One curve, thinned where it has more points than ink can show.
 
-    Curves over quotas are taken quota by quota: inside a tie a hit rate is no straight line.
+    Curves over quotas are taken quota by quota: inside a tie a hit rate is no straight line. With weights a quota
+    counts cases, which need not be whole: there the points are the ends of ties.
     """
-    if name not in QUOTA_KINDS:
+    if name not in QUOTA_KINDS or ev.facts["weighted"]:
         curve = ev.curve(name)
         if len(curve.x) > MANY_POINTS:
             curve = curve.thinned(tolerance=TOLERANCE)
         return Points(curve.x, curve.y, curve.thresholds)
-    if ev.facts["weighted"]:
-        raise InputError(None, f"the {name} curve counts places, but this sample is weighted")
     stops = quota_stops(ev.facts["rows"])
     at = at_stops(ev, stops)
     n, n_pos = ev.facts["rows"], ev.facts["positives"]
@@ -76,7 +75,7 @@ def qrecall_frame(result: Any, **_: Any) -> Table:
     rows = []
     for ev in models_of(result):
         curve = points_of(ev, "qrecall")
-        n, n_pos = ev.facts["rows"], ev.facts["positives"]
+        n, n_pos = ev.ranking.cases, ev.ranking.n_pos
         for quota, value in zip(curve.x, curve.y, strict=True):
             best = min(float(quota), n_pos) / n_pos if n_pos else float("nan")
             rows.append(

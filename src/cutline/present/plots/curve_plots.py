@@ -93,11 +93,11 @@ def precision_recall(ax: Any, result: Any, *, band: bool | None = None, level: f
     label_lines(ax, lines, corner="upper right")
 
 
-def _quota_axes(ax: Any, result: Any) -> tuple[int, int]:
-    facts = models_of(result)[0].facts
-    ax.set_xlim(0, facts["rows"])
+def _quota_axes(ax: Any, result: Any) -> tuple[float, float]:
+    ranking = models_of(result)[0].ranking
+    ax.set_xlim(0, ranking.cases)
     count_axis(ax.xaxis)
-    return int(facts["rows"]), int(facts["positives"])
+    return ranking.cases, ranking.n_pos
 
 
 def _at(ax: Any, result: Any) -> None:
@@ -145,7 +145,7 @@ def qrecall(
     label_lines(ax, lines)
 
 
-def _shade_areas(ax: Any, ev: Any, n: int, n_pos: int) -> None:
+def _shade_areas(ax: Any, ev: Any, n: float, n_pos: float) -> None:
     """S1: better than random; S2: worse; S3: all that could be gained. PEM = (S1 − S2) / S3."""
     curve = points_of(ev, "qrecall")
     x = np.union1d(curve.x, [0, n_pos, n]).astype(np.float64)
