@@ -182,8 +182,8 @@ def test_a_table_that_changes_between_passes_fails_loudly(
     rows = frame(spark, make_table("plain", 500), tmp_path)
     ranges = spark_engine._ranges
 
-    def other(keyed: Any, keys: Any) -> dict[int, Any]:
-        found = ranges(keyed, keys)
+    def other(*arguments: Any) -> dict[int, Any]:
+        found = ranges(*arguments)
         return {key: replace(one, own=(one.own[0] + 1, one.own[1])) for key, one in found.items()}
 
     monkeypatch.setattr(spark_engine, "_ranges", other)

@@ -57,6 +57,9 @@ class SweepPlan:
                 steps.append((compute, [(counts_at, self._cut_at(spec))], None))
         return steps
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_steps"}  # the rest makes them again
+
     def _cut_at(self, spec: Spec) -> int:
         if spec.measure.needs_quota:
             return self.request.quota_at(quota_sizes(spec.quota, self.cases)[0][0])
