@@ -473,3 +473,19 @@ def test_a_check_says_and_takes_its_threshold(margins: Path) -> None:
     asked = ("check", margins, "--label", "y", "--score", "p", "recall >= 0.1", "--resamples", 20)
     assert "threshold 0.5" in run(*asked).output
     assert "threshold 0.2" in run(*asked, "--threshold", 0.2).output
+
+
+def test_points_that_may_separate_thousands_are_not_guessed(tmp_path: Path) -> None:
+    texts = ["680", "1.560", "90", "12.004", "7", "2.000"]
+    path = tmp_path / "points.csv"
+    path.write_text("\n".join(["y;p", *(f"{k % 2};{text}" for k, text in enumerate(texts))]), encoding="utf-8")
+    frame = pandas.DataFrame({"y": [0, 1, 0, 1, 0, 1], "p": texts})
+    for source in (path, frame):
+        with pytest.raises(cl.InputError, match="points that may separate thousands or decimals"):
+            cl.evaluate_table(source, label="y", score="p", interval=None)
+        assert cl.evaluate_table(source, label="y", score="p", decimal=".", interval=None)[
+            "roc_auc"
+        ].value == pytest.approx(1 / 9)
+    assert "--decimal ." in refused("evaluate", path)
+    for fine in (["680", "1.56", "2"], ["0.680", "1.560", "2"], ["1.250", "2.375", "4.125"], ["1", "2", "3"]):
+        cl.evaluate_table(pandas.DataFrame({"y": [0, 1, 1], "p": fine}), label="y", score="p", interval=None)

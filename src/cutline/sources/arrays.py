@@ -204,6 +204,14 @@ def _kind_name(column: NDArray[Any]) -> str:
     return {"M": "dates", "m": "time spans", "c": "complex numbers"}.get(column.dtype.kind, str(column.dtype))
 
 
+def _by_thousands(texts: list[str], mark: str) -> bool:
+    """Whether every comma, or every point among short whole numbers, could separate thousands."""
+    if mark == ",":
+        return all(rules.matches(rules.THOUSANDS_CELL, text) for text in texts if "," in text)
+    points = [rules.matches(rules.POINTS_CELL, text) for text in texts]
+    return any(points) and not all(points) and all(rules.matches(rules.BY_POINTS_CELL, text) for text in texts)
+
+
 def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: bool) -> tuple[NDArray[np.float64], str]:
     """Objects as floats: numbers, and text if every cell of it is a number; and how the text writes them."""
     cells = [v.decode("utf-8", "backslashreplace") if isinstance(v, bytes) else v for v in values.tolist()]
@@ -223,7 +231,7 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
         notation = rules.find_notation(
             argument,
             lambda notation: sum(not rules.matches(notation.cell, text) for text in texts),
-            lambda: all(rules.matches(rules.THOUSANDS_CELL, text) for text in texts if "," in text),
+            lambda mark: _by_thousands(texts, mark),
             decimal,
             plain=plain,
         )

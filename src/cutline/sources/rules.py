@@ -43,6 +43,8 @@ _INFINITE = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 INTEGER_CELL = f"{_BLANK}[+-]?[0-9]+{_BLANK}"
 TRUTH_CELL = f"{_BLANK}([tT][rR][uU][eE]|[fF][aA][lL][sS][eE]){_BLANK}"
 LABEL_CELL = f"{_BLANK}[+-]?(0|[1-9][0-9]*)([.][0-9]*)?{_EXPONENT}{_BLANK}"  # 01 is a code, not the number 1
+POINTS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])+{_BLANK}%?{_BLANK}"
+BY_POINTS_CELL = f"{_BLANK}[+-]?([0-9]|[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])*){_BLANK}%?{_BLANK}"
 THOUSANDS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?(,[0-9][0-9][0-9])+{_BLANK}%?{_BLANK}"
 
 
@@ -71,6 +73,7 @@ NOTATIONS = (
 )
 NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
 _WHOLE = {pattern: re.compile(pattern) for pattern in (LABEL_CELL, TRUTH_CELL, INTEGER_CELL, THOUSANDS_CELL)}
+_WHOLE |= {pattern: re.compile(pattern) for pattern in (POINTS_CELL, BY_POINTS_CELL)}
 _WHOLE |= {notation.cell: re.compile(notation.cell) for notation in NOTATIONS}
 
 
@@ -88,22 +91,22 @@ def parse_number(cell: str, notation: Notation) -> float:
 def find_notation(
     argument: str,
     failing: Callable[[Notation], int],
-    only_thousands: Callable[[], bool],
+    only_thousands: Callable[[str], bool],
     decimal: str | None,
     *,
     plain: bool,
 ) -> Notation | None:
     """The notation in which every cell is a number; None where there is none.
 
-    ``failing`` counts the cells that are no number in a notation, ``only_thousands`` tells whether every comma could
-    as well separate thousands. ``plain`` allows no notation but that of Python.
+    ``failing`` counts the cells that are no number in a notation, ``only_thousands`` tells whether every comma, or
+    every point, could as well separate thousands. ``plain`` allows no notation but that of Python.
     """
     for notation in NOTATIONS[:1] if plain else NOTATIONS:
         if decimal is not None and notation.decimal != decimal:
             continue
         if failing(notation) == 0:
-            if notation.decimal == "," and decimal is None and only_thousands():
-                raise ambiguous_commas(argument)
+            if decimal is None and not plain and only_thousands(notation.decimal):
+                raise ambiguous(argument, notation.decimal)
             return notation
     return None
 
@@ -173,10 +176,11 @@ def not_a_number(argument: str, value: Any, row: int | str | None) -> InputError
     return InputError(argument, f"is {show(value)}, which is not a number", remedy, row=row)
 
 
-def ambiguous_commas(argument: str) -> InputError:
-    """Commas that may separate thousands or decimals."""
-    said = "holds commas that may separate thousands or decimals"
-    return InputError(argument, said, "write {decimal=','} if they are decimal commas; else remove them")
+def ambiguous(argument: str, mark: str) -> InputError:
+    """Commas or points that may separate thousands or decimals."""
+    name = "commas" if mark == "," else "points"
+    said = f"holds {name} that may separate thousands or decimals"
+    return InputError(argument, said, f"write {{decimal={mark!r}}} if they are decimal {name}; else remove them")
 
 
 def unusable(argument: str, kind: str) -> InputError:

@@ -226,6 +226,9 @@ def check(table: Table, roles: Roles) -> Checked:
     return _Check(table, roles).run()
 
 
+_OTHER_CELLS = (rules.TRUTH_CELL, rules.THOUSANDS_CELL, rules.BY_POINTS_CELL)
+
+
 @dataclass
 class _Check:
     table: Table
@@ -395,7 +398,7 @@ class _Check:
             if column.kind != "text" or role == "clusters":
                 continue
             labels = (rules.LABEL_CELL, rules.TRUTH_CELL)
-            cells = labels if role == "y_true" else (rules.TRUTH_CELL, rules.THOUSANDS_CELL, *rules.NOTATION_CELLS)
+            cells = labels if role == "y_true" else (*_OTHER_CELLS, *rules.NOTATION_CELLS)
             fails = {cell: f"{self.keep} AND NOT {match(column.sql, cell)}" for cell in cells}
             if role != "y_true":
                 fails[rules.THOUSANDS_CELL] += f" AND {column.sql} LIKE '%,%'"
@@ -421,7 +424,11 @@ class _Check:
             self._add_first(role, name, 1, self._beyond(column), rules.beyond_exact)
         try:
             notation = rules.find_notation(
-                role, lambda n: failing[n.cell], lambda: failing[rules.THOUSANDS_CELL] == 0, decimal, plain=False
+                role,
+                lambda n: failing[n.cell],
+                lambda mark: self._by_thousands(column, failing, mark),
+                decimal,
+                plain=False,
             )
         except InputError as error:
             said = self.table.refuse(error, name)
@@ -438,6 +445,14 @@ class _Check:
         condition = f"NOT {self.table.dialect.matches(column.sql, fewest.cell)}"
         self._add_first(role, name, 2, condition, rules.not_a_number, value=True)
         return rules.PLAIN
+
+    def _by_thousands(self, column: Column, failing: Mapping[str, int], mark: str) -> bool:
+        """Whether every comma, or every point among short whole numbers, could separate thousands."""
+        if mark == "," or failing[rules.BY_POINTS_CELL]:
+            return mark == "," and failing[rules.THOUSANDS_CELL] == 0
+        points = self.table.dialect.matches(column.sql, rules.POINTS_CELL)
+        long, short = self.table.count([f"{self.keep} AND {points}", f"{self.keep} AND NOT {points}"])
+        return long > 0 and short > 0
 
     # --- columns as SQL -----------------------------------------------------------------------------------------------
 
