@@ -88,6 +88,18 @@ def page() -> None:
     demo()
 
 
+def excel() -> None:
+    """A sheet is a table like any other."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [("y", "p"), *zip([int(y) for y in Y], [float(p) for p in P], strict=True)]:
+        book.active.append(row)
+    book.save("scores.xlsx")
+    found = cl.evaluate_table("scores.xlsx", label="y", score="p", interval=None)
+    assert found["roc_auc"].value == cl.roc_auc(Y, P)
+
+
 def sklearn() -> None:
     """A measure string as the scoring of a cross-validation."""
     import numpy as np
@@ -148,7 +160,7 @@ def docs() -> None:
 
 
 JOBS: dict[str, Callable[[], None]] = {
-    job.__name__: job for job in (core, demo, plot, page, sklearn, spark, frames, experiments, docs)
+    job.__name__: job for job in (core, demo, plot, page, excel, sklearn, spark, frames, experiments, docs)
 }
 
 if __name__ == "__main__":
