@@ -414,6 +414,13 @@ def test_labels_that_differ_in_case_or_spaces_are_refused_at_every_door(odd: str
     assert cl.roc_auc(["yes", "no", "other"], [3, 2, 1], pos_label="yes") == 1.0
 
 
+def test_labels_of_mixed_types_stay_apart() -> None:
+    mixed = np.array([1, True, "x", 1, True], dtype=object)  # 1 and True are equal in Python, and two labels here
+    score = [5, 4, 3, 2, 1]
+    for wanted, positive in ((1, [1, 0, 0, 1, 0]), (True, [0, 1, 0, 0, 1])):
+        assert cl.roc_auc(mixed, score, pos_label=wanted) == cl.roc_auc(positive, score)
+
+
 def test_the_example_of_a_positive_label_is_a_word_for_yes() -> None:
     with pytest.raises(cl.InputError, match=r"e\.g\. with pos_label='ja'"):
         cl.roc_auc(["ja", "nein"], [1, 0])

@@ -135,8 +135,7 @@ def compare_table(
     machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         if not named:
-            found_roles = (weight, None, pos_label, missing, decimal)
-            table, named = _widened(table, model, case, label, scores, found_roles)
+            table, named = _widened(table, model, case, label, scores, (weight, None, pos_label, missing, decimal))
         roles = Roles(label, named, weight, clusters, pos_label, missing, decimal)
         found = _found(table, roles, request)
         if isinstance(found, Rows):

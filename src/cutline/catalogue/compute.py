@@ -63,14 +63,15 @@ class SweepPlan:
     def _cut_at(self, spec: Spec) -> int:
         if spec.measure.needs_quota:
             return self.request.quota_at(quota_sizes(spec.quota, self.cases)[0][0])
-        return self.request.threshold_at(_threshold(spec))
+        return self.request.threshold_at(threshold_of(spec))
 
     def cut(self, spec: Spec, vectors: NDArray[np.float64]) -> Counts:
         """The cells at the threshold or quota of a spec."""
         return counts_at(vectors, self._cut_at(spec))
 
 
-def _threshold(spec: Spec) -> float:
+def threshold_of(spec: Spec) -> float:
+    """The threshold of a spec; the default where it names none."""
     return DEFAULT_THRESHOLD if spec.threshold is None else spec.threshold
 
 
@@ -98,7 +99,7 @@ def _planned(specs: tuple[Spec, ...], cases: float) -> tuple[SweepPlan, ...]:
         request = Request(
             parts=frozenset(spec.measure.part for spec in group) - {"cut"},
             losses=tuple(dict.fromkeys(_losses(s) for s in group if s.measure.part == "losses")),
-            thresholds=tuple(sorted({_threshold(s) for s in group if s.measure.needs_threshold})),
+            thresholds=tuple(sorted({threshold_of(s) for s in group if s.measure.needs_threshold})),
             quotas=tuple(sorted({q for s in group if s.measure.needs_quota for q in quota_sizes(s.quota, cases)[0]})),
         )
         readings.append(SweepPlan(group, request, cases, ties))
@@ -174,7 +175,7 @@ def compute_one(
     cut = None
     check_threshold(spec, sample)
     if one.needs_threshold:  # one pass over the rows; no sort needed
-        cut = _count(sample, _threshold(spec))
+        cut = _count(sample, threshold_of(spec))
         value = float(one.compute(cut, **spec.arguments))
     else:
         value = compute([spec], rank(sample)).values[spec]

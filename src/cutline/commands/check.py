@@ -56,16 +56,11 @@ def check(
     from ..decide.check import parse_condition
     from ..evaluation import evaluate
     from .evaluate import facts_of
-    from .reading import TEXT, choose_columns, load, one_score, opened, say_if_long, say_if_suspicious
+    from .reading import load_one_score
 
     read = [parse_condition(text) for text in conditions]
-    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
-    with opened(file, reading) as table:
-        columns = choose_columns(table, label, [one_score(table, score)] if score else [], weight)
-        score = columns.scores[0]
-        rows = load(table, columns.label, [score], weight, {"positive": positive, **reading})
-        say_if_long(table, columns.label, [score])
-    say_if_suspicious(rows)
+    table, columns, rows = load_one_score(file, label, score, positive, asked, weight)
+    score = columns.scores[0]
     with about_file(table.name):
         measures = list(dict.fromkeys(condition.measure for condition in read))
         options_of = {"measures": measures, "sample_weight": rows.weight, "n_resamples": resamples, **asked}

@@ -62,16 +62,11 @@ def cut(
     """
     from ..decide.thresholds import threshold_for, triage
     from .evaluate import facts_of
-    from .reading import TEXT, choose_columns, load, one_score, opened, say_if_long, say_if_suspicious
+    from .reading import load_one_score
 
     check_writable(output, "-o", file)
-    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
-    with opened(file, reading) as table:
-        columns = choose_columns(table, label, [one_score(table, score)] if score else [], None)
-        score = columns.scores[0]
-        rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
-        say_if_long(table, columns.label, [score])
-    say_if_suspicious(rows)
+    table, columns, rows = load_one_score(file, label, score, positive, asked)
+    score = columns.scores[0]
     given = {key: value for key, value in asked.items() if value is not None}
     with about_file(table.name):
         if capacity is None:

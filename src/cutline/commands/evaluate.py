@@ -156,11 +156,16 @@ def write_outputs(result: Any, facts: Mapping[str, Any], asked: Mapping[str, Any
 
         write_page(result, asked["html"], cost=asked["cost"], value=asked["value"], source=facts)
         note(f"page: {asked['html']}")
-    if asked["plot"] is not None:
+    save_plot(result, asked["plot"])
+
+
+def save_plot(result: Any, plot: str | None) -> None:
+    """Write the picture that was asked for."""
+    if plot is not None:
         from ..present.plots import write_picture
 
-        write_picture(result, asked["plot"])
-        note(f"picture: {asked['plot']}")
+        write_picture(result, plot)
+        note(f"picture: {plot}")
 
 
 def facts_of(

@@ -57,20 +57,15 @@ def plan(
     --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve.
     """
     from ..decide.planning import plan as plan_arrays
-    from .evaluate import check_plot, facts_of
-    from .reading import TEXT, choose_columns, load, one_score, opened, say_if_long, say_if_suspicious
+    from .evaluate import check_plot, facts_of, save_plot
+    from .reading import load_one_score
 
     check_writable(html, "--html", file)
     if html is not None:
         check_extra("page", "altair", "vl_convert")
     check_plot(plot, file)
-    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
-    with opened(file, reading) as table:
-        columns = choose_columns(table, label, [one_score(table, score)] if score else [], None)
-        score = columns.scores[0]
-        rows = load(table, columns.label, [score], None, {"positive": positive, **reading})
-        say_if_long(table, columns.label, [score])
-    say_if_suspicious(rows)
+    table, columns, rows = load_one_score(file, label, score, positive, asked)
+    score = columns.scores[0]
     labels, values = rows.positive, rows.scores[score]
     with about_file(table.name):
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)
@@ -78,11 +73,7 @@ def plan(
     if html is not None:
         _write_page(made, html, facts, labels, values, resamples)
         note(f"page: {html}")
-    if plot is not None:
-        from ..present.plots import write_picture
-
-        write_picture(made, plot)
-        note(f"picture: {plot}")
+    save_plot(made, plot)
     given = {key: asked[key] for key in ("cost", "value", "fixed_cost", "budget", "quota") if asked[key]}
     drawn = {"level": asked["level"], "resamples": resamples, "seed": asked["seed"]}
     _report(made, facts, settings_line(**facts, rows=len(labels), **given, **drawn), resamples).publish(form)

@@ -116,6 +116,27 @@ def load(
     return rows
 
 
+def load_one_score(
+    file: str,
+    label: str | None,
+    score: str | None,
+    positive: str | None,
+    asked: dict[str, Any],
+    weight: str | None = None,
+) -> tuple[DuckTable, Columns, Rows]:
+    """The rows of one score for a command that acts on them; takes the options of reading out of ``asked``.
+
+    Says what looks wrong with them.
+    """
+    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
+    with opened(file, reading) as table:
+        columns = choose_columns(table, label, [one_score(table, score)] if score else [], weight)
+        rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading})
+        say_if_long(table, columns.label, columns.scores, weight)
+    say_if_suspicious(rows)
+    return table, columns, rows
+
+
 def say_understood(words: str) -> None:
     """What was understood of a file that is not plain, in one line."""
     if words:

@@ -86,8 +86,7 @@ def screen(
     Prints for each stage what enters, what is kept and which share of the positives is lost, with intervals.
     """
     from ..decide.screening import screen as screen_arrays
-    from .evaluate import check_plot, facts_of
-    from .output import note
+    from .evaluate import check_plot, facts_of, save_plot
     from .reading import TEXT, choose_columns, load, opened
 
     check_plot(plot, file)
@@ -100,11 +99,7 @@ def screen(
         given = [(rows.scores[column], keep) for column, keep in stages]
         made = screen_arrays(rows.positive, given, cost=costs, n_resamples=resamples, **asked)
     facts = facts_of(file, columns, ", ".join(names), {"positive": positive}, rows.dropped)
-    if plot is not None:
-        from ..present.plots import write_picture
-
-        write_picture(made, plot)
-        note(f"picture: {plot}")
+    save_plot(made, plot)
 
     def blocks() -> Iterator[str | Block]:
         yield made.summary

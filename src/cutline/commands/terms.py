@@ -8,24 +8,10 @@ from contextlib import contextmanager
 from ..errors import InputError, Terms
 
 _SAME = (
-    *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied", "method", "ties"),
-    *("missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine", "until", "score"),
-    *(
-        "plot",
-        "html",
-        "case",
-        "label",
-        "weight",
-        "case",
-        "model",
-        "delimiter",
-        "quote",
-        "decimal",
-        "encoding",
-        "top",
-        "metric",
-    ),
-    *("confidence", "prevalence", "capacity", "vote", "folds"),
+    *("quota", "level", "cost", "value", "budget", "margin", "threshold", "seed", "wins", "tied"),
+    *("method", "ties", "missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine"),
+    *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
+    *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
 )
 NAMES = {
     "n_resamples": "--resamples",

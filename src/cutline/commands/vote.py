@@ -48,8 +48,7 @@ def vote(
 ) -> None:
     """Average the scores of the best models: how many to take, chosen on held-out rows, and what to expect of them."""
     from ..decide.voting import selective_voting
-    from .evaluate import check_plot, facts_of
-    from .output import note
+    from .evaluate import check_plot, facts_of, save_plot
     from .reading import TEXT, choose_columns, load, opened
 
     check_plot(plot, file)
@@ -62,11 +61,7 @@ def vote(
         models = {name: rows.scores[name] for name in names}
         made = selective_voting(rows.positive, models, n_resamples=resamples, **asked)
     facts = facts_of(file, columns, ", ".join(names), {"positive": positive}, rows.dropped)
-    if plot is not None:
-        from ..present.plots import write_picture
-
-        write_picture(made, plot)
-        note(f"picture: {plot}")
+    save_plot(made, plot)
 
     def blocks() -> Iterator[str | Block]:
         yield made.summary

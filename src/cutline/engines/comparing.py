@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import DEFAULT_THRESHOLD
+from ..catalogue.compute import threshold_of
 from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.delong import placements
@@ -63,5 +63,5 @@ def _streamed_pairs(
         add_rows(gaps)
         variances = gaps.variances()
     decisions = [spec for spec in specs if spec.measure.paired_test == "decisions"]
-    thresholds = {DEFAULT_THRESHOLD if spec.threshold is None else spec.threshold for spec in decisions}
+    thresholds = set(map(threshold_of, decisions))
     return StreamedPairs(independent, variances, count(sorted(thresholds)) if thresholds else {})

@@ -220,12 +220,3 @@ def ranking_score_influence(pos: NDArray[Any], neg: NDArray[Any], worth: Floats)
     of_pos, of_neg = own + above, above
     mean = float(a @ of_pos + b @ of_neg) / n
     return of_pos - mean, of_neg - mean
-
-
-def ranking_score_limits(value: float, error: float, freedom: float, most: float, level: float) -> Interval:
-    """Σ g(place) over the positives as a share of Σ g over all places (``most``), on the logit scale.
-
-    For g ≥ 0. ``error``: root of the sum of squared influences (:func:`ranking_score_influence`).
-    """
-    low, high = scaled_limits(value / most, error / most, freedom, level, "logit")
-    return Interval(low * most, high * most)

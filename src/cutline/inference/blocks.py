@@ -20,6 +20,7 @@ from ..estimate import Interval
 from ..ranking import Ranking, rank
 from ..sample import Sample
 from ..threads import in_threads
+from .scales import t_quantile
 
 BLOCKS = 50
 _ROWS = 100_000
@@ -37,10 +38,7 @@ def by_block(specs: Sequence[Spec], sample: Sample, seed: int) -> dict[Spec, NDA
     order = np.random.default_rng([seed & (2**63 - 1), 2]).permutation(len(sample))
 
     def values_of(rows: NDArray[np.intp]) -> list[float]:
-        score = sample.score[rows]
-        weight = None if sample.weight is None else sample.weight[rows]
-        part = Sample(sample.positive[rows], score, weight, float(score.min()), float(score.max()))
-        values = compute(specs, rank(part)).values
+        values = compute(specs, rank(sample.part(rows))).values
         return [values[spec] for spec in specs]
 
     table = np.array(in_threads([partial(values_of, rows) for rows in np.array_split(order, BLOCKS)]))
@@ -58,8 +56,6 @@ def standard_error(spec: Spec, value: float, blocks: NDArray[np.float64]) -> flo
 
 def block_interval(spec: Spec, value: float, blocks: NDArray[np.float64], level: float) -> Interval:
     """value ± t·SE with B − 1 degrees of freedom, kept inside the measure's range."""
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(blocks) - 1, 0.5 + level / 2.0)) * standard_error(spec, value, blocks)
+    half = t_quantile(level, len(blocks) - 1) * standard_error(spec, value, blocks)
     low, high = spec.measure.range
     return Interval(max(low, value - half), min(high, value + half))

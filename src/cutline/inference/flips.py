@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .scales import effective_freedom, two_sided_p
+from .scales import effective_freedom, t_quantile, two_sided_p
 
 Floats = NDArray[np.float64]
 EXACT_UNITS = 11
@@ -79,16 +79,16 @@ class FlipReference:
         allowed = (1.0 - level) * m if self.exact else (1.0 - level) * (m + 1.0) - 1.0
         if allowed < (1.0 - 1e-9 if self.exact else -1e-9):
             return math.inf if self.exact else self._beyond_all(level)
-        edge = float(self.statistics[m - 1 - math.floor(allowed + 1e-9)])
-        return edge / math.sqrt(1.0 - edge * edge / self.units) if edge * edge < self.units else math.inf
+        return self._statistic(float(self.statistics[m - 1 - math.floor(allowed + 1e-9)]))
+
+    def _statistic(self, flipped: float) -> float:
+        """Back from the scale of the flips (:func:`flipped_scale`)."""
+        room = 1.0 - flipped * flipped / self.units
+        return flipped / math.sqrt(room) if room > 0.0 else math.inf
 
     def _beyond_all(self, level: float) -> float:
         """The same at a level that so many flips cannot reach: Student's t, but no less than the farthest flip."""
-        from .scales import t_quantile
-
-        edge = float(self.statistics[-1])
-        farthest = edge / math.sqrt(1.0 - edge * edge / self.units) if edge * edge < self.units else math.inf
-        return max(t_quantile(level, self.freedom), farthest)
+        return max(t_quantile(level, self.freedom), self._statistic(float(self.statistics[-1])))
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import DEFAULT_THRESHOLD, compute, plan_sweeps
+from ..catalogue.compute import compute, plan_sweeps, threshold_of
 from ..catalogue.declare import Measure, Spec
 from ..estimate import Estimate
 from ..quotas import quota_sizes
@@ -196,8 +196,7 @@ class RowPairs(KeepsFields):
         """Influence of each row or cluster on the share (or number) of decisions that are right, or wrong."""
         rows, one = self.rows[name], pair.spec.measure
         sample = rows.sample
-        threshold = DEFAULT_THRESHOLD if pair.spec.threshold is None else pair.spec.threshold
-        right = (sample.score > np.float64(threshold)) == sample.positive
+        right = (sample.score > np.float64(threshold_of(pair.spec))) == sample.positive
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
         sign = 1.0 if one.better == "higher" else -1.0
         each = sign * decision_scale(one, rows.ranking) * weight * (right - np.average(right, weights=weight))
@@ -253,7 +252,7 @@ class RowPairs(KeepsFields):
             others = [spec for spec in specs if spec not in found]
             if others:
                 of_row = block[np.asarray(resampler.unit_of_row())]
-                parts = [compute(others, _without(rows.sample, of_row == k)).values for k in range(len(strata))]
+                parts = [compute(others, rank(rows.sample.part(of_row != k))).values for k in range(len(strata))]
                 found |= {spec: np.array([part[spec] for part in parts]) for spec in others}
             self._kept[name] = found, strata
         return self._kept[name]
@@ -298,11 +297,6 @@ def _ratio(value: float, mean: float) -> float:
     return abs(value / mean) if mean else 1.0
 
 
-def _without(sample: Sample, gone: NDArray[np.bool_]) -> Ranking:
-    score, weight = sample.score[~gone], None if sample.weight is None else sample.weight[~gone]
-    return rank(Sample(sample.positive[~gone], score, weight, float(score.min()), float(score.max())))
-
-
 def _same_scores(spec: Spec, one: Sample, two: Sample) -> bool:
     """Whether two models are one, as far as the measure sees."""
     if spec.measure.rank_based:
@@ -331,8 +325,7 @@ class StreamedPairs:
             fewest = min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)
             return from_variance(pair.difference, variance, max(fewest - 1.0, 1.0), pair.settings.level, "delong")
         if self.independent and kind == "decisions":
-            threshold = DEFAULT_THRESHOLD if pair.spec.threshold is None else pair.spec.threshold
-            rows, apart = pair.rankings[0].rows, sum(self.counted[pair.a, pair.b, threshold])
+            rows, apart = pair.rankings[0].rows, sum(self.counted[pair.a, pair.b, threshold_of(pair.spec)])
             scale = decision_scale(pair.spec.measure, pair.rankings[0])
             variance = (scale**2 * apart / rows - pair.difference**2) / max(rows - 1.0, 1.0)
             freedom = max(min(2.0 * apart, rows - 1.0), 1.0)  # of a variance that so many rows carry

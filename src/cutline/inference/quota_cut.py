@@ -205,12 +205,6 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
     return Interval(min(low, 1.0 / (1.0 / found + half)), min(1.0, max(high, 1.0 / max(1.0 / found - half, 1.0))))
 
 
-def quota_lift_limits(cut: QuotaCut, level: float) -> Interval:
-    """Lift is Qrecall divided by the share taken."""
-    low, high = qrecall_limits(cut, level)
-    return Interval(low / cut.share, high / cut.share)
-
-
 def expected_hits_limits(cut: QuotaCut, level: float) -> Interval:
     """Mean hits of many lists like this one, cut at the same quota."""
     low, high = hit_rate_limits(cut, level)

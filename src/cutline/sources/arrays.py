@@ -47,6 +47,11 @@ class Sample:
         """Whether no score is infinite."""
         return self.low > -np.inf and self.high < np.inf
 
+    def part(self, rows: NDArray[Any]) -> Sample:
+        """Some of the rows, by number or mask, apart from clusters and batches."""
+        score, weight = self.score[rows], None if self.weight is None else self.weight[rows]
+        return Sample(self.positive[rows], score, weight, float(score.min()), float(score.max()))
+
     def first_row(self, offending: NDArray[np.bool_]) -> int:
         """The first offending row, as numbered in the input."""
         row = int(np.argmax(offending))
@@ -358,11 +363,13 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     if pos_label is None:
         raise rules.unclear_labels(_ordered(every))
     wanted = rules.as_text(pos_label)
-    texts = {cell: rules.as_text(cell) for cell in every}
-    for cell, text in texts.items() if wanted in texts.values() else ():
-        if text != wanted and rules.folded(text) == rules.folded(wanted):
-            raise rules.nearly_the_label("y_true", text, cells.index(cell))
-    return _found(np.array([texts[cell] == wanted for cell in cells], np.bool_), every, pos_label)
+    texts = list(map(rules.as_text, cells))  # of every cell: 1 and True are equal, and not one label
+    distinct = set(texts)
+    near = {text for text in distinct - {wanted} if rules.folded(text) == rules.folded(wanted)}
+    if near and wanted in distinct:
+        row = next(row for row, text in enumerate(texts) if text in near)
+        raise rules.nearly_the_label("y_true", texts[row], row)
+    return _found(np.array([text == wanted for text in texts], np.bool_), every, pos_label)
 
 
 def _found(chosen: Any, values: Any, pos_label: Any) -> NDArray[np.bool_]:

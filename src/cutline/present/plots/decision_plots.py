@@ -54,18 +54,27 @@ def decision_frame(result: Any, **options: Any) -> Table:
     return Table(rows, "Net benefit")
 
 
-def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
-    """Net benefit by threshold probability, between acting on everybody and on nobody."""
+def _draw_curves(
+    ax: Any, result: Any, columns: tuple[str, str, str], band: bool | None, options: dict[str, Any]
+) -> tuple[Any, list[tuple[str, Any, Any]]]:
+    """Draw one column of every model's decision curve, with its band; gives the last curve and the lines drawn."""
     models = models_of(result)
     lines, made = [], None
     for k, ev in enumerate(models):
         made = ev.decision_curve(**options)
+        value, low, high = (getattr(made, column) for column in columns)
         if band or (band is None and len(models) <= 3):
-            ax.fill_between(made.x, made.low, made.high, color=colour(k), alpha=0.12, linewidth=0)
-        ax.plot(made.x, made.net_benefit, label=ev.name, **line_style(k))
-        lines.append((ev.name, made.x, made.net_benefit))
+            ax.fill_between(made.x, low, high, color=colour(k), alpha=0.12, linewidth=0)
+        ax.plot(made.x, value, label=ev.name, **line_style(k))
+        lines.append((ev.name, made.x, value))
     if made is None:
         raise InputError(None, "there is no model to draw")
+    return made, lines
+
+
+def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
+    """Net benefit by threshold probability, between acting on everybody and on nobody."""
+    made, lines = _draw_curves(ax, result, ("net_benefit", "low", "high"), band, options)
     reference(ax, made.x, made.treat_all, dashed=True)
     reference(ax, made.x[[0, -1]], [0.0, 0.0])
     top = max(float(np.max(y)) for *_, y in lines)
@@ -81,16 +90,7 @@ def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: An
 
 def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
     """Expected cost by the share of a false positive in the cost of both errors."""
-    models = models_of(result)
-    lines, made = [], None
-    for k, ev in enumerate(models):
-        made = ev.decision_curve(**options)
-        if band or (band is None and len(models) <= 3):
-            ax.fill_between(made.x, made.cost_low, made.cost_high, color=colour(k), alpha=0.12, linewidth=0)
-        ax.plot(made.x, made.expected_cost, label=ev.name, **line_style(k))
-        lines.append((ev.name, made.x, made.expected_cost))
-    if made is None:
-        raise InputError(None, "there is no model to draw")
+    made, lines = _draw_curves(ax, result, ("expected_cost", "cost_low", "cost_high"), band, options)
     reference(ax, made.x, made.treat_all_cost, dashed=True)
     reference(ax, made.x, made.treat_none_cost)
     top = max(float(np.max(y)) for *_, y in lines)
