@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.special import stdtrit
 
 import cutline as cl
 from cutline.inference import proportions
 from cutline.inference.bootstrap import replicate
 from cutline.inference.methods import METHODS
+from cutline.inference.normal import t_quantile
 from cutline.inference.quota_cut import Cuts
 from cutline.inference.resampling import Resampler
 from cutline.inference.settings import FROM_REPLICATES as BOOTSTRAPS
@@ -504,3 +506,9 @@ def test_the_guide_has_a_place_for_every_count(monkeypatch: pytest.MonkeyPatch, 
     told = page.read_text(encoding="utf-8")
     assert all(f"\n\n| table of {name} |\n\n" in told for name in worlds.SECTIONS)
     assert told.count("<!-- counted:") == told.count("<!-- end:") == len(worlds.SECTIONS)
+
+
+@pytest.mark.parametrize("freedom", [1.0, 2.5, 4.0, 4.5, 11.3, 100.0, 999.0, 1e3, 1e5, 1e7])
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99, 0.999])
+def test_t_quantiles_agree_with_scipy(level: float, freedom: float) -> None:
+    assert t_quantile(level, freedom) == pytest.approx(stdtrit(freedom, 0.5 + level / 2), rel=1e-8)

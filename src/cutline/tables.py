@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .comparison import Comparison, compare
 from .engines.request import EvaluationRequest
 from .errors import InputError, show
 from .evaluation import Evaluation, evaluate
@@ -19,6 +18,9 @@ from .sources.files import TextFormat
 from .sources.frames import Frame, Rows
 from .sources.tables import Checked, Roles
 from .validate import checked
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
 
 
 @checked(interval=INTERVAL, quota=check_any_quota)
@@ -139,6 +141,8 @@ def compare_table(
         roles = Roles(label, named, weight, clusters, pos_label, missing, decimal)
         found = _found(table, roles, request)
         if isinstance(found, Rows):
+            from .comparison import compare
+
             comparison = compare(found.positive, found.scores, margin=margin, **_in_memory(found, request))
             known = {name: _with_facts(ev, found) for name, ev in comparison.evaluations.items()}
             return replace(comparison, evaluations=known)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..curves import points
 from ..ranking import Ranking
+from .normal import t_quantile
 from .proportions import wilson, z_of
 from .resampling import Resampler, enough_replicates
-from .scales import t_quantile
 from .settings import Settings
 
 Floats = NDArray[np.float64]

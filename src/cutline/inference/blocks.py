@@ -20,7 +20,7 @@ from ..estimate import Interval
 from ..ranking import Ranking, rank
 from ..sample import Sample
 from ..threads import in_threads
-from .scales import t_quantile
+from .normal import t_quantile
 
 BLOCKS = 50
 _ROWS = 100_000

@@ -16,6 +16,7 @@ from ..estimate import Estimate, Interval
 from ..sweep import Counts
 from .class_influence import Influence, acceleration, by_unit, influences, variance_of
 from .class_resampling import class_replicates
+from .normal import t_quantile
 from .proportions import METHODS as PROPORTION_METHODS
 from .proportions import wilson, z_of
 from .resampling import enough_replicates
@@ -102,8 +103,6 @@ def _error_by_class(units: Floats, sample: ClassSample, level: float) -> float:
 
     nan where a class has a single case, which shows no spread.
     """
-    from scipy.special import stdtrit
-
     sizes = np.bincount(sample.code, minlength=sample.n_classes)
     if sizes.min() < 2:
         return math.nan
@@ -112,7 +111,7 @@ def _error_by_class(units: Floats, sample: ClassSample, level: float) -> float:
     if variance == 0.0:
         return 0.0
     freedom = variance**2 / float((parts**2 / (sizes - 1.0)).sum())
-    return math.sqrt(variance) * float(stdtrit(freedom, 0.5 + level / 2.0)) / z_of(level)
+    return math.sqrt(variance) * t_quantile(level, freedom) / z_of(level)
 
 
 def delta_interval(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..estimate import Interval
 from .flips import FlipReference
-from .scales import t_quantile, two_sided_p
+from .normal import t_quantile
+from .scales import two_sided_p
 
 Floats = NDArray[np.float64]
 FEW_CASES = 12

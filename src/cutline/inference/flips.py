@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .scales import effective_freedom, t_quantile, two_sided_p
+from .normal import t_quantile
+from .scales import effective_freedom, two_sided_p
 
 Floats = NDArray[np.float64]
 EXACT_UNITS = 11

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
-from .scales import scaled_limits, t_quantile
+from .normal import t_quantile
+from .scales import scaled_limits
 
 Floats = NDArray[np.float64]
 _PRIOR_CASES = 10.0

@@ -22,6 +22,7 @@ from ..sweep import Counts
 from . import areas, delong, losses, proportions
 from .bootstrap import Replicates
 from .evidence import Evidence
+from .normal import t_quantile
 from .proportions import wilson, z_of
 from .quota_cut import hit_rate_limits, qrecall_limits
 from .scales import (
@@ -31,7 +32,6 @@ from .scales import (
     jackknife,
     range_limits,
     scaled_limits,
-    t_quantile,
 )
 from .settings import FROM_REPLICATES, OF_AUC, Settings
 

@@ -28,8 +28,9 @@ from .delong import line_of, placements
 from .differences import DifferenceTest as DifferenceTest
 from .differences import PairedDifference, guard_freedom, mover_limits, paired_difference, sums_by
 from .evidence import Rows
+from .normal import t_quantile
 from .resampling import cluster_codes
-from .scales import jackknife, t_quantile, two_sided_p
+from .scales import jackknife, two_sided_p
 from .settings import FROM_REPLICATES, Settings
 from .swap_tests import Swaps, swapped_differences
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
-from .proportions import wilson_share, z_of
+from .normal import t_quantile
+from .proportions import wilson_share
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +48,6 @@ SCALES = {
         (-math.inf, 1.0),
     ),
 }
-
-
-def t_quantile(level: float, freedom: float) -> float:
-    """Two-sided quantile of Student's t; the normal one beyond 10⁶ degrees of freedom."""
-    from scipy.special import stdtrit
-
-    return z_of(level) if freedom > 1e6 else float(stdtrit(max(freedom, 1.0), 0.5 + level / 2.0))
 
 
 def scaled_limits(value: float, error: float, freedom: float, level: float, scale: str = "identity") -> Interval:

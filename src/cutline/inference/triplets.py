@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..sample import as_column
 from ..validate import checked
+from .normal import t_quantile
 
 
 @checked
@@ -34,8 +35,6 @@ def triplet_loss_estimate(
     >>> triplet_loss_estimate(one, one, two, margin=3.0).value
     2.0
     """
-    from scipy.special import stdtrit
-
     losses = triplet_losses(anchor, positive, negative, margin, normalize)
     value, n = float(losses.sum()), len(losses)
     parts = losses - value / n
@@ -49,5 +48,5 @@ def triplet_loss_estimate(
         reason = "a single triplet or cluster shows no spread"
         return Estimate("triplet_loss", value, reason=reason)
     error = math.sqrt(float(parts @ parts) * units / (units - 1))
-    half = float(stdtrit(units - 1, 0.5 + level / 2.0)) * error
+    half = t_quantile(level, units - 1) * error
     return Estimate("triplet_loss", value, max(0.0, value - half), value + half, level, "delta_t")
