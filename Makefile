@@ -9,7 +9,7 @@ help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
 	@echo "make test    set up, run linters, type checker and tests"
 	@echo "make test-bounds   run the numeric tests with every index of a compiled kernel checked"
-	@echo "make packages   build the packages, try them in empty environments and with the lowest versions"
+	@echo "make packages   test clusters, notebooks and the site; try the packages in empty environments and at the lowest versions"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
 	@echo "make bench   timings against the alternatives, as ratios"
 	@echo "make clean   remove what the other commands made"
@@ -43,7 +43,7 @@ docs: $(VENV)/.docs
 	@echo "Written: site/index.html"
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not integration'
 
 # Kernels that check every index have their own entries in the cache: nothing is compiled anew for the other tests.
 NUMERIC := kernels numpy_kernels sweep bootstrap oracle golden edge_cases power classes engines
@@ -63,6 +63,7 @@ bench: $(VENV)/.dev
 	for script in core inference compare; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 packages: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m integration
 	$(BIN)/python tests/packages/check.py
 
 clean:

@@ -91,7 +91,7 @@ def test_streamed_models_make_a_page(two: Path, tmp_path: Path) -> None:
     assert "Who leads" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.integration
 @pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(not os.environ.get("JAVA_HOME") and not os.path.exists("/usr/bin/java"), reason="no Java")
 def test_spark_from_the_command_line(two: Path) -> None:

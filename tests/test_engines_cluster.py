@@ -24,7 +24,7 @@ import pytest
 import cutline as cl
 
 pyspark = pytest.importorskip("pyspark")
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("spark")]
 MEASURES = ["roc_auc", "pem", "average_precision", "auch", "pr_auc_min", "pr_auc_max", "quota_pearson@700", "log_loss"]
 
 JOB = """

@@ -16,7 +16,6 @@ import pytest
 
 pytest.importorskip("pyspark")
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.xdist_group("spark"),  # one Java at a time
     pytest.mark.filterwarnings("ignore"),
 ]  # Spark warns about pandas, sockets and its own past

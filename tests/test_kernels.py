@@ -119,6 +119,7 @@ print(merge_sorted(np.array([1.0, 2.0]), np.array([2.0]))[3])
 """
 
 
+@pytest.mark.integration
 def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     assert python(ONE_KERNEL, tmp_path).strip() == "2"
     kept = [file for file in tmp_path.rglob("*.kernel") if file.name.startswith("rankings.merge_sorted")]

@@ -17,7 +17,7 @@ EXAMPLES = ROOT / "examples"
 DATA = ROOT.parent / "shared" / "data"
 NAMES = ("direct_marketing", "recognition_growth", "screening")
 # the client's own libraries are not on trial; what the notebook runs is, in its own process
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]
 STRICT = """
 import warnings
 from threadpoolctl import threadpool_limits

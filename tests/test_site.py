@@ -19,7 +19,7 @@ import cutline as cl
 import test_page_browser
 from cutline.decide.recommendation import GOALS
 
-pytestmark = pytest.mark.xdist_group("site")  # one build for all of them
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("site")]  # one build for all of them
 
 DOCS = Path(__file__).parents[1] / "docs"
 MEASURES = cl.measures()

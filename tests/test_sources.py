@@ -251,7 +251,6 @@ def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
             assert values == pytest.approx([expected[1][0][m] for m in MEASURES], nan_ok=True)
 
 
-@pytest.mark.slow
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
 def test_spark_gives_the_same(tmp_path: Path) -> None:
