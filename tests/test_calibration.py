@@ -99,9 +99,33 @@ def test_what_has_no_calibration_is_refused() -> None:
         judged([1, 0], [3.0, 0.1])
     with pytest.raises(cl.InputError, match="one class only"):
         judged([1, 1], [0.3, 0.1])
-    sample = make_sample([1, 0], [0.3, 0.1], sample_weight=[1, 2])
-    with pytest.raises(cl.InputError, match="sample_weight cannot be used"):
-        calibrate(sample, rank(sample))
+    with pytest.raises(cl.InputError, match="clusters cannot be used"):
+        cl.evaluate([1, 0, 1], [0.3, 0.1, 0.2], clusters=[1, 1, 2], measures=["brier_score"]).calibration()
+
+
+def test_weights_stand_for_repeated_cases_but_tell_no_more_than_their_rows() -> None:
+    y, p = drawn(7, 300, stretch=1.6)
+    weight = np.random.default_rng(7).integers(1, 5, len(y))
+    sample = make_sample(y, p, sample_weight=weight)
+    found = calibrate(sample, rank(sample), n_resamples=150)
+    same = judged(np.repeat(y, weight), np.repeat(p, weight))
+    assert found.slope.value == pytest.approx(same.slope.value)
+    assert found.in_the_large.value == pytest.approx(same.in_the_large.value)
+    np.testing.assert_allclose(found.parts.column("on_sample"), same.parts.column("on_sample"), rtol=1e-9)
+    np.testing.assert_allclose(found.fitted, same.fitted, rtol=1e-9)
+    assert found.slope.high - found.slope.low > 1.2 * (same.slope.high - same.slope.low)
+    equal = make_sample(y, p, sample_weight=np.full(len(y), 3.0))
+    error, plain = calibrate(equal, rank(equal), n_resamples=99).slope, judged(y, p).slope
+    assert error.high - error.low == pytest.approx(plain.high - plain.low, rel=0.25)  # sandwich against model
+
+
+def test_the_test_errs_as_often_as_it_says_with_weights() -> None:
+    rejected = []
+    for seed in range(25):
+        y, p = drawn(seed, 50)
+        sample = make_sample(y, p, sample_weight=np.exp(np.random.default_rng(seed).normal(size=50)))
+        rejected.append(calibrate(sample, rank(sample), n_resamples=99, seed=seed).p_value <= 0.1)
+    assert np.mean(rejected) < 0.29  # 0.1 and 3 standard errors
 
 
 def test_separated_and_constant_probabilities_say_why_there_is_no_slope() -> None:

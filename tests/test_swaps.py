@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.swaps import membership, newcombe, swaps
+from cutline.decide.swaps import Side, membership, newcombe, swaps
 from cutline.sample import make_sample
 
 
@@ -57,7 +57,7 @@ def test_newcombe_holds_the_true_difference() -> None:
     for p, q in ((0.3, 0.1), (0.05, 0.02), (0.5, 0.5)):
         inside = 0
         for a, b in zip(rng.binomial(40, p, 1000), rng.binomial(40, q, 1000), strict=True):
-            low, high = newcombe(a, b, 40, 0.95)
+            low, high = newcombe(Side(40, a, 40, 40), Side(40, b, 40, 40), 0.95)
             inside += low <= 40 * (p - q) <= high
         assert inside / 1000 > 0.93
 
@@ -80,6 +80,39 @@ def test_bad_input_is_refused() -> None:
     one = make_sample([1, 0, 1], [3, 2, 1])
     with pytest.raises(cl.InputError, match="quota"):
         swaps(one, one, 4)
-    weighted = make_sample([1, 0, 1], [3, 2, 1], sample_weight=[1, 2, 3])
-    with pytest.raises(cl.InputError, match="counts rows"):
-        swaps(weighted, weighted, 2)
+
+
+def test_a_weighted_row_swaps_the_cases_that_it_stands_for() -> None:
+    """Hits are those of the repeated rows; what they tell is that of the effective number of cases."""
+    rng = np.random.default_rng(5)
+    y, a, weight = rng.random(300) < 0.3, rng.normal(size=300), rng.integers(1, 4, 300)
+    b = a + rng.normal(size=300)
+    repeated = [np.repeat(column, weight) for column in (y, a, b)]
+    found = swaps(make_sample(y, a, sample_weight=weight), make_sample(y, b, sample_weight=weight), 90)
+    same = swaps(make_sample(repeated[0], repeated[1]), make_sample(repeated[0], repeated[2]), 90)
+    for name in ("swapped", "hits_entering", "hits_leaving"):
+        assert getattr(found, name) == pytest.approx(getattr(same, name))
+    assert found.difference.value == pytest.approx(same.difference.value)
+    assert found.difference.high - found.difference.low > same.difference.high - same.difference.low
+    equal = swaps(
+        make_sample(y, a, sample_weight=np.full(300, 2.0)), make_sample(y, b, sample_weight=np.full(300, 2.0)), 60
+    )
+    plain = swaps(make_sample(y, a), make_sample(y, b), 30)
+    assert equal.difference.low == pytest.approx(2 * plain.difference.low)
+    assert equal.p_value == pytest.approx(plain.p_value)
+    assert equal.labels_needed == pytest.approx(plain.labels_needed)
+
+
+def test_the_interval_of_a_weighted_swap_holds_the_difference() -> None:
+    """All of ``old``'s places change hands; rates 0.5 and 0.3 at either side, weights that vary."""
+    rng, inside = np.random.default_rng(6), 0
+    for _ in range(400):
+        y = np.r_[rng.random(60) < 0.5, rng.random(60) < 0.3]
+        weight = np.exp(0.7 * rng.normal(size=120))
+        weight[60:] *= weight[:60].sum() / weight[60:].sum()
+        old, new = np.r_[np.zeros(60), np.ones(60)], np.r_[np.ones(60), np.zeros(60)]
+        quota = int(weight[:60].sum())
+        samples = (make_sample(y, score, sample_weight=weight) for score in (old, new))
+        d = swaps(*samples, quota).difference
+        inside += d.low <= quota * 0.2 <= d.high
+    assert inside / 400 > 0.925

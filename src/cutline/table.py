@@ -78,6 +78,18 @@ class KeepsFields:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
 
+class DictResult(KeepsFields):
+    """A result that is one document: ``to_dict`` is its own, JSON follows."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result by name."""
+        raise NotImplementedError
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """What :meth:`to_dict` holds as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
+        return json.dumps(to_jsonable(self.to_dict()), indent=indent, ensure_ascii=False)
+
+
 class TabularResult(KeepsFields):
     """A result that hands out its rows: ``to_dicts`` is its own, the frames follow."""
 

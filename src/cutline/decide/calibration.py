@@ -19,8 +19,9 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.proportions import z_of
 from ..ranking import Ranking
-from ..table import Table, format_value
+from ..table import DictResult, Table, format_value
 from .costs import check_probabilities
+from .promises import Weighing
 
 Floats = NDArray[np.float64]
 EPS = 1e-5  # as the log loss: probabilities closer to 0 or 1 are moved there
@@ -61,7 +62,7 @@ def decompose(p: Floats, pos: Any, neg: Any) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(DictResult):
     """How right the probabilities of a model are.
 
     ``parts`` takes the Brier score and the log loss apart, each part with its interval; ``slope`` and ``intercept`` are
@@ -152,25 +153,23 @@ def calibrate(
     check_probabilities(sample, "calibration")
     if 0 in (ranking.n_pos, ranking.n_neg):
         raise InputError("y_true", "holds one class only, so calibration cannot be judged", "pass both classes")
-    if ranking.weighted or clusters is not None:
-        raise InputError(
-            "sample_weight" if ranking.weighted else "clusters",
-            "cannot be used with calibration, whose test and bands take rows to be independent and to count alike",
-            "leave it out",
-        )
+    if clusters is not None:
+        said = "cannot be used with calibration, whose test and bands take the outcomes of rows to be independent"
+        raise InputError("clusters", said, "leave it out")
     p = ranking.score.astype(np.float64)
-    pos, neg = ranking.pos.astype(np.int64), ranking.neg.astype(np.int64)
-    n = int(ranking.rows)
+    draws = _GroupDraws(ranking) if sample.weight is None else _RowDraws(sample, ranking)
+    pos, neg = draws.pos, draws.neg
     fitted = isotonic(pos, neg)
-    n_drawn = max(99, min(n_resamples, 999, 20_000_000 // max(1, len(p))))
+    n_drawn = max(99, min(n_resamples, 999, 20_000_000 // max(1, draws.size)))
     rng = np.random.default_rng([seed, 5])
     observed = decompose(p, pos, neg)
     grid = _grid(p, pos + neg)
-    null, null_curves = _drawn_outcomes(p, p, pos + neg, grid, n_drawn, rng)
-    _, own_curves = _drawn_outcomes(p, fitted, pos + neg, grid, n_drawn, rng)
-    replicates = _resampled_parts(p, pos, neg, n, n_drawn, rng)
+    null, null_curves = _drawn_outcomes(p, p, draws, grid, n_drawn, rng)
+    _, own_curves = _drawn_outcomes(p, fitted, draws, grid, n_drawn, rng)
+    replicates = _resampled_parts(p, draws, n_drawn, rng)
     extreme = int(np.count_nonzero(null[:, 0] >= observed[0, 1] * (1 - 1e-12)))
-    intercept, slope = _logistic(p, pos, neg, level)
+    weighing = Weighing.of(sample, ranking)
+    intercept, slope = _logistic(p, pos, neg, weighing, level)
     return Calibration(
         name,
         p,
@@ -179,7 +178,7 @@ def calibrate(
         _part_rows(observed, null.mean(axis=0), replicates, level),
         slope,
         intercept,
-        _in_the_large(p, pos, neg, level),
+        _in_the_large(p, pos, neg, weighing, level),
         (extreme + 1.0) / (n_drawn + 1.0),
         _band(p[grid], null_curves, fitted[grid], level, centre=p[grid]),
         _band(p[grid], own_curves, fitted[grid], level, centre=fitted[grid]),
@@ -188,37 +187,80 @@ def calibrate(
     )
 
 
-def _grid(p: Floats, cases: NDArray[np.int64]) -> NDArray[np.int64]:
+class _GroupDraws:
+    """Samples like one whose rows count alike, drawn group by group: new outcomes, or its rows drawn again."""
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.pos, self.neg = ranking.pos.astype(np.int64), ranking.neg.astype(np.int64)
+        self.size, self._rows = len(ranking), int(ranking.rows)
+
+    def outcomes(self, chance: Floats, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Positives and negatives of each group where each case is positive with the chance of its group."""
+        cases = self.pos + self.neg
+        pos = rng.binomial(cases, chance)
+        return pos, cases - pos
+
+    def rows(self, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Positives and negatives of each group where the rows are drawn again."""
+        counts = rng.multinomial(self._rows, np.concatenate([self.pos, self.neg]) / self._rows)
+        return counts[: self.size], counts[self.size :]
+
+
+class _RowDraws:
+    """The same where rows have weights, drawn row by row: a row of weight w is one draw, not w of them."""
+
+    def __init__(self, sample: Any, ranking: Ranking) -> None:
+        self.pos, self.neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
+        self.size = len(sample)
+        self._group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+        self._weight, self._positive = sample.weight.astype(np.float64), sample.positive
+
+    def _sums(self, positive: NDArray[np.bool_], weight: Floats) -> tuple[Any, Any]:
+        sides = (positive, ~positive)
+        found = [np.bincount(self._group[side], weight[side], len(self.pos)) for side in sides]
+        return found[0], found[1]
+
+    def outcomes(self, chance: Floats, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Weight of the positives and negatives of each group where rows take the chance of their group."""
+        return self._sums(rng.random(self.size) < chance[self._group], self._weight)
+
+    def rows(self, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Weight of the positives and negatives of each group where the rows are drawn again."""
+        times = np.bincount(rng.integers(0, self.size, self.size), minlength=self.size)
+        return self._sums(self._positive, self._weight * times)
+
+
+def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:
     """Groups at which bands are drawn: evenly over the cases, the ends included."""
     if len(p) <= _GRID:
         return np.arange(len(p))
     ends = np.cumsum(cases)
-    return np.unique(np.concatenate([[0], np.searchsorted(ends, np.linspace(1, ends[-1], _GRID)), [len(p) - 1]]))
+    return np.unique(
+        np.concatenate(
+            [[0], np.searchsorted(ends, np.linspace(ends[-1] / _GRID, ends[-1] * (1.0 - 1e-12), _GRID)), [len(p) - 1]]
+        )
+    )
 
 
 def _drawn_outcomes(
-    p: Floats, chance: Floats, cases: NDArray[np.int64], grid: NDArray[np.int64], n_drawn: int, rng: np.random.Generator
+    p: Floats, chance: Floats, draws: Any, grid: NDArray[np.int64], n_drawn: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Miscalibrations and curve at the grid of samples whose outcomes are drawn with the given chances."""
     found, curves = np.empty((n_drawn, len(SCORES))), np.empty((n_drawn, len(grid)))
+    chance = np.clip(chance, 0.0, 1.0)
     for k in range(n_drawn):
-        pos = rng.binomial(cases, np.clip(chance, 0.0, 1.0))
-        neg = cases - pos
+        pos, neg = draws.outcomes(chance, rng)
         fitted = isotonic(pos, neg)
         found[k] = _scores(p, pos, neg) - _scores(fitted, pos, neg)
         curves[k] = fitted[grid]
     return found, curves
 
 
-def _resampled_parts(
-    p: Floats, pos: NDArray[np.int64], neg: NDArray[np.int64], n: int, n_drawn: int, rng: np.random.Generator
-) -> Floats:
+def _resampled_parts(p: Floats, draws: Any, n_drawn: int, rng: np.random.Generator) -> Floats:
     """The parts in replicates of the rows: replicate × measure × part."""
-    shares = np.concatenate([pos, neg]) / n
     out = np.full((n_drawn, len(SCORES), len(PARTS)), np.nan)
     for k in range(n_drawn):
-        counts = rng.multinomial(n, shares)
-        a, b = counts[: len(pos)], counts[len(pos) :]
+        a, b = draws.rows(rng)
         there = a + b > 0
         if a.any() and b.any():
             out[k] = decompose(p[there], a[there], b[there])
@@ -273,8 +315,11 @@ def _logit(p: Floats) -> Floats:
     return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
-def _logistic(p: Floats, pos: Any, neg: Any, level: float) -> tuple[Estimate, Estimate]:
-    """Intercept and slope of the outcome on the logit of the probability, by Newton's method, with Wald intervals."""
+def _logistic(p: Floats, pos: Any, neg: Any, weighing: Weighing | None, level: float) -> tuple[Estimate, Estimate]:
+    """Intercept and slope of the outcome on the logit of the probability, by Newton's method, with Wald intervals.
+
+    Weighted rows take the sandwich estimate of the variance.
+    """
     x, n = _logit(p), (pos + neg).astype(np.float64)
     reason = _why_no_slope(x, pos, neg)
     if reason:
@@ -288,7 +333,11 @@ def _logistic(p: Floats, pos: Any, neg: Any, level: float) -> tuple[Estimate, Es
         beta = beta + step * min(1.0, 5.0 / max(1e-12, float(np.abs(step).max())))
         if np.abs(step).max() < 1e-10:
             break
-    z, errors = z_of(level), np.sqrt(np.diag(np.linalg.inv(information)))
+    variance = np.linalg.inv(information)
+    if weighing is not None:
+        spread = weighing.pos * (1.0 - q) ** 2 + weighing.neg * q**2
+        variance = variance @ (design * spread[:, None]).T @ design @ variance
+    z, errors = z_of(level), np.sqrt(np.diag(variance))
     made = [
         Estimate(name, float(b), float(b - z * e), float(b + z * e), level, "wald")
         for name, b, e in zip(("intercept", "slope"), beta, errors, strict=True)
@@ -306,7 +355,7 @@ def _why_no_slope(x: Floats, pos: Any, neg: Any) -> str:
     return ""
 
 
-def _in_the_large(p: Floats, pos: Any, neg: Any, level: float) -> Estimate:
+def _in_the_large(p: Floats, pos: Any, neg: Any, weighing: Weighing | None, level: float) -> Estimate:
     """The intercept at slope 1: by how much all log-odds are too low."""
     x, n, a = _logit(p), (pos + neg).astype(np.float64), 0.0
     for _ in range(100):
@@ -315,6 +364,9 @@ def _in_the_large(p: Floats, pos: Any, neg: Any, level: float) -> Estimate:
         a += max(-2.0, min(2.0, step))
         if abs(step) < 1e-12:
             break
-    error = 1.0 / math.sqrt(float((n * q * (1.0 - q)).sum()))
+    information = float((n * q * (1.0 - q)).sum())
+    error = 1.0 / math.sqrt(information)
+    if weighing is not None:
+        error = math.sqrt(float((weighing.pos * (1.0 - q) ** 2 + weighing.neg * q**2).sum())) / information
     z = z_of(level)
     return Estimate("in_the_large", a, a - z * error, a + z * error, level, "wald")

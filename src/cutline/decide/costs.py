@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from ..inference.proportions import z_of
 from ..progress import Progress
 from ..ranking import Ranking
 from ..sample import Sample
-from ..table import Table, format_value
+from ..table import DictResult, Table, TabularResult, format_value, to_jsonable
 
 Floats = NDArray[np.float64]
 _GRID = 200  # thresholds tried in each replicate, beside the corners of the hull
@@ -86,7 +87,7 @@ class Prices:
 
 
 @dataclass(frozen=True, eq=False)
-class Cheapest:
+class Cheapest(DictResult):
     """The model and cut with the lowest expected cost for each case.
 
     ``cost`` is what it costs on new data, the optimism of having chosen it on this sample taken out (``optimism``,
@@ -370,7 +371,7 @@ def _others(
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionCurve:
+class DecisionCurve(TabularResult):
     """Net benefit and expected cost by threshold probability, for one model.
 
     At threshold probability ``x`` you act on a case whose chance is above ``x``: a false positive costs
@@ -409,6 +410,15 @@ class DecisionCurve:
         }
         rows = [dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)]
         return Table(rows, f"Net benefit of {self.name}")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each threshold probability."""
+        return self.table.to_dicts()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Name, level and the rows of the curve."""
+        content = {"name": self.name, "level": self.level, "simultaneous": self.simultaneous, "curve": self.to_dicts()}
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def __repr__(self) -> str:
         return repr(self.table)

@@ -17,7 +17,7 @@ from ..inference.settings import Settings
 from ..kernels.backend import passes
 from ..ranking import Ranking
 from ..sample import make_sample, resolve_quota
-from ..table import Table, count, format_value, pluralize
+from ..table import DictResult, Table, count, format_value, pluralize
 from ..validate import checked
 from .operating import OperatingPoint, at_rows, next_hits
 from .selection import hits_at, quota_weights
@@ -27,7 +27,7 @@ _GRID = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(DictResult):
     """Profit by number of cases taken, and the cut that makes most of it.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to

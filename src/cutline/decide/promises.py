@@ -7,12 +7,15 @@ the safe side where scores tie. Precision is promised by a fixed sequence of bin
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..ranking import Ranking
+from ..sample import Sample
 
 Floats = NDArray[np.float64]
 
@@ -21,41 +24,100 @@ PROMISES = ("recall", "precision", "specificity", "fpr")
 START_ODDS, START_POWER = 3.0, 0.8
 
 
-def promised_groups(ranking: Ranking, promise: str, target: float, confidence: float) -> int:
-    """How many of the best distinct scores to take so that the promise is kept on new data with that confidence."""
-    if ranking.weighted:
-        raise InputError(
-            "sample_weight",
-            "cannot be used with {confidence}, because a promise rests on independent rows that count alike",
-            "leave one of the two out",
-        )
-    if promise == "recall":
-        return _for_recall(ranking, target, confidence)
+class Weighing(NamedTuple):
+    """Sums of squared weights of the positives and of the negatives of each group; of weighted rows only."""
+
+    pos: Floats
+    neg: Floats
+
+    @classmethod
+    def of(cls, sample: Sample, ranking: Ranking) -> Weighing | None:
+        """From the rows behind a ranking; None where they count alike."""
+        if sample.weight is None:
+            return None
+        group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+        squares = sample.weight.astype(np.float64) ** 2
+        pos = np.bincount(group, np.where(sample.positive, squares, 0.0), len(ranking))
+        neg = np.bincount(group, np.where(sample.positive, 0.0, squares), len(ranking))
+        return cls(pos.astype(np.float64), neg.astype(np.float64))
+
+
+def promised_groups(
+    ranking: Ranking, promise: str, target: float, confidence: float, weighing: Weighing | None = None
+) -> int:
+    """How many of the best distinct scores to take so that the promise is kept on new data with that confidence.
+
+    Weighted rows need their ``weighing``. They count as so many cases of equal weight as tell as much about the share
+    at the cut, and never as more than Kish's effective size; with equal weights the promise is exact again.
+    """
     if promise == "precision":
-        return _for_precision(ranking, target, confidence)
-    return _for_specificity(ranking, promise, 1.0 - target if promise == "fpr" else target, confidence)
+        return _for_precision(ranking, target, confidence, weighing)
+    allowed = target if promise == "fpr" else 1.0 - target
+    n = float(_effective(*_totals(ranking, promise, weighing)))
+    _check_reachable(promise, 1.0 - allowed, confidence, n, ranking.weighted)
+    if allowed >= 1.0:
+        return 0 if promise == "recall" else len(ranking)
+    kept = class_chances(ranking, promise, allowed, weighing) >= confidence
+    # the cuts are tried in a fixed order, from the one without errors on, up to the first that fails
+    if promise == "recall":
+        return len(ranking) - int(np.argmin(np.append(kept[-2::-1], False)))
+    return int(np.argmin(np.append(kept, False))) - 1
 
 
-def chance_kept(ranking: Ranking, promise: str, target: float, groups: int) -> float:
+def class_chances(ranking: Ranking, promise: str, allowed: float, weighing: Weighing | None = None) -> Floats:
+    """Chance of each cut, from taking nobody to taking all, that the class errs no more often than ``allowed``.
+
+    That is P(Bin(n, allowed) ≥ errors + 1), the chance of an order statistic: exact where scores do not tie, a lower
+    bound where they do.
+    """
+    from scipy.special import betainc
+
+    total, squares = _totals(ranking, promise, weighing)
+    of_class = ranking.pos if promise == "recall" else ranking.neg
+    taken = np.append(0.0, np.cumsum(of_class, dtype=np.float64))
+    errors = np.maximum(total - taken, 0.0) if promise == "recall" else taken
+    n = np.full(len(errors), total)
+    if weighing is not None:
+        above = np.append(0.0, np.cumsum(weighing.pos if promise == "recall" else weighing.neg))
+        n = _effective(total, squares, errors, np.maximum(squares - above, 0.0) if promise == "recall" else above)
+        errors = errors * n / total
+    lost = np.minimum(errors + 1.0, n)
+    found = np.where(errors >= n, 0.0, betainc(lost, np.maximum(n - lost + 1.0, 1e-9), allowed))
+    if promise == "recall":
+        found[-1] = 1.0  # all are taken, whatever they score
+    return np.asarray(found)
+
+
+def _totals(ranking: Ranking, promise: str, weighing: Weighing | None) -> tuple[float, float]:
+    """Weight of the class that a promise is about, and the sum of its squared weights."""
+    total = float(ranking.n_pos if promise == "recall" else ranking.n_neg)
+    if weighing is None:
+        return total, total
+    return total, float((weighing.pos if promise == "recall" else weighing.neg).sum())
+
+
+def _effective(total: Any, squares: Any, part: Any = 0.0, part_squares: Any = 0.0) -> Any:
+    """Cases of equal weight that would tell the share part / total as well as weighted rows do; at most Kish's size."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.divide(part, total)
+        kish = np.where(np.asarray(squares) > 0, np.square(total) / squares, 0.0)
+        variance = (np.square(1.0 - share) * part_squares + np.square(share) * (squares - part_squares)) / total**2
+        local = share * (1.0 - share) / variance
+    return np.where(local > 0, np.minimum(kish, local), kish)
+
+
+def chance_kept(ranking: Ranking, promise: str, target: float, groups: int, weighing: Weighing | None = None) -> float:
     """Chance that the cut after so many groups keeps a recall or specificity on new data, over samples like this one.
 
-    It is that of an order statistic: exact where scores do not tie, a lower bound where they do. nan for precision,
-    whose chance depends on the whole list, and for weighted rows.
+    nan for precision, whose chance depends on the whole list.
     """
-    from scipy.special import bdtr, bdtrc
-
-    if promise == "precision" or ranking.weighted:
+    if promise == "precision":
         return math.nan
-    if promise == "recall":
-        if groups >= len(ranking):  # all are taken, whatever they score
-            return 1.0
-        n, lost = int(ranking.n_pos), int(ranking.n_pos) - int(ranking.pos[:groups].sum())
-        if lost >= n:
-            return float(target <= 0.0)
-        return float(bdtrc(lost, n, 1.0 - target)) if target < 1.0 else 0.0
-    share = 1.0 - target if promise == "fpr" else target
-    n, kept = int(ranking.n_neg), int(ranking.n_neg) - int(ranking.neg[:groups].sum())
-    return float(bdtr(kept - 1, n, share)) if kept else float(share <= 0.0)
+    allowed = target if promise == "fpr" else 1.0 - target
+    total, _ = _totals(ranking, promise, weighing)
+    if allowed >= 1.0:
+        return 1.0
+    return float(class_chances(ranking, promise, allowed, weighing)[groups]) if total else math.nan
 
 
 def cases_needed(share: float, confidence: float) -> int:
@@ -67,32 +129,8 @@ def cases_needed(share: float, confidence: float) -> int:
     return max(1, math.ceil(math.log1p(-confidence) / math.log(share) - 1e-9))
 
 
-def _for_recall(ranking: Ranking, target: float, confidence: float) -> int:
-    """The cut lies under the k-th lowest positive, k the largest with P(Bin(n⁺, 1 − target) ≥ k) ≥ confidence."""
-    from scipy.special import bdtrc
-
-    n = int(ranking.n_pos)
-    _check_reachable("recall", target, confidence, n, "positive")
-    if target == 0.0:
-        return 0
-    k = np.arange(1, n + 1)
-    lost = int(np.count_nonzero(bdtrc(k - 1, n, 1.0 - target) >= confidence)) - 1  # positives the cut may lose
-    return int(np.searchsorted(np.cumsum(ranking.pos, dtype=np.int64), n - lost)) + 1
-
-
-def _for_specificity(ranking: Ranking, promise: str, target: float, confidence: float) -> int:
-    """The cut is the m-th lowest negative, m the smallest with P(Bin(n⁻, target) ≤ m − 1) ≥ confidence."""
-    from scipy.special import bdtr
-
-    n = int(ranking.n_neg)
-    _check_reachable(promise, target, confidence, n, "negative")
-    if target == 0.0:
-        return len(ranking)
-    m = int(np.argmax(bdtr(np.arange(n), n, target) >= confidence)) + 1
-    return int(np.searchsorted(np.cumsum(ranking.neg, dtype=np.int64), n - m, side="right"))
-
-
-def _check_reachable(promise: str, share: float, confidence: float, n: int, kind: str) -> None:
+def _check_reachable(promise: str, share: float, confidence: float, n: float, weighted: bool) -> None:
+    kind = "positive" if promise == "recall" else "negative"
     if share >= 1.0:
         raise InputError(
             promise,
@@ -100,14 +138,16 @@ def _check_reachable(promise: str, share: float, confidence: float, n: int, kind
             "promise a little less",
         )
     needed = cases_needed(share, confidence) if share > 0 else 0
-    if n < needed:
+    if n < needed - 1e-9:
+        there = f"the weights leave about {n:,.3g}" if weighted else f"there are {n:,.0f}"
         raise InputError(
             promise,
-            f"cannot be promised from these data: {needed:,} {kind} cases would be needed, there are {n:,}",
+            f"cannot be promised from these data: {needed:,} {kind} cases would be needed, {there}",
             "label more cases, ask for less, or lower {confidence}",
         )
 
 
+@lru_cache(maxsize=256)
 def first_test(target: float, error: float) -> int:
     """Cases in the first test of a precision: so many that odds three times as high are found in 80 % of samples.
 
@@ -131,7 +171,7 @@ def _at_least(hits: Floats, cases: Floats, share: float) -> Floats:
     return np.where(hits <= 0, 1.0, np.where(hits > cases, 0.0, betainc(inside, cases - inside + 1.0, share)))
 
 
-def _for_precision(ranking: Ranking, target: float, confidence: float) -> int:
+def _for_precision(ranking: Ranking, target: float, confidence: float, weighing: Weighing | None) -> int:
     """The last cut, from the first test on, up to which every binomial test of "precision ≤ target" rejects."""
     if target >= 1.0:
         raise InputError(
@@ -141,6 +181,10 @@ def _for_precision(ranking: Ranking, target: float, confidence: float) -> int:
         return len(ranking)
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     taken = hits + np.cumsum(ranking.neg, dtype=np.float64)
+    if weighing is not None:
+        of_hits = np.cumsum(weighing.pos)
+        n = np.maximum.accumulate(_effective(taken, of_hits + np.cumsum(weighing.neg), hits, of_hits))
+        hits, taken = hits / taken * n, n
     error = 1.0 - confidence
     start = int(np.searchsorted(taken, first_test(target, error)))
     rejects = _at_least(hits[start:], taken[start:], target) <= error * (1 + 1e-9)

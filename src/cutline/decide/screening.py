@@ -15,7 +15,7 @@ from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..estimate import Estimate
 from ..sample import as_numbers, make_sample, resolve_quota
-from ..table import Table, format_value
+from ..table import DictResult, Table, format_value
 from ..validate import check_number, checked
 from .selection import TieRule, select
 
@@ -26,7 +26,7 @@ _FOLDS, _REPEATS = 5, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Screening:
+class Screening(DictResult):
     """Who is left in the end, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.proportions import wilson, z_of
 from ..sample import Sample, resolve_quota
-from ..table import format_value, pluralize
+from ..table import DictResult, format_value, pluralize
 from .promises import round_up
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class SwapSet:
+class SwapSet(DictResult):
     """What changes when one model's list replaces another's at the same quota.
 
     ``entering`` and ``leaving`` are rows of the input, the surest first; both lists agree on everybody else, so the
@@ -79,37 +78,66 @@ class SwapSet:
         return text
 
 
-def membership(score: NDArray[Any], quota: int) -> Floats:
-    """Chance of each row to be among the best ``quota``: 1 above the cut, 0 under it, shared inside a tie."""
-    edge = np.partition(score, len(score) - quota)[len(score) - quota]
+def membership(score: NDArray[Any], quota: int, weight: Floats | None = None) -> Floats:
+    """Chance of each row to be among the best ``quota`` cases: 1 above the cut, 0 under it, shared inside a tie."""
+    if weight is None:
+        edge = np.partition(score, len(score) - quota)[len(score) - quota]
+        weight = np.ones(len(score))
+    else:
+        order = np.argsort(-score, kind="stable")
+        last = np.searchsorted(np.cumsum(weight[order]), quota * (1.0 - 1e-12))
+        edge = score[order[min(int(last), len(score) - 1)]]
     above, at = score > edge, score == edge
-    share = (quota - np.count_nonzero(above)) / np.count_nonzero(at)
-    return np.where(above, 1.0, np.where(at, share, 0.0))
+    share = (quota - float(weight[above].sum())) / float(weight[at].sum())
+    return np.where(above, 1.0, np.where(at, min(share, 1.0), 0.0))
+
+
+class Side(NamedTuple):
+    """One side of a swap: its cases, their hits, the cases of equal weight that they are worth, and their rows."""
+
+    cases: float
+    hits: float
+    size: float
+    rows: float
+
+    @classmethod
+    def of(cls, chance: Floats, weight: Floats, positive: NDArray[np.bool_]) -> Side:
+        """From the chance of each row to be swapped."""
+        cases, squares = float((weight * chance).sum()), float((weight**2 * chance).sum())
+        hits = float((weight * chance)[positive].sum())
+        return cls(cases, hits, cases**2 / squares if squares else 0.0, float(chance.sum()))
+
+    @property
+    def rate(self) -> float:
+        """Hits for each case."""
+        return self.hits / self.cases if self.cases else 0.0
 
 
 def swaps(
     old: Sample, new: Sample, quota: int | float, *, names: tuple[str, str] = ("old", "new"), level: float = 0.95
 ) -> SwapSet:
-    """The swap set of two models on the same rows."""
-    if old.weight is not None:
-        raise InputError("sample_weight", "cannot be used here, because a swap set counts rows", "leave it out")
-    places = resolve_quota(quota, len(old))
-    gained = membership(new.score, places) - membership(old.score, places)
+    """The swap set of two models on the same rows.
+
+    Rows with weights count as the cases that they stand for, and as evidence by their effective number.
+    """
+    weight = np.ones(len(old)) if old.weight is None else old.weight
+    places = resolve_quota(quota, len(old) if old.weight is None else float(weight.sum()))
+    gained = membership(new.score, places, old.weight) - membership(old.score, places, old.weight)
     enter, leave = gained > 1e-12, gained < -1e-12
-    k = float(gained[enter].sum())
-    a, b = float(gained[enter & new.positive].sum()), float(-gained[leave & new.positive].sum())
-    low, high = newcombe(a, b, k, level)
+    a = Side.of(gained[enter], weight[enter], new.positive[enter])
+    b = Side.of(-gained[leave], weight[leave], new.positive[leave])
+    low, high = newcombe(a, b, level)
     return SwapSet(
         *names,
         places,
         _surest(gained, enter),
         _surest(-gained, leave),
-        k,
-        a,
-        b,
-        Estimate("difference in hits", a - b, low, high, level, "newcombe"),
-        _fisher(a, b, k),
-        _labels_needed(a, b, k, level),
+        a.cases,
+        a.hits,
+        b.hits,
+        Estimate("difference in hits", a.hits - b.hits, low, high, level, "newcombe"),
+        _fisher(a, b),
+        _labels_needed(a, b, level),
     )
 
 
@@ -118,32 +146,39 @@ def _surest(gained: Floats, rows: NDArray[np.bool_]) -> NDArray[np.intp]:
     return found[np.argsort(-gained[found], kind="stable")]
 
 
-def newcombe(a: float, b: float, k: float, level: float) -> tuple[float, float]:
-    """Interval for the difference in hits: Newcombe's hybrid of two Wilson intervals, ``k`` rows on either side."""
-    if k <= 0:
+def newcombe(a: Side, b: Side, level: float) -> tuple[float, float]:
+    """Interval for the difference in hits: Newcombe's hybrid of two Wilson intervals for the rates of either side."""
+    if a.cases <= 0:
         return 0.0, 0.0
-    p, q = a / k, b / k
-    (p_low, p_high), (q_low, q_high) = wilson(a, k, level), wilson(b, k, level)
+    p, q = a.rate, b.rate
+    p_low, p_high = wilson(p * a.size, a.size, level)
+    q_low, q_high = wilson(q * b.size, b.size, level)
     down = math.hypot(p - p_low, q_high - q)
     up = math.hypot(p_high - p, q - q_low)
-    return k * max(-1.0, p - q - down), k * min(1.0, p - q + up)
+    return a.cases * max(-1.0, p - q - down), a.cases * min(1.0, p - q + up)
 
 
-def _fisher(a: float, b: float, k: float) -> float:
+def _fisher(a: Side, b: Side) -> float:
     """Two-sided exact p-value that the hits fall to either side alike; shares inside ties are rounded."""
     from scipy.stats import fisher_exact
 
-    n = max(1, round(k))
-    x, y = min(n, round(a)), min(n, round(b))
-    return float(fisher_exact([[x, n - x], [y, n - y]])[1]) if k > 0 else 1.0
+    if a.cases <= 0:
+        return 1.0
+    table = []
+    for side in (a, b):
+        n = max(1, round(side.size))
+        hits = min(n, round(side.rate * side.size))
+        table.append([hits, n - hits])
+    return float(fisher_exact(table)[1])
 
 
-def _labels_needed(a: float, b: float, k: float, level: float) -> float:
+def _labels_needed(a: Side, b: Side, level: float) -> float:
     """Rows of a swap set, half of them entering, for 80 % power to see a difference like this one."""
-    if k <= 0 or a == b:
+    p, q = a.rate, b.rate
+    if a.cases <= 0 or p == q:
         return math.inf
-    p, q = a / k, b / k
     middle = (p + q) / 2.0
     spread = z_of(level) * math.sqrt(2.0 * middle * (1.0 - middle))
     spread += 0.8416 * math.sqrt(p * (1.0 - p) + q * (1.0 - q))
-    return max(2.0, 2.0 * (spread / (p - q)) ** 2)
+    each = (a.rows + b.rows) / (a.size + b.size)  # rows whose weights differ tell less than as many of equal weight
+    return max(2.0, 2.0 * (spread / (p - q)) ** 2 * each)

@@ -19,11 +19,11 @@ from ..inference.proportions import wilson
 from ..inference.resampling import Resampler, enough_replicates
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample, resolve_quota
-from ..table import Table, format_value, pluralize, to_jsonable
+from ..table import DictResult, Table, format_value, pluralize, to_jsonable
 from ..validate import check_number, checked
 from .costs import Prices, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
-from .promises import PROMISES, chance_kept, promised_groups
+from .promises import PROMISES, Weighing, chance_kept, promised_groups
 
 GOALS = (*PROMISES, "quota")
 _WORDS = {"recall": "recall of at least", "precision": "precision of at least"}
@@ -233,16 +233,17 @@ def find_cut(
     if clusters is not None and name != "quota":
         said = f"cannot be used for a cut that keeps a {name}: how likely it is kept is known for independent rows only"
         raise InputError("clusters", said, f"leave it out, or read at({name}=…)")
+    weighing = Weighing.of(sample, ranking)
     if confidence is None:
         point = operating_point(ranking, **{name: target}, level=level, cut_of=cut_of)
     else:
         target = check_number(target, name, 0.0, 1.0)
-        groups = promised_groups(ranking, name, target, confidence)
+        groups = promised_groups(ranking, name, target, confidence, weighing)
         point = _after_groups(ranking, groups, level)
     if name == "quota":
         taken = pluralize(point.taken, "case")
         return Cut(point.threshold, goal=asked, note=f"takes {taken}", point=point, sample=fingerprint(sample))
-    chance = chance_kept(ranking, name, target, ranking.above(point.threshold))
+    chance = chance_kept(ranking, name, target, ranking.above(point.threshold), weighing)
     note = _promise_note(name, target, confidence, chance, point)
     goal = asked if confidence is None else {**asked, "confidence": confidence}
     return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, sample=fingerprint(sample))
@@ -293,7 +294,7 @@ def _cheapest_cut(
 
 
 @dataclass(frozen=True, eq=False)
-class Triage:
+class Triage(DictResult):
     """Three zones of a list: decided automatically, sent to a reviewer, left.
 
     ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does. ``recall`` and ``precision`` are

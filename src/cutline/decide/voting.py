@@ -17,7 +17,7 @@ from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..ranking import rank
 from ..sample import make_sample, resolve_quota
-from ..table import Table, format_value, pluralize
+from ..table import DictResult, Table, format_value, pluralize
 from ..validate import check_whole, checked, one_of
 from .power import judge_sets
 
@@ -50,7 +50,7 @@ def places_among(known: Floats, new: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class SelectiveVoting:
+class SelectiveVoting(DictResult):
     """Marks of the mean of the best X models, for X = 1 … M, and the X to use.
 
     ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of
