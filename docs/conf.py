@@ -29,6 +29,7 @@ smartquotes = False  # what the sources say is what is shown
 html_theme = "furo"
 html_title = "cutline"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]  # an overview for programs, at the root of the site
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -14,13 +14,43 @@ from click.testing import CliRunner
 from cutline.commands.group import cli
 
 ROOT = Path(__file__).parents[1]
-PRINTED = re.search(r"```sh\n(.*?)```", (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"), re.DOTALL)
-assert PRINTED is not None
-LINES = [line for line in PRINTED[1].splitlines() if "cutline demo" not in line]  # the demo has tests of its own
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md")}
+LINES = sorted(
+    {
+        line
+        for name in ("command-line.md", "cheat-sheet.md")
+        for block in re.findall(r"```sh\n(.*?)```", PAGES[name], re.DOTALL)
+        for line in block.splitlines()
+        if ("cutline " in line and "examples/" in line) or line.startswith("cutline measures")
+    }
+)
+TRANSCRIPTS = [
+    (name, command, shown)
+    for name in ("first-steps.md", "how-do-i.md")
+    for command, shown in re.findall(r"```text\n\$ cutline (.*?)\n(.*?)```", PAGES[name], re.DOTALL)
+]
 
 
 def test_there_are_lines_to_run() -> None:
     assert len(LINES) >= 7
+
+
+def _example(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (folder / "examples").mkdir()
+    monkeypatch.chdir(folder)
+    return Path(shutil.copy(ROOT / "examples" / "applicants.csv", folder / "examples"))
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), TRANSCRIPTS, ids=[name for name, _, _ in TRANSCRIPTS])
+def test_printed_output_is_what_comes_out(
+    page: str, command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stretch of output between dots is printed as shown, in that order."""
+    _example(tmp_path, monkeypatch)
+    printed = CliRunner().invoke(cli, shlex.split(command), catch_exceptions=False).stdout
+    for stretch in filter(None, (part.strip("\n") for part in re.split(r"^…$", shown, flags=re.MULTILINE))):
+        _, found, printed = printed.partition(stretch)
+        assert found, f"{page}: {stretch}"
 
 
 def test_every_option_of_every_command_is_in_the_guide() -> None:
@@ -36,11 +66,9 @@ def test_every_option_of_every_command_is_in_the_guide() -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_printed_line_runs(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "examples").mkdir()
-    shutil.copy(ROOT / "examples" / "applicants.csv", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
+    example = _example(tmp_path, monkeypatch)
     before, _, command = line.rpartition("cutline ")
-    given = (tmp_path / "examples" / "applicants.csv").read_bytes() if before.startswith("cat ") else None
+    given = example.read_bytes() if before.startswith("cat ") else None
     quick = ["--resamples", "40"] if command.split()[0] not in ("doctor", "select", "measures") else []
     result = CliRunner().invoke(cli, [*shlex.split(command), *quick], input=given, catch_exceptions=False)
     assert result.exit_code == 0

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,8 @@ def test_docstrings_have_examples() -> None:
 
 @by_page
 def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "applicants.csv", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)  # some examples write files
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert failed == 0
@@ -77,3 +80,9 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert of_measure[1] in known, f"{page.name} links to {target}"
         elif "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_overview_for_programs_names_every_guide() -> None:
+    text = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(([\w-]+)\.html\)", text))
+    assert linked == {page.stem for page in (ROOT / "docs").glob("*.md")}
