@@ -86,6 +86,9 @@ MAKE: dict[str, Callable[[], Any]] = {
     "SwapTest": lambda: cl.swap_test(Y, P, Q, n_permutations=20),
     "OutOfBag": lambda: cl.bootstrap_oob(Line(), P[:, None], Y, n_resamples=10, n_jobs=1),
     "CrossValidation": lambda: cl.evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"], **FEW),
+    "CrossValidatedComparison": lambda: cl.evaluate_cv(
+        {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"], **FEW
+    ),
     "Extrapolation": lambda: cl.extrapolate(RNG.random((20, 10)), RNG.integers(0, 10, 20), k=[20], interval=False),
     "SelectionPower": lambda: cl.selection_power(
         lambda rng, n: (x := rng.random(n), rng.random(n) < x),

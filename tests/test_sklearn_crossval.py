@@ -212,3 +212,66 @@ def test_where_every_place_is_a_hit_the_interval_still_has_a_width() -> None:
     assert pooled.value == 1.0
     assert pooled.method == "scaled_within_folds"
     assert 0.85 < pooled.low < 0.9 < pooled.high == 1.0  # thirty places, all of them hits
+
+
+MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB()}
+
+
+def test_several_estimators_see_the_same_folds_and_differ_by_the_corrected_test() -> None:
+    shuffled = StratifiedKFold(5, shuffle=True)  # another split at every call of its own
+    result = evaluate_cv(MODELS, X, Y, cv=shuffled, measures=FEW, n_resamples=50)
+    one, two = result["logistic"], result["bayes"]
+    assert [fold.facts["positives"] for fold in one.folds] == [fold.facts["positives"] for fold in two.folds]
+    gaps = one.values("roc_auc") - two.values("roc_auc")
+    error = gaps.std(ddof=1) * math.sqrt(1 / 5 + 60 / 240)
+    low, high = stats.t.interval(0.95, 4, loc=gaps.mean(), scale=error)
+    d = result.difference("logistic", "bayes", "roc_auc")
+    assert (d.difference, d.low, d.high) == pytest.approx((gaps.mean(), low, high))
+    assert d.p_value == pytest.approx(2 * stats.t.sf(abs(gaps.mean()) / error, 4))
+    assert d.method == "corrected resampled t"
+    assert result.verdict("roc_auc").best == result.best("roc_auc")
+    assert result.verdict("roc_auc").sentence in repr(result)
+
+
+def test_the_pooled_comparison_looks_at_rows_alone() -> None:
+    result = evaluate_cv(MODELS, X, Y, cv=CV, measures=FEW, n_resamples=50)
+    assert result.pooled is not None
+    assert list(result.pooled["bayes"]) == ["recall", "brier_score"]
+    assert result.pooled["bayes"]["recall"].value == pytest.approx(result["bayes"].pooled["recall"].value)
+    repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    assert evaluate_cv(MODELS, X, Y, cv=repeated, measures=FEW, n_resamples=50).pooled is None
+    other_scale = {**MODELS, "svm": LinearSVC()}
+    assert evaluate_cv(other_scale, X, Y, cv=CV, measures=["roc_auc", "recall"], n_resamples=50).pooled is None
+
+
+def test_equal_estimators_are_not_tested_and_bad_calls_are_refused() -> None:
+    same = evaluate_cv({"a": MODEL, "b": MODEL}, X, Y, cv=CV, measures=["roc_auc"], n_resamples=50)
+    assert same.difference("a", "b", "roc_auc").verdict == "not tested"
+    with pytest.raises(cl.InputError, match="names no model"):
+        evaluate_cv({}, X, Y)
+    with pytest.raises(cl.InputError, match=r"^name is for one estimator"):
+        evaluate_cv(MODELS, X, Y, name="x")
+    with pytest.raises(cl.InputError, match=r"^margin is for several estimators"):
+        evaluate_cv(MODEL, X, Y, margin=0.1)
+
+
+def test_the_corrected_test_rejects_equal_learners_about_as_often_as_it_says() -> None:
+    """Two learners that are equally good by design: each sees its own half of exchangeable features."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+
+    def on(columns: slice) -> object:
+        return make_pipeline(ColumnTransformer([("x", "passthrough", columns)]), GaussianNB())
+
+    rng = np.random.default_rng(0)
+    corrected = plain = 0
+    for _ in range(60):
+        y = rng.random(100) < 0.5
+        features = rng.normal(size=(100, 4)) + 0.5 * y[:, None]
+        both = {"first": on(slice(0, 2)), "second": on(slice(2, 4))}
+        result = evaluate_cv(both, features, y, cv=5, measures=["brier_score"], n_resamples=2)
+        gaps = result["first"].values("brier_score") - result["second"].values("brier_score")
+        corrected += result.difference("first", "second", "brier_score").p_value < 0.1
+        plain += stats.ttest_1samp(gaps, 0.0).pvalue < 0.1
+    assert corrected <= 11  # 6 expected at a true 10 %; 12 or more in 2 % of such counts
+    assert corrected < plain

@@ -199,6 +199,7 @@ from .decide.screening import (
     Screening as Screening,
 )
 from .sklearn.crossval import (
+    CrossValidatedComparison as CrossValidatedComparison,
     CrossValidation as CrossValidation,
     evaluate_cv as evaluate_cv,
 )

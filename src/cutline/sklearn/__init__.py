@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .crossval import CrossValidation, evaluate_cv
+from .crossval import CrossValidatedComparison, CrossValidation, evaluate_cv
 from .displays import (
     GainDisplay,
     HitRateDisplay,
@@ -23,6 +23,7 @@ from .scores import (
 )
 
 __all__ = [
+    "CrossValidatedComparison",
     "CrossValidation",
     "GainDisplay",
     "HitRateDisplay",

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import _safe_indexing
 
 from ..catalogue.declare import Spec
+from ..comparison import Comparison, compare
 from ..errors import InputError, different_lengths
 from ..estimate import Estimate
 from ..evaluation import Evaluation, choose_specs, evaluate, evaluation_of, obstacle_of
+from ..inference.differences import DifferenceTest
 from ..inference.evidence import Rows
+from ..inference.normal import t_quantile
+from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
 from ..sample import as_column, as_numbers, make_sample
-from ..table import Table, TabularResult, format_value, text_table
+from ..table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from ..validate import checked
+from ..verdict import Models
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
 
@@ -68,6 +74,7 @@ class CrossValidation(TabularResult):
     pooled: Evaluation | None
     estimates: Mapping[str, Estimate]
     level: float
+    tested_share: float
 
     def __getitem__(self, name: str) -> Estimate:
         return self.estimates[self._key(name)]
@@ -160,12 +167,83 @@ class CrossValidation(TabularResult):
         return cross_validation_html(self.folds, self.estimates, *self._shown())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidatedComparison(Models[CrossValidation]):
+    """Several estimators on the same splits. Reads as a mapping from model to :class:`CrossValidation`.
+
+    A difference is the mean over the folds of the difference in a fold, tested by the corrected resampled t-test of
+    Nadeau & Bengio (2003). ``pooled`` compares the out-of-fold scores as one list, by the measures that look at each
+    row alone; None where rows are tested more than once or models decide on different scales.
+    """
+
+    evaluations: Mapping[str, CrossValidation]
+    specs: Mapping[str, Spec]
+    settings: Settings
+    margin: float | None
+    pooled: Comparison | None
+
+    def test(self, a: str, b: str, key: str) -> DifferenceTest:
+        """The difference of two models by one measure, over the folds in which both have a value."""
+        one, two = self.evaluations[a], self.evaluations[b]
+        gaps = one.values(key) - two.values(key)
+        gaps = gaps[np.isfinite(gaps)]
+        error, freedom = corrected_error(gaps, one.tested_share), len(gaps) - 1.0
+        if not error > 0:
+            return DifferenceTest()
+        mean, level = float(gaps.mean()), self.settings.level
+        half = t_quantile(level, freedom) * error
+        p_value = two_sided_p(mean / error, freedom)
+        return DifferenceTest(mean - half, mean + half, error, p_value, "corrected resampled t")
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Each model's measures, the differences, and the verdict by each measure."""
+        content = {
+            **self.settings.to_dict(),
+            "margin": self.margin,
+            "folds": len(self._first.folds),
+            "models": [{"name": name, "measures": cv.to_dicts()} for name, cv in self.evaluations.items()],
+            "differences": self.differences.to_dicts(),
+            "verdicts": [self.verdict(key).to_dict() for key in self.specs if self._known(key)],
+        }
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+
+    @property
+    def _first(self) -> CrossValidation:
+        return next(iter(self.evaluations.values()))
+
+    def _known(self, key: str) -> bool:
+        return any(cv.estimates[key].value == cv.estimates[key].value for cv in self.evaluations.values())
+
+    def __repr__(self) -> str:
+        said = f"{pluralize(len(self.evaluations), 'model')}, mean over {len(self._first.folds)} folds"
+        table = text_table(self.table.to_dicts(), self.table.columns, said)
+        verdicts = [self.verdict(key) for key in self.specs if self._known(key)]
+        return "\n".join([table, "", *(f"{v.measure}: {v.best}; {v.sentence}" for v in verdicts)])
+
+
+def corrected_error(values: NDArray[np.float64], tested_share: float) -> float:
+    """Standard error of a mean over k folds whose training sets overlap: √(variance × (1/k + n_test/n_train)).
+
+    Nadeau & Bengio (2003). nan with fewer than two folds.
+    """
+    k = len(values)
+    return math.sqrt(float(values.var(ddof=1)) * (1.0 / k + tested_share)) if k > 1 else math.nan
+
+
 def _nothing(estimator: Any, X: Any, y: Any) -> float:
     """A score that costs nothing: the estimators are scored later, by every measure at once."""
     return 0.0
 
 
-@checked
+@overload
+def evaluate_cv(estimator: Mapping[str, Any], X: Any, y: Any, **options: Any) -> CrossValidatedComparison: ...
+
+
+@overload
+def evaluate_cv(estimator: Any, X: Any, y: Any, **options: Any) -> CrossValidation: ...
+
+
+@checked  # type: ignore[misc]  # the overloads leave the options to the signature below
 def evaluate_cv(
     estimator: Any,
     X: Any,
@@ -185,9 +263,10 @@ def evaluate_cv(
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
+    margin: float | None = None,
     n_jobs: int | None = None,
-) -> CrossValidation:
-    """Evaluate an estimator by cross-validation, with intervals that respect the folds.
+) -> CrossValidation | CrossValidatedComparison:
+    """Evaluate an estimator by cross-validation, or compare several on the same splits.
 
     Two readings stand side by side:
 
@@ -200,6 +279,9 @@ def evaluate_cv(
       that scores of different folds' models mean the same; where they do not, ranking measures of the pooled list
       come out lower than in any fold.
 
+    A mapping from name to estimator is compared: every estimator sees the same splits, and differences are taken fold
+    by fold. ``margin`` is the difference that does not matter to you, as in :func:`cutline.compare`.
+
     ``cv``, ``groups``, ``params`` (for ``fit``) and ``n_jobs`` are those of ``cross_validate``; ``sample_weight``
     weighs the test rows. ``clusters`` marks rows that belong together and are resampled as one; by default these are
     the ``groups``. No cluster may reach into two folds: the folds would not be independent. ``threshold``: by default
@@ -208,59 +290,113 @@ def evaluate_cv(
 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = make_classification(n_samples=200, random_state=0)
     >>> result = evaluate_cv(LogisticRegression(), X, y, cv=5, measures=["roc_auc", "qrecall@20%"])
     >>> len(result.values("roc_auc")), result["roc_auc"].method
     (5, 'corrected_t')
+    >>> models = {"logistic": LogisticRegression(), "bayes": GaussianNB()}
+    >>> evaluate_cv(models, X, y, cv=5, measures=["roc_auc"]).verdict("roc_auc").status
+    'cannot tell'
     """
     settings = Settings("auto", level, n_resamples, seed, None, None)
-    results = cross_validate(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        scoring=_nothing,
-        cv=cv,
-        n_jobs=n_jobs,
-        params=None if params is None else dict(params),
-        return_estimator=True,
-        return_indices=True,
-        error_score="raise",
-    )
-    folds = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
-    cut = folds[0].boundary if threshold is None else threshold
-    weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
-    if weights is not None and len(weights) != len(as_column(y, "y")):
-        raise different_lengths("sample_weight", len(weights), "y", len(as_column(y, "y")))
-    codes = _cluster_codes(groups if clusters is None else clusters, folds, len(as_column(y, "y")))
-    specs = choose_specs(measures, threshold=cut, quota=quota)
-    if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
-        said = "counts rows, which mean one thing in a fold and another in the whole"
-        raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
-    title = type(estimator).__name__ if name is None else name
-    evaluations = tuple(
-        evaluate(
-            fold.positive,
-            fold.score,
-            name=f"fold {k}",
-            threshold=cut,
-            quota=quota,
-            measures=measures,
-            sample_weight=None if weights is None else weights[fold.rows],
-            interval=None,
-            level=level,
-            n_resamples=n_resamples,
-            seed=seed,
+    several = isinstance(estimator, Mapping)
+    if several and not estimator:
+        raise InputError("estimator", "names no model", "pass one estimator, or a mapping from name to estimator")
+    if several and name is not None:
+        raise InputError("name", "is for one estimator", "leave it out: the mapping names them")
+    if not several and margin is not None:
+        raise InputError(
+            "margin", "is for several estimators", "leave it out, or pass a mapping from name to estimator"
         )
-        for k, fold in enumerate(folds, 1)
-    )
-    return CrossValidation(
-        title,
-        evaluations,
-        tuple(fold.trained_on for fold in folds),
-        pooled_evaluation(folds, weights, codes, specs, title, cut, quota, measures is None, settings),
-        {str(spec): _over_folds(spec, evaluations, folds, level) for spec in specs},
-        level,
+    rows = len(as_column(y, "y"))
+    weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
+    if weights is not None and len(weights) != rows:
+        raise different_lengths("sample_weight", len(weights), "y", rows)
+    models = dict(estimator) if several else {type(estimator).__name__ if name is None else name: estimator}
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))  # drawn once: the same for all
+    found: dict[str, CrossValidation] = {}
+    scored: dict[str, list[Fold]] = {}
+    specs: list[Spec] = []
+    for title, model in models.items():
+        results = cross_validate(
+            model,
+            X,
+            y,
+            scoring=_nothing,
+            cv=splits,
+            n_jobs=n_jobs,
+            params=None if params is None else dict(params),
+            return_estimator=True,
+            return_indices=True,
+            error_score="raise",
+        )
+        folds = scored[title] = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
+        codes = _cluster_codes(groups if clusters is None else clusters, folds, rows)
+        cut = folds[0].boundary if threshold is None else threshold
+        specs = choose_specs(measures, threshold=cut, quota=quota)
+        if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
+            said = "counts rows, which mean one thing in a fold and another in the whole"
+            raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
+        evaluations = tuple(
+            evaluate(
+                fold.positive,
+                fold.score,
+                name=f"fold {k}",
+                threshold=cut,
+                quota=quota,
+                measures=measures,
+                sample_weight=None if weights is None else weights[fold.rows],
+                interval=None,
+                level=level,
+                n_resamples=n_resamples,
+                seed=seed,
+            )
+            for k, fold in enumerate(folds, 1)
+        )
+        share = float(np.mean([len(fold.rows) / fold.trained_on for fold in folds]))
+        found[title] = CrossValidation(
+            title,
+            evaluations,
+            tuple(fold.trained_on for fold in folds),
+            pooled_evaluation(folds, weights, codes, specs, title, cut, quota, measures is None, settings),
+            {str(spec): _over_folds(spec, evaluations, share, level) for spec in specs},
+            level,
+            share,
+        )
+    if not several:
+        return next(iter(found.values()))
+    pooled = _pooled_comparison(scored, weights, codes, specs, threshold, settings, margin)
+    return CrossValidatedComparison(found, {str(spec): spec for spec in specs}, settings, margin, pooled)
+
+
+def _pooled_comparison(
+    scored: Mapping[str, Sequence[Fold]],
+    weights: NDArray[Any] | None,
+    clusters: NDArray[Any] | None,
+    specs: Sequence[Spec],
+    threshold: float | None,
+    settings: Settings,
+    margin: float | None,
+) -> Comparison | None:
+    """All out-of-fold scores compared, by measures that look at each row alone: ranks across folds would mix models."""
+    folds = next(iter(scored.values()))
+    rows = np.concatenate([fold.rows for fold in folds])
+    cuts = {fold.boundary for each in scored.values() for fold in each} if threshold is None else {threshold}
+    measures = [spec for spec in specs if spec.measure.family in ("threshold", "probability")]
+    if len(np.unique(rows)) < len(rows) or len(cuts) > 1 or not measures:
+        return None
+    return compare(
+        np.concatenate([fold.positive for fold in folds]),
+        {name: np.concatenate([fold.score for fold in each]) for name, each in scored.items()},
+        sample_weight=None if weights is None else weights[rows],
+        clusters=None if clusters is None else clusters[rows],
+        threshold=cuts.pop(),
+        measures=measures,
+        level=settings.level,
+        n_resamples=settings.n_resamples,
+        seed=settings.seed,
+        margin=margin,
     )
 
 
@@ -281,22 +417,18 @@ def _cluster_codes(clusters: Any, folds: Sequence[Fold], rows: int) -> NDArray[A
     return codes
 
 
-def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], folds: Sequence[Fold], level: float) -> Estimate:
+def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], tested_share: float, level: float) -> Estimate:
     """Mean over the folds that have a value, with the corrected t interval."""
-    from scipy.stats import t
-
     every = [ev[str(spec)] for ev in evaluations]
     values = np.array([e.value for e in every])
-    there = ~np.isnan(values)
-    k = int(there.sum())
-    if k == 0:
+    known = values[~np.isnan(values)]
+    if not len(known):
         return Estimate(str(spec), math.nan, reason=every[0].reason, undefined_replicates=len(values))
-    mean, lost = float(values[there].mean()), len(values) - k
-    spread = float(values[there].var(ddof=1)) if k > 1 and np.isfinite(mean) else math.nan
-    if not spread > 0:
+    mean, lost = float(known.mean()), len(values) - len(known)
+    error = corrected_error(known, tested_share) if np.isfinite(mean) else math.nan
+    if not error > 0:
         return Estimate(str(spec), mean, undefined_replicates=lost)
-    tested = float(np.mean([len(fold.rows) / fold.trained_on for fold in folds]))
-    half = float(t.ppf((1.0 + level) / 2.0, k - 1)) * math.sqrt(spread * (1.0 / k + tested))
+    half = t_quantile(level, len(known) - 1.0) * error
     low, high = np.clip([mean - half, mean + half], *spec.measure.range)
     return Estimate(str(spec), mean, float(low), float(high), level, "corrected_t", undefined_replicates=lost)
 
