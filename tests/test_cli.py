@@ -259,7 +259,7 @@ def test_compare_for_people() -> None:
     text = run(
         "compare", EXAMPLE, "--label", "completed", "--score", "tree", "--score", "network", "--quota", 20, *FAST
     )
-    for words in ("With 20 places, use network", "Side by side", "No clear leader at any quota", "known quota:"):
+    for words in ("With 20 places, use network", "Side by side", "No model leads clearly at any quota", "known quota:"):
         assert words in text.stdout
     assert "logistic" not in text.stdout
     markdown = run("compare", EXAMPLE, "--format", "markdown", *FAST).stdout
@@ -389,7 +389,7 @@ def test_output_that_cannot_be_written_is_refused_first(scored: Path, tmp_path: 
     goal = tmp_path / "no" / "such.csv"
     done = shell("select", scored, "--score", "p", "--quota", 3, "-o", goal)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"cutline: -o {goal}: its folder does not exist; make it first\n"
+    assert done.stderr == f"cutline: -o {goal}: its folder does not exist; create it first\n"
     page = tmp_path / "no" / "such.html"
     for command in ("evaluate", "compare"):
         assert f"--html {page}: its folder does not exist" in refused(command, "absent.csv", "--html", page)

@@ -95,7 +95,7 @@ def test_only_clear_leads_are_printed(tmp_path: Path) -> None:
     lines = (f"{int(a)},{b:.6f},{c:.6f}\n" for a, b, c in zip(y, good, rng.random(300), strict=True))
     path.write_text("y,good,bad\n" + "".join(lines))
     clear = run("compare", path, *FAST).stdout
-    rows = clear.partition("Who leads clearly at which quota")[2].splitlines()
+    rows = clear.partition("Clear leaders by quota")[2].splitlines()
     assert any(re.match(r"\d+ to \d+ +good +\d+\.\d$", row.strip()) for row in rows)
     assert not any(re.match(r"\d.* bad ", row) for row in rows)
 

@@ -92,7 +92,7 @@ def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
     said = refused("evaluate", path, "--label", "y", "--score", "p")
     assert said == "na.csv: column 'p': data row 58 is 'n/a', which is not a number; correct it or drop the row"
     path.write_text('y;p\n1;"0,9"\n0;"0,123"\n')
-    assert "understood: delimiter ';'; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
+    assert "detected: delimiter ';'; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -115,7 +115,7 @@ def test_other_encodings_and_binary_files(tmp_path: Path) -> None:
     path = tmp_path / "lat.csv"
     path.write_bytes("y,p,place\n1,0.9,Rom\n0,0.2,Köln\n".encode("latin-1"))
     said = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem").stderr
-    assert said == "understood: encoding Latin-1 (Windows-1252)\n"
+    assert said == "detected: encoding Latin-1 (Windows-1252)\n"
     path.write_bytes(b"\x00\x01\x9f" * 500)
     assert "lat.csv is not a text file (line 1 holds a zero byte)" in refused("evaluate", path)
     path = tmp_path / "no.parquet"
@@ -164,7 +164,7 @@ def test_numbers_that_a_file_keeps_as_text(tmp_path: Path) -> None:
 def test_an_ending_that_names_no_format_is_refused(two: Path, tmp_path: Path) -> None:
     for ending in ("xlsx", "csv.gz"):
         said = refused("select", two, "--score", "p", "--quota", 3, "-o", tmp_path / f"x.{ending}")
-        assert "names no format; end it in .csv, .tsv, .parquet or .jsonl" in said
+        assert "is not a known format; end it in .csv, .tsv, .parquet or .jsonl" in said
 
 
 def test_a_budget_that_pays_for_nobody_says_so(two: Path) -> None:
@@ -233,7 +233,7 @@ def test_columns_named_twice_and_files_without_header(tmp_path: Path) -> None:
     run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST)
     path.write_text("1,0.9\n0,0.2\n1,0.6\n")
     result = run("evaluate", path, "--measure", "pem", *FAST)
-    assert "understood: no header: the columns are called column0, column1" in result.stderr
+    assert "detected: no header: the columns are called column0, column1" in result.stderr
 
 
 def test_select_does_not_advise_a_comparison(two: Path) -> None:
@@ -262,4 +262,4 @@ def test_rows_without_weight_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "weights.csv"
     path.write_text("y,p,w\n1,0.9,1\n0,0.2,0\n1,0.3,2\n0,0.1,1\n")
     result = run("evaluate", path, "--label", "y", "--score", "p", "--weight", "w", "--measure", "pem", *FAST)
-    assert "understood: 1 of 4 rows has weight 0 and does not count" in result.stderr
+    assert "detected: 1 of 4 rows has weight 0 and does not count" in result.stderr

@@ -100,7 +100,7 @@ def test_data_that_ends_early_is_not_called_an_interruption(monkeypatch: pytest.
 
     result = CliRunner().invoke(cli, ["measures"])
     assert result.exit_code == 1
-    assert result.stderr == "cutline: data ended too early: compressed file ended before its end mark\n"
+    assert result.stderr == "cutline: unexpected end of data: compressed file ended before its end mark\n"
 
 
 def _catches(process: subprocess.Popen[str]) -> bool:

@@ -162,7 +162,7 @@ def test_one_class_alone_is_said_and_one_is_singular(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("y,p,q\n" + "".join(f"1,0.{k},0.{9 - k}\n" for k in range(1, 9)))
     named = ("--label", "y", "--quota", 2, *FAST)
-    said = "there is no negative case, so no ranking can be judged"
+    said = "there are no negative cases, so the ranking cannot be evaluated"
     text = run("evaluate", path, "--score", "p", *named).stdout
     assert text.splitlines()[0] == f"p: 8 rows, 8 positive (100.0%); {said}"
     assert "times chance" not in text
@@ -170,6 +170,6 @@ def test_one_class_alone_is_said_and_one_is_singular(tmp_path: Path) -> None:
     assert "expect" not in run("evaluate", path, "--score", "p", *named, "--measure", "pem").stdout
     path.write_text("y,p,q\n0,0.25,0.5\n")
     first = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", *FAST).stdout.splitlines()[0]
-    assert first == "p: 1 row, 0 positive (0.0%); there is no positive case, so no ranking can be judged"
+    assert first == "p: 1 row, 0 positive (0.0%); there are no positive cases, so the ranking cannot be evaluated"
     only = run("compare", EXAMPLE, "--score", "network", "--score", "tree", "--quota", 1, *FAST).stdout
     assert only.startswith("With 1 place, use network: expect 1 hit (")

@@ -156,7 +156,7 @@ def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_pa
     )
     assert "61 rows" in run(*shlex.split(named.command)[1:], *FAST).stdout
     path.write_text("y,p\n" + "".join(f"{k % 2},{k}.5{'%' * (k % 2)}\n" for k in range(40)))
-    assert any("'p' holds numbers in 20 cells of 40, but not written alike" in s for s in cl.doctor(path).findings)
+    assert any("'p' holds numbers in 20 cells of 40, but not in one notation" in s for s in cl.doctor(path).findings)
 
 
 @pytest.fixture

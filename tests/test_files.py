@@ -181,7 +181,7 @@ def test_how_a_text_file_is_understood(content: str, encoding: str, understood: 
         assert found.facts["rows"] == 2
     assert found.facts.get("understood", "") == understood
     said = run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", "--no-intervals").stderr
-    assert said == (f"understood: {understood}\n" if understood else "")
+    assert said == (f"detected: {understood}\n" if understood else "")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_excel_sheets(tmp_path: Path) -> None:
     assert "understood" not in run("evaluate", tmp_path / "t.xlsx", "--no-intervals").stderr
     book.create_sheet("notes")
     book.save(tmp_path / "t.xlsx")
-    assert "understood: sheet 'Sheet' of 2" in run("evaluate", tmp_path / "t.xlsx", "--no-intervals").stderr
+    assert "detected: sheet 'Sheet' of 2" in run("evaluate", tmp_path / "t.xlsx", "--no-intervals").stderr
     (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04 nothing")
     assert "cannot be read as an Excel workbook" in refused("evaluate", tmp_path / "bad.xlsx")
 
@@ -278,7 +278,7 @@ def test_the_row_number_is_no_score(tmp_path: Path) -> None:
         path = text(tmp_path / "t.csv", "\n".join([f"{name},y,p", *lines]) + "\n")
         done = run("evaluate", path, "--measure", "pem", "--no-intervals")
         assert "score: column 'p'" in done.stderr
-        assert "understood: score 'p' as percent" in done.stderr
+        assert "detected: score 'p' as percent" in done.stderr
     path = text(tmp_path / "t.csv", "\n".join(["id,y", *(line.rpartition(",")[0] for line in lines)]) + "\n")
     assert "no column of numbers that could be the score ('id' only numbers the rows)" in refused("evaluate", path)
     run("evaluate", path, "--score", "id", "--measure", "pem", "--no-intervals")
@@ -298,4 +298,4 @@ def test_missing_rows_are_dropped_by_every_command(tmp_path: Path) -> None:
     done = run("select", path, "--quota", 50 - 2, "--score", "p", "--missing", "drop")
     chosen = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["p"] for row in chosen] == [str(k / 50) for k in reversed(range(50)) if k not in (7, 30)]
-    assert "note: 2 of 50 rows lack something and are left out" in done.stderr
+    assert "note: 2 of 50 rows have missing values and are left out" in done.stderr

@@ -1,4 +1,4 @@
-"""One cut of the list: counts, tie range, and the interval that is to hold the hits of the next batch."""
+"""One cut of the list: counts, tie range, and the interval that is to hold the hits in the next batch."""
 
 from __future__ import annotations
 

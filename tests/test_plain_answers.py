@@ -32,7 +32,7 @@ def test_a_model_without_a_value_is_named_not_beaten() -> None:
 
 def test_models_that_are_level_are_said_to_be_level() -> None:
     said = cl.compare(Y, {"a": GOOD, "b": 2 * GOOD}, quota=20, n_resamples=50).recommend("known quota")
-    assert "b is level with it" in said.text
+    assert "tied with b" in said.text
     assert "ahead" not in said.text
 
 

@@ -82,7 +82,7 @@ def test_a_margin_names_the_cases_needed_for_it(unclear: cl.Comparison) -> None:
     row = unclear.difference(said.model, said.rival or "", said.measure)
     expected = 120 * ((1.959964 + 0.841621) * row.standard_error / 0.02) ** 2
     assert low < expected < high < 4 * low
-    assert "to detect a difference of 0.0200, you would need" in said.text
+    assert "to detect a difference of 0.0200 (80 % power)" in said.text
     assert "80 % power" in said.text
 
 
@@ -159,7 +159,7 @@ def test_no_number_of_cases_is_named_for_equal_models() -> None:
     cmp = cl.compare(y, {"a": models["m0"], "b": models["m0"]}, quota=10, n_resamples=50)
     said = cmp.recommend("unknown quota")
     assert (said.model, said.rival, said.sure, said.cases_needed) == ("a", "b", False, None)
-    assert "b is level with it" in said.text
+    assert "tied with b" in said.text
 
 
 def test_the_only_model_is_recommended() -> None:

@@ -144,7 +144,7 @@ def test_rows_of_case_and_model_are_not_evaluated_as_one_model_without_a_word(tm
 def test_a_score_that_knows_the_label_is_said() -> None:
     (notice,) = cl.evaluate(Y, Y + 0.0, name="leak", measures=["roc_auc"]).notices
     assert notice == (
-        "leak separates the classes without an error (AUC 1): was it made from the label, or fitted on these rows?"
+        "leak separates the classes without an error (AUC 1): was it derived from the label, or fitted on these rows?"
     )
     assert cl.evaluate([1, 1, 0, 0], [4, 3, 2, 1], measures=["roc_auc"]).notices == []  # a few cases may be so
 

@@ -252,7 +252,7 @@ class Comparison(Models[Evaluation]):
     def _headline(self) -> str:
         facts = next(iter(self.evaluations.values())).facts
         rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
-        on = rows if self.paired else "each on rows of its own"
+        on = rows if self.paired else "each on its own rows"
         return f"{pluralize(len(self.evaluations), 'model')}, {on}"
 
     def __repr__(self) -> str:

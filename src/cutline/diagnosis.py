@@ -63,7 +63,7 @@ class Diagnosis(TabularResult):
 
     def __str__(self) -> str:
         lines = [self.headline]
-        lines += [f"understood: {self.understood}"] if self.understood else []
+        lines += [f"detected: {self.understood}"] if self.understood else []
         lines += ["", str(self.columns)]
         lines += ["", self.balance] if self.balance else []
         lines += ["", str(self.scores)] if len(self.scores) else []
@@ -259,7 +259,7 @@ class _Examination:
         for p in self.profiles:
             if p.is_index:
                 name = repr(p.name) if p.name else "the column without a name"
-                self.findings.append(f"{name} only numbers the rows; it is never taken for a score unless you name it")
+                self.findings.append(f"{name} only numbers the rows; it is not used as a score unless you name it")
             elif p.missing == p.rows:
                 self.findings.append(f"{p.name!r} is empty")
             elif p.distinct == 1:
@@ -271,9 +271,11 @@ class _Examination:
                 self.findings.append(f"{p.name!r} may say how many cases a row stands for: add --weight {p.name} then")
             elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
                 share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"
-                self.findings.append(f"{p.name!r} holds numbers in {share}, but not written alike; correct the others")
+                self.findings.append(
+                    f"{p.name!r} holds numbers in {share}, but not in one notation; correct the others"
+                )
             if p.is_nearly_number:
-                self.findings.append(f"{p.name!r} holds numbers but for {pluralize(p.strange, 'cell')}; correct them")
+                self.findings.append(f"{p.name!r} holds numbers except in {pluralize(p.strange, 'cell')}; correct them")
 
     def _scores(self) -> list[dict[str, Any]]:
         """Each possible score with its AUC, and what looks wrong with it."""
@@ -324,15 +326,15 @@ class _Examination:
     def _say_of_score(self, name: str, kind: str, auc: Any, ties: float, score: Any) -> None:
         if auc.value == 1.0 or auc.value > 0.9995:
             self.findings.append(
-                f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}: was it made from the label, "
-                "or fitted on these rows?"
+                f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}: was it derived from the "
+                "label, or fitted on these rows?"
             )
         elif auc.value == auc.value and auc.high < 0.5:
             found = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
             self.findings.append(
                 f"{name!r} ranks significantly worse than chance, {found}; "
-                f"are these scores of the other class? If so, add --positive {shlex.quote(self.other)}, or turn them "
-                "round"
+                f"are these scores of the other class? If so, add --positive {shlex.quote(self.other)}, or reverse "
+                "them"
             )
         if kind != "probability":
             low, high = (format_value(float(score[k])) for k in (-1, 0))

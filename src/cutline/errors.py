@@ -187,7 +187,7 @@ class InputError(ValueError):
 
 def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
     """Columns that do not belong to the same rows."""
-    return InputError(argument, f"has {n} rows but {other} has {m}", "pass one value of each for each case")
+    return InputError(argument, f"has {n} rows but {other} has {m}", "pass one value per case")
 
 
 class UndefinedWarning(UserWarning):

@@ -303,8 +303,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             )
         elif auc is not None and auc.value == 1.0 and min(ev.ranking.n_pos, ev.ranking.n_neg) >= _MANY:
             found.append(
-                f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it made from the label, or "
-                "fitted on these rows?"
+                f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it derived from the label, "
+                "or fitted on these rows?"
             )
     cutless = [ev for ev in evaluations if ev.lacks_threshold]
     if cutless:
@@ -467,7 +467,7 @@ def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default:
     if one.needs_threshold and spec.threshold is None and threshold is None:
         return _NO_THRESHOLD
     if by_default and one.scores == "distance" and sample.are_probabilities:
-        return f"the scores look like probabilities; {one.title.lower()} reads signed distances"
+        return f"the scores look like probabilities; {one.title.lower()} needs signed distances"
     return why_inapplicable(one, sample)
 
 

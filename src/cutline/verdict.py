@@ -209,17 +209,18 @@ class Verdict(KeepsFields):
         if status == "only model":
             return "It is the only model"
         if status == "not tested":
-            return "no other model has a value" if self._alone else "without intervals nothing was tested"
+            alone = "it cannot be compared: no other model has a value"
+            return alone if self._alone else "differences are not tested without intervals"
         if rival is None:
             others = ", ".join(self.tested)
-            return f"the difference to {others} is statistically significant{self.adjusted}"
+            return f"the difference from {others} is statistically significant{self.adjusted}"
         if status == "equivalent":
             margin = format_value(rival.margin)
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
         needed = self.cases_needed
         more = "" if needed is None else f"; {needed.sentence(rival.margin)}"
         if status == "level":
-            return f"{rival.b} is level with it{more}"
+            return f"tied with {rival.b}{more}"
         return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{more}"
 
     @property
@@ -379,8 +380,8 @@ class CasesNeeded(NamedTuple):
         low, high = (_rounded(value) for value in (self.low, self.high))
         number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
         if self.basis == "margin":
-            return f"to detect a difference of {format_value(margin)}, you would need {number} (80 % power)"
-        return f"to detect it, if the true difference is as observed, you would need {number} (80 % power)"
+            return f"you would need {number} to detect a difference of {format_value(margin)} (80 % power)"
+        return f"you would need {number} to detect a difference of the observed size (80 % power)"
 
 
 _TOO_SMALL = 1e6  # standard errors; more cases than any list has would be needed for such a difference

@@ -30,11 +30,11 @@ Reads = Literal["decisions", "scores", "probabilities"]
 Scale = Literal["wilson", "logit", "atanh", "log", "plain"]
 
 OPTIONS = {
-    "t": "how many of the highest classes are looked at",
-    "weights": "how much a confusion of two ordered classes counts: None all alike, 'linear' by their distance, "
+    "t": "how many of the highest-scoring classes count",
+    "weights": "how much confusing two ordered classes counts: None the same for all, 'linear' by their distance, "
     "'quadratic' by its square",
     "base": "base of the logarithm",
-    "eps": "probabilities below this are raised to it, so that one case cannot make the loss infinite",
+    "eps": "probabilities below this are raised to it, so one case cannot make the loss infinite",
     "half": "whether to halve the sum over classes, which makes two classes agree with the binary Brier score",
 }
 
@@ -43,7 +43,7 @@ SYMBOLS = {
     r"n_{kl}, n_{k\cdot}, n_{\cdot k}": "cases of class k predicted as class l, cases of class k, cases predicted as k",
     r"y_i, \hat y_i": "real and predicted class of case i",
     r"p_{ik}": "score, or predicted probability, of class k for case i",
-    r"o_{ik}": "1 where case i is of class k, else 0",
+    r"o_{ik}": "1 if case i belongs to class k, else 0",
     r"r_i": "place of the real class of case i when its scores are sorted, 1 being the highest",
     r"v_{kl}": "weight of the confusion of classes k and l",
     r"A(k\mid l)": "probability that a case of class k scores higher for class k than one of class l; ties count ½",
@@ -421,7 +421,7 @@ def matthews_correlation(s: ClassSums) -> Any:
 
 def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     if check_number(base, "base", 0.0, inf, open_ends=True) == 1.0:
-        raise InputError("base", "is 1, which has no logarithm", "pass 2 for bits")
+        raise InputError("base", "is 1, but no logarithm has base 1", "pass 2 for bits")
     check_number(eps, "eps", 0.0, 0.5, open_ends=True)
 
 
@@ -689,7 +689,7 @@ def class_measure(name: str) -> ClassMeasure:
         near = difflib.get_close_matches(name, list(_measures), n=3, cutoff=0.5)
         raise InputError(
             "measures",
-            f"names {show(name)}, which is no measure of several classes",
+            f"names {show(name)}, which is not a measure of several classes",
             f"did you mean {', '.join(near)}?" if near else "see the list of class measures",
         )
     return _measures[name]
@@ -748,7 +748,7 @@ def _inner(mean: str, text: str) -> Spec:
         fits = "measures of decisions such as precision, recall, f1" + (
             "" if mean == "micro" else ", and roc_auc, average_precision"
         )
-        raise InputError("measures", f"asks for the {mean} mean of {spec}", f"means over classes are taken of {fits}")
+        raise InputError("measures", f"asks for the {mean} mean of {spec}", f"means over classes exist for {fits}")
     return spec
 
 

@@ -29,28 +29,28 @@ FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", 
 
 # what the options of measures mean: one name, one meaning
 OPTIONS = {
-    "beta": "recall weighs β² times as much as precision in the formula",
+    "beta": "weight of recall relative to precision; it enters the formula as β²",
     "prior": "share of positives to compare with; None takes the sample's own",
     "base": "base of the logarithm",
-    "eps": "probabilities closer to 0 or 1 than this are moved there, so that one case cannot make the loss infinite",
-    "alpha": "weight of positives, that of negatives being 1 − alpha (None is as the meaning above says); for BEDROC, "
+    "eps": "probabilities closer to 0 or 1 than this are moved to it, so one case cannot make the loss infinite",
+    "alpha": "weight of positives; negatives get 1 − alpha (for None, see the meaning above); for BEDROC, "
     "how strongly the top of the list counts",
-    "gamma": "how much easy cases are played down; 0 not at all",
+    "gamma": "how strongly easy cases are down-weighted; 0: not at all",
     "zero_recall_precision": "precision at recall 0: 0 as printed in the paper, or 1",
-    "g": "worth of a place (worst = 1): a non-decreasing function of an array of places",
-    "t": "how many of the highest classes are looked at",
+    "g": "value of a place (worst = 1): a non-decreasing function of an array of places",
+    "t": "how many of the highest-scoring classes count",
     "sample_weight": "how many cases each row stands for",
     "classes": "class of each column, in order; None takes the sorted labels, or a frame's column names",
-    "margin": "how much farther than the positive the negative must be",
-    "normalize": "whether to scale embeddings to length 1; without it they must have it",
+    "margin": "how much farther away the negative must be than the positive",
+    "normalize": "whether to scale embeddings to length 1; if False, they must already have length 1",
 }
 
 # what the signs in formulas mean
 SIGNS = {
     r"TP, FP, FN, TN": "true positives, false positives, false negatives, true negatives at the cut: how many, or "
     "their weight",
-    r"n, n^+, n^-": "number of cases, of positive and of negative ones",
-    r"i": "a case; in the formulas of Rosset, a place of the list, where 1 is the worst",
+    r"n, n^+, n^-": "number of cases, of positives and of negatives",
+    r"i": "a case; in Rosset's formulas, a place in the list, where 1 is the worst",
     r"y_i": "outcome of case i: 1 positive, 0 negative (hinge loss: 1 and −1; several classes: the class)",
     r"p_i": "predicted probability that case i is positive",
     r"p_{il}, l": "predicted probability that case i is of class l; a class, in their order",
@@ -58,14 +58,14 @@ SIGNS = {
     r"s_i": "score of case i as a signed distance",
     r"\log_b": "logarithm to base b",
     r"\alpha, \beta, \gamma, g": "the options `alpha`, `beta`, `gamma`, `g` of the measure",
-    r"\alpha_{t,i}, p_{t,i}": "focal loss: weight and predicted probability of the class that case i has",
-    r"\pi_i, q_i": "prior and predicted probability of the class that case i has",
+    r"\alpha_{t,i}, p_{t,i}": "focal loss: weight and predicted probability of the real class of case i",
+    r"\pi_i, q_i": "prior and predicted probability of the real class of case i",
     r"\pi_k": "prior probability of class k",
     r"I(x_i)": "information score of the prediction for case i, in bits",
-    r"I\{\ldots\}": "1 where the condition holds, else 0",
+    r"I\{\ldots\}": "1 if the condition holds, else 0",
     r"P(\ldots)": "probability, or share of the sample",
     r"P_0, P_e": "share of cases where prediction and outcome agree, and the share expected by chance",
-    r"t, t_i": "a threshold; the distinct ones in order, the highest first",
+    r"t, t_i": "a threshold; the distinct thresholds, highest first",
     r"\mathrm{TPR}, \mathrm{FPR}": "true positive rate TP / (TP + FN) and false positive rate FP / (FP + TN), at a "
     "threshold, at the best j places, or at corner i of the convex hull, which has k corners",
     r"\mathrm{AUC}": "area under the ROC curve",
@@ -90,7 +90,7 @@ SIGNS = {
 TIE_RULES = {
     "expectation": "equal scores count by expectation: the mean over all orders of the tied cases",
     "together": "tied cases enter together, at one threshold",
-    "shared": "outcomes are averaged within the tie: every place of it holds its share of positives "
+    "shared": "outcomes are averaged within the tie: every place in it holds the tie's share of positives "
     "(Arbel & Rokach Eq. 5)",
 }
 
@@ -439,7 +439,9 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
         except (ValueError, SyntaxError):
             equals = ""
         if not equals:
-            raise InputError("measure", f"is {show(text)}, where {show(item)} is no option", "write it like 'beta=2'")
+            raise InputError(
+                "measure", f"is {show(text)}, where {show(item)} is not an option", "write it like 'beta=2'"
+            )
     if match["quota"] is not None:
         options["quota"] = parse_quota(match["quota"])
     return make_spec(measure(match["name"]), options)
@@ -542,7 +544,7 @@ def _docstring(one: Measure) -> str:
         f"Same as: {one.same_as}" if one.same_as else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
         *(f"{name}: {OPTIONS[name]}." for name in one.params),
-        f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give what their order could do."
+        f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give the best and the worst order."
         if one.ties
         else "",
         "threshold: predicted positive means score > threshold; 0.5 for probabilities, other scores have no default."

@@ -106,7 +106,7 @@ def root_mean_squared_error(s: Sums) -> Any:
 def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     check_number(eps, "eps", 0.0, 0.5, open_ends=True)
     if check_number(base, "base", 0.0, inf, open_ends=True) == 1.0:
-        raise InputError("base", "is 1, which gives no logarithm", "use 2 for bits, or 2.718281828459045 for nats")
+        raise InputError("base", "is 1, but no logarithm has base 1", "use 2 for bits, or 2.718281828459045 for nats")
 
 
 @declare(

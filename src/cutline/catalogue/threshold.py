@@ -270,7 +270,7 @@ def youden_index(c: Counts) -> Any:
     formula="recall / (1 − specificity)",
     latex=r"\frac{TP / (TP + FN)}{FP / (FP + TN)}",
     reference="Berrar Def. 9, Eq. 9",
-    undefined="a class is missing, or nothing is predicted positive; inf where no negative is taken for positive",
+    undefined="a class is missing, or nothing is predicted positive; inf if no negative is predicted positive",
     perfect=inf,
     needs=(
         "positives",
@@ -296,7 +296,7 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     formula="(1 − recall) / specificity",
     latex=r"\frac{FN / (TP + FN)}{TN / (FP + TN)}",
     reference="Berrar Def. 10, Eq. 10",
-    undefined="a class is missing, or nothing is predicted negative; inf where no negative is left out",
+    undefined="a class is missing, or nothing is predicted negative; inf if no negative is predicted negative",
     perfect=0.0,
     needs=(
         "positives",
@@ -450,7 +450,7 @@ def matthews_correlation(c: Counts) -> Any:
     formula="(P₀ − Pₑ) / (1 − Pₑ),  P₀ = accuracy, Pₑ = chance agreement",
     latex=r"\frac{P_0 - P_e}{1 - P_e}",
     reference="Berrar Def. 24, Eq. 26–27 (the example prints Pₑ for κ: erratum B1)",
-    undefined="all cases and all predictions are of one and the same class",
+    undefined="all cases and all predictions belong to the same class",
     perfect=1.0,
     chance=0.0,
     interval="delta_z",

@@ -49,7 +49,7 @@ def check(
 ) -> None:
     """Check conditions such as "hit_rate@200 >= .5": pass, fail or undecided, by the interval of each measure.
 
-    Exit status: 0 where all pass, 3 where one fails, 4 where the data cannot tell, 2 for bad input.
+    Exit status: 0 where all pass, 3 where one fails, 4 where one is undecided, 2 for bad input.
     """
     from .. import __version__
     from ..decide.check import check as check_measures
@@ -69,7 +69,7 @@ def check(
     facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
 
     def blocks() -> Iterator[str | Block]:
-        yield {"pass": "Pass.", "fail": "Fail.", "undecided": "Undecided: the data cannot tell."}[str(found)]
+        yield {"pass": "Pass.", "fail": "Fail.", "undecided": "Undecided: the interval contains the limit."}[str(found)]
         yield Block("", [{k: row[k] for k in ("condition", "outcome", "evidence")} for row in found.table])
 
     document = {"cutline": __version__, **facts, "outcome": str(found), "conditions": found.table.to_dicts()}

@@ -37,9 +37,9 @@ Examples:
 @options.weight_option
 @options.measure_option
 @options.all_option
-@click.option("--margin", type=float, help="Difference that does not matter to you.")
-@click.option("--model", metavar="COLUMN", help="Model of a row, if rows are case and model; needs --case.")
-@click.option("--case", metavar="COLUMN", help="Case of a row, if rows are case and model.")
+@click.option("--margin", type=float, help="Differences below this do not matter to you.")
+@click.option("--model", metavar="COLUMN", help="Column with the model (one row per case and model).")
+@click.option("--case", metavar="COLUMN", help="Column with the case (one row per case and model).")
 @options.inference_options
 @options.reading_options
 @options.engine_options
@@ -130,9 +130,9 @@ def report(
         stretches = words.dominance_of(comparison)
         leads = words.clear_leads(stretches)
         if leads:
-            yield Block("Who leads clearly at which quota", leads)
+            yield Block("Clear leaders by quota", leads)
         elif stretches:
-            yield "No clear leader at any quota: what leads there are could be chance."
+            yield "No model leads clearly at any quota: the leads could be chance."
         lines = [
             textwrap.fill(f"{r.goal}: {r.text}", 118, initial_indent="  ", subsequent_indent="    ")
             for r in words.advice(comparison)

@@ -27,7 +27,7 @@ Examples:
 @options.label_option
 @options.one_score_option
 @options.cut_options
-@click.option("--confidence", type=float, metavar="SHARE", help="Keep the promise on new data with this confidence.")
+@click.option("--confidence", type=float, metavar="SHARE", help="Confidence that the promise holds on new data.")
 @click.option("--cost-fp", type=float, help="Cost of a false positive: the cheapest cut.")
 @click.option("--cost-fn", type=float, help="Cost of a false negative.")
 @click.option("--prevalence", type=float, help="Share of positives where the scores will be used.")

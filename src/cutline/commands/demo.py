@@ -27,7 +27,7 @@ def example_file() -> Iterator[Path]:
         return
     checkout = Path(__file__).resolve().parents[3] / "examples" / "applicants.csv"
     if not checkout.is_file():
-        raise InputError(None, "applicants.csv is neither in the package nor in a checkout", "install cutline anew")
+        raise InputError(None, "applicants.csv is neither in the package nor in a checkout", "reinstall cutline")
     yield checkout
 
 
@@ -45,7 +45,7 @@ def demo() -> None:
     with example_file() as path, opened(str(path)) as table:
         rows = load(table, "completed", MODELS, None, {})
     label, scores = rows.positive, rows.scores
-    say(f"{len(label)} people apply for a course with {PLACES} places. Three models say who would complete it.\n")
+    say(f"{len(label)} people apply for a course with {PLACES} places. Three models predict who will complete it.\n")
     comparison = compare(label, scores, quota=PLACES)
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
     report(comparison, facts).publish("table")
@@ -54,6 +54,6 @@ def demo() -> None:
 
         write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
     except ImportError:
-        say(f"\nThe interactive page needs more: {how_to_install('page')}")
+        say(f"\nFor the interactive report: {how_to_install('page')}")
         return
-    say(f"\nThe interactive page, where you can move the number of places: {Path(PAGE).resolve()}")
+    say(f"\nInteractive report with a slider for the number of places: {Path(PAGE).resolve()}")

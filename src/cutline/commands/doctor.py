@@ -36,14 +36,14 @@ def doctor(file: str, label: str | None, positive: str | None, form: str, **aske
     found = examine(file, label=label, pos_label=positive, **{option: asked[option] for option in TEXT})
 
     def blocks() -> Iterator[str | Block]:
-        yield "\n".join(filter(None, [found.headline, found.understood and f"understood: {found.understood}"]))
+        yield "\n".join(filter(None, [found.headline, found.understood and f"detected: {found.understood}"]))
         yield Block("Columns", list(found.columns))
         if found.balance:
             yield found.balance
         if len(found.scores):
             yield Block("Scores", list(found.scores))
         if found.findings:
-            yield "\n".join(["What to look at:", *(f"  - {sentence}" for sentence in found.findings)])
+            yield "\n".join(["What to check:", *(f"  - {sentence}" for sentence in found.findings)])
         yield f"Next: {found.command}"
 
     def document() -> dict[str, Any]:

@@ -77,7 +77,9 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     promise = _promise(asked)
     engine = choose_engine(file, asked)
     if promise and engine.name != "memory":
-        raise InputError(next(iter(promise)), f"is not found in a stream (--engine {engine.name})", "leave it out")
+        raise InputError(
+            next(iter(promise)), f"cannot set the cut in a stream (--engine {engine.name})", "leave it out"
+        )
     with open_for(engine, file, asked) as table:
         warm_up(file)
         if asked["case"] is not None or asked["class_column"] is not None:

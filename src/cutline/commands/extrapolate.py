@@ -44,29 +44,29 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @options.file_argument
 @options.label_option
 @click.option(
-    "--classes", callback=_numbers, metavar="N,N,…", help="Numbers of classes to predict; 2×, 5×, 10× if none."
+    "--classes", callback=_numbers, metavar="N,N,…", help="Numbers of classes to predict (default: 2×, 5×, 10×)."
 )
-@click.option("--score", "scores", metavar="PATTERN", help="Score columns, e.g. 'p_*'; else all columns but the label.")
-@click.option("--distance", is_flag=True, help="Scores are distances: small is near.")
-@click.option("--wins", metavar="COLUMN", help="The file holds distractors beaten per case, in this column.")
-@click.option("--tied", metavar="COLUMN", help="Distractors tied per case, beside --wins.")
+@click.option("--score", "scores", metavar="PATTERN", help="Score columns, e.g. 'p_*' (default: all except the label).")
+@click.option("--distance", is_flag=True, help="Scores are distances: smaller means closer.")
+@click.option("--wins", metavar="COLUMN", help="Column with the number of distractors beaten per case.")
+@click.option("--tied", metavar="COLUMN", help="Column with the number of distractors tied per case (with --wins).")
 @click.option("--among", type=int, metavar="N", help="Number of classes the wins were counted among.")
 @click.option("--gallery", metavar="FILE", help="Embeddings to compare with: FILE holds probes, both --score columns.")
 @click.option("--metric", type=click.Choice(["euclidean", "cosine"]), default="euclidean", help="For --gallery.")
-@click.option("--accuracy", metavar="COLUMN", help="The file holds accuracies, in this column; --sizes beside it.")
-@click.option("--sizes", metavar="COLUMN", help="Numbers of classes that belong to --accuracy.")
-@click.option("--top", type=int, default=1, show_default=True, help="Right means: among the first so many.")
-@click.option("--half-width", type=float, metavar="W", help="Also: classes to collect for an interval of ± W.")
+@click.option("--accuracy", metavar="COLUMN", help="Column with accuracies (with --sizes).")
+@click.option("--sizes", metavar="COLUMN", help="Column with the number of classes (with --accuracy).")
+@click.option("--top", type=int, default=1, show_default=True, help="Right means: its class is among the first T.")
+@click.option("--half-width", type=float, metavar="W", help="Also print how many classes to collect for ± W.")
 @click.option("--method", default="auto", show_default=True, help="auto, or one method by name.")
 @click.option("--ties", type=click.Choice(["random", "optimistic", "pessimistic"]), default="random", show_default=True)
-@click.option("--until", type=float, metavar="ACCURACY", help="Also: how many classes until accuracy falls below this.")
+@click.option("--until", type=float, metavar="ACCURACY", help="Also print how many classes keep this accuracy.")
 @click.option("--not-marginal", is_flag=True, help="Declare that scores of a class depend on the other classes.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=100, show_default=True, help="Bootstrap resamples of the classes.")
-@click.option("--no-intervals", is_flag=True, help="Values only: quicker.")
+@click.option("--no-intervals", is_flag=True, help="Values only; faster.")
 @options.seed_option
 @options.reading_options
-@click.option("--plot", type=options.PathName(), metavar="PATH", help="Also draw the curve into this picture.")
+@click.option("--plot", type=options.PathName(), metavar="PATH", help="Also save a plot of the curve.")
 @options.format_option
 @options.quiet_option
 def extrapolate(file: str, form: str, plot: str | None, until: float | None, **asked: Any) -> None:
@@ -171,7 +171,7 @@ def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
         table, label, asked["scores"], read_texts(table, label, complete_rows(table, [label], [], asked, quiet=True))
     )
     if passed:
-        note(f"note: column {passed[0]!r} only numbers the rows and is no class")
+        note(f"note: column {passed[0]!r} only numbers the rows and is not a class")
     kept = complete_rows(table, [label], columns, asked)
     labels, matrix = read_texts(table, label, kept), read_matrix(table, columns, asked["decimal"], kept)
     with about_file(table.name):

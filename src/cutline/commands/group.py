@@ -17,19 +17,19 @@ from .terms import COMMAND_LINE
 
 # Name -> where the command object lives, and its line in the help. The help must not import the commands.
 COMMANDS = {
-    "doctor": ("cutline.commands.doctor:doctor", "What a file supports, what looks wrong, what to run next."),
-    "evaluate": ("cutline.commands.evaluate:evaluate", "How good is one model, and how sure is that."),
-    "compare": ("cutline.commands.compare:compare", "Which of several models is better, and for which quota."),
+    "doctor": ("cutline.commands.doctor:doctor", "Inspect a file: what it supports, what looks wrong."),
+    "evaluate": ("cutline.commands.evaluate:evaluate", "Evaluate one model, each measure with an interval."),
+    "compare": ("cutline.commands.compare:compare", "Compare models: which is better, and is that clear?"),
     "select": ("cutline.commands.select:select", "Choose the best rows for a number of places."),
-    "cut": ("cutline.commands.cut:cut", "The threshold that keeps a promise, or costs least."),
-    "check": ("cutline.commands.check:check", "Does a model keep its limits? For pipelines."),
-    "screen": ("cutline.commands.screen:screen", "Screen in stages: how many to keep, what is lost, what it costs."),
-    "vote": ("cutline.commands.vote:vote", "How many of the best models to average."),
-    "plan": ("cutline.commands.plan:plan", "Where to cut the list, given costs and values."),
-    "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Accuracy with more classes than were tried."),
+    "cut": ("cutline.commands.cut:cut", "Find a threshold that keeps a promise or costs least."),
+    "check": ("cutline.commands.check:check", "Check conditions such as 'roc_auc >= 0.8'."),
+    "screen": ("cutline.commands.screen:screen", "Screen in stages: sizes, losses and costs."),
+    "vote": ("cutline.commands.vote:vote", "Choose how many of the best models to average."),
+    "plan": ("cutline.commands.plan:plan", "Choose how many to take, given costs and values."),
+    "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Predict accuracy with more classes than you tested."),
     "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),
-    "experiment": ("cutline.commands.experiment:experiment", "Run a paper's experiment again."),
-    "demo": ("cutline.commands.demo:demo", "Evaluate the bundled example and write its page."),
+    "experiment": ("cutline.commands.experiment:experiment", "Rerun a paper's experiment."),
+    "demo": ("cutline.commands.demo:demo", "Evaluate the bundled example and write a report."),
 }
 
 EXAMPLES = """\b
@@ -109,7 +109,7 @@ class LazyGroup(click.Group):
                 raise
             raise Refusal(str(error), 1) from None
         except EOFError as error:
-            raise Refusal(f"data ended too early: {error}", 1) from None
+            raise Refusal(f"unexpected end of data: {error}", 1) from None
         except OSError as error:
             raise Refusal(f"{error.filename or 'standard output'}: {error.strerror or error}", 1) from None
         except MemoryError as error:

@@ -96,16 +96,18 @@ scores_option = click.option(
     shell_complete=_columns,
     help="Column with a model's score; repeat it for each model, or give a pattern ('p_*').",
 )
-positive_option = click.option("--positive", metavar="VALUE", help="Label that counts as positive (else 1 or true).")
+positive_option = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
 
 def class_options(command: F) -> F:
     """How a file holds several classes."""
     for option in (
-        click.option("--ordered", is_flag=True, help="The classes have an order, that of their columns."),
-        click.option("--class", "class_column", metavar="COLUMN", help="Class of a row, if rows are case and class."),
-        click.option("--case", metavar="COLUMN", help="Case of a row, if rows are case and class."),
+        click.option("--ordered", is_flag=True, help="The classes are ordered, in the order of their columns."),
+        click.option(
+            "--class", "class_column", metavar="COLUMN", help="Column with the class (a row per case and class)."
+        ),
+        click.option("--case", metavar="COLUMN", help="Column with the case (a row per case and class)."),
         click.option("--predicted", metavar="COLUMN", help="Column with the predicted class."),
     ):
         command = option(command)
@@ -127,16 +129,16 @@ quiet_option = click.option(
     callback=lambda ctx, param, value: ctx.meta.__setitem__(QUIET, value),
     help="No messages on standard error.",
 )
-plot_option = click.option("--plot", type=PathName(), metavar="PATH", help="Also draw it (.png, .svg, .pdf).")
+plot_option = click.option("--plot", type=PathName(), metavar="PATH", help="Also save a plot (.png, .svg, .pdf).")
 
 
 def cut_options(command: F) -> F:
     """Cuts by what they give."""
     for name, words in (
-        ("fpr", "Cut that takes most within this false positive rate."),
-        ("specificity", "Cut that takes most and keeps this specificity."),
-        ("precision", "Cut that takes most and keeps this precision."),
-        ("recall", "Cut that takes fewest and reaches this recall."),
+        ("fpr", "Cut with the most cases within this false positive rate."),
+        ("specificity", "Cut with the most cases that keeps this specificity."),
+        ("precision", "Cut with the most cases that keeps this precision."),
+        ("recall", "Cut with the fewest cases that reaches this recall."),
     ):
         command = click.option(f"--{name}", type=float, metavar="SHARE", help=words)(command)
     return command
@@ -158,10 +160,10 @@ format_option = click.option(
     show_default=True,
     help="table is for people; the others are stable for programs.",
 )
-html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive page.")
-cost_option = click.option("--cost", type=float, help="Cost of each place, for the page.")
-value_option = click.option("--value", type=float, help="Value of each hit, for the page.")
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results repeatable.")
+html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive report.")
+cost_option = click.option("--cost", type=float, help="Cost of each place, for the report.")
+value_option = click.option("--value", type=float, help="Value of each hit, for the report.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
 
 
 def inference_options(command: F) -> F:
@@ -170,7 +172,7 @@ def inference_options(command: F) -> F:
         seed_option,
         click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals."),
-        click.option("--no-intervals", is_flag=True, help="Values only: quicker on very large files."),
+        click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
     ):
         command = option(command)
     return command
@@ -179,10 +181,10 @@ def inference_options(command: F) -> F:
 def text_options(command: F) -> F:
     """How a text file is written, where it does not show by itself."""
     for option in (
-        click.option("--encoding", metavar="NAME", help="Of a text file: latin-1, utf-16, …; else found out."),
-        click.option("--decimal", type=click.Choice([".", ","]), help="Sign before the decimals; else found out."),
-        click.option("--quote", metavar="SIGN", help="Of a text file; else the usual one."),
-        click.option("--delimiter", metavar="SIGN", callback=_sign, help="Of a text file; else found out."),
+        click.option("--encoding", metavar="NAME", help="Encoding of a text file, e.g. latin-1 (default: detected)."),
+        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal separator (default: detected)."),
+        click.option("--quote", metavar="SIGN", help="Quote character (default: detected)."),
+        click.option("--delimiter", metavar="SIGN", callback=_sign, help="Column delimiter (default: detected)."),
     ):
         command = option(command)
     return command
@@ -191,7 +193,7 @@ def text_options(command: F) -> F:
 def reading_options(command: F) -> F:
     """How a text file is written, and what to do with rows that lack something."""
     missing = click.option(
-        "--missing", type=click.Choice(["error", "drop"]), help="Rows without label or score: leave out?"
+        "--missing", type=click.Choice(["error", "drop"]), help="What to do with rows without a label or score."
     )
     return missing(text_options(command))
 
@@ -204,8 +206,8 @@ def _sign(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
 def engine_options(command: F) -> F:
     """Where and within which bounds a file is read."""
     for option in (
-        click.option("--temp-directory", metavar="PATH", help="Where DuckDB keeps what exceeds the limit."),
-        click.option("--threads", type=int, help="Threads for DuckDB; all cores if not given."),
+        click.option("--temp-directory", metavar="PATH", help="Where DuckDB stores data beyond the memory limit."),
+        click.option("--threads", type=int, help="Threads for DuckDB (default: all cores)."),
         click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),
         click.option("--master", metavar="URL", help="Spark: local[4], spark://host:7077, yarn, sc://host (Connect)."),
         click.option(

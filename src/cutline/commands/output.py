@@ -86,11 +86,11 @@ def check_writable(path: str | None, option: str, source: str | None = None) -> 
     if there and source is not None and os.path.exists(source) and os.path.samefile(source, path):
         refuse("that is the file that is read")
     if not os.path.isdir(folder):
-        refuse("its folder does not exist", "make it first")
+        refuse("its folder does not exist", "create it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         refuse("its folder cannot be written to")
     if there and not os.access(path, os.W_OK):
-        refuse("that file is there already and cannot be written to")
+        refuse("that file exists and cannot be overwritten")
 
 
 def check_extra(extra: str, *modules: str) -> None:

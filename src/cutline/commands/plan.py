@@ -29,8 +29,8 @@ Examples:
 @options.one_score_option
 @click.option("--cost", type=float, required=True, help="Cost of each case taken.")
 @click.option("--value", type=float, required=True, help="Value of each hit.")
-@click.option("--fixed-cost", type=float, default=0.0, show_default=True, help="Cost of doing it at all.")
-@click.option("--budget", type=float, help="Money there is: limits the number of cases.")
+@click.option("--fixed-cost", type=float, default=0.0, show_default=True, help="Fixed cost, paid once.")
+@click.option("--budget", type=float, help="Total budget; it limits the number of cases.")
 @options.quota_option
 @options.positive_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
@@ -132,12 +132,12 @@ def _rows(made: Plan) -> list[dict[str, str]]:
         lines += [
             ("threshold", format_value(made.cut.threshold)),
             ("hits here", count(made.cut.tp)),
-            ("hits of the next batch", f"{count(low)} … {count(high)}"),
+            ("hits in the next batch", f"{count(low)} … {count(high)}"),
         ]
     lines += [
         ("profit on these data", format_value(p.value)),
         ("interval of the profit", f"{format_value(p.low)} … {format_value(p.high)}"),
-        ("optimism in it", amount(made.optimism, fine)),
+        ("optimism in the profit", amount(made.optimism, fine)),
         ("profit to expect", amount(made.expected_profit, fine)),
         ("largest quota without a loss", f"{made.break_even:,}"),
         ("one more place is worth", amount(made.marginal_value, abs(made.marginal_value) / 10)),

@@ -112,7 +112,7 @@ def load(
         return rows
     say_understood("; ".join(rows.understood))
     if rows.dropped:
-        note(f"note: {rows.dropped:,} of {len(rows) + rows.dropped:,} rows lack something and are left out")
+        note(f"note: {rows.dropped:,} of {len(rows) + rows.dropped:,} rows have missing values and are left out")
     return rows
 
 
@@ -140,7 +140,7 @@ def load_one_score(
 def say_understood(words: str) -> None:
     """What was understood of a file that is not plain, in one line."""
     if words:
-        note(f"understood: {words}")
+        note(f"detected: {words}")
 
 
 def say_if_suspicious(rows: Rows) -> None:
@@ -190,7 +190,7 @@ def complete_rows(
     if gone.all():
         raise rules.all_missing(table.name)
     if gone.any() and not quiet:
-        note(f"note: {gone.sum():,} of {len(gone):,} rows lack something and are left out")
+        note(f"note: {gone.sum():,} of {len(gone):,} rows have missing values and are left out")
     return np.flatnonzero(~gone)
 
 

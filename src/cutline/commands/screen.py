@@ -57,11 +57,16 @@ def _share(ctx: click.Context, param: click.Parameter, value: str | None) -> flo
     required=True,
     callback=_stages,
     metavar="COLUMN[=KEEP]",
-    help="Score of a stage and how many it keeps (200 or 50%); without a size it is chosen.",
+    help="Score of a stage and how many it keeps (200 or 50%); without a size, it is chosen for you.",
 )
 @click.option("--costs", callback=_numbers, metavar="A,B,…", help="Cost of a case at each stage.")
-@click.option("--budget", type=float, help="Choose open sizes within this cost.")
-@click.option("--max-loss", callback=_share, metavar="SHARE", help="Choose open sizes that lose no more positives.")
+@click.option("--budget", type=float, help="Choose missing sizes within this total cost.")
+@click.option(
+    "--max-loss",
+    callback=_share,
+    metavar="SHARE",
+    help="Choose missing sizes that lose at most this share.",
+)
 @options.positive_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=400, show_default=True, help="Bootstrap resamples.")

@@ -32,13 +32,13 @@ Examples:
 @options.file_argument
 @options.one_score_option
 @click.option("--quota", callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
-@click.option("--cut", type=options.PathName(), metavar="PATH", help="Take what a cut file takes (see: cutline cut).")
+@click.option("--cut", type=options.PathName(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
 @click.option(
     "--ties",
     type=click.Choice(["random", "expand", "shrink"]),
     default="random",
     show_default=True,
-    help="A tie across the cut: draw fairly, take all, take none.",
+    help="A tie at the cut: draw at random, take all, take none.",
 )
 @options.seed_option
 @options.reading_options
@@ -67,7 +67,7 @@ def select(
     from .reading import load, one_score, opened, say_if_long
 
     if (quota is None) == (cut is None):  # exactly one
-        raise InputError(None, "give --quota or --cut, one of the two", "")
+        raise InputError(None, "give either --quota or --cut", "")
     known = None if cut is None else read_cut_file(cut)
     output_kind(output)
     check_writable(output, "-o", file)
@@ -182,6 +182,6 @@ def output_kind(output: str | None) -> str:
     if output is None or (not ending and is_stream(output)):
         return "csv"
     if ending not in KINDS or KINDS[ending] == "excel":
-        said = f"{show(ending)} names no format" if ending else "its name has no ending"
+        said = f"{show(ending)} is not a known format" if ending else "its name has no ending"
         raise InputError(None, said, "end it in .csv, .tsv, .parquet or .jsonl", where=f"-o {output}")
     return KINDS[ending]

@@ -24,9 +24,9 @@ Examples:
 @options.scores_option
 @click.option("--rank-by", default="pem", show_default=True, metavar="NAME", help="Measure that orders the models.")
 @click.option(
-    "--vote", type=click.Choice(["score", "rank"]), default="score", show_default=True, help="What is averaged."
+    "--vote", type=click.Choice(["score", "rank"]), default="score", show_default=True, help="What to average."
 )
-@click.option("--folds", type=int, default=5, show_default=True, help="Folds in which the number of models is chosen.")
+@click.option("--folds", type=int, default=5, show_default=True, help="Folds for choosing the number of models.")
 @options.quota_option
 @options.positive_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")

@@ -32,7 +32,7 @@ class Plan(DictResult):
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
     choosing the best cut on the same data (a bootstrap estimate), and ``expected_profit`` what is left without it.
-    ``next_hits`` is to hold the hits of the next batch, cut at the same share; it allows for that optimism too.
+    ``next_hits`` is to hold the hits in the next batch, cut at the same share; it allows for that optimism too.
     ``marginal_value`` is what one more place is worth where the limit binds, on average over the stretch of the list
     where it lies; at most 0 where it does not. ``break_even`` is the largest quota that does not lose money, ``limit``
     the most cases that budget and capacity allow.

@@ -25,36 +25,36 @@ _BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
 GOALS: dict[str, tuple[str, str]] = {
     "known quota": (
         "hit_rate",
-        "with a known number of places the best model has the most hits among them; at one quota hit rate and Qrecall "
-        "always agree",
+        "with a known number of places, the best model is the one with the most hits; at one quota, hit rate and "
+        "Qrecall always agree",
     ),
     "unknown quota": (
         "pem",
-        "when the number of places is not known, PEM weighs all quotas alike; it is 2·AUC − 1, so AUC and Gini say the "
-        "same",
+        "when the number of places is unknown, PEM weights all quotas equally; it is 2·AUC − 1, so AUC and Gini agree "
+        "with it",
     ),
     "no missed positives": (
         "average_qrecall",
-        "average Qrecall looks at the quotas that could hold all positives, and counts those that are left out",
+        "average Qrecall covers the quotas that are large enough for all positives and counts the positives left out",
     ),
     "no wasted places": (
         "average_hit_rate",
-        "average hit rate looks at the places of the positives, and falls most with negatives near the top of the list",
+        "average hit rate drops most when negatives rank near the top of the list",
     ),
     "probabilities needed": (
         "brier_score",
-        "where the probabilities themselves are used, they must be right, not only in order, and the Brier score is a "
-        "strictly proper score",
+        "when the probabilities themselves are used, they must be right, not only well ordered; the Brier score is "
+        "strictly proper",
     ),
     "rare positives": (
         "average_precision",
-        "where positives are rare, accuracy rewards models that find none; average precision looks at the positives' "
-        "places alone (the Matthews correlation does so at one threshold)",
+        "with rare positives, accuracy rewards models that find none; average precision depends on where the positives "
+        "rank (at one threshold, use the Matthews correlation)",
     ),
     "fewest errors": (
         "error_rate",
         "the error rate counts the wrong decisions at the threshold in use; Linear Ranking compares all pairs of cases "
-        "and supports it where scores and decisions go together (Rosset)",
+        "and supports the choice if ranking and decisions agree (Rosset)",
     ),
 }
 
@@ -129,8 +129,8 @@ class Recommendation(KeepsFields):
             return ""
         if self.contradicted:
             return (
-                f" But Linear Ranking prefers {other.best}: scores and decisions do not go together here, so another "
-                "threshold may turn this around; compare the error rates at each model's own best threshold."
+                f" But Linear Ranking prefers {other.best}: ranking and decisions disagree here, so another "
+                "threshold could reverse this; compare the error rates at each model's own best threshold."
             )
         sure = ", and clearly so" if other.sure else ""
         return f" Linear Ranking agrees{sure}."
@@ -165,7 +165,9 @@ def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> R
     else:
         quotas = Quotas.of(f"{between[1]}-{between[2]}", "goal")
         name = f"hit_rate@{quotas}"
-        why = f"with {between[1]} to {between[2]} places, all as likely, the best model has the most hits on average"
+        why = (
+            f"with {between[1]} to {between[2]} places, all equally likely, the best model has the most hits on average"
+        )
     if goal == "known quota" and comparison.quota is None:
         raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
     if best_thresholds and goal != "fewest errors":
@@ -173,7 +175,7 @@ def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> R
     if best_thresholds and not comparison.paired:
         raise InputError("best_thresholds", "needs models on the same rows", "leave it out")
     if not comparison.paired:
-        why += "; each has cases of its own here, so a difference may be that of the cases"
+        why += "; each has its own cases here, so a difference may come from the cases"
     verdict = error_verdict(comparison) if best_thresholds else comparison.verdict(name, goal)
     support = None
     first = next(iter(comparison.evaluations.values()))

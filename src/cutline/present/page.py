@@ -219,9 +219,7 @@ def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bo
     for kind in charts.QUOTA_CHARTS:
         each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
         alternative = (
-            f"At {pluralize(start, 'place')}: {each}."
-            if kind != "profit"
-            else "Value times hits less cost times places."
+            f"At {pluralize(start, 'place')}: {each}." if kind != "profit" else "Value × hits − cost × places."
         )
         identity = f"chart-{kind}"
         made_chart = charts.quota_chart(
@@ -271,7 +269,7 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
     if both:
         for k, ev in enumerate(evaluations[:6]):
             if ev.rows.are_finite:
-                spoken = f"{ev.name}: the less the two overlap, the better the model tells them apart."
+                spoken = f"{ev.name}: the less the two overlap, the better the model separates them."
                 made.append((f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken))
     return [
         {

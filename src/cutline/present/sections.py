@@ -32,7 +32,7 @@ def _swatch(index: int) -> str:
 
 _AT_ROWS = (
     ("hits", "Expected hits", "positives among those who get a place, with interval", True),
-    ("next", "Hits next time", "in a next group like this one, chosen in the same way", False),
+    ("next", "Hits next time", "in the next group like this one, chosen the same way", False),
     ("threshold", "Threshold", "everyone with a higher score gets a place", True),
     ("missed", "Missed positives", "positives without a place: false negatives", False),
     ("wrong", "Places without a hit", "negatives with a place: false positives", False),
@@ -146,7 +146,7 @@ def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -
     return (
         f'<h3>Who leads at which quota</h3><div class="strip" role="img" aria-label="{text(spoken)}">{spans}</div>'
         f'<div class="strip-ends soft"><span>1 place</span><span>{n:,}</span></div>'
-        '<p class="note">Grey: no clear leader. Whoever is ahead there may be so by chance.</p>'
+        '<p class="note">Grey: no clear leader. Any lead there could be chance.</p>'
         '<details><summary>As a table, with how much each leader is ahead</summary><div class="scroll"><table><thead>'
         '<tr><th scope="col">from</th><th scope="col">to</th><th class="text" scope="col">leads</th>'
         f'<th scope="col">more hits than the next</th></tr></thead><tbody>{lines}</tbody></table></div></details>'
@@ -288,7 +288,7 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
     stored = (
         "Figures are exact for every quota."
         if stops == rows
-        else f"Figures are exact for the {stops:,} quotas that the slider knows; other numbers take the nearest."
+        else f"Figures are exact for the {stops:,} quotas on the slider; other numbers use the nearest one."
     )
     lines = [
         f"Expected hits: {level:.0%} score interval for the hit rate, times the places; the cut moves with the "

@@ -25,7 +25,7 @@ FAMILY_TITLES = {
     "quota": "Limited places",
     "other": "Other",
 }
-OWN_CASES = "Each has cases of its own, so a difference may be that of the cases."
+OWN_CASES = "Each has its own cases, so a difference may come from the cases."
 # What a reader decides by: with a number of places, with a threshold, and between models.
 _WITH_QUOTA = ("hit_rate", "qrecall", "quota_lift")
 _WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "matthews_correlation", "accuracy")
@@ -44,7 +44,7 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
         said += f"; {pluralize(facts['dropped'], 'row')} without label or score left out"
     absent = next((kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0), None)
     if absent:
-        said += f"; there is no {absent} case, so no ranking can be judged"
+        said += f"; there are no {absent} cases, so the ranking cannot be evaluated"
     return f"{ev.name}: {said}" if named else said
 
 
@@ -109,8 +109,8 @@ def ties_sentence(ev: Evaluation) -> str:
     if not tied > 0.01:
         return ""
     return (
-        f"{tied:.1%} of the pairs of a positive and a negative have the same score "
-        f"({pluralize(ev.facts['distinct_scores'], 'distinct score')}): each counts half."
+        f"{tied:.1%} of the positive–negative pairs are tied "
+        f"({pluralize(ev.facts['distinct_scores'], 'distinct score')}); each counts one half."
     )
 
 
@@ -273,7 +273,7 @@ def answer(result: Any, quota: int) -> list[str]:
     best, point = ordered[0], ordered[0].at(quota=quota)
     what = (
         f"expect {pluralize(point.tp, 'hit')}{_within(point, first.settings.level)}, {point.lift:.1f} times as many "
-        f"as by a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
+        f"as a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
         f"{'gets' if point.fn == 1 else 'get'} no place"
     )
     if len(ordered) == 1:
@@ -288,7 +288,10 @@ def _apart(result: Any, quota: int) -> list[str]:
     verdict = result.verdict("hit_rate", "known quota")
     mark = ", " if verdict.status == "cannot tell" else "; "
     value = f"{format_value(verdict.value.value)}"
-    return [f"At {quota:,} places {verdict.best} has the highest hit rate, {value}{mark}{verdict.sentence}.", OWN_CASES]
+    return [
+        f"At {quota:,} places, {verdict.best} has the highest hit rate, {value}{mark}{verdict.sentence}.",
+        OWN_CASES,
+    ]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
@@ -306,7 +309,7 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
     best, second = ordered[0], ordered[1]
     gap = best.at(quota=quota).tp - second.at(quota=quota).tp
     if gap < 1e-9:
-        return f"{best.name} and {second.name} are tied: at this quota {second.name} finds just as many."
+        return f"{best.name} and {second.name} are tied: both find the same number at this quota."
     lead = f"It finds {count(gap)} more than {second.name}"
     if result.quota != quota or "hit_rate" not in best:
         return f"{lead}."
