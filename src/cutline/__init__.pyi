@@ -198,6 +198,21 @@ from .decide.screening import (
     screen as screen,
     Screening as Screening,
 )
+from .segment_comparison import (
+    compare_segments as compare_segments,
+    SegmentComparison as SegmentComparison,
+)
+from .segment_results import (
+    SegmentDifferences as SegmentDifferences,
+    Trend as Trend,
+)
+from .segments import (
+    evaluate_segments as evaluate_segments,
+    Segments as Segments,
+)
+from .decide.segment_places import (
+    SharedList as SharedList,
+)
 from .sklearn.crossval import (
     CrossValidatedComparison as CrossValidatedComparison,
     CrossValidation as CrossValidation,

@@ -1,0 +1,432 @@
+"""One list for all segments: who gets how many of its places, and what other rules cost in hits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, listed, show
+from ..estimate import Interval
+from ..inference.proportions import z_of
+from ..inference.resampling import enough_replicates
+from ..inference.selection_ratios import SelectionRates, selection_rates
+from ..ranking import Ranking
+from ..sample import Sample
+from ..table import Table, TabularResult, text_table, to_jsonable
+from ..validate import check_number
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+FOUR_FIFTHS = 0.8
+EQUAL_RATES, EQUAL_RECALL, GIVEN = "equal selection rates", "equal recall", "given places"
+_ROWS_DRAWN = 40_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ListRows:
+    """The rows of one list in memory: what other rules than one cut for all can be worked out from."""
+
+    sample: Sample
+    segment: Codes
+    cluster: Codes | None = None
+    n_resamples: int = 2000
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SharedList(TabularResult):
+    """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
+
+    ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
+    that have at least 2 % of the cases, as the four-fifths rule does. ``four_fifths``: ``below`` where the interval
+    lies below 0.8, ``kept`` where it does not reach below, else ``cannot tell``.
+    """
+
+    segments: tuple[str, ...]
+    cut: Mapping[str, float]
+    threshold: float
+    rates: SelectionRates
+    hits: Floats
+    positives: Floats
+    reference: str | None
+    level: float
+    rows: ListRows | None = field(default=None, repr=False)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment."""
+        cases, places = self.rates.cases, self.rates.places
+        found = []
+        for k, name in enumerate(self.segments):
+            ratio, (low, high) = self._ratios[k]
+            found.append(
+                {
+                    "segment": name,
+                    "cases": _whole(cases[k]),
+                    "places": _whole(places[k]),
+                    "share_of_places": _ratio(places[k], places.sum()),
+                    "selection_rate": _ratio(places[k], cases[k]),
+                    "hits": _whole(self.hits[k]),
+                    "hit_rate": _ratio(self.hits[k], places[k]),
+                    "recall": _ratio(self.hits[k], self.positives[k]),
+                    "fpr": _ratio(places[k] - self.hits[k], cases[k] - self.positives[k]),
+                    "selection_ratio": ratio,
+                    "low": low,
+                    "high": high,
+                    "level": self.level,
+                    "four_fifths": _four_fifths(low, high),
+                }
+            )
+        return found
+
+    @cached_property
+    def _ratios(self) -> list[tuple[float, Interval]]:
+        rates, nothing = self.rates, Interval(math.nan, math.nan)
+        if self.reference is None:
+            return [rates.to_highest(k, self.level) for k in range(len(self.segments))]
+        two = self.segments.index(self.reference)
+        share = rates.rates
+        return [
+            (1.0, nothing) if k == two else (_ratio(share[k], share[two]), rates.ratio(k, two, self.level))
+            for k in range(len(self.segments))
+        ]
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def __iter__(self) -> Any:
+        return iter(self.to_dicts())
+
+    def __getitem__(self, segment: Any) -> dict[str, Any]:
+        rows = self.to_dicts()
+        if isinstance(segment, int) and str(segment) not in self.segments:
+            return rows[segment]
+        if str(segment) not in self.segments:
+            raise InputError(None, f"there is no segment {show(segment)}", f"choose from {listed(self.segments)}")
+        return rows[self.segments.index(str(segment))]
+
+    @property
+    def table(self) -> Table:
+        """The segments as rows."""
+        return Table(self.to_dicts(), self._title())
+
+    @property
+    def four_fifths(self) -> Literal["kept", "below", "cannot tell", ""]:
+        """Whether every segment's rate is at least four fifths of the reference's: the same word as in the rows."""
+        words = {_four_fifths(low, high) for _, (low, high) in self._ratios if low == low}
+        for word in ("below", "cannot tell", "kept"):
+            if word in words:
+                return word
+        return ""
+
+    @property
+    def sentence(self) -> str:
+        """What the four-fifths rule says of this list."""
+        against = "the highest" if self.reference is None else f"that of {self.reference}"
+        told = {word: [] for word in ("below", "cannot tell")}  # type: dict[str, list[str]]
+        for name, (_, (low, high)) in zip(self.segments, self._ratios, strict=True):
+            if low == low and _four_fifths(low, high) in told:
+                told[_four_fifths(low, high)].append(name)
+        if self.four_fifths == "":
+            return "Selection rates cannot be compared here."
+        if self.four_fifths == "kept":
+            return f"Four-fifths rule: every selection rate is at least 0.8 of {against}."
+        said = []
+        if told["below"]:
+            said.append(f"below 0.8 of {against} is the selection rate of {', '.join(told['below'])}")
+        if told["cannot tell"]:
+            said.append(f"on which side of 0.8 it lies cannot be told for {', '.join(told['cannot tell'])}")
+        return f"Four-fifths rule: {'; '.join(said)}."
+
+    def price(self, places: Mapping[Any, float] | None = None) -> Table:
+        """What other rules cost in hits, with as many places: equal selection rates, equal recall, or given places.
+
+        ``price`` are the hits that one list for all with as many places has more, with the interval of a bootstrap of
+        rows or clusters. ``places``: the number of places for each segment.
+        """
+        rows = self._need_rows("the price of another rule")
+        given = None if places is None else self._given(places)
+        lists = Lists.of(rows, len(self.segments))
+        quota = float(self.rates.places.sum())
+        if not 0.0 < quota:
+            raise InputError(None, "nobody gets a place at this cut, so that no other rule can be compared with it")
+        return price_table(lists, rows, quota, given, self.segments, self.level)
+
+    def _given(self, places: Mapping[Any, float]) -> Floats:
+        named = {str(key): value for key, value in places.items()}
+        if set(named) != set(self.segments):
+            gone = [name for name in self.segments if name not in named]
+            strange = [name for name in named if name not in self.segments]
+            said = f"has no number for {listed(gone)}" if gone else f"names {listed(strange)}, which is no segment"
+            raise InputError("places", said, "give each segment a number of places")
+        found = np.array([check_number(named[name], f"places[{name!r}]", 0.0) for name in self.segments])
+        over = np.flatnonzero(found > self.rates.cases * (1.0 + 1e-12))
+        if len(over):
+            k = int(over[0])
+            said = f"gives {show(self.segments[k])} {found[k]:g} places, but it has {self.rates.cases[k]:g} cases"
+            raise InputError("places", said, "give at most as many")
+        if not found.any():
+            raise InputError("places", "gives nobody a place", "give at least one")
+        return found
+
+    def _need_rows(self, what: str) -> ListRows:
+        if self.rows is None:
+            said = f"{what} would need the rows of this table, which was streamed: they were not kept in memory"
+            raise InputError(None, said, "use a sample of the rows")
+        return self.rows
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The cut and the segments."""
+        content = {**self.cut, "score_above": self.threshold, "reference": self.reference, "level": self.level}
+        said = {"four_fifths": self.four_fifths, "text": self.sentence, "segments": self.to_dicts()}
+        return json.dumps(to_jsonable({**content, **said}), indent=indent, ensure_ascii=False)
+
+    def _title(self) -> str:
+        (what, value), *_ = self.cut.items()
+        return f"One list for all segments, {what} {value:g}"
+
+    def __repr__(self) -> str:
+        rows = [{key: v for key, v in row.items() if key != "level"} for row in self.to_dicts()]
+        return text_table(rows, list(rows[0]), f"{self._title()}\n{self.sentence}")
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+def _whole(value: Any) -> float:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _ratio(part: Any, whole: Any) -> float:
+    return float(part) / float(whole) if whole else math.nan
+
+
+def _four_fifths(low: float, high: float) -> str:
+    if low != low or high != high:
+        return ""
+    return "below" if high < FOUR_FIFTHS else "kept" if low >= FOUR_FIFTHS else "cannot tell"
+
+
+def share_list(
+    rows: ListRows,
+    ranking: Ranking,
+    segments: Sequence[str],
+    *,
+    quota: int | None,
+    threshold: float | None,
+    reference: str | None,
+    level: float,
+) -> SharedList:
+    """Cut one list at a quota (in cases) or threshold and count by segment; a tie at the cut is shared pro rata."""
+    sample = rows.sample
+    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    near = None
+    if quota is not None:
+        ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+        at = min(int(np.searchsorted(ends, quota * (1.0 - 1e-12))), len(ends) - 1)
+        edge, here = float(ranking.score[at]), float(ranking.pos[at] + ranking.neg[at])
+        inside = min(max((quota - (float(ends[at]) - here)) / here, 0.0), 1.0)
+        taken = np.where(sample.score > edge, 1.0, np.where(sample.score == edge, inside, 0.0))
+        near = _cases_near(rows, ranking, ends, quota, weight, len(segments))
+        cut, edge = {"quota": float(quota)}, edge
+    else:
+        assert threshold is not None
+        edge, cut = float(threshold), {"threshold": float(threshold)}
+        taken = np.where(sample.score > np.float64(threshold), 1.0, 0.0)
+    rates = selection_rates(taken, weight, rows.segment, len(segments), rows.cluster, near)
+    sums = [
+        np.bincount(rows.segment, weights=weight * each, minlength=len(segments)).astype(np.float64)
+        for each in (taken * sample.positive, sample.positive)
+    ]
+    return SharedList(tuple(segments), cut, edge, rates, sums[0], sums[1], reference, level, rows)
+
+
+def _cases_near(rows: ListRows, ranking: Ranking, ends: Floats, quota: float, weight: Floats, segments: int) -> Floats:
+    """Cases of each segment within three standard deviations of the place of the cut, ties whole."""
+    whole = float(ends[-1])
+    half = max(3.0 * math.sqrt(max(quota * (1.0 - quota / whole), 1.0)), 1.0)
+    half = max(min(half, quota, whole - quota), 1.0)
+    groups = np.searchsorted(ends, [max(quota - half, 0.0), min(quota + half, whole * (1.0 - 1e-12))], side="right")
+    first, last = np.minimum(groups, len(ends) - 1).tolist()
+    score = rows.sample.score
+    close = (score <= ranking.score[first]) & (score >= ranking.score[last])
+    return np.bincount(rows.segment[close], weights=weight[close], minlength=segments).astype(np.float64)
+
+
+# --- other rules ---
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Tie groups of one list and of each segment's own, best first: hits under any rule, for any weights of the rows.
+
+    ``cell`` is the place of each row among the pairs (score, segment), in the order of scores.
+    """
+
+    cell: Codes
+    score_of: Floats
+    segment_of: Codes
+    starts: Codes
+    own: tuple[Codes, ...]
+
+    @classmethod
+    def of(cls, rows: ListRows, segments: int) -> Lists:
+        """Group the rows once; weights come later."""
+        score = rows.sample.score.astype(np.float64)
+        order = np.lexsort((rows.segment, -score))
+        s, g = score[order], rows.segment[order]
+        new = np.concatenate([[True], (s[1:] != s[:-1]) | (g[1:] != g[:-1])])
+        cell = np.empty(len(order), np.intp)
+        cell[order] = np.cumsum(new) - 1
+        score_of, segment_of = s[new], g[new]
+        starts = np.flatnonzero(np.concatenate([[True], score_of[1:] != score_of[:-1]]))
+        own = tuple(np.flatnonzero(segment_of == k) for k in range(segments))
+        return cls(cell, score_of, segment_of, starts, own)
+
+    def weighed(self, positive: NDArray[np.bool_], weight: Floats) -> Weighed:
+        """The lists with weights for their rows."""
+        cells = len(self.score_of)
+        pos = np.bincount(self.cell, weights=weight * positive, minlength=cells)
+        every = np.bincount(self.cell, weights=weight, minlength=cells)
+        whole = tuple(_curve(np.add.reduceat(side, self.starts)) for side in (every, pos))
+        own = [(_curve(every[at]), _curve(pos[at])) for at in self.own]
+        return Weighed((whole[0], whole[1]), own)
+
+
+def _curve(values: Any) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Cases and positives up to each tie group: of the one list, and of each segment."""
+
+    whole: tuple[Floats, Floats]
+    own: list[tuple[Floats, Floats]]
+
+    @property
+    def cases(self) -> Floats:
+        """Cases of each segment."""
+        return np.array([cases[-1] for cases, _ in self.own])
+
+    def hits(self, quota: float) -> float:
+        """Hits of one list for all."""
+        return float(np.interp(quota, *self.whole))
+
+    def hits_by(self, places: Floats) -> Floats:
+        """Hits of each segment with places of its own."""
+        return np.array([np.interp(k, *curve) for k, curve in zip(places, self.own, strict=True)])
+
+    def equal_rates(self, quota: float) -> Floats:
+        """Places in proportion to the cases."""
+        return np.asarray(quota * self.cases / self.cases.sum())
+
+    def equal_recall(self, quota: float) -> Floats:
+        """Places so that every segment finds the same share of its positives; the fewest that do.
+
+        Segments without positives get none, unless places are left when all positives are found: then all share what is
+        left in proportion to the cases that remain.
+        """
+
+        def places(recall: float) -> Floats:
+            return np.array([_fewest(recall * pos[-1], cases, pos) for cases, pos in self.own])
+
+        low, high = 0.0, 1.0
+        all_found = places(1.0)
+        if all_found.sum() <= quota:
+            left = self.cases - all_found
+            return np.asarray(all_found + left * (quota - all_found.sum()) / max(float(left.sum()), 1e-300))
+        for _ in range(60):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if places(middle).sum() <= quota else (low, middle)
+        at, beyond = places(low), places(high)
+        gap = float(beyond.sum() - at.sum())  # a stretch without positives is entered in part
+        return np.asarray(at + (beyond - at) * ((quota - at.sum()) / gap if gap > 0.0 else 0.0))
+
+
+def _fewest(hits: float, cases: Floats, pos: Floats) -> float:
+    """The fewest places that hold so many hits."""
+    if hits <= 0.0:
+        return 0.0
+    at = int(np.searchsorted(pos, hits * (1.0 - 1e-12)))
+    rise = float(pos[at] - pos[at - 1])
+    return float(cases[at - 1] + (cases[at] - cases[at - 1]) * (hits - pos[at - 1]) / rise)
+
+
+def allocate(weighed: Weighed, quota: float, rule: str, share: Floats | None) -> Floats:
+    """Places of each segment under a rule; ``share``: the given places as shares of the segments' cases."""
+    if rule == EQUAL_RATES:
+        return weighed.equal_rates(quota)
+    if rule == EQUAL_RECALL:
+        return weighed.equal_recall(quota)
+    assert share is not None
+    return np.asarray(share * weighed.cases)
+
+
+def price_table(
+    lists: Lists, rows: ListRows, quota: float, given: Floats | None, segments: Sequence[str], level: float
+) -> Table:
+    """Hits under each rule, and what it costs compared with one list for all."""
+    sample = rows.sample
+    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    seen = lists.weighed(sample.positive, weight)
+    rules = [EQUAL_RATES, EQUAL_RECALL, *([] if given is None else [GIVEN])]
+    if not sample.positive.any():
+        rules.remove(EQUAL_RECALL)
+    share = None if given is None else given / seen.cases
+    errors = _price_errors(lists, rows, weight, quota, rules, share)
+    one = seen.hits(quota)
+    of_one = np.array([np.interp(quota, lists_ends, hits) for lists_ends, hits in _shared(lists, sample, weight)])
+    table = [_priced("one list", one, 0.0, None, of_one, segments, level)]
+    for rule in rules:
+        places = allocate(seen, quota, rule, share)
+        hits = float(seen.hits_by(places).sum())
+        table.append(_priced(rule, hits, seen.hits(float(places.sum())) - hits, errors[rule], places, segments, level))
+    return Table(table, f"Hits of {quota:g} places under other rules")
+
+
+def _shared(lists: Lists, sample: Sample, weight: Floats) -> list[tuple[Floats, Floats]]:
+    """For each segment, its places up to each tie group of the one list."""
+    every = np.bincount(lists.cell, weights=weight, minlength=len(lists.score_of))
+    ends = _curve(np.add.reduceat(every, lists.starts))
+    found = []
+    for own in lists.own:
+        mine = np.zeros_like(every)
+        mine[own] = every[own]
+        found.append((ends, _curve(np.add.reduceat(mine, lists.starts))))
+    return found
+
+
+def _priced(
+    rule: str, hits: float, price: float, error: float | None, places: Floats, segments: Sequence[str], level: float
+) -> dict[str, Any]:
+    half = math.nan if error is None else z_of(level) * error
+    ends = {"price": price, "low": price - half, "high": price + half}
+    each = {f"places: {name}": round(float(k), 6) for name, k in zip(segments, places, strict=True)}
+    return {"rule": rule, "places": round(float(places.sum()), 6), "hits": round(hits, 6), **ends, **each}
+
+
+def _price_errors(
+    lists: Lists, rows: ListRows, weight: Floats, quota: float, rules: Sequence[str], share: Floats | None
+) -> dict[str, float]:
+    """Standard error of each price: rows, or clusters, drawn again, and the same rules applied to them."""
+    sample, rng = rows.sample, np.random.default_rng([rows.seed & (2**63 - 1), 13])
+    n = len(sample)
+    units = n if rows.cluster is None else int(rows.cluster.max()) + 1
+    draws = min(enough_replicates(rows.n_resamples, n), max(100, _ROWS_DRAWN // n))
+    whole = float(weight.sum())
+    found: dict[str, list[float]] = {rule: [] for rule in rules}
+    for _ in range(draws):
+        times = np.bincount(rng.integers(0, units, units), minlength=units).astype(np.float64)
+        drawn = weight * (times if rows.cluster is None else times[rows.cluster])
+        again = lists.weighed(sample.positive, drawn)
+        for rule in rules:
+            places = allocate(again, quota * float(drawn.sum()) / whole, rule, share)
+            found[rule].append(again.hits(float(places.sum())) - float(again.hits_by(places).sum()))
+    return {rule: float(np.nanstd(values, ddof=1)) for rule, values in found.items()}

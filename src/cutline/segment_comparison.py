@@ -1,0 +1,209 @@
+"""Several models in each segment of the rows -> a Comparison for each, adjusted for the number of segments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .comparison import Comparison, compare
+from .errors import InputError, listed, show
+from .evaluation import obstacle_of
+from .inference.paired import RowPairs, holm
+from .inference.settings import INTERVAL, Settings
+from .quotas import check_any_quota
+from .segment_results import evidence, note_of
+from .segment_rows import RowPool
+from .segments import Segments, length_of, segments_of
+from .sources.levels import as_levels, label_of
+from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .validate import checked
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
+    """Several models compared in each segment. Reads as a mapping from segment to Comparison.
+
+    ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
+    for the number of segments; ``of_model(name)`` gives one model's :class:`Segments`.
+    """
+
+    comparisons: Mapping[Any, Comparison]
+    overall: Comparison
+    models: Mapping[str, Segments] = field(repr=False)
+    by: tuple[str, ...] = ("segment",)
+
+    def __getitem__(self, segment: Any) -> Comparison:
+        if segment in self.comparisons:
+            return self.comparisons[segment]
+        return self.comparisons[self._first._key(segment)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def _first(self) -> Segments:
+        return next(iter(self.models.values()))
+
+    @property
+    def settings(self) -> Settings:
+        """How intervals are made."""
+        return self.overall.settings
+
+    def of_model(self, name: str) -> Segments:
+        """The segments of one model."""
+        if name not in self.models:
+            raise InputError(None, f"there is no model {show(name)}", f"choose from {listed(self.models)}")
+        return self.models[name]
+
+    def differences(self, measures: Sequence[str] | None = None) -> Table:
+        """Each pair of models in each segment, strongest evidence first; adjusted over pairs and segments (Holm)."""
+        rows = []
+        for key in self._first.chosen(measures):
+            found = [
+                (segment, d)
+                for segment, comparison in self.comparisons.items()
+                for d in comparison._differences.get(key, [])
+            ]
+            adjusted = holm([d.p_value for _, d in found])
+            made = sum(p == p for p in adjusted)
+            for (segment, one), p in zip(found, adjusted, strict=True):
+                d = replace(one, p_adjusted=p, comparisons=made)
+                rows.append((evidence(d), {"segment": label_of(segment), **d, "note": self._note(segment)}))
+        rows.sort(key=lambda pair: pair[0])
+        return Table(
+            [row for _, row in rows], "Differences between models by segment (a − b), strongest evidence first"
+        )
+
+    def _note(self, segment: Any) -> str:
+        return note_of(self._first.evaluations[segment])
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment, model and measure."""
+        return [{"segment": label_of(key), **row} for key, one in self.comparisons.items() for row in one.to_dicts()]
+
+    @property
+    def table(self) -> Table:
+        """One row for each segment and measure, one column for each model."""
+        rows = []
+        for segment, comparison in self.comparisons.items():
+            for key in self._first.chosen():
+                values = {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
+                cases = self._first.evaluations[segment].facts["rows"]
+                rows.append(
+                    {
+                        "segment": label_of(segment),
+                        "cases": cases,
+                        "measure": key,
+                        **values,
+                        "note": self._note(segment),
+                    }
+                )
+        return Table(rows, f"{len(self.models)} models in {pluralize(len(self), 'segment')}")
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The comparison of all rows, that of each segment, and the differences adjusted for the segments."""
+        content = {
+            "by": list(self.by),
+            "small": self._first.small,
+            "overall": json.loads(self.overall.to_json()),
+            "segments": [{"segment": label_of(k), **json.loads(c.to_json())} for k, c in self.comparisons.items()],
+            "differences": self.differences().to_dicts(),
+        }
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+
+    def plot(self, kind: str = "segments", ax: Any = None, **options: Any) -> Any:
+        """Draw the models' values of a ``measure`` by segment with their intervals; gives the Axes."""
+        from .present.plots import plot
+
+        return plot(self, kind, ax=ax, **options)
+
+    def to_html(self, path: Any, **options: Any) -> Any:
+        """Write the report page of all rows, with a section on the segments."""
+        from .present.page import write_page
+
+        return write_page(self, path, **options)
+
+    def __repr__(self) -> str:
+        table = self.table
+        return text_table(table.to_dicts(), table.columns, table.title)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+@checked(interval=INTERVAL, quota=check_any_quota)
+def compare_segments(
+    y_true: Any,
+    scores: Any,
+    segment: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    quota: Any = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    stratify: bool | None = None,
+    clusters: Any = None,
+    margin: float | None = None,
+    progress: bool | None = None,
+) -> SegmentComparison:
+    """Compare models in each segment of the rows; options as for :func:`compare`, ``segment`` as for
+    :func:`evaluate_segments`.
+
+    >>> y, segment = [1, 0, 1, 0, 1, 0, 1, 0], ["a", "a", "a", "a", "b", "b", "b", "b"]
+    >>> scores = {"one": [4, 3, 2, 1, 1, 2, 3, 4], "two": [4, 1, 3, 2, 4, 1, 3, 2]}
+    >>> c = compare_segments(y, scores, segment, measures=["roc_auc"])
+    >>> {key: one.best("roc_auc") for key, one in c.items()}
+    {'a': 'two', 'b': 'two'}
+    """
+    how: dict[str, Any] = {
+        "threshold": threshold,
+        "quota": quota,
+        "measures": measures,
+        "interval": interval,
+        "level": level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "stratify": stratify,
+        "progress": progress,
+    }
+    both: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
+    overall = compare(y_true, scores, margin=margin, **both, **how)
+    first = next(iter(overall.evaluations.values())).sample
+    levels = as_levels(segment, len(first) if first.source_rows is None else length_of(y_true))
+    levels = levels if first.source_rows is None else levels.only(first.source_rows)
+    models: dict[str, Segments] = {}
+    drawn: dict[str, list[dict[str, Floats]]] = {}
+    for name, ev in overall.evaluations.items():
+        specs = list(ev.specs.values())
+        obstacles = {spec: obstacle_of(spec, ev.sample, ev.threshold, measures is None) for spec in specs}
+        settings = (specs, obstacles, overall.settings, ev.threshold, quota, name)
+        pool = RowPool(ev.sample, levels.codes, len(levels.keys), clusters, *settings)
+        drawn[name] = [{} for _ in levels.keys]
+        models[name] = segments_of(pool, levels, drawn[name])
+    comparisons: dict[Any, Comparison] = {}
+    for k, key in enumerate(levels.keys):
+        parts = {name: one.evaluations[key] for name, one in models.items()}
+        pairs = RowPairs.of(parts, paired=True)
+        kept = {name: found[k] for name, found in drawn.items()}
+        one = next(iter(parts.values()))
+        how = {"quota": one.quota, "threshold": overall.threshold, "margin": margin, "pairs": pairs}
+        comparisons[key] = Comparison(parts, overall.specs, one.settings, replicates=kept, **how)
+    return SegmentComparison(comparisons, overall, models, levels.by)

@@ -1,0 +1,272 @@
+"""Segments of the rows (regions, months, groups) -> each evaluated apart, told apart, and on one shared list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .catalogue.compute import default_threshold
+from .catalogue.declare import Spec
+from .decide.segment_places import SharedList
+from .errors import InputError, listed, show
+from .evaluation import Evaluation, choose_specs, obstacle_of
+from .inference.resampling import cluster_codes
+from .inference.settings import INTERVAL, Settings
+from .quotas import Quotas, check_any_quota, quota_sizes
+from .sample import make_sample, resolve_quota
+from .segment_results import SegmentDifferences, Trend, note_of
+from .segment_rows import Pool, RowPool
+from .sources.levels import Levels, as_levels, label_of
+from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .validate import checked
+
+Floats = NDArray[np.float64]
+_SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
+_FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
+
+
+@dataclass(frozen=True, eq=False)
+class Segments(TabularResult, Mapping[Any, Evaluation]):
+    """Each segment of the rows evaluated apart. Reads as a mapping from segment to Evaluation.
+
+    Of several columns a segment is a tuple of values. ``overall`` evaluates all rows as one. ``differences()`` compares
+    each segment with the rest, ``at(quota=…)`` shows one list for all, ``trend(measure)`` follows ordered segments.
+    """
+
+    evaluations: Mapping[Any, Evaluation]
+    by: tuple[str, ...]
+    settings: Settings
+    pool: Pool = field(repr=False)
+    quota: int | float | Quotas | None = None
+    threshold: float | None = None
+
+    def __getitem__(self, segment: Any) -> Evaluation:
+        if segment in self.evaluations:
+            return self.evaluations[segment]
+        return self.evaluations[self._key(segment)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def _key(self, segment: Any) -> Any:
+        """A segment by its value, or by its name in tables."""
+        found = [key for key in self.evaluations if key == segment or label_of(key) == label_of(segment)]
+        if not found:
+            raise InputError(None, f"there is no segment {show(segment)}", f"choose from {listed(self.names)}")
+        return found[0]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The segments as tables name them."""
+        return [ev.name for ev in self.evaluations.values()]
+
+    @cached_property
+    def overall(self) -> Evaluation:
+        """All rows as one."""
+        return self.pool.overall()
+
+    @property
+    def specs(self) -> Mapping[str, Spec]:
+        """The measures."""
+        return next(iter(self.evaluations.values())).specs
+
+    @property
+    def small(self) -> list[str]:
+        """Segments with fewer than ten positives or negatives: they are kept, and their intervals are wide."""
+        return [ev.name for ev in self.evaluations.values() if note_of(ev)]
+
+    def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
+        """Measure strings: those asked for; else those evaluated, or a short list of them where they are many."""
+        if measures is not None:
+            if isinstance(measures, str):
+                raise InputError(
+                    "measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}"
+                )
+            return [self._measure(name) for name in measures]
+        keys = list(self.specs)
+        if len(keys) <= _FEW_MEASURES:
+            return keys
+        by_name = {spec.measure.name: key for key, spec in reversed(list(self.specs.items()))}
+        return [by_name[name] for name in _SHOWN if name in by_name and self._is_known(by_name[name])]
+
+    def _is_known(self, key: str) -> bool:
+        return any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
+
+    def _measure(self, name: str) -> str:
+        return str(next(iter(self.evaluations.values()))[name].name)
+
+    def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
+        """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
+
+        Intervals of differences and ratios come from the two estimates' own (MOVER), which are independent; where a
+        cluster reaches into both, from leaving out its rows in both at once. ``p_adjusted`` is Holm's over the segments
+        for each measure.
+        """
+        keys = self.chosen(measures)
+        at = None if reference is None else list(self.evaluations).index(self._key(reference))
+        return SegmentDifferences.of(self, keys, at)
+
+    @checked
+    def at(
+        self, *, quota: int | float | None = None, threshold: float | None = None, reference: Any = None
+    ) -> SharedList:
+        """One list for all segments, cut at a quota or threshold: places, rates and selection ratios by segment.
+
+        By default at the quota or threshold of the evaluation. ``reference`` is the segment that selection rates are
+        compared with; by default the one with the highest.
+        """
+        if quota is not None and threshold is not None:
+            raise InputError(None, "quota and threshold each set the cut", "give one of them")
+        if quota is None and threshold is None:
+            if isinstance(self.quota, Quotas):
+                raise InputError("quota", "is a range here, but one list has one number of places", "give {quota}")
+            quota, threshold = self.quota, self.threshold if self.quota is None else None
+        if quota is None and threshold is None:
+            raise InputError(None, "no cut is known for one list", "give {quota} or {threshold}")
+        cases = sum(ev.ranking.cases for ev in self.evaluations.values())
+        places = None if quota is None else resolve_quota(quota, cases)
+        name = None if reference is None else self.evaluations[self._key(reference)].name
+        return self.pool.shared_list(self.names, places, threshold, reference=name, level=self.settings.level)
+
+    def trend(self, measure: str = "roc_auc", *, order: Sequence[Any] | None = None) -> Trend:
+        """Whether a measure rises or falls along ordered segments, and from which segment on it has changed.
+
+        ``order`` lists the segments in their order, where that is not the order they have. Segments without a value are
+        left out, and named.
+        """
+        return Trend.of(self, self._measure(measure), order)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment and measure."""
+        return [
+            {"segment": ev.name, **self._parts(key), **row, "note": note_of(ev)}
+            for key, ev in self.evaluations.items()
+            for row in ev.to_dicts()
+        ]
+
+    def _parts(self, key: Any) -> dict[str, Any]:
+        """The values of a segment of several columns, by column."""
+        return {f"by {name}": value for name, value in zip(self.by, key, strict=True)} if len(self.by) > 1 else {}
+
+    @property
+    def table(self) -> Table:
+        """One row for each segment: its cases, and some measures."""
+        return Table([self._row(ev) for ev in self.evaluations.values()], self._headline())
+
+    def _row(self, ev: Evaluation, keys: Sequence[str] | None = None) -> dict[str, Any]:
+        facts = ev.facts
+        row = {"segment": ev.name, "cases": facts["rows"], "positives": facts["positives"]}
+        row["share_positive"] = facts["share_positive"]
+        row |= {key: ev.estimates[key].value for key in (self.chosen() if keys is None else keys)}
+        return {**row, "note": note_of(ev)}
+
+    def _headline(self) -> str:
+        first = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
+        return f"{first}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else first
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The overall evaluation, each segment's, and the differences."""
+        content = {
+            "by": list(self.by),
+            "small": self.small,
+            "overall": json.loads(self.overall.to_json()),
+            "segments": [{"segment": ev.name, **json.loads(ev.to_json())} for ev in self.evaluations.values()],
+            "differences": self.differences().to_dicts() if len(self) > 1 else [],
+        }
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+
+    def plot(self, kind: str = "segments", ax: Any = None, **options: Any) -> Any:
+        """Draw the segments' values of a ``measure`` with their intervals (matplotlib); gives the Axes."""
+        from .present.plots import plot
+
+        return plot(self, kind, ax=ax, **options)
+
+    def to_html(self, path: Any, **options: Any) -> Any:
+        """Write the report page of all rows, with a section on the segments."""
+        from .present.page import write_page
+
+        return write_page(self, path, **options)
+
+    def __repr__(self) -> str:
+        rows = self.table.to_dicts()
+        return text_table(rows, list(rows[0]), self._headline())
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+@checked(interval=INTERVAL, quota=check_any_quota)
+def evaluate_segments(
+    y_true: Any,
+    y_score: Any,
+    segment: Any,
+    *,
+    name: str = "model",
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    quota: Any = None,
+    measures: Sequence[Any] | None = None,
+    interval: str | None = "auto",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    stratify: bool | None = None,
+    clusters: Any = None,
+    progress: bool | None = None,
+) -> Segments:
+    """Evaluate each segment of the rows by itself; options as for :func:`evaluate`.
+
+    ``segment`` is the segment of each row: a column of any values. A frame with several columns, or a mapping from
+    names to columns, crosses them. Each segment has the evaluation that its rows alone would have. A ``quota`` of 200
+    means the best 200 of each segment's own list there (a share is mostly what you want), and of one list for all in
+    ``at()``. Segments with few cases are noted, none is left out; where one class is missing, values are nan with the
+    reason. Rows are put in the order of the segments once.
+
+    >>> y, p = [1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.8, 0.1]
+    >>> seg = evaluate_segments(y, p, ["a", "a", "a", "b", "b", "b"], interval=None)
+    >>> seg["a"]["roc_auc"].value, seg["b"]["roc_auc"].value
+    (0.5, 1.0)
+    >>> [(row["segment"], row["places"]) for row in seg.at(quota=3)]
+    [('a', 2), ('b', 1)]
+    """
+    settings = Settings(interval, level, n_resamples, seed, stratify, progress)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    n = len(sample) if sample.source_rows is None else length_of(y_score)
+    levels = as_levels(segment, n)
+    if sample.source_rows is not None:
+        levels = levels.only(sample.source_rows)
+    specs = choose_specs(measures, threshold=threshold, quota=quota)
+    threshold = default_threshold(threshold, sample)
+    obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
+    cases = float(len(sample)) if sample.weight is None else float(sample.weight.sum())
+    for spec in specs:
+        if spec.quota is not None:
+            quota_sizes(spec.quota, cases)  # refused where not even all rows have so many cases
+    if clusters is not None:
+        cluster_codes(clusters, sample)  # checked before anything is computed
+    pool = RowPool(sample, levels.codes, len(levels.keys), clusters, specs, obstacles, settings, threshold, quota, name)
+    return segments_of(pool, levels)
+
+
+def segments_of(pool: RowPool, levels: Levels, keep: Sequence[dict[str, Floats]] | None = None) -> Segments:
+    """Evaluate every segment of a pool."""
+    names = [label_of(key) for key in levels.keys]
+    found = dict(zip(levels.keys, pool.evaluate(names, keep), strict=True))
+    return Segments(found, levels.by, pool.settings, pool, pool.quota, pool.threshold)
+
+
+def length_of(values: Any) -> int:
+    return len(values) if hasattr(values, "__len__") else len(list(values))

@@ -1,0 +1,192 @@
+"""A column that divides rows into segments -> a number for each row, and the segments in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, different_lengths
+from . import rules
+from .arrays import Codes, as_column
+
+CROSS = " × "
+_TABLE = 4  # whole numbers whose range is at most so many times the rows are numbered without sorting
+
+
+class Levels(NamedTuple):
+    """The segment of each row as a number; the segments in order; the names of the columns that make them.
+
+    A segment is a value of the column, or of several columns crossed a tuple of values.
+    """
+
+    codes: Codes
+    keys: tuple[Any, ...]
+    by: tuple[str, ...]
+
+    def only(self, rows: NDArray[np.intp]) -> Levels:
+        """The segments of some rows."""
+        return renumbered(self.codes[rows], self.keys, self.by)
+
+
+def label_of(key: Any) -> str:
+    """A segment in words.
+
+    >>> label_of("a"), label_of(("a", 2.0))
+    ('a', 'a × 2')
+    """
+    if isinstance(key, tuple):
+        return CROSS.join(map(label_of, key))
+    return str(int(key)) if isinstance(key, float) and key.is_integer() else str(key)
+
+
+def as_levels(segment: Any, n: int, argument: str = "segment") -> Levels:
+    """The segments that a column makes; a frame, or a mapping from names to columns, crosses its columns.
+
+    Ordered categories keep their order, numbers and dates have theirs, and in text numbers count as numbers:
+    ``month 2`` comes before ``month 10``.
+    """
+    columns: Mapping[Any, Any]
+    if isinstance(segment, Mapping):
+        columns = segment
+    elif hasattr(segment, "columns") and hasattr(segment, "__getitem__"):
+        columns = {name: segment[name] for name in segment.columns}
+    else:
+        name = getattr(segment, "name", None)
+        return _one(segment, n, argument, name if isinstance(name, str) else argument)
+    if not columns:
+        raise InputError(argument, "names no column", "pass at least one")
+    parts = [_one(column, n, argument, str(name)) for name, column in columns.items()]
+    return parts[0] if len(parts) == 1 else crossed(parts)
+
+
+def crossed(parts: Sequence[Levels]) -> Levels:
+    """Several columns crossed: the segments that have rows, in the order of the first column, then of the next."""
+    joint = np.zeros(len(parts[0].codes), np.int64)
+    for part in parts:
+        joint = np.unique(joint * len(part.keys) + part.codes, return_inverse=True)[1]
+    firsts = np.unique(joint, return_index=True)[1].tolist()
+    keys = tuple(tuple(part.keys[part.codes[row]] for part in parts) for row in firsts)
+    return Levels(joint.astype(np.intp), keys, tuple(name for part in parts for name in part.by))
+
+
+def renumbered(codes: Codes, keys: Sequence[Any], by: tuple[str, ...]) -> Levels:
+    """Levels without those that no row has."""
+    there = np.flatnonzero(np.bincount(codes, minlength=len(keys)))
+    if len(there) == len(keys):
+        return Levels(codes, tuple(keys), by)
+    place = np.zeros(len(keys), np.intp)
+    place[there] = np.arange(len(there))
+    return Levels(place[codes], tuple(keys[k] for k in there.tolist()), by)
+
+
+def _one(values: Any, n: int, argument: str, name: str) -> Levels:
+    ordered = _categories(values)
+    if ordered is not None:
+        codes, categories = ordered
+        _same_length(len(codes), n, argument)
+        if (codes < 0).any():
+            raise _missing(argument, None, int(np.argmax(codes < 0)))
+        return renumbered(codes, categories, (name,))
+    column = as_column(values, argument)
+    _same_length(len(column), n, argument)
+    kind = column.dtype.kind
+    if kind in "iu" and int(column.max()) - int(column.min()) <= _TABLE * len(column):
+        low = int(column.min())
+        return renumbered((column - low).astype(np.intp), range(low, int(column.max()) + 1), (name,))
+    if kind == "f" and np.isnan(column).any():
+        raise _missing(argument, np.nan, int(np.argmax(np.isnan(column))))
+    if kind == "M" and np.isnat(column).any():
+        raise _missing(argument, None, int(np.argmax(np.isnat(column))))
+    if kind in "biufM":
+        found, codes = np.unique(column, return_inverse=True)
+        return Levels(codes.astype(np.intp), tuple(_plain(found)), (name,))
+    return _of_cells(column.tolist(), argument, name)
+
+
+def _of_cells(cells: list[Any], argument: str, name: str) -> Levels:
+    numbers: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((numbers.setdefault(cell, len(numbers)) for cell in cells), np.intp, len(cells))
+    except TypeError:
+        raise InputError(argument, "holds lists or other collections", "pass one value for each row") from None
+    for cell, first in numbers.items():
+        if cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType"):
+            raise _missing(argument, None, int(np.argmax(codes == first)))
+    known = [_text(cell) for cell in numbers]
+    keys = sorted(dict.fromkeys(known), key=_order(known))
+    place = {key: k for k, key in enumerate(keys)}
+    return Levels(np.array([place[key] for key in known], np.intp)[codes], tuple(keys), (name,))
+
+
+def _order(keys: Sequence[Any]) -> Any:
+    """What segments are sorted by: their values; in text, numbers count as numbers."""
+    if all(isinstance(key, Real) for key in keys):
+        return float
+    kinds = {type(key) for key in keys}
+    if len(kinds) == 1 and not isinstance(keys[0], str):
+        try:
+            sorted(keys)
+        except TypeError:
+            return str
+        return None
+    return natural_key
+
+
+def natural_key(key: Any) -> tuple[Any, ...]:
+    """Text with its numbers as numbers.
+
+    >>> sorted(["month 10", "month 2", "-3", "1.5"], key=natural_key)
+    ['-3', '1.5', 'month 2', 'month 10']
+    """
+    text = str(key)
+    if re.fullmatch(r"\s*[+-]?\d+(\.\d*)?\s*", text):
+        return (0, float(text), ())
+    parts = re.split(r"(\d+)", text)
+    return (1, 0.0, tuple((int(p), "") if p.isdigit() and p.isascii() else (-1, p) for p in parts))
+
+
+def _categories(values: Any) -> tuple[Codes, list[Any]] | None:
+    """Codes and categories of a column that has some, in their order: pandas, polars, Arrow; else None."""
+    if type(values).__name__ == "Categorical" and hasattr(values, "codes"):  # pandas, without a Series around it
+        return np.asarray(values.codes, dtype=np.intp), list(values.categories)
+    kind = str(getattr(values, "dtype", getattr(values, "type", "")))
+    if kind == "category":
+        return values.cat.codes.to_numpy().astype(np.intp), list(values.cat.categories)
+    if kind.startswith(("Categorical", "Enum")):
+        physical = values.to_physical()
+        codes = np.asarray(physical.fill_null(-1) if physical.null_count() == 0 else physical.cast(int).fill_null(-1))
+        keys = values.cat.get_categories().to_list()
+        codes = codes.astype(np.intp)
+        if kind.startswith("Enum"):
+            return codes, keys
+        order = sorted(range(len(keys)), key=lambda k: natural_key(keys[k]))  # in the order of appearance: no order
+        place = np.empty(len(keys) + 1, np.intp)
+        place[order], place[-1] = np.arange(len(keys)), -1
+        return place[codes], [keys[k] for k in order]
+    return None
+
+
+def _plain(values: NDArray[Any]) -> list[Any]:
+    """The values as Python has them; moments as dates where they are days."""
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        return list((days if (days == values).all() else values.astype("datetime64[us]")).tolist())
+    return list(values.tolist())
+
+
+def _text(cell: Any) -> Any:
+    return cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell
+
+
+def _missing(argument: str, value: Any, row: int) -> InputError:
+    return rules.missing(argument, value, row, "give such rows a segment of their own, e.g. 'unknown', or drop them")
+
+
+def _same_length(found: int, n: int, argument: str) -> None:
+    if found != n:
+        raise different_lengths(argument, found, "y_score", n)
