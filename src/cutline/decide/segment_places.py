@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ..errors import InputError, listed, show
 from ..estimate import Interval
 from ..inference.proportions import z_of
-from ..inference.resampling import enough_replicates
 from ..inference.selection_ratios import SelectionRates, selection_rates
 from ..ranking import Ranking
 from ..sample import Sample
@@ -26,7 +25,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 FOUR_FIFTHS = 0.8
 EQUAL_RATES, EQUAL_RECALL, GIVEN = "equal selection rates", "equal recall", "given places"
-_ROWS_DRAWN = 40_000_000
+_DRAWS, _ROWS_DRAWN = 400, 20_000_000  # replicates for a standard error, and rows in all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,7 +418,7 @@ def _price_errors(
     sample, rng = rows.sample, np.random.default_rng([rows.seed & (2**63 - 1), 13])
     n = len(sample)
     units = n if rows.cluster is None else int(rows.cluster.max()) + 1
-    draws = min(enough_replicates(rows.n_resamples, n), max(100, _ROWS_DRAWN // n))
+    draws = min(rows.n_resamples, _DRAWS, max(100, _ROWS_DRAWN // n))
     whole = float(weight.sum())
     found: dict[str, list[float]] = {rule: [] for rule in rules}
     for _ in range(draws):

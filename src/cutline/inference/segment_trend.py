@@ -73,16 +73,16 @@ def first_change(values: Floats, covariance: Floats, sizes: Floats, level: float
 
     The largest difference over all places to split the series, each in its standard errors, against its distribution
     where nothing changes, simulated from the covariance. Where one is found, the segments before it are searched again,
-    until nothing is found: so the first of several changes is found. Excess variance of the segments is allowed for as
-    in :func:`fit_slope`.
+    each time at half the error rate, until nothing is found: so the first of several changes is found. Excess variance
+    of the segments is allowed for as in :func:`fit_slope`.
     """
-    found, end = None, len(values)
+    found, end, allowed = None, len(values), 1.0 - level
     while end >= 2:
         part = slice(0, end)
         made = _largest_change(values[part], covariance[part, part], sizes[part], level, seed)
-        if made is None or not made.p_adjusted < 1.0 - level:
+        if made is None or not made.p_adjusted < allowed:
             return found
-        found, end = made, made.at
+        found, end, allowed = made, made.at, allowed / 2.0
     return found
 
 

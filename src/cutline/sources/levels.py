@@ -151,23 +151,15 @@ def natural_key(key: Any) -> tuple[Any, ...]:
 
 
 def _categories(values: Any) -> tuple[Codes, list[Any]] | None:
-    """Codes and categories of a column that has some, in their order: pandas, polars, Arrow; else None."""
+    """Codes and categories of a column whose categories have an order (pandas, polars); else None."""
     if type(values).__name__ == "Categorical" and hasattr(values, "codes"):  # pandas, without a Series around it
         return np.asarray(values.codes, dtype=np.intp), list(values.categories)
     kind = str(getattr(values, "dtype", getattr(values, "type", "")))
     if kind == "category":
         return values.cat.codes.to_numpy().astype(np.intp), list(values.cat.categories)
-    if kind.startswith(("Categorical", "Enum")):
-        physical = values.to_physical()
-        codes = np.asarray(physical.fill_null(-1) if physical.null_count() == 0 else physical.cast(int).fill_null(-1))
-        keys = values.cat.get_categories().to_list()
-        codes = codes.astype(np.intp)
-        if kind.startswith("Enum"):
-            return codes, keys
-        order = sorted(range(len(keys)), key=lambda k: natural_key(keys[k]))  # in the order of appearance: no order
-        place = np.empty(len(keys) + 1, np.intp)
-        place[order], place[-1] = np.arange(len(keys)), -1
-        return place[codes], [keys[k] for k in order]
+    if kind.startswith("Enum"):
+        physical = values.to_physical().cast(int).fill_null(-1)
+        return np.asarray(physical).astype(np.intp), list(values.dtype.categories)
     return None
 
 

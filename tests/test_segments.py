@@ -1,0 +1,331 @@
+"""Segments: each as if it were alone, against the rest, on one list, and in their order."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import cutline as cl
+from cutline.inference.paired import holm
+from cutline.sources.levels import as_levels
+
+RNG = np.random.default_rng(3)
+N = 600
+Y = RNG.random(N) < 0.3
+P = np.round(1.0 / (1.0 + np.exp(-(RNG.normal(size=N) + 1.3 * Y - 1.0))), 2)  # with ties
+G = RNG.choice(["north", "south", "east"], N, p=[0.6, 0.3, 0.1])
+MEASURES = ["roc_auc", "recall", "hit_rate@10%", "brier_score", "average_precision"]
+FEW: dict[str, Any] = {"measures": MEASURES, "n_resamples": 100}
+
+
+@pytest.fixture(scope="module")
+def seg() -> cl.Segments:
+    return cl.evaluate_segments(Y, P, G, **FEW)
+
+
+def same(one: cl.Evaluation, two: cl.Evaluation) -> None:
+    assert list(one.estimates) == list(two.estimates)
+    for key, e in one.estimates.items():
+        f = two.estimates[key]
+        assert np.array_equal([e.value, e.low, e.high], [f.value, f.low, f.high], equal_nan=True), key
+
+
+def test_a_segment_has_the_evaluation_of_its_rows_alone(seg: cl.Segments) -> None:
+    assert list(seg) == ["east", "north", "south"]
+    for key, ev in seg.items():
+        same(ev, cl.evaluate(Y[key == G], P[key == G], **FEW))
+    same(seg.overall, cl.evaluate(Y, P, **FEW))
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_the_whole_catalogue_by_segment(weights: bool) -> None:
+    w = RNG.integers(0, 4, N).astype(float) if weights else None
+    seg = cl.evaluate_segments(Y, P, G, quota=0.1, interval=None, sample_weight=w)
+    for key, ev in seg.items():
+        own = None if w is None else w[key == G]
+        same(ev, cl.evaluate(Y[key == G], P[key == G], quota=0.1, interval=None, sample_weight=own))
+
+
+@pytest.mark.parametrize("make", [list, pd.Series, lambda v: pl.Series(v.tolist()), lambda v: pd.Categorical(v)])
+def test_any_column_makes_the_same_segments(make: Any, seg: cl.Segments) -> None:
+    again = cl.evaluate_segments(list(Y), pd.Series(P), make(G), measures=["roc_auc"], interval=None)
+    assert {k: ev["roc_auc"].value for k, ev in again.items()} == {k: ev["roc_auc"].value for k, ev in seg.items()}
+
+
+def test_text_labels_and_missing_segments() -> None:
+    label = np.where(Y, "bad", "good")
+    seg = cl.evaluate_segments(label, P, G, pos_label="bad", measures=["recall"], interval=None)
+    assert seg["north"].facts["positives"] == int(Y[G == "north"].sum())
+    with pytest.raises(cl.InputError, match=r"segment: row 1 is missing"):
+        cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], ["a", None, "b"])
+    with pytest.raises(cl.InputError, match=r"segment: row 2 is NaN"):
+        cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], [1.0, 2.0, math.nan])
+    with pytest.raises(cl.InputError, match="segment has 2 rows but y_score has 3"):
+        cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], ["a", "b"])
+
+
+def test_the_order_of_segments() -> None:
+    def keys(values: Any) -> list[Any]:
+        return list(as_levels(values, len(values)).keys)
+
+    assert keys(["month 10", "month 2", "month 1"]) == ["month 1", "month 2", "month 10"]
+    assert keys(["10", "9", "-1"]) == ["-1", "9", "10"]
+    assert keys(np.array([10, 9, -1])) == [-1, 9, 10]
+    assert keys([3.5, 10**12, -1]) == [-1, 3.5, 10**12]
+    assert keys(pd.Series(["lo", "hi", "mid"]).astype(pd.CategoricalDtype(["lo", "mid", "hi"], ordered=True))) == [
+        *("lo", "mid", "hi")
+    ]
+    assert keys(pl.Series(["lo", "hi", "lo"], dtype=pl.Enum(["lo", "mid", "hi"]))) == ["lo", "hi"]
+    assert keys(pl.Series(["b", "a", "b"], dtype=pl.Categorical)) == ["a", "b"]
+    assert [str(d) for d in keys(pd.to_datetime(pd.Series(["2024-02-01", "2024-01-01"])))] == [
+        *("2024-01-01", "2024-02-01")
+    ]
+    assert keys([True, False, True]) == [False, True]
+
+
+def test_several_columns_are_crossed() -> None:
+    kind = np.where(np.arange(N) % 3 == 0, "new", "old")
+    for both in (pd.DataFrame({"region": G, "kind": kind}), {"region": G, "kind": kind}):
+        seg = cl.evaluate_segments(Y, P, both, measures=["roc_auc"], interval=None)
+        assert seg.by == ("region", "kind")
+        assert list(seg)[:2] == [("east", "new"), ("east", "old")]
+        here = (G == "east") & (kind == "old")
+        assert seg["east", "old"].facts["rows"] == int(here.sum())
+        assert seg["east", "old"].name == "east × old"
+        assert seg.to_dicts()[0]["by kind"] == "new"
+
+
+def test_small_segments_are_noted_and_never_dropped() -> None:
+    g = G.copy()
+    g[:2], g[2] = "tiny", "alone"
+    y = Y.copy()
+    y[:2] = True
+    seg = cl.evaluate_segments(y, P, g, quota=5, n_resamples=50)
+    assert set(seg.small) >= {"tiny", "alone"}
+    assert "alone" in seg.table.column("segment")
+    assert seg["tiny"]["roc_auc"].value != seg["tiny"]["roc_auc"].value
+    assert seg["tiny"]["roc_auc"].reason
+    assert seg["tiny"]["hit_rate@5"].reason == "the quota is larger than the segment, which has 2 cases"
+    rows = seg.differences(measures=["roc_auc"]).to_dicts()
+    (tiny,) = [row for row in rows if row["segment"] == "tiny"]
+    assert (tiny["verdict"], rows[-1]["verdict"]) == ("not tested", "not tested")
+    assert "no negatives" in tiny["note"]
+    seg.at().to_dicts()
+
+
+def test_scores_that_are_no_probabilities_are_so_in_every_segment() -> None:
+    seg = cl.evaluate_segments([1, 0, 1, 0], [0.2, 0.1, 3.0, 0.4], ["a", "a", "b", "b"], interval=None)
+    assert seg["a"]["brier_score"].reason == seg["b"]["brier_score"].reason != ""
+    with pytest.raises(cl.InputError, match="no cut is known"):
+        seg.at()
+
+
+def test_differences_are_those_of_the_segment_and_the_rest(seg: cl.Segments) -> None:
+    found = seg.differences()
+    rows = found.to_dicts()
+    assert [d.p_adjusted for d in found] == sorted(d.p_adjusted for d in found)
+    for row in rows:
+        here = row["segment"] == G
+        one, two = (cl.evaluate(Y[side], P[side], **FEW)[row["measure"]] for side in (here, ~here))
+        assert (row["value"], row["other"]) == (one.value, pytest.approx(two.value, abs=1e-12))
+        gap = one.value - two.value
+        assert row["low"] == pytest.approx(gap - math.hypot(one.value - one.low, two.high - two.value))
+        assert row["high"] == pytest.approx(gap + math.hypot(one.high - one.value, two.value - two.low))
+        assert (row["p_value"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
+        assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+    for measure in seg.specs:
+        mine = [row for row in rows if row["measure"] == measure]
+        assert [row["p_adjusted"] for row in mine] == pytest.approx(holm([row["p_value"] for row in mine]))
+
+
+def test_a_reference_segment(seg: cl.Segments) -> None:
+    rows = seg.differences("north", measures=["roc_auc"]).to_dicts()
+    assert {row["segment"] for row in rows} == {"east", "south"}
+    assert {row["other"] for row in rows} == {seg["north"]["roc_auc"].value}
+    with pytest.raises(cl.InputError, match="no segment 'west'"):
+        seg.differences("west")
+    with pytest.raises(cl.InputError, match="grow with the number of cases"):
+        cl.evaluate_segments(Y, P, G, measures=["linear_ranking"]).differences()
+    with pytest.raises(cl.InputError, match="a single segment"):
+        cl.evaluate_segments(Y, P, ["a"] * N, measures=["roc_auc"]).differences()
+
+
+def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> None:
+    rng = np.random.default_rng(0)
+    g = rng.integers(0, 3, 3000)
+    y = rng.random(3000) < 0.3
+    p = rng.normal(size=3000) + np.array([0.2, 1.5, 1.5])[g] * y
+    seg = cl.evaluate_segments(y, p, g, quota=0.1, measures=["roc_auc", "hit_rate"])
+    found = seg.differences()
+    assert found.of_segment(0, "roc_auc").verdict == "lower"
+    words = " ".join(map(str, (seg, found, found.sentence, seg.at(), seg.at().sentence, seg.at().price()))).lower()
+    for word in ("better", "worse", "best", "worst", "leader"):
+        assert word not in words
+
+
+def test_clusters_that_reach_into_several_segments_are_left_out_of_both() -> None:
+    rng = np.random.default_rng(1)
+    cluster = rng.integers(0, 40, N)
+    seg = cl.evaluate_segments(Y, P, G, clusters=cluster, measures=["roc_auc", "recall"], n_resamples=60)
+    assert {d.method for d in seg.differences()} == {"clusters of both, sign flips"}
+    within = {key: k for k, key in enumerate(sorted(set(zip(G.tolist(), cluster.tolist(), strict=True))))}
+    apart = [within[pair] for pair in zip(G.tolist(), cluster.tolist(), strict=True)]
+    seg = cl.evaluate_segments(Y, P, G, clusters=apart, measures=["roc_auc"], n_resamples=60)
+    assert {d.method for d in seg.differences()} == {"MOVER"}
+    pickle.loads(pickle.dumps(seg)).differences()
+
+
+def test_clusters_that_move_both_segments_alike_cancel_in_the_difference() -> None:
+    """Each cluster has a row in both segments with the same outcome: the difference of two equal shares has no spread."""
+    rng = np.random.default_rng(5)
+    y, p = np.tile(rng.random(200) < 0.4, 2), np.tile(rng.random(200), 2)
+    p[200:] = np.clip(p[200:] + rng.normal(0, 0.01, 200), 0, 1)
+    segment, cluster = np.repeat(["a", "b"], 200), np.tile(np.arange(200), 2)
+    joint = cl.evaluate_segments(y, p, segment, clusters=cluster, measures=["roc_auc"], n_resamples=60)
+    plain = cl.evaluate_segments(y, p, segment, measures=["roc_auc"])
+    one, two = (s.differences("b")[0] for s in (joint, plain))
+    assert one.high - one.low < 0.2 * (two.high - two.low)
+
+
+def test_one_list_counts_by_segment_and_shares_ties(seg: cl.Segments) -> None:
+    shared = seg.at(quota=100)
+    edge = np.sort(P)[-100]
+    inside = (100 - (edge < P).sum()) / (edge == P).sum()
+    taken = np.where(edge < P, 1.0, np.where(edge == P, inside, 0.0))
+    for row in shared:
+        here = row["segment"] == G
+        places, hits = taken[here].sum(), (taken * Y)[here].sum()
+        assert (row["cases"], row["places"]) == (here.sum(), pytest.approx(places))
+        assert row["selection_rate"] == pytest.approx(places / here.sum())
+        assert row["hit_rate"] == pytest.approx(hits / places)
+        assert row["recall"] == pytest.approx(hits / (Y & here).sum())
+        assert row["fpr"] == pytest.approx((places - hits) / (~Y & here).sum())
+        assert row["low"] <= row["selection_ratio"] <= row["high"] <= 1.0
+    assert sum(row["places"] for row in shared) == pytest.approx(100)
+    named = seg.at(threshold=0.5, reference="south")
+    rates = {row["segment"]: row["selection_rate"] for row in named}
+    assert named["north"]["selection_ratio"] == pytest.approx(rates["north"] / rates["south"])
+    assert named["north"]["places"] == int((P[G == "north"] > 0.5).sum())
+    with pytest.raises(cl.InputError, match="each set the cut"):
+        seg.at(quota=5, threshold=0.5)
+
+
+def test_weights_count_cases_on_the_list() -> None:
+    w = RNG.integers(1, 4, N)
+    often = np.repeat(np.arange(N), w)
+    options: dict[str, Any] = {"measures": ["roc_auc"], "interval": None}
+    one = cl.evaluate_segments(Y, P, G, sample_weight=w, **options).at(quota=200)
+    two = cl.evaluate_segments(Y[often], P[often], G[often], **options).at(quota=200)
+    for a, b in zip(one, two, strict=True):
+        for key in ("cases", "places", "hits", "selection_rate", "selection_ratio", "recall", "fpr"):
+            assert a[key] == pytest.approx(b[key]), key
+        assert a["low"] < b["low"]  # fewer rows than cases: less is known
+
+
+def test_the_four_fifths_rule() -> None:
+    rng = np.random.default_rng(2)
+    g = np.repeat(["a", "b", "c"], [4000, 4000, 60])
+    p = rng.normal(size=len(g)) + np.where(g == "b", -0.8, 0.0)
+    shared = cl.evaluate_segments(rng.random(len(g)) < 0.2, p, g, interval=None, measures=["roc_auc"]).at(quota=800)
+    assert [row["four_fifths"] for row in shared] == ["kept", "below", "cannot tell"]
+    assert shared.four_fifths == "below"
+    assert "below 0.8 of the highest is the selection rate of b" in shared.sentence
+
+
+def test_the_price_of_other_rules(seg: cl.Segments) -> None:
+    table = seg.at(quota=90).price({"east": 10, "north": 50, "south": 30})
+    one, rates, recall, given = table
+    assert one["hits"] == pytest.approx(seg.overall.at(quota=90).tp)
+    assert [row["places"] for row in table] == pytest.approx([90] * 4)
+    for key in seg:
+        share = seg[key].facts["rows"] / N
+        assert rates[f"places: {key}"] == pytest.approx(90 * share)
+    assert given["hits"] == pytest.approx(
+        sum(seg[key].at(quota=k).tp for key, k in {"east": 10, "north": 50, "south": 30}.items())
+    )
+    for row in table[1:]:
+        assert row["price"] == pytest.approx(one["hits"] - row["hits"])
+        assert row["low"] < row["price"] < row["high"]
+    found = [
+        np.interp(recall[f"places: {key}"], *_curve(key)) / (Y & (key == G)).sum() for key in ("east", "north", "south")
+    ]
+    assert max(found) - min(found) < 1e-6
+    with pytest.raises(cl.InputError, match="no number for 'south'"):
+        seg.at(quota=90).price({"east": 10, "north": 50})
+    with pytest.raises(cl.InputError, match="but it has"):
+        seg.at(quota=90).price({"east": 400, "north": 1, "south": 1})
+
+
+def _curve(key: str) -> tuple[Any, Any]:
+    r = cl.evaluate(Y[key == G], P[key == G], measures=["roc_auc"], interval=None).ranking
+    return np.append(0.0, np.cumsum(r.pos + r.neg)), np.append(0.0, np.cumsum(r.pos))
+
+
+def test_equal_rates_cost_hits_where_segments_differ() -> None:
+    rng = np.random.default_rng(4)
+    g = np.repeat(["a", "b"], 3000)
+    y = rng.random(6000) < np.where(g == "a", 0.4, 0.05)
+    p = np.where(g == "a", 0.5, 0.0) + 0.5 * rng.random(6000) + 0.3 * y
+    table = cl.evaluate_segments(y, p, g, measures=["roc_auc"], interval=None).at(quota=500).price()
+    assert table[1]["low"] > 0
+
+
+def test_a_trend_and_the_first_change() -> None:
+    rng = np.random.default_rng(8)
+    month = np.repeat([f"2024-{m}" for m in range(1, 13)], 400)
+    late = np.repeat(np.arange(12), 400) >= 7
+    y = rng.random(len(month)) < 0.3
+    p = rng.normal(size=len(month)) + np.where(late, 0.4, 1.6) * y
+    seg = cl.evaluate_segments(y, p, month, measures=["roc_auc"])
+    found = seg.trend("roc_auc")
+    assert (found.segments[0], found.segments[-1]) == ("2024-1", "2024-12")
+    assert (found.verdict, found.change) == ("falling", "2024-8")
+    assert found.low < found.slope < found.high < 0
+    assert found.change_p < 0.01
+    back = seg.trend("roc_auc", order=list(seg)[::-1])
+    assert back.slope == pytest.approx(-found.slope)
+    assert back.change == "2024-7"
+    flat = cl.evaluate_segments(y, rng.random(len(y)), month, measures=["roc_auc"]).trend("roc_auc")
+    assert (flat.verdict, flat.change) == ("cannot tell", None)
+    assert "falls by" in found.sentence
+    assert json.loads(found.to_json())["change"] == "2024-8"
+    with pytest.raises(cl.InputError, match="leaves out"):
+        seg.trend("roc_auc", order=["2024-1", "2024-2"])
+    with pytest.raises(cl.InputError, match="three or more"):
+        cl.evaluate_segments(Y, P, Y, measures=["recall"]).trend("recall")
+
+
+def test_results_pickle_copy_and_convert(seg: cl.Segments) -> None:
+    compared = cl.compare_segments(Y, {"a": P, "b": 1 - P}, G, measures=["roc_auc"], n_resamples=50)
+    for result in (seg, seg.differences(), seg.at(quota=50), seg.trend("recall"), compared):
+        assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
+        assert repr(copy.deepcopy(result)) == repr(result)
+        assert len(result.to_pandas()) == len(result.to_dicts()) == len(result.to_polars())
+        json.loads(result.to_json())
+        assert "<table" in result._repr_html_()
+
+
+def test_models_are_compared_in_each_segment() -> None:
+    scores = {"a": P, "b": np.round(P + RNG.normal(0, 0.3, N), 2)}
+    found = cl.compare_segments(Y, scores, G, measures=["roc_auc", "hit_rate@10%"], n_resamples=100)
+    for key, one in found.items():
+        alone = cl.compare(
+            Y[key == G], {m: s[key == G] for m, s in scores.items()}, measures=["roc_auc", "hit_rate@10%"]
+        )
+        for row, other in zip(one.differences, alone.differences, strict=True):
+            assert (row["difference"], row["p_value"]) == (other["difference"], other["p_value"])
+    rows = found.differences().to_dicts()
+    for measure in ("roc_auc", "hit_rate@10%"):
+        mine = [row for row in rows if row["measure"] == measure]
+        assert len(mine) == 3
+        assert [row["p_adjusted"] for row in mine] == pytest.approx(holm([row["p_value"] for row in mine]))
+    assert found.of_model("a")["north"]["roc_auc"].value == found["north"]["a"]["roc_auc"].value
+    same(found.overall["a"], cl.compare(Y, scores, measures=["roc_auc", "hit_rate@10%"], n_resamples=100)["a"])
