@@ -26,6 +26,7 @@ N = 60
 Y = RNG.random(N) < 0.4
 P = np.clip(0.3 * Y + RNG.random(N) * 0.7, 0, 1)
 Q = RNG.random(N)
+PARTS = np.arange(N) % 3
 FEW: dict[str, Any] = {"n_resamples": 20}
 
 
@@ -48,6 +49,10 @@ def streamed() -> cl.Evaluation:
     frame = {"y": Y.astype(int), "p": P}  # noqa: F841  (read by DuckDB)
     connection.execute("CREATE TABLE t AS SELECT unnest(?) AS y, unnest(?) AS p", [Y.astype(int).tolist(), P.tolist()])
     return cl.evaluate_table(connection, query="SELECT * FROM t", label="y", score="p", stream=True, **FEW)
+
+
+def segments() -> cl.Segments:
+    return cl.evaluate_segments(Y, P, PARTS, measures=["roc_auc", "recall"], **FEW)
 
 
 def comparison() -> cl.Comparison:
@@ -76,6 +81,11 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Spec": lambda: cl.parse_measure("qrecall@5%"),
     "Table": lambda: comparison().differences,
     "OperatingPoint": lambda: evaluation().at(quota=10),
+    "Segments": lambda: segments(),
+    "SegmentDifferences": lambda: segments().differences(),
+    "SharedList": lambda: segments().at(quota=10),
+    "Trend": lambda: segments().trend("roc_auc"),
+    "SegmentComparison": lambda: cl.compare_segments(Y, {"p": P, "q": Q}, PARTS, measures=["roc_auc"], **FEW),
     "OneVsRest": lambda: cl.one_vs_rest(RNG.integers(0, 3, N), MATRIX, interval=None),
     "Recommendation": lambda: comparison().recommend("unknown quota"),
     "Plan": lambda: cl.plan(Y, P, cost=1, value=3, **FEW),

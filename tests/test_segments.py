@@ -184,7 +184,7 @@ def test_clusters_that_reach_into_several_segments_are_left_out_of_both() -> Non
 
 
 def test_clusters_that_move_both_segments_alike_cancel_in_the_difference() -> None:
-    """Each cluster has a row in both segments with the same outcome: the difference of two equal shares has no spread."""
+    """Each cluster has a row in both segments with the same outcome, so that the difference has nearly no spread."""
     rng = np.random.default_rng(5)
     y, p = np.tile(rng.random(200) < 0.4, 2), np.tile(rng.random(200), 2)
     p[200:] = np.clip(p[200:] + rng.normal(0, 0.01, 200), 0, 1)

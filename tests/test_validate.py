@@ -73,10 +73,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "bootstrap_oob": {"estimator": Estimator(), "X": X, "y": Y},
     "compare": {"y_true": Y, "scores": {"a": P, "b": P[::-1]}},
     "compare_classes": {"y_true": Y, "models": {"a": TWO, "b": TWO[::-1]}},
+    "compare_segments": {"y_true": Y, "scores": {"a": P, "b": P[::-1]}, "segment": Y},
     "compare_table": {"source": FRAME, "label": "y", "scores": ["p", "q"]},
     "evaluate": {"y_true": Y, "y_score": P},
     "evaluate_classes": {"y_true": Y, "score_matrix": TWO},
     "evaluate_cv": {"estimator": Estimator(), "X": X, "y": Y},
+    "evaluate_segments": {"y_true": Y, "y_score": P, "segment": Y},
     "evaluate_table": {"source": FRAME, "label": "y", "score": "p"},
     "extrapolate": {"scores": np.eye(3), "labels": [0, 1, 2]},
     "extrapolate_open_set": {"scores": np.eye(3), "labels": [0, 1, 2], "strangers": np.eye(3) / 2, "k": 6},
@@ -105,6 +107,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 # "5", "5%" and "20-60" are quotas there
 QUOTA_AS_TEXT = {"compare", "compare_table", "evaluate", "evaluate_table"}
+QUOTA_AS_TEXT |= {"compare_segments", "evaluate_segments"}
 QUOTA_AS_TEXT |= {"hit_rate", "qrecall", "quota_lift", "quota_pearson"}
 FUNCTIONS = {
     name: function for name in cl.__all__ if callable(function := getattr(cl, name)) and not inspect.isclass(function)

@@ -44,6 +44,9 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
             return self.comparisons[segment]
         return self.comparisons[self._first._key(segment)]
 
+    def __contains__(self, segment: object) -> bool:
+        return segment in self.comparisons
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.comparisons)
 

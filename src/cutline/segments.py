@@ -51,6 +51,9 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
             return self.evaluations[segment]
         return self.evaluations[self._key(segment)]
 
+    def __contains__(self, segment: object) -> bool:
+        return segment in self.evaluations
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.evaluations)
 
