@@ -19,10 +19,12 @@ from .decide.dominance import Clear, every_lead, family_hull, leads
 from .decide.recommendation import GOALS, Recommendation, recommend
 from .decide.swaps import SwapSet, swaps
 from .errors import InputError, show
-from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of
+from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, prevalence_facts
 from .inference import leads as lead_tests
 from .inference import paired as tests
 from .inference.evidence import Rows
+from .inference.prevalence import Prevalence, as_prevalence
+from .inference.prevalence_pairs import PrevalencePairs
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
@@ -58,6 +60,16 @@ class Comparison(Models[Evaluation]):
         return self.pairs.paired
 
     @property
+    def prevalence(self) -> Prevalence | None:
+        """The share of positives that this comparison is for; None where it is the sample's own."""
+        return next(iter(self.evaluations.values())).prevalence
+
+    @property
+    def moved(self) -> list[str]:
+        """The measures that depend on the share of positives, where one was given."""
+        return next(iter(self.evaluations.values())).moved
+
+    @property
     def notices(self) -> list[str]:
         """What looks wrong with the scores of these models, each in one sentence with what to try."""
         return notices_of(list(self.evaluations.values()))
@@ -79,7 +91,7 @@ class Comparison(Models[Evaluation]):
             raise InputError("by", f"is {show(by)}", "use 'quota' or 'fpr'")
         self._need_common_rows("dominance")
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
-        if isinstance(self.pairs, tests.RowPairs) and not every:
+        if isinstance(self.pairs, tests.RowPairs | PrevalencePairs) and not every:
             rows = [self.pairs.rows[name] for name in self.evaluations]
             places, grid = rows[0].lead_places(by)
             return leads(rankings, by, places, self._clear_in_rows(rows, by, grid))
@@ -94,7 +106,10 @@ class Comparison(Models[Evaluation]):
         codes = None if rows[0].clusters is None else cluster_codes(rows[0].clusters, rows[0].sample)[0]
         unit, units = lead_tests.units_of(len(rows[0].sample), codes, seed)
         hits = np.array([lead_tests.hits_by(one.ranking, by, grid) for one in rows])
-        influence = [lead_tests.curve_influence(one.sample, one.ranking, by, grid, unit, units) for one in rows]
+        influence = [
+            lead_tests.curve_influence(one.sample, one.ranking, by, grid, unit, units, by_class=one.classes_given)
+            for one in rows
+        ]
         judged = lead_tests.places_to_judge(rows[0].ranking, by, grid)
         apart = lead_tests.clear_by_flips(hits, influence, judged, level, seed) if len(rows) > 1 else {}
         return Clear.of(grid, hits, apart, "sign flips, all places at once")
@@ -160,6 +175,8 @@ class Comparison(Models[Evaluation]):
         places = self.quota if quota is None else quota
         if places is None:
             raise InputError("quota", "is missing", "pass it here or to compare()")
+        if self.prevalence is not None:
+            raise InputError("prevalence", "cannot be used here, because a swap set counts rows", "leave it out")
         if self.evaluations[old]._clusters is not None:
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
         one, two = self.evaluations[old].sample, self.evaluations[new].sample
@@ -226,6 +243,7 @@ class Comparison(Models[Evaluation]):
         """Settings, each model's measures, and the differences."""
         content = {
             **self.settings.to_dict(),
+            **prevalence_facts(self.prevalence),
             "quota": self.quota,
             "threshold": self.threshold,
             "paired": self.paired,
@@ -253,7 +271,8 @@ class Comparison(Models[Evaluation]):
         facts = next(iter(self.evaluations.values())).facts
         rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
         on = rows if self.paired else "each on its own rows"
-        return f"{pluralize(len(self.evaluations), 'model')}, {on}"
+        there = "" if self.prevalence is None else f"; for a prevalence of {self.prevalence}"
+        return f"{pluralize(len(self.evaluations), 'model')}, {on}{there}"
 
     def __repr__(self) -> str:
         return text_table(self.table.to_dicts(), self.table.columns, self._headline())
@@ -264,7 +283,7 @@ class Comparison(Models[Evaluation]):
         return comparison_html(self, self._headline())
 
 
-@checked(interval=INTERVAL, quota=check_any_quota)
+@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
 def compare(
     y_true: Any,
     scores: Any,
@@ -282,6 +301,7 @@ def compare(
     clusters: Any = None,
     paired: bool = True,
     margin: float | None = None,
+    prevalence: Any = None,
     progress: bool | None = None,
 ) -> Comparison:
     """Compare models, given as a mapping from name to scores or as a frame with a column each, on the same cases.
@@ -292,6 +312,7 @@ def compare(
     own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
     numbered here so that all models share them. ``margin`` is the difference that does not matter to you. With
     ``paired=False`` the models have cases of their own: ``y_true`` is then a mapping from name to labels, too.
+    ``prevalence``: the share of positives where the scores will be used, as in :func:`evaluate`.
 
     >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)
     >>> c.best("pem")
@@ -303,7 +324,8 @@ def compare(
         remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
         raise InputError("scores", "names no model", remedy)
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
-    settings = Settings(interval, level, n_resamples, seed, bool(stratify), progress)
+    given = None if prevalence is None else True  # the class sizes are given with the prevalence
+    settings = Settings(interval, level, n_resamples, seed, bool(given if stratify is None else stratify), progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
     if clusters is not None and not paired and not (isinstance(clusters, Mapping) and set(samples) <= set(clusters)):
         said = "does not name the clusters of each model, and with {paired=False} each has its own rows"
@@ -322,12 +344,15 @@ def compare(
             measures=measures,
             settings=own,
             clusters=clusters if paired or clusters is None else clusters[name],
+            prevalence=prevalence,
             keep=drawn[str(name)],
         )
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))
     rows = None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, first.ranking.cases)
-    pairs = tests.RowPairs.of(evaluations, paired=paired)
+    pairs: tests.Pairs = tests.RowPairs.of(evaluations, paired=paired)
+    if prevalence is not None:
+        pairs = PrevalencePairs.of(evaluations, paired=paired)
     return Comparison(evaluations, specs, settings, rows, common_threshold(evaluations), margin, pairs, drawn)
 
 

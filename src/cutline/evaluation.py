@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -22,9 +22,17 @@ from .decide.operating import OperatingPoint, operating_point
 from .decide.selection import lift_rows
 from .decide.thresholds import Cut, find_cut
 from .errors import PYTHON, InputError, Terms, show, verbatim
-from .estimate import Estimate
+from .estimate import Estimate, Interval
 from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
+from .inference.prevalence import (
+    AtPrevalence,
+    Prevalence,
+    as_prevalence,
+    at_prevalence,
+    reweighted_ranking,
+    widened_limits,
+)
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.weights import small_size_note
@@ -52,6 +60,7 @@ class Evaluation(TabularResult):
     dropped: int | None = None
     quotas: Quotas | None = None  # an unknown quota, over which quota measures are averaged
     understood: str = ""
+    at_prevalence: AtPrevalence | None = None  # where the share of positives was given
 
     @property
     def ranking(self) -> Ranking:
@@ -100,6 +109,17 @@ class Evaluation(TabularResult):
         return MappingProxyType({**self.rows.facts, **own})
 
     @property
+    def prevalence(self) -> Prevalence | None:
+        """The share of positives that this evaluation is for; None where it is the sample's own."""
+        return None if self.at_prevalence is None else self.at_prevalence.prevalence
+
+    @property
+    def moved(self) -> list[str]:
+        """The measures that depend on the share of positives, where one was given: the others are the sample's own."""
+        found = self.at_prevalence
+        return [] if found is None else [key for key in self.specs if key in found.moved]
+
+    @property
     def notices(self) -> list[str]:
         """What looks wrong with these scores, each in one sentence with what to try."""
         return notices_of([self])
@@ -119,8 +139,17 @@ class Evaluation(TabularResult):
         precision: float | None = None,
         fpr: float | None = None,
         specificity: float | None = None,
+        prevalence: Any = None,
     ) -> OperatingPoint:
-        """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr."""
+        """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr.
+
+        ``prevalence``: the share of positives where the scores will be used, if it differs from the one that the
+        evaluation is for; as a pair with its standard error, that is in the intervals of the hits, too.
+        """
+        if prevalence is not None:
+            return self._elsewhere(prevalence).at(
+                quota=quota, threshold=threshold, recall=recall, precision=precision, fpr=fpr, specificity=specificity
+            )
         point = operating_point(
             self.ranking,
             quota=quota,
@@ -132,10 +161,41 @@ class Evaluation(TabularResult):
             level=self.settings.level,
             cut_of=self.rows.cut,
         )
-        settled: OperatingPoint = self.rows.settle(
-            point, None if quota is None else resolve_quota(quota, self.ranking.cases)
+        places = None if quota is None else resolve_quota(quota, self.ranking.cases)
+        settled: OperatingPoint = self.rows.settle(point, places)
+        return settled if self.at_prevalence is None else self._with_prevalence_error(settled, places)
+
+    def _elsewhere(self, prevalence: Any) -> Evaluation:
+        """The same rows with another share of positives, for cuts alone."""
+        sampled = self._sampled_rows()
+        share = as_prevalence(prevalence)
+        there = AtPrevalence.of(share, [], sampled, self.settings.level)
+        return replace(self, rows=at_prevalence(sampled, share.value), at_prevalence=there, specs={}, estimates={})
+
+    def _sampled_rows(self) -> Rows:
+        if self.at_prevalence is not None:
+            return self.at_prevalence.sampled
+        if not isinstance(self.rows, Rows) or self.rows.fold is not None:
+            raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
+        return self.rows
+
+    def _with_prevalence_error(self, point: OperatingPoint, quota: int | None) -> OperatingPoint:
+        """A cut with the error of the prevalence in the intervals of its hits."""
+        found = self.at_prevalence
+        if found is None or not found.prevalence.standard_error or not point.taken:
+            return point
+        cut = {"threshold": point.threshold} if quota is None else {"quota": quota}
+        lists = (
+            reweighted_ranking(found.sampled.ranking, share) for share in found.prevalence.limits(self.settings.level)
         )
-        return settled
+        low, high = (operating_point(list_, **cut).tp for list_ in lists)
+        expected, soon = point.expected_hits, point.next_hits
+        wider = [widened_limits(point.tp, limits, (low, high)) for limits in (expected.interval, soon)]
+        return replace(
+            point,
+            expected_hits=replace(expected, low=wider[0].low, high=wider[0].high),
+            next_hits=Interval(max(0.0, float(np.floor(wider[1].low))), float(np.ceil(wider[1].high))),
+        )
 
     @checked
     def cut(
@@ -216,6 +276,7 @@ class Evaluation(TabularResult):
         rows = []
         for key, spec in self.specs.items():
             e, m = self.estimates[key], spec.measure
+            moved = {} if self.at_prevalence is None else {"moved_by_prevalence": key in self.at_prevalence.moved}
             rows.append(
                 {
                     "measure": key,
@@ -231,6 +292,7 @@ class Evaluation(TabularResult):
                     "reason": e.reason,
                     "caution": m.caution if e.low == e.low else "",
                     "undefined_replicates": e.undefined_replicates,
+                    **moved,
                 }
             )
         return rows
@@ -247,6 +309,7 @@ class Evaluation(TabularResult):
             "threshold": self.threshold,
             "quota": self.quota if self.quotas is None else str(self.quotas),
             **self.settings.to_dict(),
+            **prevalence_facts(self.prevalence),
             "data": self.facts,
             "notices": self.notices,
             "measures": self.to_dicts(),
@@ -270,6 +333,8 @@ class Evaluation(TabularResult):
                 row["method"] = e.method
             caution = spec.measure.caution if e.low == e.low else ""
             row["note"] = e.reason or caution or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
+            if self.at_prevalence is not None:
+                row["moves"] = "with the prevalence" if key in self.at_prevalence.moved else ""
             rows.append(row)
         return rows, list(rows[0]) if rows else []
 
@@ -277,6 +342,9 @@ class Evaluation(TabularResult):
         facts = self.facts
         rows = pluralize(facts["rows"], "row")
         said = f"{self.name}: {rows}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+        if self.prevalence is not None:
+            moved = f"{len(self.moved)} of {pluralize(len(self.specs), 'measure')} move with it"
+            said += f"\nfor a prevalence of {self.prevalence}: {moved}"
         return "\n".join([said, *self.notices])
 
     def __repr__(self) -> str:
@@ -335,6 +403,13 @@ def _small_weights(ev: Evaluation) -> str:
     return "" if weight is None else small_size_note(ev.sample.positive, weight)
 
 
+def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:
+    """The prevalence that a result is for, where one was given."""
+    if prevalence is None:
+        return {}
+    return {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
+
+
 def choose_specs(
     measures: Sequence[Any] | None, *, threshold: float | None, quota: int | float | Quotas | None
 ) -> list[Spec]:
@@ -356,7 +431,7 @@ def _every_spec(catalogue: tuple[Measure, ...], threshold: float | None, quota: 
     )
 
 
-@checked(interval=INTERVAL, quota=check_any_quota)
+@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -373,6 +448,7 @@ def evaluate(
     seed: int = 0,
     stratify: bool | None = None,
     clusters: Any = None,
+    prevalence: Any = None,
     progress: bool | None = None,
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
@@ -384,8 +460,11 @@ def evaluate(
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
     name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
     ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
-    the like). ``progress`` reports long runs on standard error; None does so on a terminal. Arrays are kept, not
-    copied: change them only when you no longer need the result.
+    the like). ``prevalence`` is the share of positives where the scores will be used, if the sample's differs, or a
+    pair of it and its standard error: what it moves (precision, lift, hit rate at a quota, Brier score …) is told for
+    that share, with each class resampled by itself. ``ev.moved`` names these measures; the rest (recall, AUC …) is
+    that of the sample. ``progress`` reports long runs on standard error; None does so on a terminal. Arrays are kept,
+    not copied: change them only when you no longer need the result.
 
     >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
     >>> ev["pem"].value
@@ -401,6 +480,7 @@ def evaluate(
         measures=measures,
         settings=settings,
         clusters=clusters,
+        prevalence=prevalence,
     )
 
 
@@ -413,6 +493,7 @@ def evaluate_sample(
     measures: Sequence[Any] | None,
     settings: Settings,
     clusters: Any = None,
+    prevalence: Prevalence | None = None,
     keep: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
@@ -421,9 +502,32 @@ def evaluate_sample(
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     rows = Rows.of(sample, clusters=clusters, paired=keep is not None)
-    return evaluation_of(
-        rows, specs, obstacles, settings, name=name, threshold=threshold, quota=quota, keep=keep, dropped=dropped
-    )
+    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep, "dropped": dropped}
+    if prevalence is None:
+        return evaluation_of(rows, specs, obstacles, settings, **how)
+    return _evaluation_at(prevalence, rows, specs, obstacles, settings, how)
+
+
+def _evaluation_at(
+    prevalence: Prevalence,
+    rows: Rows,
+    specs: Sequence[Spec],
+    obstacles: Mapping[Spec, str],
+    settings: Settings,
+    how: Mapping[str, Any],
+) -> Evaluation:
+    """The evaluation for another share of positives: what it moves on reweighted rows, the rest as it was sampled."""
+    if settings.stratify is False:
+        raise InputError("stratify", "cannot be False with {prevalence}, which gives the class sizes", "leave it out")
+    there = at_prevalence(rows, prevalence.value)
+    known = AtPrevalence.of(prevalence, [s for s in specs if not obstacles[s]], rows, settings.level)
+    stay = [spec for spec in specs if str(spec) not in known.moved]
+    fixed = evaluation_of(rows, stay, obstacles, settings, **how)
+    moved = [spec for spec in specs if str(spec) in known.moved]
+    ev = evaluation_of(there, moved, obstacles, settings, **how)
+    estimates = {**fixed.estimates, **{key: known.widened(e) for key, e in ev.estimates.items()}}
+    in_order = {str(spec): estimates[str(spec)] for spec in specs}
+    return replace(ev, specs={str(s): s for s in specs}, estimates=in_order, at_prevalence=known)
 
 
 def evaluation_of(

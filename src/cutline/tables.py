@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .engines.request import EvaluationRequest
 from .errors import InputError, show
 from .evaluation import Evaluation, evaluate
+from .inference.prevalence import as_prevalence
 from .inference.settings import INTERVAL, Settings
 from .quotas import check_any_quota
 from .sources.doors import open_source, rows_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 
-@checked(interval=INTERVAL, quota=check_any_quota)
+@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
 def evaluate_table(
     source: Any,
     *,
@@ -42,6 +43,7 @@ def evaluate_table(
     n_resamples: int | None = None,
     seed: int = 0,
     stratify: bool | None = None,
+    prevalence: Any = None,
     missing: str = "error",
     delimiter: str | None = None,
     quote: str | None = None,
@@ -71,7 +73,7 @@ def evaluate_table(
     2000 in memory, 200 in a stream). ``stream`` True or False decides it yourself.
 
     ``missing``: ``"error"`` refuses a row without label, score or weight; ``"drop"`` leaves such rows out and reports
-    how many as ``ev.facts["dropped"]``.
+    how many as ``ev.facts["dropped"]``. ``prevalence``, as in :func:`evaluate`, needs the rows in memory.
     """
     _need(label, "label")
     _need(score, "score")
@@ -82,8 +84,9 @@ def evaluate_table(
         found = _found(table, roles, request)
         if isinstance(found, Rows):
             ((model, values),) = found.scores.items()
-            ev = evaluate(found.positive, values, name=model, **_in_memory(found, request))
+            ev = evaluate(found.positive, values, name=model, prevalence=prevalence, **_in_memory(found, request))
             return _with_facts(ev, found)
+        _refuse_in_stream(prevalence)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import evaluate as through_duckdb
 
@@ -93,7 +96,7 @@ def evaluate_table(
         return on_spark(table, roles, request)
 
 
-@checked(interval=INTERVAL, quota=check_any_quota)
+@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
 def compare_table(
     source: Any,
     *,
@@ -114,6 +117,7 @@ def compare_table(
     seed: int = 0,
     stratify: bool | None = None,
     margin: float | None = None,
+    prevalence: Any = None,
     missing: str = "error",
     delimiter: str | None = None,
     quote: str | None = None,
@@ -143,9 +147,11 @@ def compare_table(
         if isinstance(found, Rows):
             from .comparison import compare
 
-            comparison = compare(found.positive, found.scores, margin=margin, **_in_memory(found, request))
+            given = {"margin": margin, "prevalence": prevalence}
+            comparison = compare(found.positive, found.scores, **given, **_in_memory(found, request))
             known = {name: _with_facts(ev, found) for name, ev in comparison.evaluations.items()}
             return replace(comparison, evaluations=known)
+        _refuse_in_stream(prevalence)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import compare as through_duckdb
 
@@ -194,6 +200,12 @@ def _request(
 def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Checked | None:
     """The rows in memory, or what was checked of those that are streamed; None for rows on a cluster."""
     return rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
+
+
+def _refuse_in_stream(prevalence: Any) -> None:
+    if prevalence is not None:
+        said = "needs the rows in memory, and these are streamed"
+        raise InputError("prevalence", said, "load them with {stream=False}, or leave it out")
 
 
 def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:

@@ -128,6 +128,8 @@ def _read(
 
 
 def _refuse_options(asked: Mapping[str, Any]) -> None:
+    if asked.get("prevalence") is not None:
+        raise InputError("prevalence", "is a share of one of two classes, and there are more", "leave it out")
     for name in _NOT_FOR_CLASSES:
         if asked.get(name) is not None:
             raise InputError(name, "cuts the scores of one class", "say which with {pos_label} and {score}")

@@ -34,6 +34,7 @@ Examples:
 @options.quota_option
 @options.threshold_option
 @options.positive_option
+@options.prevalence_option
 @options.weight_option
 @options.measure_option
 @options.all_option

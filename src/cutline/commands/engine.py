@@ -92,6 +92,7 @@ def table_options(engine: Engine, columns: Columns, asked: dict[str, Any]) -> di
         "pos_label": asked["positive"],
         "missing": asked["missing"] or "error",
         "decimal": asked["decimal"],
+        "prevalence": asked["prevalence"],
         "stream": False if engine.name == "memory" else None,
         **library_options(asked),
     }

@@ -46,6 +46,7 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.threshold_option
 @options.cut_options
 @options.positive_option
+@options.prevalence_option
 @options.class_options
 @options.weight_option
 @options.measure_option
@@ -128,6 +129,8 @@ def _promise(asked: dict[str, Any]) -> dict[str, float]:
     others = [name for name in ("quota", "threshold") if asked[name] is not None]
     if len([*given, *others]) > 1 and given:
         raise InputError(None, f"--{' and --'.join([*given, *others])} each set the cut", "give one of them")
+    if "precision" in given and asked["prevalence"] is not None:
+        raise InputError("prevalence", "moves precision, and the cut is found in the file's own", "set a {threshold}")
     return given
 
 
@@ -223,6 +226,7 @@ def settings_of(result: Any, facts: Mapping[str, Any], rows: int, measures: Sequ
     made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
     given = {"threshold": result.threshold, "quota": result.quota, "measures": ", ".join(measures) or None}
     given["margin"] = getattr(result, "margin", None)
+    given["prevalence"] = None if result.prevalence is None else str(result.prevalence)
     said = {key: value for key, value in given.items() if value is not None}
     return settings_line(**facts, rows=rows, **said, **made)
 

@@ -100,6 +100,30 @@ positive_option = click.option("--positive", metavar="VALUE", help="The positive
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
 
+def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+    """Read a prevalence: ``0.002`` or ``0.2%``, also with its standard error, ``0.002±0.0005`` or ``0.002,0.0005``."""
+    from ..errors import InputError
+    from ..inference.prevalence import as_prevalence
+
+    if value is None:
+        return None
+    parts = [part.strip() for part in value.replace("±", ",").replace("+-", ",").split(",")]
+    try:
+        shares = [float(part[:-1]) / 100.0 if part.endswith("%") else float(part) for part in parts]
+    except ValueError:
+        remedy = "write a share (0.002 or 0.2%), or one with its standard error (0.002,0.0005)"
+        raise InputError("prevalence", f"is {show(value)}", remedy) from None
+    return as_prevalence(shares[0] if len(shares) == 1 else shares)
+
+
+prevalence_option = click.option(
+    "--prevalence",
+    callback=read_prevalence,
+    metavar="SHARE[,SE]",
+    help="Share of positives where the scores will be used (0.2%); ,SE: its standard error.",
+)
+
+
 def class_options(command: F) -> F:
     """How a file holds several classes."""
     for option in (

@@ -33,6 +33,7 @@ Examples:
 @click.option("--budget", type=float, help="Total budget; it limits the number of cases.")
 @options.quota_option
 @options.positive_option
+@options.prevalence_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
@@ -71,15 +72,19 @@ def plan(
         made = plan_arrays(labels, values, n_resamples=resamples, **asked)
     facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
     if html is not None:
-        _write_page(made, html, facts, labels, values, resamples)
+        _write_page(made, html, facts, labels, values, resamples, asked["prevalence"])
         note(f"page: {html}")
     save_plot(made, plot)
     given = {key: asked[key] for key in ("cost", "value", "fixed_cost", "budget", "quota") if asked[key]}
+    if asked["prevalence"] is not None:
+        given["prevalence"] = str(asked["prevalence"])
     drawn = {"level": asked["level"], "resamples": resamples, "seed": asked["seed"]}
     _report(made, facts, settings_line(**facts, rows=len(labels), **given, **drawn), resamples).publish(form)
 
 
-def _write_page(made: Plan, path: str, facts: dict[str, Any], labels: Any, values: Any, resamples: int) -> None:
+def _write_page(
+    made: Plan, path: str, facts: dict[str, Any], labels: Any, values: Any, resamples: int, prevalence: Any
+) -> None:
     """The page of the scores, opened at the best cut, with the plan as its answer."""
     from ..evaluation import evaluate
     from ..present.page import write_page
@@ -93,6 +98,7 @@ def _write_page(made: Plan, path: str, facts: dict[str, Any], labels: Any, value
         level=known["level"],
         n_resamples=resamples,
         seed=known["seed"],
+        prevalence=prevalence,
     )
     title = f"Plan for {facts['score']}"
     prices = {"cost": known["cost"], "value": known["value"]}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.evidence import Rows
+from ..inference.prevalence import Prevalence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
 from ..inference.quota_cut import QuotaCut
 from ..inference.resampling import Resampler, enough_replicates
 from ..inference.settings import Settings
@@ -134,7 +135,7 @@ class Plan(DictResult):
 _LARGEST = 1e150  # sums of money; their squares are added up, too
 
 
-@checked
+@checked(prevalence=as_prevalence)
 def plan(
     y_true: Any,
     y_score: Any,
@@ -148,6 +149,7 @@ def plan(
     pos_label: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
+    prevalence: Any = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -158,7 +160,8 @@ def plan(
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 for nobody. ``budget`` limits cost · j +
     fixed_cost, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the expected
     profit when the number of places is not known. With ``sample_weight`` a row stands for so many cases; rows of one of
-    the ``clusters`` belong together.
+    the ``clusters`` belong together. ``prevalence`` is the share of positives where the scores will be used, if the
+    sample's differs, or a pair of it and its standard error, which is then in the interval of the profit.
 
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even
@@ -166,7 +169,8 @@ def plan(
     """
     prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    rows = Rows.of(sample, clusters=clusters)
+    sampled = Rows.of(sample, clusters=clusters)
+    rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
     n = resolve_quota(max(1, int(ranking.cases * (1.0 + 1e-12))), ranking.cases)  # whole cases that can be taken
     for name, price in prices.items():
@@ -181,10 +185,14 @@ def plan(
     allowed = profits[: limit + 1]
     best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
     afloat = np.flatnonzero(profits >= -rounding)
-    resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=False)
+    resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=rows.classes_given)
     n_resamples = enough_replicates(n_resamples, ranking.rows)
     estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, resampler, level, n_resamples)
+    if prevalence is not None:
+        estimate = _with_error_of(prevalence, estimate, best, sampled.ranking, prices, level)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
+    if prevalence is not None:
+        known |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
     return Plan(
         best,
         estimate,
@@ -294,6 +302,21 @@ def _forecast(
     optimism = max(0.0, float(np.mean(drawn[every, chosen] - profits[quotas[chosen]])))
     luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - hits[quotas[chosen]])))
     return Estimate("profit", float(profits[best]), float(low), float(high), level, "percentile"), optimism, luck
+
+
+def _with_error_of(
+    prevalence: Prevalence, profit: Estimate, best: int, ranking: Ranking, prices: dict[str, float], level: float
+) -> Estimate:
+    """The profit with the error of the prevalence in its interval."""
+    if not prevalence.standard_error or not best:
+        return profit
+    taken = np.array([float(best)])
+    ends = [
+        float(_profit(taken, hits_at(reweighted_ranking(ranking, share), taken), prices)[0])
+        for share in prevalence.limits(level)
+    ]
+    low, high = widened_limits(profit.value, profit.interval, (ends[0], ends[1]))
+    return replace(profit, low=low, high=high)
 
 
 def _over(

@@ -33,15 +33,25 @@ def are_enough(ranking: Ranking, sample: Sample) -> bool:
     return ranking.rows >= _ROWS and min(n_pos, ranking.rows - n_pos) >= _OF_EACH_CLASS
 
 
-def by_block(specs: Sequence[Spec], sample: Sample, seed: int) -> dict[Spec, NDArray[np.float64]]:
-    """The measures on each of the blocks, rows dealt out at random; the same rows for the same seed."""
+def by_block(
+    specs: Sequence[Spec], sample: Sample, seed: int, *, by_class: bool = False
+) -> dict[Spec, NDArray[np.float64]]:
+    """The measures on each of the blocks, rows dealt out at random; the same rows for the same seed.
+
+    ``by_class``: each block gets its share of either class.
+    """
     order = np.random.default_rng([seed & (2**63 - 1), 2]).permutation(len(sample))
+    if by_class:
+        sides = (np.array_split(order[sample.positive[order] == side], BLOCKS) for side in (False, True))
+        dealt = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
+    else:
+        dealt = np.array_split(order, BLOCKS)
 
     def values_of(rows: NDArray[np.intp]) -> list[float]:
         values = compute(specs, rank(sample.part(rows))).values
         return [values[spec] for spec in specs]
 
-    table = np.array(in_threads([partial(values_of, rows) for rows in np.array_split(order, BLOCKS)]))
+    table = np.array(in_threads([partial(values_of, rows) for rows in dealt]))
     return {spec: table[:, k] for k, spec in enumerate(specs)}
 
 

@@ -123,6 +123,7 @@ class Rows(KeepsFields):
     """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
+    ``classes_given``: the share of positives is known from elsewhere, and does not vary with the sample.
     """
 
     kept: Sample | None
@@ -130,6 +131,7 @@ class Rows(KeepsFields):
     clusters: Any = None
     fold: NDArray[Any] | None = None
     paired: bool = False
+    classes_given: bool = False
 
     @classmethod
     def of(cls, sample: Sample, **how: Any) -> Rows:
@@ -202,7 +204,9 @@ class Rows(KeepsFields):
     @cached_property
     def set_by_design(self) -> bool:
         weight = self.sample.weight
-        return weight is not None and self.clusters is None and weights_follow_labels(self.sample.positive, weight)
+        if self.classes_given or weight is None or self.clusters is not None:
+            return self.classes_given
+        return weights_follow_labels(self.sample.positive, weight)
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         return compute(specs, self.ranking)
@@ -222,7 +226,9 @@ class Rows(KeepsFields):
         if self.independent or (self.fold is not None and self.clusters is None):
             return self.cuts.at(taken, hits)
         codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
-        return dependent_cut(self.cuts, self.sample, self.ranking, taken, hits, level, codes, recall)
+        return dependent_cut(
+            self.cuts, self.sample, self.ranking, taken, hits, level, codes, recall, self.classes_given
+        )
 
     @cached_property
     def cuts(self) -> Cuts:
@@ -268,7 +274,7 @@ class Rows(KeepsFields):
         return plain and blocks.are_enough(self.ranking, self.sample)
 
     def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
-        return blocks.by_block(specs, self.sample, settings.seed)
+        return blocks.by_block(specs, self.sample, settings.seed, by_class=self.classes_given)
 
     def label(self, method: str) -> str:
         return method if self.fold is None else f"{method}_within_folds"

@@ -57,14 +57,21 @@ def units_of(rows: int, clusters: NDArray[Any] | None, seed: int) -> tuple[NDArr
 
 
 def curve_influence(
-    sample: Sample, ranking: Ranking, axis: str, places: Floats, unit: NDArray[np.int64], units: int
+    sample: Sample,
+    ranking: Ranking,
+    axis: str,
+    places: Floats,
+    unit: NDArray[np.int64],
+    units: int,
+    *,
+    by_class: bool = False,
 ) -> Floats:
     """Influence of each unit on the positives found at each place: one row for each unit, one column for each place.
 
     A row that is taken brings itself and moves the cut: (y − p)·T less its mean, p the hit chance at the cut. At a
     false positive rate only negatives move the cut, and the class sizes are given: y·T − r·(1 − y)·T, r the positives
     for each negative there, less the mean of each class. p and r are read within three standard deviations of the
-    cut's place.
+    cut's place. ``by_class``: the class sizes are given at a quota, too.
     """
     x, _ = _walk(ranking, axis)
     whole, by_quota = float(x[-1]), axis == "quota"
@@ -91,12 +98,14 @@ def curve_influence(
             tied = order[edges[last[place]] : edges[last[place] + 1]]
             taken[positive][:, place] += part[place] * np.bincount(unit[tied], weights=w[tied], minlength=units)
     neg, pos = taken
-    if by_quota:
+    if by_quota and not by_class:
         raw = pos - slope * (pos + neg)
         share = size.sum(axis=0) / size.sum()
         return np.asarray(raw - share[:, None] * raw.sum(axis=0))
     share = size / np.maximum(size.sum(axis=1, keepdims=True), _NOTHING)
-    return np.asarray(pos - share[1][:, None] * pos.sum(axis=0) - slope * (neg - share[0][:, None] * neg.sum(axis=0)))
+    own = 1.0 - slope if by_quota else 1.0
+    of_pos, of_neg = (side - share[k][:, None] * side.sum(axis=0) for k, side in ((1, pos), (0, neg)))
+    return np.asarray(own * of_pos - slope * of_neg)
 
 
 def places_to_judge(ranking: Ranking, axis: str, places: Floats) -> Flags:

@@ -200,7 +200,11 @@ class RowPairs(KeepsFields):
         right = (sample.score > np.float64(threshold_of(pair.spec))) == sample.positive
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
         sign = 1.0 if one.better == "higher" else -1.0
-        each = sign * decision_scale(one, rows.ranking) * weight * (right - np.average(right, weights=weight))
+        mean = np.full(len(sample), np.average(right, weights=weight))
+        if rows.classes_given:
+            for side in (sample.positive, ~sample.positive):
+                mean[side] = np.average(right[side], weights=weight[side])
+        each = sign * decision_scale(one, rows.ranking) * weight * (right - mean)
         unit, units = self._units(rows, pair.settings.seed)
         return sums_by(unit, each / weight.sum(), units)
 
@@ -216,7 +220,7 @@ class RowPairs(KeepsFields):
         cells = Counts(hits, places - hits, ranking.n_pos - hits, ranking.n_neg - places + hits)
         scale = weights * np.ones(len(places)) * (1.0 if one.scale is None else one.scale(cells))
         trials = np.asarray(one.proportion(cells)[1], np.float64)
-        influence = leads.curve_influence(sample, ranking, "quota", places, unit, units)
+        influence = leads.curve_influence(sample, ranking, "quota", places, unit, units, by_class=rows.classes_given)
         return np.asarray(influence @ (scale / np.where(trials > 0.0, trials, np.nan)))
 
     def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:

@@ -294,11 +294,20 @@ def row_qrecall_influence(positive: NDArray[np.bool_], taken: Floats, chance: fl
 
 
 def dependent_cut(
-    cuts: Cuts, sample: Sample, ranking: Ranking, taken: float, hits: float, level: float, clusters: Codes, recall: bool
+    cuts: Cuts,
+    sample: Sample,
+    ranking: Ranking,
+    taken: float,
+    hits: float,
+    level: float,
+    clusters: Codes,
+    recall: bool,
+    by_class: bool = False,
 ) -> QuotaCut:
     """The cut of rows that differ in weight or belong together: its effective size is that of their influences.
 
-    ``recall``: for Qrecall and lift, else for the hit rate.
+    ``recall``: for Qrecall and lift, else for the hit rate. ``by_class``: the share of positives is given, so that
+    influences vary about the mean of each class.
     """
     cut = cuts.at(taken, hits, rows=ranking.rows)
     weight = np.ones(len(sample)) if sample.weight is None else sample.weight
@@ -314,6 +323,9 @@ def dependent_cut(
     else:
         influence = row_quota_influence(sample.positive, above, cut.chance, weight, taken)
         plain = (cut.hit_rate * (1.0 - cut.hit_rate) + (1.0 - cut.share) * (cut.hit_rate - cut.chance) ** 2) / taken
+    if by_class:
+        for side in (sample.positive, ~sample.positive):
+            influence[side] -= weight[side] * (influence[side].sum() / weight[side].sum())
     heaviest = 0.0
     if sample.weight is not None:
         heaviest = heaviest_unseen(sample.positive, above, weight, np.argsort(-score, kind="stable"), taken)

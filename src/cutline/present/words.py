@@ -37,7 +37,10 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     """How many rows and positives, what was left out; and where one class is missing, that nothing can be judged."""
     facts = ev.facts
     said = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
-    if facts["weighted"]:
+    if ev.prevalence is not None:
+        moved = f"{len(ev.moved)} of the {len(ev.specs)} measures move with it"
+        said += f"; told for a prevalence of {ev.prevalence} ({moved})"
+    elif facts["weighted"]:
         pos, cases = ev.ranking.n_pos, ev.ranking.cases
         said += f"; by weight {count(cases)} cases, {count(pos)} positive ({pos / cases:.1%})"
     if facts.get("dropped"):
@@ -223,7 +226,8 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
             row["method"] = e.method
         same = "same as " + ", ".join(disguises[key]) if key in disguises else ""
         caution = one.caution if e.low == e.low else ""
-        row["note"] = e.reason or "; ".join(part for part in (caution, unit_of(ev.specs[key]), same) if part)
+        moves = "moves with the prevalence" if key in ev.moved else ""
+        row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(ev.specs[key]), same) if part)
         rows.append(row)
     return rows
 
