@@ -22,7 +22,7 @@ $(BIN)/python:
 # The stamps make a second run quick: pip runs only when pyproject.toml has changed.
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@echo "Installing cutline and what it needs (once; a minute or two) …"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[page]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

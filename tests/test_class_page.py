@@ -12,8 +12,6 @@ from tests.test_page_browser import COMPLETE, HOSTILE, browser  # noqa: F401
 
 import cutline as cl
 
-pytest.importorskip("altair")
-pytest.importorskip("vl_convert")
 pytestmark = pytest.mark.xdist_group("browser")
 
 

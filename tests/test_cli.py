@@ -101,7 +101,6 @@ def test_one_number_under_many_names_is_one_row(scored: Path) -> None:
 
 
 def test_html_writes_the_page_beside_the_result(scored: Path, tmp_path: Path) -> None:
-    pytest.importorskip("altair")
     page = tmp_path / "report.html"
     result = run("evaluate", scored, "--quota", 9, "--html", page, "--cost", 3, "--value", 7.5, "--no-intervals")
     assert f"page: {page}" in result.stderr

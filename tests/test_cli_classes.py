@@ -131,7 +131,6 @@ def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:
 
 
 def test_page_and_picture(trees: Any, tmp_path: Path) -> None:
-    pytest.importorskip("altair")
     y, p = trees
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p)})
     run("evaluate", path, "--label", "kind", "--html", tmp_path / "t.html", "--plot", tmp_path / "t.svg", *FAST)

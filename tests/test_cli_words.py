@@ -74,7 +74,6 @@ def test_extrapolate_refuses_before_it_reads(tmp_path: Path) -> None:
     ("arguments", "module", "extra"),
     [
         (["extrapolate", "absent.csv", "--plot", "x.png"], "matplotlib", "plot"),
-        (["evaluate", "absent.csv", "--html", "x.html"], "altair", "page"),
         (["experiment", "berrar"], "matplotlib", "experiments"),
         (["experiment", "arbel-rokach"], "sklearn", "experiments"),
     ],

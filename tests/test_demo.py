@@ -42,7 +42,6 @@ def test_the_story_holds() -> None:
 
 
 def test_demo_prints_the_decision_and_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("altair")
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli, ["demo"], catch_exceptions=False)
     assert result.exit_code == 0

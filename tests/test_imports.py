@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "sklearn", "pyspark", "altair", "vl_convert"]
+OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "sklearn", "pyspark"]
 AT_FIRST_USE = ["numba", "duckdb", "scipy.stats", "narwhals", "rich", "click"]
 
 

@@ -22,8 +22,8 @@ _BRACES = {"{{": "{", "}}": "}"}
 def how_to_install(extra: str) -> str:
     """What to type where a library is missing that only an extra brings, from an index and in a checkout.
 
-    >>> how_to_install("page")
-    "pip install 'cutline[page]' (in a checkout: '.[page]')"
+    >>> how_to_install("plot")
+    "pip install 'cutline[plot]' (in a checkout: '.[plot]')"
     """
     return f"pip install 'cutline[{extra}]' (in a checkout: '.[{extra}]')"
 

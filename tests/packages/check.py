@@ -1,7 +1,7 @@
 """Build the packages, install them into empty environments, and use there what each extra adds.
 
     python tests/packages/check.py                 everything: what `make packages` runs
-    python tests/packages/check.py core page       these environments only
+    python tests/packages/check.py core plot       these environments only
     python tests/packages/check.py minimum --all   the whole test suite at the lowest versions allowed
 
 Environments, one after another, each deleted when it is done: ``core`` and every extra of pyproject.toml with the wheel

@@ -1,4 +1,4 @@
-"""What a user does first with cutline, by what is installed: ``python smoke.py core``, ``python smoke.py page`` …
+"""What a user does first with cutline, by what is installed: ``python smoke.py core``, ``python smoke.py plot`` …
 
 Run by check.py in an empty environment, from an empty folder. Imports nothing but cutline and what the extra brings.
 """
@@ -19,7 +19,7 @@ import cutline as cl
 
 Y = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0] * 6
 P = [0.95, 0.8, 0.75, 0.6, 0.5, 0.45, 0.3, 0.25, 0.2, 0.1] * 6
-OPTIONAL = ("matplotlib", "altair", "vl_convert", "sklearn", "pyspark", "pandas", "polars", "pyarrow")
+OPTIONAL = ("matplotlib", "sklearn", "pyspark", "pandas", "polars", "pyarrow")
 
 
 def command(*words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -57,19 +57,17 @@ def core() -> None:
     words = ("evaluate", table(), "--label", "y", "--score", "p", "--resamples", "200")
     told = json.loads(command(*words, "--format", "json").stdout)
     assert any(row["measure"] == "roc_auc" for row in told["measures"]), told
-    assert "cutline[page]" in command(*words, "--html", "report.html", status=2).stderr
+    command(*words, "--html", "report.html")
+    assert "How many places?" in Path("report.html").read_text(encoding="utf-8")
     assert "cutline[plot]" in refused(lambda: ev.plot("roc"))
     assert "source checkout" in command("experiment", "berrar", status=2).stderr
 
 
 def demo() -> None:
-    """The demonstration answers its question, with the page where its libraries are there, else with a hint."""
+    """The demonstration answers its question and writes its page."""
     said = command("demo")
     assert "With 20 places, use network" in said.stdout, said
-    if importlib.util.find_spec("altair"):
-        assert "Who gets the 20 places?" in Path("cutline-demo.html").read_text(encoding="utf-8")
-    else:
-        assert "pip install 'cutline[page]'" in said.stdout + said.stderr, said
+    assert "Who gets the 20 places?" in Path("cutline-demo.html").read_text(encoding="utf-8")
 
 
 def plot() -> None:
@@ -79,13 +77,6 @@ def plot() -> None:
     matplotlib.use("agg")
     cl.evaluate(Y, P, quota=10, interval=None).plot("qrecall").figure.savefig("qrecall.png")
     assert Path("qrecall.png").read_bytes().startswith(b"\x89PNG")
-
-
-def page() -> None:
-    """The report page from Python, and the demonstration with its page."""
-    cl.evaluate(Y, P, quota=10, interval=None).to_html("report.html")
-    assert "<html" in Path("report.html").read_text(encoding="utf-8")
-    demo()
 
 
 def excel() -> None:
@@ -160,7 +151,7 @@ def docs() -> None:
 
 
 JOBS: dict[str, Callable[[], None]] = {
-    job.__name__: job for job in (core, demo, plot, page, excel, sklearn, spark, frames, experiments, docs)
+    job.__name__: job for job in (core, demo, plot, excel, sklearn, spark, frames, experiments, docs)
 }
 
 if __name__ == "__main__":

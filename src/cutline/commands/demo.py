@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import InputError, how_to_install
+from ..errors import InputError
 from .output import say
 
 PLACES = 20
@@ -39,6 +39,7 @@ def demo() -> None:
     current folder.
     """
     from ..comparison import compare
+    from ..present.page import write_page
     from .compare import report
     from .reading import load, opened
 
@@ -49,11 +50,5 @@ def demo() -> None:
     comparison = compare(label, scores, quota=PLACES)
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
     report(comparison, facts).publish("table")
-    try:
-        from ..present.page import write_page
-
-        write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
-    except ImportError:
-        say(f"\nFor the interactive report: {how_to_install('page')}")
-        return
+    write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
     say(f"\nInteractive report with a slider for the number of places: {Path(PAGE).resolve()}")

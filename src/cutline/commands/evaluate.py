@@ -139,8 +139,6 @@ def check_outputs(file: str, asked: Mapping[str, Any]) -> None:
     if asked["html"] is None and (asked["cost"] is not None or asked["value"] is not None):
         raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
     check_writable(asked["html"], "--html", file)
-    if asked["html"] is not None:
-        check_extra("page", "altair", "vl_convert")
     check_plot(asked["plot"], file)
 
 

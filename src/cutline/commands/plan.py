@@ -9,7 +9,7 @@ import click
 
 from ..table import count, format_value
 from . import options
-from .output import Block, Report, check_extra, check_writable, note, settings_line
+from .output import Block, Report, check_writable, note, settings_line
 from .terms import about_file
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ def plan(
     from .reading import load_one_score
 
     check_writable(html, "--html", file)
-    if html is not None:
-        check_extra("page", "altair", "vl_convert")
     check_plot(plot, file)
     table, columns, rows = load_one_score(file, label, score, positive, asked)
     score = columns.scores[0]

@@ -15,8 +15,9 @@ from ..estimate import Estimate, Interval
 from ..ranking import Ranking, row_order
 from ..sample import Sample
 from .differences import DifferenceTest, mover_limits, paired_difference
+from .normal import t_quantile
 from .resampling import Resampler, Units
-from .scales import combined_freedom, jackknife, t_quantile, two_sided_p
+from .scales import combined_freedom, jackknife, two_sided_p
 
 Floats = NDArray[np.float64]
 

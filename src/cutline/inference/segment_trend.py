@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .scales import t_quantile, two_sided_p
+from .normal import t_quantile
+from .scales import two_sided_p
 
 Floats = NDArray[np.float64]
 _SIMULATED = 4999

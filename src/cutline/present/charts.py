@@ -1,35 +1,26 @@
-"""The page's charts as Vega specifications, made with Altair. Data are named here and filled in by the page.
-
-Models go by their numbers: a name from the data never enters a specification, where it could be read as an expression.
-"""
+"""The page's charts as SVG with axes. They are pictures without a script; the page's script moves the cut in them."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
+import math
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .numbers import STEADY, axis_end
+from ..curves import keep_points
+from ..table import Markup, escaped
+from .inline import Frame, Picture, px
+from .numbers import STEADY, axis_end, reliability, score_histogram
 from .palette import colour, dash
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
-HEIGHT = 230
-# What all charts share. Colours of text and grid are the style sheet's, so that they follow light and dark.
-CONFIG = {
-    "background": None,
-    "aria": False,  # each chart is one image with a text alternative; thousands of marks would only be noise
-    "view": {"stroke": None},
-    "axis": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "domain": False, "tickSize": 3},
-    "legend": {"labelFontSize": 11},
-}
+Floats = NDArray[np.float64]
+
 QUOTA_CHARTS = ("gain", "hit_rate", "qrecall", "lift", "profit")
 TITLES = {
     "gain": "Hits found",
@@ -43,233 +34,315 @@ TITLES = {
     "histogram": "Scores of positives and negatives",
     "reliability": "Are the probabilities right?",
 }
-# Ticks as 500, 1k, 2.5M: each by itself, so that 0 is not "0k".
-_SHORT = "datum.value === 0 ? '0' : format(datum.value, abs(datum.value) < 1000 ? ',.3~r' : '.3~s')"
-_FIELDS = {"gain": "hits", "hit_rate": "rate", "qrecall": "qrecall", "lift": "lift", "profit": "profit"}
+PAGE = Frame(400, 232, 42.0, 386.0, 18.0, 196.0)
+GREY, CHANCE, PERFECT = "#8a8a8a", (2, 3), (6, 4)
+POSITIVES, NEGATIVES = "#2f7ec7", "#9a9a9a"
+_INVISIBLE = 0.3  # pixels
 
 
-def _model_scales(alt: Any, models: int) -> tuple[Any, Any]:
-    """Colour and line style by model; the page itself names the models, so no chart repeats a legend."""
-    numbers = [str(i) for i in range(models)]
-    colours = alt.Scale(domain=numbers, range=[colour(i) for i in range(models)])
-    dashes = alt.Scale(domain=numbers, range=[list(dash(i)) or [1, 0] for i in range(models)])
-    return (
-        alt.Color("m:N", scale=colours, legend=None),
-        alt.StrokeDash("m:N", scale=dashes, legend=None),
-    )
+def short(value: float) -> str:
+    """A tick as 500, 1k, 2.5M.
 
-
-def quota_chart(
-    kind: str, models: int, rows: int, positives: int, *, logarithmic: bool, highest: float = 1.0
-) -> dict[str, Any]:
-    """A chart over quotas with a marker at the chosen one; ``highest`` is where the axis of the hit rate ends.
-
-    Reads the data sets ``curve`` (m, q, the field), ``band`` (the same with low and high, of the leading model),
-    ``marker`` (one row a model) and ``cut`` (q), which the page fills.
+    >>> short(0), short(0.25), short(2500), short(-3e6)
+    ('0', '0.25', '2.5k', '−3M')
     """
-    import altair as alt
+    unit, letter = next(((u, s) for u, s in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= u), (1.0, ""))
+    return f"{float(f'{value / unit:.3g}'):g}{letter}".replace("-", "−")
 
-    field = _FIELDS[kind]
-    scale = alt.Scale(type="log", domain=[1, rows], nice=False) if logarithmic else alt.Scale(domain=[0, rows])
-    x = alt.X("q:Q", title="places", scale=scale, axis=alt.Axis(labelExpr=_SHORT, tickCount=5, grid=False))
-    axis = alt.Axis(format="%") if kind in ("hit_rate", "qrecall") else alt.Axis(labelExpr=_SHORT)
-    ends: dict[str, list[float]] = {"hit_rate": [0, highest], "qrecall": [0, 1], "gain": [0, positives]}
-    limits = ends.get(kind)
-    scale_y = alt.Scale(domain=limits) if limits else alt.Scale(zero=True)
-    y = alt.Y(f"{field}:Q", title=None, scale=scale_y, axis=axis)
-    hue, style = _model_scales(alt, models)
-    curve, marker = alt.NamedData(name="curve"), alt.NamedData(name="marker")
-    layers = [
-        alt.Chart(alt.NamedData(name="band"))
-        .mark_area(opacity=0.13, clip=True)
-        .encode(x, alt.Y(f"{field}_low:Q"), alt.Y2(f"{field}_high"), hue),
-        *_references(alt, kind, rows, positives, x, y),
-        alt.Chart(curve).mark_line(strokeWidth=2, clip=True).encode(x, y, hue, style),
-        alt.Chart(alt.NamedData(name="cut")).mark_rule(strokeWidth=1, color="#808080").encode(x),
-        alt.Chart(marker).mark_point(filled=True, size=70, opacity=1).encode(x, y, hue),
+
+def percent(value: float) -> str:
+    """A tick as 20%.
+
+    >>> percent(0.2), percent(0.025)
+    ('20%', '2.5%')
+    """
+    return f"{float(f'{100 * value:.3g}'):g}%"
+
+
+def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers between two ends, 1, 2 or 5 times a power of ten apart.
+
+    >>> nice_ticks(0, 400), nice_ticks(0, 0.034)
+    ([0.0, 100.0, 200.0, 300.0, 400.0], [0.0, 0.01, 0.02, 0.03])
+    """
+    if not low < high:
+        return [low]
+    rough = (high - low) / most
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(k * unit for k in (1, 2, 5, 10) if k * unit >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+@dataclass
+class Chart(Picture):
+    """A picture with axes. Marks beyond its ends are cut off, except points.
+
+    ``linked``: the ends of the axes as attributes for the script, and a second x axis for it to change to.
+    """
+
+    frame: Frame = PAGE
+    y_name: str = ""
+    x_percent: bool = False
+    y_percent: bool = False
+    x_labels: Sequence[tuple[float, str]] | None = None
+    linked: str = ""
+
+    def across(self, x: float) -> float:
+        """Where a value stands, in pixels from the left; beyond the ends, outside."""
+        low, high = (math.log(end) for end in self.x) if self.log else self.x
+        at = math.log(max(x, 1e-300)) if self.log else x
+        share = (at - low) / (high - low) if high > low else 0.5
+        return self.frame.left + (self.frame.right - self.frame.left) * min(3.0, max(-2.0, share))
+
+    def up(self, y: float) -> float:
+        """Where a value stands, in pixels from the top; beyond the ends, outside."""
+        share = (y - self.y[0]) / (self.y[1] - self.y[0]) if self.y[1] > self.y[0] else 0.5
+        return self.frame.bottom - (self.frame.bottom - self.frame.top) * min(3.0, max(-2.0, share))
+
+    def _points(self, x: Any, y: Any) -> str:
+        """Places of the points, there and back, without those that a line between their neighbours passes anyway."""
+        both = np.array([[self.across(a), self.up(b)] for a, b in zip(x, y, strict=True) if a == a and b == b])
+        if len(both) > 50:
+            turn = int(np.argmax(both[:, 0])) + 1
+            both = np.concatenate([_thinned(both[:turn]), _thinned(both[turn:][::-1])[::-1]])
+        return " ".join(f"{px(x)},{px(y)}" for x, y in both.tolist())
+
+    def bar(self, x: float, width: float, height: float, paint: str, opacity: float = 1.0) -> None:
+        """One bar that stands on 0."""
+        left, top = self.across(x), self.up(max(height, 0.0))
+        size = f'width="{px(self.across(x + width) - left)}" height="{px(abs(self.up(height) - self.up(0.0)))}"'
+        self.marks.append(f'<rect x="{px(left)}" y="{px(top)}" {size} fill="{paint}" fill-opacity="{opacity:g}"/>')
+
+    def whisker(self, x: float, low: float, high: float, paint: str) -> None:
+        """An interval around a point."""
+        at = px(self.across(x))
+        place = f'x1="{at}" x2="{at}" y1="{px(self.up(low))}" y2="{px(self.up(high))}"'
+        self.marks.append(f'<line {place} stroke="{paint}" stroke-width="1.2" stroke-opacity=".7"/>')
+
+    def legend(self, named: Sequence[tuple[str, str]]) -> None:
+        """Names with their colours, at the top right."""
+        at = self.frame.right
+        for name, paint in reversed(named):
+            self.marks.append(f'<text x="{px(at)}" y="11" text-anchor="end">{escaped(name)}</text>')
+            at -= 5.4 * len(name) + 15
+            self.marks.append(f'<rect x="{px(at)}" y="3" width="9" height="9" fill="{paint}" fill-opacity=".7"/>')
+            at -= 10
+
+    def svg(self) -> Markup:
+        """The chart as markup; what it says stands beside it, so it is hidden from screen readers."""
+        width, height, left, right, top, bottom = self.frame
+        whole = ("<circle", "<text", "<rect")  # not cut off at the ends of the scales
+        inside = [mark for mark in self.marks if not mark.startswith(whole)]
+        above = [mark for mark in self.marks if mark.startswith(whole)]
+        names = f'<text x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle">{escaped(self.x_name)}</text>'
+        if self.y_name:
+            names += f'<text x="{left:g}" y="11">{escaped(self.y_name)}</text>'
+        ends, box = " ".join(f"{end:.12g}" for end in self.y), f"{left:g} {top:g} {right - left:g} {bottom - top:g}"
+        known = f' {self.linked} data-y="{ends}" data-box="{box}"' if self.linked else ""
+        place = f"{left - 1:g} {top - 1:g} {right - left + 2:g} {bottom - top + 2:g}"  # whole lines at the ends
+        x, y, wide, high = place.split()
+        return Markup(
+            f'<svg viewBox="0 0 {width} {height}" aria-hidden="true" font-size="10.5"{known}>'
+            f"{self._y_axis()}{self._x_axes()}{names}"
+            f'<svg x="{x}" y="{y}" width="{wide}" height="{high}" viewBox="{place}">{"".join(inside)}</svg>'
+            f"{''.join(above)}</svg>"
+        )
+
+    def _y_axis(self) -> str:
+        left, right = self.frame.left, self.frame.right
+        show = percent if self.y_percent else short
+        parts = ""
+        for value in nice_ticks(*self.y):
+            at = px(self.up(value))
+            label = f'<text x="{left - 5:g}" y="{at}" dy=".35em" text-anchor="end">{show(value)}</text>'
+            parts += f'<path class="grid" d="M{left:g} {at}H{right:g}"/>{label}'
+        return f'<g class="y-axis">{parts}</g>'
+
+    def _x_axes(self) -> str:
+        """The axis; for a script that changes between them, the linear and the logarithmic one."""
+        if not self.linked:
+            return self._x_axis()
+        drawn, kept = "", (self.log, self.x)
+        for log in (False, True):
+            self.log, self.x = log, (1.0 if log else 0.0, kept[1][1])
+            hidden = "" if log == kept[0] else " hidden"
+            drawn += f'<g data-axis="{"log" if log else "linear"}"{hidden}>{self._x_axis()}</g>'
+        self.log, self.x = kept
+        return drawn
+
+    def _x_axis(self) -> str:
+        low, high = self.x
+        show = percent if self.x_percent else short
+        if self.x_labels is not None:
+            ticks = list(self.x_labels)
+        elif self.log:
+            ticks = [(10.0**k, short(10.0**k)) for k in range(math.ceil(math.log10(low)), int(math.log10(high)) + 1)]
+        else:
+            ticks = [(value, show(value)) for value in nice_ticks(low, high)]
+        bottom = self.frame.bottom
+        return "".join(
+            f'<path class="tick" d="M{px(self.across(x))} {bottom:g}v4"/>'
+            f'<text x="{px(self.across(x))}" y="{bottom + 15:g}" text-anchor="middle">{escaped(label)}</text>'
+            for x, label in ticks
+        )
+
+
+def _thinned(places: Floats) -> Floats:
+    x, y = places.T
+    return places[keep_points(x, y, _INVISIBLE)] if len(x) and (np.diff(x) > 0).all() else places
+
+
+@dataclass(frozen=True)
+class QuotaLines:
+    """What the charts over quotas show of the models: ``models`` are the explorer's data, ``start`` a stop's number."""
+
+    models: Sequence[Mapping[str, Any]]
+    stops: NDArray[np.int64]
+    start: int
+    rows: int
+    positives: int
+    logarithmic: bool
+    highest: float
+    cost: float | None = None
+    value: float | None = None
+
+    @property
+    def priced(self) -> bool:
+        """Whether there is a profit to draw."""
+        return self.cost is not None and self.value is not None
+
+    def values(self, kind: str, hits: Any, at: Any) -> Floats:
+        """What a chart shows of so many hits at these stops."""
+        found, places = np.asarray(hits, dtype=float), self.stops[at].astype(float)
+        if kind == "profit":
+            cost, value = (self.cost, self.value) if self.priced else (0.0, 0.0)
+            return np.asarray(found * value - places * cost)
+        of = {"gain": 1.0, "hit_rate": places, "qrecall": self.positives, "lift": places * self.positives / self.rows}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(found / np.asarray(of[kind]))
+
+    def band(self, kind: str, model: Mapping[str, Any], at: Any) -> tuple[Floats, Floats]:
+        """The interval of a model at these stops. Qrecall and lift have their own: the positives vary, too."""
+        if kind in ("qrecall", "lift"):
+            low, high = (np.array(ends, dtype=float)[at] for ends in model["found"])
+            per = 1.0 if kind == "qrecall" else self.rows / self.stops[at]
+            return low * per, high * per
+        low, high = (self.values(kind, np.array(ends, dtype=float)[at], at) for ends in model["expected"])
+        return low, high
+
+    def references(self, kind: str) -> dict[str, tuple[Floats, Floats]]:
+        """What chance gives, and what a perfect list would give."""
+        q = reference_places(self.rows, self.positives)
+        share, best = self.positives / self.rows, np.minimum(q, self.positives)
+        chance = {"gain": q * share, "qrecall": q / self.rows, "hit_rate": q * 0 + share, "lift": q * 0 + 1.0}
+        perfect = {"gain": best, "qrecall": best / max(self.positives, 1), "hit_rate": best / q}
+        lines = {"chance": {**chance, "profit": q * 0.0}, "perfect": perfect}
+        return {name: (q, of[kind]) for name, of in lines.items() if kind in of}
+
+
+def reference_places(rows: int, positives: int) -> Floats:
+    """Enough places for lines that are straight on one axis only."""
+    return np.unique(np.concatenate([[1.0, max(positives, 1), rows], np.geomspace(1, rows, 60).round()]))
+
+
+def quota_chart(kind: str, lines: QuotaLines) -> Markup:
+    """A chart over quotas, the cut marked. The script finds its marks by their ``data-`` attributes."""
+    drawn = [np.array(model["drawn"]) for model in lines.models]
+    curves = [
+        lines.values(kind, np.array(m["hits"], dtype=float)[at], at) for m, at in zip(lines.models, drawn, strict=True)
     ]
-    made = _finished(alt.layer(*layers))
-    if limits is None:
-        # Only the curves stretch the axis: a marker that moves must not make the browser draw the curves again.
-        next(s for s in made["spec"]["scales"] if s["name"] == "y")["domain"] = {"data": "curve", "field": field}
-    return made
+    known = [v for curve in curves for v in curve[np.isfinite(curve)].tolist()] or [1.0]
+    ends = {
+        "gain": (0.0, float(max(lines.positives, 1))),
+        "hit_rate": (0.0, lines.highest),
+        "qrecall": (0.0, 1.0),
+        "lift": (0.0, max(1.0, *known)),
+        "profit": (min(0.0, *known), max(0.0, *known) or 1.0),
+    }[kind]
+    x = (1.0 if lines.logarithmic else 0.0, float(lines.rows))
+    chart = Chart(TITLES[kind], "", x, ends, "places", lines.logarithmic)
+    chart.linked, chart.y_percent = f'data-kind="{kind}"', kind in ("hit_rate", "qrecall")
+    hits = [model["hits"][lines.start] for model in lines.models]
+    lead = int(np.argmax(hits))
+    low, high = lines.band(kind, lines.models[lead], drawn[lead])
+    chart.band(lines.stops[drawn[lead]], low, high, colour(lead), "data-band")
+    for name, (q, v) in lines.references(kind).items():
+        chart.line(q, v, GREY, CHANCE if name == "chance" else PERFECT, mark=f'data-line="{name}"')
+    place = float(lines.stops[lines.start])
+    chart.line([place, place], ends, "#808080", mark="data-cut")
+    for k, (at, curve) in enumerate(zip(drawn, curves, strict=True)):
+        chart.line(lines.stops[at], curve, colour(k), dash(k), mark=f'data-curve="{k}"')
+    for k, found in enumerate(hits):
+        at_cut = float(lines.values(kind, found, lines.start))
+        chart.point(place, at_cut if at_cut == at_cut else ends[0], colour(k), f'data-marker="{k}"')
+    return chart.svg()
 
 
-def _references(alt: Any, kind: str, rows: int, positives: int, x: Any, y: Any) -> list[Any]:
-    """What chance gives, and what a perfect list would give."""
-    share = positives / rows
-    # Enough points for curves that are straight on one axis only.
-    many = np.unique(np.concatenate([[1.0, max(positives, 1), rows], np.geomspace(1, rows, 60).round()]))
-    best = np.minimum(many, positives)
-    chance = {"gain": many * share, "qrecall": many / rows, "hit_rate": many * 0 + share, "lift": many * 0 + 1.0}
-    perfect = {"gain": best, "qrecall": best / positives if positives else best * 0, "hit_rate": best / many}
-    field, layers = _FIELDS[kind], []
-    for lines, style in ((chance, [2, 3]), (perfect, [6, 4])):
-        if kind in lines:
-            values = [{"q": float(q), field: float(v)} for q, v in zip(many, lines[kind], strict=True)]
-            line = alt.Chart(alt.InlineData(values=values)).mark_line(
-                strokeWidth=1, strokeDash=style, color="#8a8a8a", clip=True
-            )
-            layers.append(line.encode(x, y))
-    if kind == "profit":
-        zero = alt.Chart(alt.InlineData(values=[{field: 0}])).mark_rule(strokeDash=[2, 3], color="#8a8a8a")
-        layers.append(zero.encode(y))
-    return layers
-
-
-def roc_chart(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+def roc_chart(evaluations: Sequence[Evaluation]) -> Markup:
     """ROC curves of all models with the chance line."""
-    return _two_rates(evaluations, "roc", "false positive rate", "true positive rate", diagonal=True)
+    return _two_rates(evaluations, "roc", "false positive rate", "true positive rate")
 
 
-def precision_recall_chart(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+def precision_recall_chart(evaluations: Sequence[Evaluation]) -> Markup:
     """Precision against recall, with the share of positives as the base line."""
-    return _two_rates(evaluations, "precision_recall", "recall", "precision", diagonal=False)
+    return _two_rates(evaluations, "precision_recall", "recall", "precision")
 
 
-def _two_rates(evaluations: Sequence[Evaluation], name: str, across: str, up: str, *, diagonal: bool) -> dict[str, Any]:
-    import altair as alt
-
-    values: list[dict[str, Any]] = []
-    for k, ev in enumerate(evaluations):
-        points = ev.curve(name).thinned(tolerance=0.001)
-        values += [
-            {"m": str(k), "x": round(float(x), 5), "y": round(float(y), 5), "i": i}
-            for i, (x, y) in enumerate(zip(points.x, points.y, strict=True))
-            if x == x and y == y
-        ]
-    x = alt.X("x:Q", title=across, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5, grid=False))
-    top = 1.0 if diagonal else axis_end(p["y"] for p in values if p["x"] >= STEADY)
-    y = alt.Y("y:Q", title=up, scale=alt.Scale(domain=[0, top]), axis=alt.Axis(format="%", tickCount=5))
-    hue, style = _model_scales(alt, len(evaluations))
+def _two_rates(evaluations: Sequence[Evaluation], name: str, across: str, up: str) -> Markup:
+    curves = [ev.curve(name).thinned(tolerance=0.002) for ev in evaluations]
+    diagonal = name == "roc"
+    top = 1.0 if diagonal else axis_end(y for c in curves for x, y in zip(c.x, c.y, strict=True) if x >= STEADY)
+    chart = Chart(TITLES[name], "", (0.0, 1.0), (0.0, top), across, y_name=up, x_percent=True, y_percent=True)
     share = evaluations[0].facts["share_positive"]
-    ends: list[dict[str, Any]] = [{"x": 0, "y": 0 if diagonal else share}, {"x": 1, "y": 1 if diagonal else share}]
-    chance = alt.Chart(alt.InlineData(values=ends)).mark_line(strokeWidth=1, strokeDash=[2, 3], color="#8a8a8a")
-    lines = alt.Chart(alt.NamedData(name="points")).mark_line(strokeWidth=2, clip=True)
-    return _finished(alt.layer(chance.encode(x, y), lines.encode(x, y, hue, style, alt.Order("i:Q"))), values)
+    chart.line([0.0, 1.0], [0.0, 1.0] if diagonal else [share, share], GREY, CHANCE)
+    for k, curve in enumerate(curves):
+        chart.line(curve.x, curve.y, colour(k), dash(k))
+    return chart.svg()
 
 
-def deciles_chart(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+def deciles_chart(evaluations: Sequence[Evaluation]) -> Markup:
     """Lift in each tenth of the list, a bar for each model."""
-    import altair as alt
-
-    values = [
-        {"m": str(k), "portion": row["portion"], "lift": round(row["lift"], 5)}
-        for k, ev in enumerate(evaluations)
-        for row in ev.lift_table(10)
-    ]
-    hue, _ = _model_scales(alt, len(evaluations))
-    bars = alt.Chart(alt.NamedData(name="points")).mark_bar(clip=True)
-    x = alt.X("portion:O", title="tenth of the list, best first", axis=alt.Axis(labelAngle=0))
-    y = alt.Y("lift:Q", title=None, axis=alt.Axis(labelExpr=_SHORT))
-    one = alt.Chart(alt.InlineData(values=[{"lift": 1}])).mark_rule(strokeDash=[2, 3], color="#8a8a8a").encode(y)
-    offset = alt.XOffset("m:N", sort=None)
-    return _finished(alt.layer(bars.encode(x, y, hue, offset), one), values)
+    tables = [[row["lift"] for row in ev.lift_table(10)] for ev in evaluations]
+    most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
+    chart = Chart(TITLES["deciles"], "", (0.5, 10.5), (0.0, most), "tenth of the list, best first")
+    chart.x_labels = [(float(k), str(k)) for k in range(1, 11)]
+    wide = 0.8 / len(tables)
+    for k, table in enumerate(tables):
+        for portion, lift in enumerate(table, 1):
+            if lift == lift:
+                chart.bar(portion - 0.4 + k * wide, wide, lift, colour(k))
+    chart.line([0.5, 10.5], [1.0, 1.0], GREY, CHANCE)
+    return chart.svg()
 
 
-def histogram_chart(ev: Evaluation, bins: int = 24) -> dict[str, Any]:
+def histogram_chart(ev: Evaluation, bins: int = 24) -> Markup:
     """Shares of the positives and of the negatives by score."""
-    import altair as alt
-
-    from .numbers import score_histogram
-
-    values = [
-        {"from": row["from"], "to": row["to"], "share": row[f"share_of_{side}s"], "class": side}
-        for row in score_histogram(ev, bins)
-        for side in ("positive", "negative")
-    ]
-    sides = alt.Scale(domain=["positive", "negative"], range=["#2f7ec7", "#9a9a9a"])
-    bars = alt.Chart(alt.NamedData(name="points")).mark_bar(opacity=0.55, binSpacing=0, stroke=None)
-    return _finished(
-        bars.encode(
-            alt.X("from:Q", title="score", bin="binned", axis=alt.Axis(format="~g", tickCount=5, grid=False)),
-            alt.X2("to"),
-            alt.Y("share:Q", title="share of the class", stack=None, axis=alt.Axis(format="%")),
-            alt.Color("class:N", scale=sides, legend=alt.Legend(orient="top", title=None)),
-        ),
-        values,
-    )
+    rows = score_histogram(ev, bins)
+    edges = [*(row["from"] for row in rows), rows[-1]["to"]]
+    shares = {side: [row[f"share_of_{side}s"] for row in rows] for side in ("positive", "negative")}
+    most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
+    chart = Chart(TITLES["histogram"], "", (edges[0], edges[-1]), (0.0, most), "score", y_name="share of the class")
+    chart.y_percent = True
+    for side, paint in (("negative", NEGATIVES), ("positive", POSITIVES)):
+        chart.steps(edges, shares[side], paint, 0.55)
+    chart.legend([("positive", POSITIVES), ("negative", NEGATIVES)])
+    return chart.svg()
 
 
-def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> dict[str, Any]:
+def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> Markup:
     """How often what was given a probability came true, with intervals; models that give none are left out."""
-    import altair as alt
-
-    from .numbers import reliability
-
-    values: list[dict[str, Any]] = [
-        {"m": str(k), "x": row["mean_score"], "y": row["share_positive"], "low": row["low"], "high": row["high"]}
-        for k, ev in enumerate(evaluations)
-        if ev.rows.are_probabilities
-        for row in reliability(ev, bins)
-    ]
-    top = axis_end(row[end] for row in values for end in ("x", "y", "high"))
-    scale = alt.Scale(domain=[0, top])
-    x = alt.X("x:Q", title="probability given", scale=scale, axis=alt.Axis(format="%", tickCount=5, grid=False))
-    y = alt.Y("y:Q", title="share that came true", scale=scale, axis=alt.Axis(format="%", tickCount=5))
-    hue, style = _model_scales(alt, len(evaluations))
-    data = alt.NamedData(name="points")
-    ends = alt.InlineData(values=[{"x": end, "y": end} for end in (0.0, top)])
-    diagonal = alt.Chart(ends).mark_line(strokeWidth=1, strokeDash=[2, 3], color="#8a8a8a").encode(x, y)
-    spread = alt.Chart(data).mark_rule(strokeWidth=1.2, opacity=0.7).encode(x, alt.Y("low:Q"), alt.Y2("high"), hue)
-    lines = alt.Chart(data).mark_line(strokeWidth=1.4).encode(x, y, hue, style)
-    points = alt.Chart(data).mark_point(filled=True, size=36, opacity=1).encode(x, y, hue)
-    return _finished(alt.layer(diagonal, spread, lines, points), values)
-
-
-def _finished(chart: Any, points: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """The specification, and the data set ``points`` in columns: a third of the size of rows."""
-    lite = chart.properties(width="container", height=HEIGHT).to_dict(validate=False)
-    # Compiled here, so that the reader's browser need not: the page opens in half the time.
-    spec = converted("vegalite_to_vega", {**lite, "config": CONFIG})
-    _without_checks(spec)
-    if points is None:
-        return {"spec": spec}
-    columns = list(points[0]) if points else []
-    return {"spec": spec, "points": {column: [row[column] for row in points] for column in columns}}
-
-
-_LOOP = (
-    "import json, sys, vl_convert\n"
-    "for line in sys.stdin:\n"
-    "    name, argument = json.loads(line)\n"
-    "    print(json.dumps(getattr(vl_convert, name)(argument)), flush=True)\n"
-)
-_forked = {"is": False}
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _forked.update({"is": "vl_convert" in sys.modules}))
-
-
-def converted(name: str, argument: Any) -> Any:
-    """What a function of vl-convert gives. Its threads do not outlive a fork: a forked child asks a fresh process."""
-    if not _forked["is"]:
-        import vl_convert
-
-        return getattr(vl_convert, name)(argument)
-    process = _converter(os.getpid())
-    process.stdin.write(json.dumps([name, argument]) + "\n")
-    process.stdin.flush()
-    return json.loads(process.stdout.readline())
-
-
-@cache
-def _converter(owner: int) -> Any:
-    """The fresh process of a forked child; it ends with the child, whose end closes its input."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", _LOOP], text=True, **pipes)  # type: ignore[call-overload]
-
-
-def _without_checks(part: Any) -> None:
-    """Leave out, in place, what Vega-Lite adds for data it does not know: conversions and tests of every single point.
-
-    The page's data are finite numbers already, and under its policy every expression is interpreted, which costs time.
-    """
-    if isinstance(part, dict):
-        part.pop("defined", None)
-        if "transform" in part:
-            part["transform"] = [t for t in part["transform"] if "toNumber(" not in str(t) and "isValid(" not in str(t)]
-        for value in part.values():
-            _without_checks(value)
-    elif isinstance(part, list):
-        for value in part:
-            _without_checks(value)
+    tables = {k: reliability(ev, bins) for k, ev in enumerate(evaluations) if ev.rows.are_probabilities}
+    top = axis_end(
+        row[end] for table in tables.values() for row in table for end in ("mean_score", "share_positive", "high")
+    )
+    chart = Chart(TITLES["reliability"], "", (0.0, top), (0.0, top), "probability given")
+    chart.y_name, chart.x_percent, chart.y_percent = "share that came true", True, True
+    chart.line([0.0, top], [0.0, top], GREY, CHANCE)
+    for k, table in tables.items():
+        for row in table:
+            chart.whisker(row["mean_score"], row["low"], row["high"], colour(k))
+        chart.line(table.column("mean_score"), table.column("share_positive"), colour(k), dash(k))
+        for row in table:
+            chart.point(row["mean_score"], row["share_positive"], colour(k))
+    return chart.svg()

@@ -20,13 +20,13 @@ from .class_sections import (
 )
 from .class_words import abstention_sentence, class_answer
 from .inline import side_by_side
-from .page import asset, bundle_of_charts, embedded, fill, need_libraries, page_parts, policy
+from .page import asset, fill, packed, page_parts, policy, script_of
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
 
 MOST_PAGES = 20  # classes whose own page is held ready, the largest ones
-_SHARED = ("css", "bundle", "script", "version", "csp")  # parts that are the same for every class
+_SHARED = ("css", "script", "version", "csp")  # parts that are the same for every class
 
 
 def write_class_page(ev: ClassEvaluation, path: str | Path, **options: Any) -> Path:
@@ -49,17 +49,16 @@ def class_page(
     """The page as text; ``quota``, ``cost`` and ``value`` are for the pages of the classes."""
     from .. import __version__
 
-    need_libraries()
     title = title or f"Evaluation of {ev.name}: {pluralize(len(ev.classes), 'class', 'classes')}"
     settings = ev.settings
     made = f"level {settings.level:g} · seed {settings.seed}" if settings.interval else "no intervals"
     scored = ev.sample.matrix is not None
     of_class = _class_pages(ev, quota, cost, value) if scored else []
-    script, bundle, inner = asset("class_page.js"), bundle_of_charts(), asset("page.js")
+    script, inner = script_of("class_page.js"), script_of("page.js")
     sentences = class_answer(ev) + ([abstention_sentence(ev)] if scored else [])
     facts = {**(source or {}), "rows": ev.facts["rows"], "classes": ev.facts["classes"], "scores": ev.facts["scores"]}
     parts = {
-        "csp": policy(script, bundle, inner),
+        "csp": policy(script, inner),
         "version": text(__version__),
         "title": text(title),
         "css": asset("page.css"),
@@ -72,8 +71,7 @@ def class_page(
         "measures": measure_rows_html(ev),
         "facts": "".join(f"<tr><th scope='row'>{text(k)}</th><td>{text(v)}</td></tr>" for k, v in facts.items()),
         "settings": text(f"Made by cutline {__version__} · {made}"),
-        "data": embedded({"classes": of_class, "css": asset("page.css"), "template": asset("page.html")}),
-        "bundle": bundle if of_class else "",
+        "data": packed({"classes": of_class, "css": asset("page.css"), "template": asset("page.html")}),
         "inner": inner if of_class else "",
         "script": script,
     }

@@ -111,17 +111,19 @@ def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
     """One model's part of the explorer, in columns, with as many digits as a reader can see."""
     at = at_stops(ev, stops)
-    kept = thinned(stops.astype(np.float64), at.hits, at.hits / stops, at.low, at.high)
+    curves = at.hits, at.hits / stops, at.low, at.high
+    axes = stops.astype(np.float64), np.log(stops)  # lines are straight on one of them only
+    kept = np.union1d(*(thinned(axis, *curves) for axis in axes))
     inside_ties = bool((at.worst != at.best).any())
-    fine = 10.0 ** np.clip(4 - np.floor(np.log10(stops)), 1, 4)  # a tenth of a per cent of the places can be seen
+    fine = 10.0 ** np.clip(4 - np.floor(np.log10(stops)), 0, 4)  # a tenth of a per cent of the places can be seen
     return {
         "name": ev.name,
         "positives": int(ev.facts["positives"]),
         "hits": _digits(at.hits),
         "expected": [_digits(np.round(ends * fine) / fine) for ends in (at.low, at.high)],
-        "found": [_digits(ends, 5) for ends in qrecall_intervals(ev, at.hits, stops)],
+        "found": [[_significant(v, 5) for v in ends] for ends in qrecall_intervals(ev, at.hits, stops)],
         "next": [at.next_low.tolist(), at.next_high.tolist()],
-        "threshold": [_significant(value) for value in at.threshold],
+        "threshold": [_significant(value, 6) for value in at.threshold],
         "worst": _digits(at.worst) if inside_ties else None,
         "best": _digits(at.best) if inside_ties else None,
         "drawn": kept.tolist(),
@@ -133,6 +135,6 @@ def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
     return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
 
 
-def _significant(value: float) -> float | None:
-    """Six significant digits; None where everyone is taken."""
-    return float(f"{value:.6g}") if np.isfinite(value) else None
+def _significant(value: float, digits: int) -> float | None:
+    """So many significant digits; None where there is no number: the threshold where everyone is taken."""
+    return float(f"{value:.{digits}g}") if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Small pictures for notebooks: SVG written by hand, so that no plotting library is needed to see a result.
+"""Pictures as SVG, small ones for notebooks: no plotting library is needed to see a result.
 
 Lines and letters take the colour of the text around them, and nothing is painted behind, so a picture is readable on
 light and on dark ground. Every picture is one image with an alternative in words.
@@ -9,15 +9,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..table import Markup, escaped
 from .palette import colour
 
-WIDTH, HEIGHT = 190, 132
-LEFT, RIGHT, TOP, BOTTOM = 4.0, 186.0, 20.0, 112.0
+
+class Frame(NamedTuple):
+    """The size of a picture, and where in it the scales begin and end."""
+
+    width: int
+    height: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+SMALL = Frame(190, 132, 4.0, 186.0, 20.0, 112.0)
 BAR_WIDTH, BAR_HEIGHT = 90, 12
 _EDGE = 3.0  # a mark at the end of a bar stays inside it
 
@@ -37,34 +48,42 @@ class Picture:
     log: bool = False
     heights: bool = False
     marks: list[str] = field(default_factory=list)
+    frame: Frame = SMALL
 
     def across(self, x: float) -> float:
         """Where a value stands, in pixels from the left."""
-        return LEFT + (RIGHT - LEFT) * _share(x, self.x, self.log)
+        return self.frame.left + (self.frame.right - self.frame.left) * _share(x, self.x, self.log)
 
     def up(self, y: float) -> float:
         """Where a value stands, in pixels from the top."""
-        return BOTTOM - (BOTTOM - TOP) * _share(y, self.y)
+        return self.frame.bottom - (self.frame.bottom - self.frame.top) * _share(y, self.y)
 
     def line(
-        self, x: Any, y: Any, paint: str = "currentColor", dashes: Sequence[int] = (), faint: bool = False
+        self,
+        x: Any,
+        y: Any,
+        paint: str = "currentColor",
+        dashes: Sequence[int] = (),
+        faint: bool = False,
+        mark: str = "",
     ) -> None:
-        """Points joined by straight lines; those without a value are left out."""
+        """Points joined by straight lines; those without a value are left out. ``mark``: attributes for a script."""
         style = f' stroke-dasharray="{" ".join(map(str, dashes))}"' if dashes else ""
         style += ' stroke-opacity=".45"' if faint else ' stroke-width="1.6"'
-        self.marks.append(f'<polyline points="{self._points(x, y)}" fill="none" stroke="{paint}"{style}/>')
+        self.marks.append(f'<polyline {mark} points="{self._points(x, y)}" fill="none" stroke="{paint}"{style}/>')
 
-    def band(self, x: Any, low: Any, high: Any, paint: str) -> None:
+    def band(self, x: Any, low: Any, high: Any, paint: str, mark: str = "") -> None:
         """The area between two lines."""
         there = np.isfinite(np.asarray(low, dtype=float) + np.asarray(high, dtype=float))
         x, low, high = (np.asarray(values, dtype=float)[there] for values in (x, low, high))
         around = self._points([*x, *x[::-1]], [*low, *high[::-1]])
-        self.marks.append(f'<polygon points="{around}" fill="{paint}" fill-opacity=".2"/>')
+        self.marks.append(f'<polygon {mark} points="{around}" fill="{paint}" fill-opacity=".2"/>')
 
-    def point(self, x: float, y: float, paint: str = "currentColor") -> None:
+    def point(self, x: float, y: float, paint: str = "currentColor", mark: str = "") -> None:
         """One point; none where it has no value."""
         if math.isfinite(x) and math.isfinite(y):
-            self.marks.append(f'<circle cx="{_px(self.across(x))}" cy="{_px(self.up(y))}" r="3" fill="{paint}"/>')
+            place = f'cx="{px(self.across(x))}" cy="{px(self.up(y))}"'
+            self.marks.append(f'<circle {mark} {place} r="3" fill="{paint}"/>')
 
     def upright(self, x: float) -> None:
         """A vertical line over the whole height; none beyond the ends of the scale."""
@@ -84,28 +103,30 @@ class Picture:
 
     def label(self, x: float, y: float, words: str, anchor: str = "start") -> None:
         """A few small words."""
-        place = f'x="{_px(self.across(x) + 3)}" y="{_px(self.up(y))}"'  # beside the line that it names
+        place = f'x="{px(self.across(x) + 3)}" y="{px(self.up(y))}"'  # beside the line that it names
         self.marks.append(f'<text {place} text-anchor="{anchor}">{escaped(words)}</text>')
 
     def _points(self, x: Any, y: Any) -> str:
         both = zip(np.asarray(x, dtype=float).tolist(), np.asarray(y, dtype=float).tolist(), strict=True)
-        return " ".join(f"{_px(self.across(a))},{_px(self.up(b))}" for a, b in both if a == a and b == b)
+        return " ".join(f"{px(self.across(a))},{px(self.up(b))}" for a, b in both if a == a and b == b)
 
     def svg(self) -> Markup:
         """The picture as markup."""
-        low, high = (f'<text x="{x:g}" y="124"' for x in (LEFT, RIGHT))
+        width, height, left, right, top, bottom = self.frame
+        low, high = (f'<text x="{x:g}" y="{bottom + 12:g}"' for x in (left, right))
         ends = f"{_end(self.y[0])} to {_end(self.y[1])}" if self.heights else ""
-        name = f'<text x="{(LEFT + RIGHT) / 2:g}" y="124" text-anchor="middle">{escaped(self.x_name)}</text>'
+        middle = f'x="{(left + right) / 2:g}" y="{bottom + 12:g}" text-anchor="middle"'
         return Markup(
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{WIDTH}" height="{HEIGHT}" '
-            f'viewBox="0 0 {WIDTH} {HEIGHT}" aria-label="{escaped(f"{self.title}. {self.words}")}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" aria-label="{escaped(f"{self.title}. {self.words}")}" '
             'font-family="sans-serif" font-size="9" fill="currentColor" style="overflow:visible">'
             f"<title>{escaped(self.words)}</title>"
-            f'<text x="{LEFT:g}" y="12" font-size="11" font-weight="bold">{escaped(self.title)}</text>'
-            f'<text x="{RIGHT:g}" y="12" text-anchor="end">{ends}</text>'
-            f'<path d="M{LEFT:g} {TOP:g}V{BOTTOM:g}H{RIGHT:g}" fill="none" stroke="currentColor" stroke-opacity=".4"/>'
+            f'<text x="{left:g}" y="12" font-size="11" font-weight="bold">{escaped(self.title)}</text>'
+            f'<text x="{right:g}" y="12" text-anchor="end">{ends}</text>'
+            f'<path d="M{left:g} {top:g}V{bottom:g}H{right:g}" fill="none" stroke="currentColor" stroke-opacity=".4"/>'
             f"{''.join(self.marks)}"
-            f'{low}>{_end(self.x[0])}</text>{high} text-anchor="end">{_end(self.x[1])}</text>{name}</svg>'
+            f'{low}>{_end(self.x[0])}</text>{high} text-anchor="end">{_end(self.x[1])}</text>'
+            f"<text {middle}>{escaped(self.x_name)}</text></svg>"
         )
 
 
@@ -115,7 +136,7 @@ def interval_bar(value: float, low: float, high: float, ends: tuple[float, float
         return Markup("")
 
     def place(x: float) -> str:
-        return _px(_EDGE + (BAR_WIDTH - 2 * _EDGE) * _share(x, ends))
+        return px(_EDGE + (BAR_WIDTH - 2 * _EDGE) * _share(x, ends))
 
     known = low == low
     words = f"{value:.3g}" + (f", {low:.3g} to {high:.3g}" if known else "") + f" on {ends[0]:.3g} to {ends[1]:.3g}"
@@ -145,7 +166,8 @@ def _share(value: float, ends: tuple[float, float], log: bool = False) -> float:
     return min(1.0, max(0.0, (at - low) / (high - low))) if high > low else 0.5
 
 
-def _px(value: float) -> str:
+def px(value: float) -> str:
+    """A place in a picture, to a tenth of a pixel."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError, how_to_install
+from ..errors import InputError
 from ..files import write_whole
 from ..inference.proportions import z_of
 from ..table import count, format_value, pluralize, to_jsonable
@@ -22,6 +23,7 @@ from ..table import escaped as text
 from . import charts, sections, words
 from .explorer import TOLERANCE, explorer_data, quota_stops
 from .numbers import axis_end, models_of, steady_rates
+from .palette import colour
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -78,7 +80,6 @@ def page_parts(
     """What the page's template is filled with."""
     from .. import __version__
 
-    need_libraries()
     evaluations = evaluations_of(result)
     first = evaluations[0]
     rows = int(first.facts["rows"])
@@ -90,10 +91,9 @@ def page_parts(
     stops = np.array([start]) if weighted else quota_stops(rows, [start])
     place = int(np.searchsorted(stops, start))
     logarithmic = rows > 2000 and start < rows * 0.02
-    linked = [] if weighted else _quota_charts(evaluations, start, logarithmic)
-    still = _still_charts(evaluations)
-    script = asset("page.js")
-    bundle = bundle_of_charts()
+    positives = int(first.facts["positives"])
+    models = [] if weighted else [explorer_data(ev, stops) for ev in evaluations]
+    script = script_of("page.js")
     data = {
         "rows": rows,
         "stops": stops.tolist(),
@@ -102,14 +102,19 @@ def page_parts(
         "value": value,
         "log": logarithmic,
         "z": z_of(first.settings.level),
-        "models": [] if weighted else [explorer_data(ev, stops) for ev in evaluations],
-        "charts": [{"id": c["id"], "linked": c["linked"], **c["chart"]} for c in [*linked, *still]],
+        "models": models,
+        "reference": charts.reference_places(rows, positives).tolist(),
+        "colours": [colour(k) for k in range(len(models))],
     }
     said = words.answer(result, start) if answer is None else answer
     money = {"cost": cost, "value": value, "log": logarithmic}
-    figures = "".join(c["figure"] for c in linked)
+    figures = ""
+    if not weighted:
+        highest = axis_end(rate for ev in evaluations for rate in steady_rates(ev).tolist())
+        lines = charts.QuotaLines(models, stops, place, rows, positives, logarithmic, highest, cost, value)
+        figures = _quota_charts(evaluations, lines)
     return {
-        "csp": policy(bundle, script),
+        "csp": policy(script),
         "version": text(__version__),
         "title": text(title),
         "css": asset("page.css"),
@@ -119,13 +124,12 @@ def page_parts(
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
         "models": _models(result, evaluations) if len(evaluations) > 1 else "",
-        "charts": _still_section(still),
+        "charts": _still_section(_still_charts(evaluations)),
         "measures": sections.at_threshold(evaluations) + sections.measure_table(evaluations),
         "facts": sections.data_facts(evaluations, source or {}),
         "notes": sections.method_notes(first.settings.level, TOLERANCE, len(stops), rows),
         "settings": text(_settings(first, __version__)),
-        "data": embedded(data),
-        "bundle": bundle,
+        "data": packed(data),
         "script": script,
     }
 
@@ -149,28 +153,15 @@ def evaluations_of(result: Any) -> list[Evaluation]:
     return found
 
 
-def embedded(data: Any) -> str:
-    """JSON that cannot end its script element or be read as markup, whatever the names in it are."""
+def packed(data: Any) -> str:
+    """JSON as gzip in base 64: a third of the size, and no name in it can be read as markup."""
     encoded = json.dumps(to_jsonable(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        encoded = encoded.replace(sign, f"\\u{ord(sign):04x}")
-    return encoded
+    return base64.b64encode(gzip.compress(encoded.encode(), mtime=0)).decode()
 
 
-def need_libraries() -> None:
-    try:
-        import altair
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise ImportError(f"the page needs Altair and vl-convert: {how_to_install('page')}") from None
-    del altair
-
-
-@cache
-def bundle_of_charts() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, from the package that ships them."""
-    bundle: str = charts.converted("javascript_bundle", "window.vegaEmbed = vegaEmbed;")
-    return re.sub(r"</(?=script)", r"<\\/", bundle, flags=re.IGNORECASE).replace("<!--", r"<\!--")
+def script_of(name: str) -> str:
+    """A script with what it unpacks its data by."""
+    return asset("unpack.js") + asset(name)
 
 
 @cache
@@ -204,88 +195,64 @@ def _subtitle(evaluations: Sequence[Evaluation]) -> str:
     return text(f"{names} · {cases} ({facts['share_positive']:.1%})")
 
 
-def _quota_charts(evaluations: Sequence[Evaluation], start: int, logarithmic: bool) -> list[dict[str, Any]]:
-    rows, positives = int(evaluations[0].facts["rows"]), int(evaluations[0].facts["positives"])
+def _quota_charts(evaluations: Sequence[Evaluation], lines: charts.QuotaLines) -> str:
+    """The charts that follow the slider, as they are at the quota where it starts."""
+    start = int(lines.stops[lines.start])
     points = [(ev.name, ev.at(quota=start)) for ev in evaluations]
     spoken: dict[str, Callable[[Any], str]] = {
         "gain": lambda p: count(p.tp),
         "hit_rate": lambda p: f"{p.hit_rate:.1%}",
         "qrecall": lambda p: f"{p.qrecall:.1%}",
         "lift": lambda p: f"{p.lift:.2f}",
-        "profit": lambda p: "",
     }
-    made = []
-    highest = axis_end(rate for ev in evaluations for rate in steady_rates(ev).tolist())
+    made = ""
     for kind in charts.QUOTA_CHARTS:
-        each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
-        alternative = (
-            f"At {pluralize(start, 'place')}: {each}." if kind != "profit" else "Value × hits − cost × places."
-        )
-        identity = f"chart-{kind}"
-        made_chart = charts.quota_chart(
-            kind, len(evaluations), rows, positives, logarithmic=logarithmic, highest=highest
-        )
-        made.append(
-            {
-                "id": identity,
-                "linked": True,
-                "chart": made_chart,
-                "figure": sections.figure(identity, kind, alternative),
-            }
-        )
+        words = "Value × hits − cost × places."
+        if kind in spoken:
+            each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
+            words = f"At {pluralize(start, 'place')}: {each}."
+        hidden = kind == "profit" and not lines.priced
+        made += sections.figure(kind, kind, charts.quota_chart(kind, lines), words, hidden=hidden)
     return made
 
 
-def _still_charts(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
+def _still_charts(evaluations: Sequence[Evaluation]) -> str:
     """Charts that do not follow the quota; those that the data do not allow are left out."""
     first = evaluations[0]
     both = 0 < first.facts["positives"] < first.facts["rows"]
-    made: list[tuple[str, str, dict[str, Any], str]] = []
-    of_model = {f"histogram-{k}": ev.name for k, ev in enumerate(evaluations)} if len(evaluations) > 1 else {}
+    made = ""
+
+    def each(measure: str, models: Sequence[Evaluation]) -> str:
+        return "; ".join(f"{ev.name} {format_value(ev[measure].value)}" for ev in models if measure in ev)
+
     if both:
-        areas = "; ".join(f"{ev.name} {format_value(ev['roc_auc'].value)}" for ev in evaluations if "roc_auc" in ev)
-        made.append(("roc", "roc", charts.roc_chart(evaluations), f"Area under the curve: {areas}." if areas else ""))
-        areas = "; ".join(
-            f"{ev.name} {format_value(ev['average_precision'].value)}"
-            for ev in evaluations
-            if "average_precision" in ev
-        )
-        spoken = f"Average precision: {areas}; chance {first.facts['share_positive']:.3f}."
-        made.append(("precision-recall", "precision_recall", charts.precision_recall_chart(evaluations), spoken))
+        areas = each("roc_auc", evaluations)
+        spoken = f"Area under the curve: {areas}." if areas else ""
+        made += sections.figure("roc", "roc", charts.roc_chart(evaluations), spoken)
+        spoken = f"Average precision: {each('average_precision', evaluations)}; "
+        spoken += f"chance {first.facts['share_positive']:.3f}."
+        chart = charts.precision_recall_chart(evaluations)
+        made += sections.figure("precision-recall", "precision_recall", chart, spoken)
         if not first.facts["weighted"] and first.facts["rows"] >= 10:
             best = "; ".join(f"{ev.name} {ev.lift_table(10)[0]['lift']:.2f}" for ev in evaluations)
-            made.append(("deciles", "deciles", charts.deciles_chart(evaluations), f"Lift in the first tenth: {best}."))
+            chart = charts.deciles_chart(evaluations)
+            made += sections.figure("deciles", "deciles", chart, f"Lift in the first tenth: {best}.")
     calibrated = [ev for ev in evaluations if ev.rows.are_probabilities]
     if both and calibrated:
-        scores = "; ".join(
-            f"{ev.name} {format_value(ev['brier_score'].value)}" for ev in calibrated if "brier_score" in ev
-        )
-        spoken = (
-            f"On the diagonal the probabilities are right. Brier score: {scores}."
-            if scores
-            else "On the diagonal the probabilities are right."
-        )
-        made.append(("reliability", "reliability", charts.reliability_chart(evaluations), spoken))
-    if both:
-        for k, ev in enumerate(evaluations[:6]):
-            if ev.rows.are_finite:
-                spoken = f"{ev.name}: the less the two overlap, the better the model separates them."
-                made.append((f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken))
-    return [
-        {
-            "id": f"chart-{name}",
-            "linked": False,
-            "chart": chart,
-            "figure": sections.figure(f"chart-{name}", kind, spoken, of_model.get(name, "")),
-        }
-        for name, kind, chart, spoken in made
-    ]
+        scores = each("brier_score", calibrated)
+        spoken = "On the diagonal the probabilities are right." + (f" Brier score: {scores}." if scores else "")
+        made += sections.figure("reliability", "reliability", charts.reliability_chart(evaluations), spoken)
+    for k, ev in enumerate(evaluations[:6]):
+        if both and ev.rows.are_finite:
+            spoken = f"{ev.name}: the less the two overlap, the better the model separates them."
+            model = ev.name if len(evaluations) > 1 else ""
+            made += sections.figure(f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken, model)
+    return made
 
 
-def _still_section(still: Sequence[Mapping[str, Any]]) -> str:
-    if not still:
+def _still_section(figures: str) -> str:
+    if not figures:
         return ""
-    figures = "".join(c["figure"] for c in still)
     return (
         '<section aria-labelledby="charts-title"><h2 id="charts-title">The whole list</h2>'
         f'<div class="charts">{figures}</div></section>'

@@ -100,14 +100,12 @@ quota. Click in a chart to choose a quota.</p>
 </section>"""
 
 
-def figure(identity: str, kind: str, alternative: str, model: str = "") -> str:
+def figure(name: str, kind: str, chart: str, alternative: str, model: str = "", *, hidden: bool = False) -> str:
     """One chart with its title and its alternative in words; ``model`` is said in the title where it shows one."""
-    name = identity.removeprefix("chart-")
     title = f"{TITLES[kind]}: {model}" if model else TITLES[kind]
     return (
-        f'<figure id="figure-{name}"><h3 class="name">{text(title)}</h3>'
-        f'<div class="chart" id="{identity}" role="img" aria-label="{text(title + ". " + alternative)}">'
-        '<div class="plot"></div></div>'
+        f'<figure id="figure-{name}"{" hidden" if hidden else ""}><h3 class="name">{text(title)}</h3>'
+        f'<div class="chart" id="chart-{name}" role="img" aria-label="{text(title + ". " + alternative)}">{chart}</div>'
         f"<figcaption>{text(alternative)}</figcaption></figure>"
     )
 

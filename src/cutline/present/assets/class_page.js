@@ -1,13 +1,11 @@
-"use strict";
 // Opens the page of one class against the rest: the binary page, built from parts that this page holds.
-(() => {
-  const data = JSON.parse(document.getElementById("cutline-classes").textContent);
+(async () => {
   const pick = document.getElementById("pick");
   const frame = document.getElementById("class-page");
   if (!pick) return;
+  const data = await unpacked("cutline-classes");
   const shared = {
     css: data.css,
-    bundle: document.getElementById("cutline-bundle").textContent,
     script: document.getElementById("cutline-inner").textContent,
     version: document.querySelector('meta[name="generator"]').content.replace("cutline ", ""),
     csp: document.querySelector('meta[http-equiv="Content-Security-Policy"]').content,

@@ -1,12 +1,10 @@
-"use strict";
 // Glue between the controls, the table and the charts. All numbers come from the page's data; what is computed here
 // (rates, lift, profit) is the plain arithmetic of hits, places, cost and value.
-(() => {
-  const data = JSON.parse(document.getElementById("cutline-data").textContent);
+(async () => {
+  const data = await unpacked("cutline-data");
   const $ = (id) => document.getElementById(id);
-  const { stops, rows, models, charts } = data;
+  const { stops, rows, models } = data;
   const positives = models.length ? models[0].positives : 0;
-  const views = {};
   const state = { at: data.start, cost: data.cost, value: data.value, log: data.log, banded: null, shown: models.map(() => true) };
   const typed = { quota: null };
 
@@ -21,34 +19,24 @@
 
   const interval = (model, i) => [model.expected[0][i], model.expected[1][i]];
 
-  // One model at one stop.
-  function point(model, i) {
-    const q = stops[i];
-    const share = positives / rows, hits = model.hits[i];
-    const profit = (h) => (hasProfit() ? state.value * h - state.cost * q : 0);
-    const row = {
-      m: String(models.indexOf(model)), q, hits, rate: hits / q, qrecall: positives ? hits / positives : NaN,
-      lift: share ? hits / q / share : NaN, profit: profit(hits),
-    };
-    return row;
+  // What a chart shows of so many hits at a stop.
+  const shown = {
+    gain: (hits) => hits,
+    hit_rate: (hits, q) => hits / q,
+    qrecall: (hits) => hits / positives,
+    lift: (hits, q) => (hits * rows) / (q * positives),
+    profit: (hits, q) => (hasProfit() ? state.value * hits - state.cost * q : 0),
+  };
+  // Its interval. Qrecall and lift have their own: the number of positives varies, too.
+  function spread(kind, model, i) {
+    if (kind === "qrecall") return model.found.map((ends) => ends[i]);
+    if (kind === "lift") return model.found.map((ends) => (ends[i] * rows) / stops[i]);
+    return interval(model, i).map((hits) => shown[kind](hits, stops[i]));
   }
-  function spread(model, i) {
-    const q = stops[i], share = positives / rows, row = point(model, i);
-    const [low, high] = interval(model, i);
-    const [least, most] = [model.found[0][i], model.found[1][i]];
-    [["_low", low, least], ["_high", high, most]].forEach(([end, hits, found]) => {
-      row["hits" + end] = hits;
-      row["rate" + end] = hits / q;
-      row["qrecall" + end] = found;  // of the positives, whose number varies too: its own interval
-      row["lift" + end] = (found * rows) / q;
-      row["profit" + end] = hasProfit() ? state.value * hits - state.cost * q : 0;
-    });
-    return row;
-  }
-  const shownModels = () => models.filter((_, k) => state.shown[k]);
-  const curveRows = () => shownModels().flatMap((model) => model.drawn.map((i) => point(model, i)));
-  const bandRows = (k) => (k < 0 ? [] : models[k].drawn.map((i) => spread(models[k], i)));
-  const markerRows = () => shownModels().map((model) => point(model, state.at));
+  const references = {
+    chance: { gain: (q) => (q * positives) / rows, hit_rate: () => positives / rows, qrecall: (q) => q / rows, lift: () => 1, profit: () => 0 },
+    perfect: { gain: (q) => Math.min(q, positives), hit_rate: (q) => Math.min(q, positives) / q, qrecall: (q) => Math.min(q, positives) / Math.max(positives, 1) },
+  };
 
   function nearest(quota) {
     let low = 0, high = stops.length - 1;
@@ -127,13 +115,13 @@
 
   // What a chart shows at the chosen quota, for those who cannot see it, and below it for those who can.
   const spoken = {
-    gain: (p) => number(p.hits), hit_rate: (p) => percent(p.rate), qrecall: (p) => percent(p.qrecall),
-    lift: (p) => fixed(p.lift, 2), profit: (p) => money(p.profit),
+    gain: number, hit_rate: percent, qrecall: percent, lift: (v) => (Number.isFinite(v) ? fixed(v, 2) : "–"), profit: money,
   };
   function describe() {
-    const points = markerRows(), places = counted(stops[state.at], "place");
+    const i = state.at, places = counted(stops[i], "place"), chosen = models.filter((_, k) => state.shown[k]);
     for (const [kind, say] of Object.entries(spoken)) {
-      const figure = $("figure-" + kind), words = points.map((p) => `${models[p.m].name} ${say(p)}`).join("; ");
+      const figure = $("figure-" + kind);
+      const words = chosen.map((model) => `${model.name} ${say(shown[kind](model.hits[i], stops[i]))}`).join("; ");
       const told = `At ${places}: ${words}.`;
       figure.querySelector("figcaption").textContent = told;
       $("chart-" + kind).setAttribute("aria-label", `${figure.querySelector("h3").textContent}. ${told}`);
@@ -190,50 +178,90 @@
     if (document.activeElement !== $("quota") || typed.quota === null) $("quota").value = q;
   }
 
-  const leader = () => leaders(state.at).indexOf(true);
+  // The charts over quotas. They come drawn; the script moves their marks and draws their lines anew.
+  const charts = [...document.querySelectorAll("svg[data-kind]")].map((svg) => {
+    const [low, high] = svg.dataset.y.split(" ").map(Number), [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
+    const all = (name) => [...svg.querySelectorAll(`[data-${name}]`)];
+    return {
+      svg, kind: svg.dataset.kind, low, high, left, top, width, height, curves: all("curve"), markers: all("marker"),
+      band: all("band")[0], cut: all("cut")[0], lines: all("line"), axes: all("axis"),
+    };
+  });
+  const across = (c, q) => (c.left + c.width * (state.log ? Math.log(q) / (Math.log(rows) || 1) : q / rows)).toFixed(1);
+  const up = (c, v) => (c.top + c.height * (1 - Math.max(-2, Math.min(3, (v - c.low) / (c.high - c.low || 1))))).toFixed(1);
+  const path = (c, points) => points.filter(([, v]) => Number.isFinite(v)).map(([q, v]) => `${across(c, q)},${up(c, v)}`).join(" ");
+
   function drawMarkers() {
-    const marks = markerRows(), cut = [{ q: stops[state.at] }], first = leader();
-    const band = first === state.banded ? null : bandRows(first);
+    const i = state.at, first = leaders(i).indexOf(true), moved = first !== state.banded;
     state.banded = first;
-    return Promise.all(charts.filter((c) => views[c.id] && c.linked).map((c) => {
-      if (band) views[c.id].data("band", band);
-      return views[c.id].data("marker", marks).data("cut", cut).runAsync();
-    }));
+    for (const c of charts) {
+      const x = across(c, stops[i]);
+      c.cut.setAttribute("points", `${x},${c.top} ${x},${c.top + c.height}`);
+      c.markers.forEach((mark, k) => {
+        const v = shown[c.kind](models[k].hits[i], stops[i]);
+        mark.toggleAttribute("hidden", !state.shown[k] || !Number.isFinite(v));
+        mark.setAttribute("cx", x);
+        mark.setAttribute("cy", up(c, Number.isFinite(v) ? v : c.low));
+      });
+      if (moved) drawBand(c, first);
+    }
+  }
+  function drawBand(c, k) {
+    c.band.toggleAttribute("hidden", k < 0);
+    if (k < 0) return;
+    const ends = models[k].drawn.map((j) => [stops[j], ...spread(c.kind, models[k], j)]);
+    const low = ends.map(([q, v]) => [q, v]), high = ends.map(([q, , v]) => [q, v]).reverse();
+    c.band.setAttribute("points", path(c, [...low, ...high]));
+    c.band.setAttribute("fill", data.colours[k]);
   }
   function drawCurves() {
-    const curve = curveRows();
     state.banded = null;
-    for (const c of charts) if (views[c.id] && c.linked) views[c.id].data("curve", curve);
-    return drawMarkers();
-  }
-  function asRows(columns) {
-    const names = Object.keys(columns);
-    return names.length ? columns[names[0]].map((_, k) => Object.fromEntries(names.map((name) => [name, columns[name][k]]))) : [];
-  }
-
-  async function embed(chart) {
-    const spec = structuredClone(chart.spec);
-    const sets = chart.linked
-      ? { curve: curveRows(), band: bandRows(leader()), marker: markerRows(), cut: [{ q: stops[state.at] }] }
-      : { points: asRows(chart.points) };
-    for (const set of spec.data) if (set.name in sets) set.values = sets[set.name];
-    if (chart.linked) {
-      const across = spec.scales.find((scale) => scale.name === "x");
-      Object.assign(across, state.log ? { type: "log", domain: [1, rows], zero: false } : { type: "linear", domain: [0, rows] });
-    }
-    if (views[chart.id]) views[chart.id].finalize();
-    const done = await vegaEmbed($(chart.id).firstElementChild, spec, {
-      actions: false, ast: true, renderer: "svg", tooltip: false, hover: false, mode: "vega",
-    });
-    views[chart.id] = done.view;
-    if (chart.linked) {
-      done.view.addEventListener("click", (event) => {
-        const box = $(chart.id).querySelector("svg").getBoundingClientRect();
-        const x = (event.clientX - box.left) * (done.view.width() + done.view.padding().left + done.view.padding().right) / box.width - done.view.origin()[0];
-        typed.quota = null;
-        choose(nearest(Math.round(done.view.scale("x").invert(x))));
+    for (const c of charts) {
+      if (c.kind === "profit") fitProfit(c);
+      for (const axis of c.axes) axis.toggleAttribute("hidden", (axis.dataset.axis === "log") !== state.log);
+      for (const line of c.lines) {
+        const of = references[line.dataset.line][c.kind];
+        line.setAttribute("points", path(c, data.reference.map((q) => [q, of(q)])));
+      }
+      c.curves.forEach((curve, k) => {
+        curve.toggleAttribute("hidden", !state.shown[k]);
+        curve.setAttribute("points", path(c, models[k].drawn.map((j) => [stops[j], shown[c.kind](models[k].hits[j], stops[j])])));
       });
     }
+    drawMarkers();
+  }
+
+  // The axis of the profit depends on what the reader types.
+  function fitProfit(c) {
+    const worth = models.filter((_, k) => state.shown[k]).flatMap((model) => model.drawn.map((j) => shown.profit(model.hits[j], stops[j])));
+    c.low = worth.reduce((a, b) => Math.min(a, b), 0);
+    c.high = worth.reduce((a, b) => Math.max(a, b), 0) || 1;
+    const rough = (c.high - c.low) / 5, unit = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= rough * (1 - 1e-9)), group = c.svg.querySelector(".y-axis");
+    group.replaceChildren();
+    for (let k = Math.ceil(c.low / step - 1e-9); k * step <= c.high * (1 + 1e-9); k++) {
+      const y = up(c, k * step);
+      group.append(drawn("path", { class: "grid", d: `M${c.left} ${y}h${c.width}` }));
+      group.append(drawn("text", { x: c.left - 5, y, dy: ".35em", "text-anchor": "end" }, short(k * step)));
+    }
+  }
+  function drawn(name, attributes, words = "") {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.textContent = words;
+    return made;
+  }
+  function short(v) {
+    const [unit, letter] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => Math.abs(v) >= size) || [1, ""];
+    return (Number((v / unit).toPrecision(3)) + letter).replace("-", "−");
+  }
+  function follow(c) {
+    c.svg.addEventListener("click", (event) => {
+      const box = c.svg.getBoundingClientRect();
+      const part = ((event.clientX - box.left) * c.svg.viewBox.baseVal.width / box.width - c.left) / c.width;
+      typed.quota = null;
+      choose(nearest(Math.round(state.log ? rows ** part : rows * part)));
+    });
   }
 
   let waiting = false;
@@ -241,29 +269,27 @@
     state.at = Math.max(0, Math.min(stops.length - 1, i));
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(async () => {
+    requestAnimationFrame(() => {
       const began = performance.now();
       waiting = false;
       fillTable();
-      await drawMarkers();
+      drawMarkers();
       document.documentElement.dataset.stepMs = (performance.now() - began).toFixed(2);
       document.documentElement.dataset.shownQuota = stops[state.at];
     });
   }
 
   const read = (id) => ($(id).value === "" ? NaN : Number($(id).value));
-  async function money_changed() {
-    const before = hasProfit();
+  function moneyChanged() {
     state.cost = read("cost");
     state.value = read("value");
     $("figure-profit").hidden = !hasProfit();
     fillTable();
-    if (hasProfit() && !before) await embed(charts.find((c) => c.id === "chart-profit"));
-    await drawCurves();
+    drawCurves();
     document.documentElement.dataset.profit = hasProfit();
   }
 
-  async function explore() {
+  function explore() {
     $("slider").addEventListener("input", () => { typed.quota = null; choose(Number($("slider").value)); });
     $("quota").addEventListener("input", () => {
       const wanted = read("quota");
@@ -274,33 +300,22 @@
     $("best-go").addEventListener("click", () => { typed.quota = null; choose(state.best.i); });
     $("quota").addEventListener("change", () => { $("quota").value = stops[state.at]; });
     for (const id of ["goal", "goal-value"]) $(id).addEventListener("input", promise);
-    for (const id of ["cost", "value"]) $(id).addEventListener("input", money_changed);
+    for (const id of ["cost", "value"]) $(id).addEventListener("input", moneyChanged);
     document.querySelectorAll(".models input").forEach((box, k) => {
       box.addEventListener("change", () => { state.shown[k] = box.checked; fillTable(); drawCurves(); });
     });
-    $("log").addEventListener("change", async () => {
-      state.log = $("log").checked;
-      for (const c of charts) if (c.linked && views[c.id]) await embed(c);
-    });
-    $("figure-profit").hidden = !hasProfit();
+    $("log").addEventListener("change", () => { state.log = $("log").checked; drawCurves(); });
+    charts.forEach(follow);
+    state.banded = leaders(state.at).indexOf(true);
     fillTable();
-    for (const c of charts) if (c.linked && (c.id !== "chart-profit" || hasProfit())) await embed(c);
   }
 
-  async function main() {
-    if ($("slider")) await explore();  // a weighted sample has no places to count, so no explorer
+  try {
+    if ($("slider")) explore();  // a weighted sample has no places to count, so no explorer
     document.documentElement.dataset.ready = performance.now().toFixed(0);
-    // The charts further down follow one by one, so that the controls answer meanwhile.
-    for (const c of charts) {
-      if (c.linked) continue;
-      await new Promise((next) => setTimeout(next));
-      await embed(c);
-    }
-    document.documentElement.dataset.complete = performance.now().toFixed(0);
-  }
-  main().catch((error) => {
+  } catch (error) {
     document.documentElement.dataset.failed = String(error);
-    if ($("now")) $("now").textContent = "The charts could not be drawn: " + error.message;
+    if ($("now")) $("now").textContent = "The explorer failed: " + error.message;
     throw error;
-  });
+  }
 })();
