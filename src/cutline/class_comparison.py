@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from .class_evaluation import (
     ClassSettings,
     evaluate_class_sample,
 )
-from .class_sample import make_class_sample
+from .class_names import ClassNames, find_classes
+from .class_sample import ClassSample, make_class_sample, score_matrix_of
 from .errors import InputError
 from .inference import paired as tests
 from .inference.class_influence import variance_of
@@ -26,6 +27,7 @@ from .inference.class_intervals import BOOTSTRAP
 from .inference.class_resampling import class_replicates
 from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
+from .sample import as_column
 from .table import pluralize, text_table, to_jsonable
 from .validate import checked
 from .verdict import Models
@@ -152,25 +154,26 @@ def compare_classes(
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError("models", "must map at least two names to score matrices", "write {{'a': P, 'b': Q}}")
     settings = ClassSettings(interval, level, n_resamples, seed, progress)
-    classes = _common_classes(y_true, models, classes)
-    evaluations: dict[str, ClassEvaluation] = {}
+    found = _common_classes(y_true, models, classes)
+    samples: dict[str, ClassSample] = {}
     for name, given in models.items():
         scores, said = (given, None) if _is_matrix(given) else (None, given)
         try:
             sample = make_class_sample(
-                y_true, scores, y_pred=said, classes=classes, sample_weight=sample_weight, clusters=clusters
+                y_true, scores, y_pred=said, classes=found.names, sample_weight=sample_weight, clusters=clusters
             )
         except InputError as error:
             if error.argument not in ("score_matrix", "y_pred"):
                 raise
             raise InputError(f"models[{name!r}]", error.problem, error.remedy, row=error.row) from None
-        chosen = measures
-        if measures is None:  # those of the first model; neither end of the overconfidence is better
-            of_first = _specs(evaluations) if evaluations else default_class_specs(sample, ordered=ordered)
-            chosen = [spec for spec in of_first if spec.measure.name != "overconfidence"]
-        evaluations[str(name)] = evaluate_class_sample(
-            sample, name=str(name), ordered=ordered, measures=chosen, settings=settings
-        )
+        samples[str(name)] = replace(sample, in_order=found.in_order)
+    if measures is None:  # all that any model supports; neither end of the overconfidence is better
+        richest = max(samples.values(), key=lambda sample: (sample.matrix is not None, sample.are_probabilities))
+        measures = [s for s in default_class_specs(richest, ordered=ordered) if s.measure.name != "overconfidence"]
+    evaluations = {
+        name: evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
+        for name, sample in samples.items()
+    }
     specs = next(iter(evaluations.values())).specs
     drawn = {}
     if interval in ("bootstrap", *BOOTSTRAP):
@@ -181,11 +184,6 @@ def compare_classes(
     return ClassComparison(evaluations, specs, settings, margin, drawn)
 
 
-def _specs(evaluations: Mapping[str, ClassEvaluation]) -> list[ClassSpec]:
-    """The first model's measures: what all models are compared by."""
-    return list(next(iter(evaluations.values())).specs.values())
-
-
 def _is_matrix(given: Any) -> bool:
     shape = getattr(given, "shape", None)
     if shape is not None:
@@ -193,13 +191,11 @@ def _is_matrix(given: Any) -> bool:
     return bool(len(given)) and isinstance(given[0], list | tuple | np.ndarray)
 
 
-def _common_classes(y_true: Any, models: Mapping[str, Any], classes: Sequence[Any] | None) -> Sequence[Any] | None:
-    """The classes of all models: as named, or those that labels and hard predictions hold together."""
-    hard = [given for given in models.values() if not _is_matrix(given)]
-    if classes is not None or not hard:
-        return classes
-    found: list[Any] | None = None
-    for given in hard:
-        names = make_class_sample(y_true, y_pred=given, classes=None).classes
-        found = sorted({*(found or []), *names}, key=lambda v: (str(type(v)), v))
-    return found
+def _common_classes(y_true: Any, models: Mapping[str, Any], classes: Sequence[Any] | None) -> ClassNames:
+    """The classes of all models: as named, by the columns of a frame, or those of labels and hard predictions."""
+    matrices = {name: given for name, given in models.items() if _is_matrix(given)}
+    hard = [as_column(given, f"models[{name!r}]") for name, given in models.items() if name not in matrices]
+    named = next((given for given in matrices.values() if hasattr(given, "columns")), None)
+    first = next(iter(matrices.values()), None) if named is None else named
+    wide = None if first is None else score_matrix_of(first).shape[1]
+    return find_classes(y_true, named, classes, [as_column(y_true, "y_true"), *hard], wide)

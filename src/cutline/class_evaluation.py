@@ -15,7 +15,7 @@ from .catalogue.class_compute import ClassTotals
 from .catalogue.classes import ClassSpec, default_class_specs, parse_class_measure
 from .class_sample import ClassSample, make_class_sample
 from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
-from .errors import InputError, listed, show
+from .errors import PYTHON, InputError, Terms, listed, show, verbatim
 from .estimate import Estimate
 from .evaluation import Evaluation, OneVsRest, evaluate
 from .inference.class_columns import column_estimates
@@ -26,6 +26,8 @@ from .validate import check_number, check_whole, checked, one_of
 
 Floats = NDArray[np.float64]
 CLASS_INTERVAL = one_of(None, *NAMES)
+_MANY = 100  # rows from which predictions without an error look too good
+_POINTS_KEPT = 100  # of the risk–coverage curve in JSON
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,11 @@ class ClassEvaluation(TabularResult):
             "weighted": s.weight is not None,
             "clusters": None if s.cluster is None else int(s.cluster.max()) + 1,
         }
+
+    @property
+    def notices(self) -> list[str]:
+        """What looks wrong with these scores or predictions, each in one sentence with what to try."""
+        return class_notices([self])
 
     @cached_property
     def confusion(self) -> Confusion:
@@ -345,6 +352,7 @@ class ClassEvaluation(TabularResult):
                 "method": e.method,
                 "better": spec.better,
                 "same_as": spec.same_as,
+                "remark": spec.remark,
                 "reason": e.reason,
                 "undefined_replicates": e.undefined_replicates,
             }
@@ -357,17 +365,26 @@ class ClassEvaluation(TabularResult):
         return Table(self.to_dicts(), self.name)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Name, settings, facts about the data, measures, confusion matrix and classes; undefined values are null."""
+        """Settings, facts, measures, confusion matrix, classes, and by confidence: errors and calibration.
+
+        ``confusion_shares`` has the cells of the matrix that hold cases, with intervals. Undefined values are null.
+        """
         content = {
             "name": self.name,
             **self.settings.to_dict(),
             "ordered": self.ordered,
             "data": self.facts,
+            "notices": self.notices,
             "classes": list(self.classes),
             "measures": self.to_dicts(),
             "confusion": self.confusion.counts.tolist(),
+            "confusion_shares": [row for row in self.confusion.rates if row["cases"] > 0],
             "per_class": self.per_class.to_dicts(),
         }
+        if self.sample.matrix is not None:
+            content["risk_coverage"] = self.risk_coverage().thinned(_POINTS_KEPT).to_dicts()
+        if self.sample.are_probabilities:
+            content["calibration"] = self.calibration().to_dicts()
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "confusion", ax: Any = None) -> Any:
@@ -405,18 +422,39 @@ class ClassEvaluation(TabularResult):
             if with_interval:
                 row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
                 row["method"] = e.method
-            row["note"] = e.reason or (f"same as {spec.same_as}" if spec.same_as else "")
+            row["note"] = e.reason or "; ".join(
+                filter(None, [spec.remark, spec.same_as and f"same as {spec.same_as}"])
+            )
             rows.append(row)
         return rows
 
     def __repr__(self) -> str:
         rows = self.reading_rows()
-        return text_table(rows, list(rows[0]) if rows else [], self.headline())
+        return text_table(rows, list(rows[0]) if rows else [], "\n".join([self.headline(), *self.notices]))
 
     def _repr_html_(self) -> str:
         from .present.class_sections import class_evaluation_html
 
         return class_evaluation_html(self)
+
+
+def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON) -> list[str]:
+    """What looks wrong with the scores of some models, in the terms of a front end."""
+    found = []
+    for ev in evaluations:
+        kappa, right = ev.estimates.get("cohen_kappa"), ev.estimates.get("accuracy")
+        if kappa is not None and kappa.high < 0.0:
+            found.append(
+                f"{verbatim(ev.name)} agrees with the real classes less often than chance (kappa "
+                f"{format_value(kappa.value)}): do the score columns stand in the order of the classes? Name it with "
+                "{classes}."
+            )
+        elif right is not None and right.value == 1.0 and len(ev.sample) >= _MANY:
+            found.append(
+                f"{verbatim(ev.name)} names every class without an error: was it made from the labels, or fitted on "
+                "these rows?"
+            )
+    return [terms.fill(sentence) for sentence in found]
 
 
 def _binary_interval(interval: str | None) -> str | None:
@@ -503,8 +541,13 @@ def evaluate_class_sample(
 
 def choose_class_specs(sample: ClassSample, measures: Sequence[Any] | None, *, ordered: bool) -> list[ClassSpec]:
     """The specs that were asked for; by default every measure that the sample supports."""
-    if measures is None:
-        return default_class_specs(sample, ordered=ordered)
     if isinstance(measures, str):
         raise InputError("measures", "must be a list of measure strings", f"write {{measures=[{measures!r}]}}")
-    return list(dict.fromkeys(parse_class_measure(m) for m in measures))
+    if measures is None:
+        specs = default_class_specs(sample, ordered=ordered)
+    else:
+        specs = list(dict.fromkeys(parse_class_measure(m) for m in measures))
+    if not sample.in_order and any(spec.ordered for spec in specs):
+        said = f"are only known in the order of the alphabet ({listed(sample.classes, 6)}), but a measure reads their order"
+        raise InputError("classes", said, "name all classes in their order with {classes}")
+    return specs

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .class_names import find_classes
 from .errors import InputError, listed, show
 from .sample import as_column, as_weights
+from .sources.arrays import as_codes
 
 SUM_TOLERANCE = 0.01  # rows of probabilities rounded to two or three decimals pass; independent sigmoids do not
 
@@ -43,7 +45,7 @@ class ClassSample:
 
     ``code`` and ``predicted`` number the ``classes``. ``matrix`` is ``None`` where only hard predictions are known.
     ``cluster`` numbers rows that are resampled together. ``source_rows`` is set where rows of zero weight were
-    left out.
+    left out. ``in_order``: whether the order of the classes was given, or is that of numbers.
     """
 
     classes: tuple[Any, ...]
@@ -55,6 +57,7 @@ class ClassSample:
     cluster: NDArray[np.int32] | None = None
     own_predictions: bool = False
     source_rows: NDArray[np.intp] | None = None
+    in_order: bool = True
 
     def __len__(self) -> int:
         return len(self.code)
@@ -98,16 +101,23 @@ def make_class_sample(
     """Check labels, scores, predictions, weights and clusters against each other."""
     if score_matrix is None and y_pred is None:
         raise InputError("score_matrix", "is missing", "pass a score for each case and class, or {y_pred} alone")
+    if len(getattr(y_true, "shape", ())) == 2:
+        raise InputError(
+            "y_true", f"has shape {y_true.shape}, not one column", "pass the class of each case, not a column for each"
+        )
     label = as_column(y_true, "y_true")
-    matrix, names = _matrix_and_names(score_matrix, classes)
+    matrix = None if score_matrix is None else score_matrix_of(score_matrix)
     said = None if y_pred is None else as_column(y_pred, "y_pred")
     for values, argument in ((matrix, "score_matrix"), (said, "y_pred")):
         if values is not None and len(values) != len(label):
             raise InputError(
                 argument, f"has {len(values)} rows, the labels have {len(label)}", "pass a row for each case"
             )
-    if names is None:
-        names = _sorted_labels([label] if said is None else [label, said])
+    labels = [label] if said is None else [label, said]
+    found = find_classes(y_true, score_matrix, classes, labels, None if matrix is None else matrix.shape[1])
+    names = found.names
+    if matrix is not None and found.columns is not None:
+        matrix = matrix[:, found.columns]
     if matrix is not None and len(names) != matrix.shape[1]:
         raise InputError(
             "score_matrix",
@@ -122,7 +132,7 @@ def make_class_sample(
     code = codes_of(label, names, "y_true")
     predicted = None if said is None else codes_of(said, names, "y_pred")
     weight = None if sample_weight is None else as_weights(sample_weight, len(label))
-    cluster = None if clusters is None else _cluster_codes(clusters, len(label))
+    cluster = None if clusters is None else _cluster_codes(clusters, len(label), weight)
     kept = None
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
@@ -134,7 +144,9 @@ def make_class_sample(
     if predicted is None:
         assert facts is not None  # one of the two is there
         predicted = facts.top
-    return ClassSample(tuple(names), code, predicted, matrix, facts, weight, cluster, said is not None, kept)
+    return ClassSample(
+        tuple(names), code, predicted, matrix, facts, weight, cluster, said is not None, kept, found.in_order
+    )
 
 
 def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
@@ -162,12 +174,22 @@ def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]:
     """A table of numbers as a two-dimensional array of floats; float32 stays what it is."""
+    if hasattr(values, "toPandas"):
+        raise InputError(argument, "is a table on a Spark cluster", "bring its rows here first, with toPandas()")
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     try:
         matrix = np.asarray(values)
+        if matrix.ndim == 1 and len(matrix):
+            raise InputError(
+                argument,
+                "is one column, not a column for each class",
+                "pass predicted classes as {y_pred}; for the scores of one class use evaluate()",
+            )
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64)
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise InputError(argument, "must be a table of numbers", "convert its columns to floats") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -218,37 +240,9 @@ def _refuse_label(label: NDArray[Any], row: int, names: Sequence[Any], argument:
     )
 
 
-def _matrix_and_names(score_matrix: Any, classes: Sequence[Any] | None) -> tuple[NDArray[Any] | None, list[Any] | None]:
-    names = None if classes is None else list(classes)
-    if score_matrix is None:
-        return None, names
-    if names is None and hasattr(score_matrix, "columns"):
-        names = list(score_matrix.columns)
-    return score_matrix_of(score_matrix), names
-
-
-def _sorted_labels(columns: Sequence[NDArray[Any]]) -> list[Any]:
-    if all(column.dtype.kind in "biu" for column in columns):
-        return [value.item() for value in np.unique(np.concatenate(columns))]
-    present: set[Any] = set()
-    for column in columns:
-        try:
-            present |= set(column.tolist())
-        except TypeError:
-            raise InputError("y_true", "holds values that cannot be class labels", "pass text or numbers") from None
-    for value in present:
-        if value is None or value != value:
-            row = next(k for k, v in enumerate(columns[0].tolist()) if v is None or v != v)
-            raise InputError("y_true", "is missing", "drop the row or give it a label", row=row)
-    return sorted(present, key=lambda v: (str(type(v)), v))
-
-
-def _cluster_codes(clusters: Any, rows: int) -> NDArray[np.int32]:
-    labels = as_column(clusters, "clusters")
-    if len(labels) != rows:
-        raise InputError("clusters", f"has {len(labels)} rows, the labels have {rows}", "pass one for each case")
-    distinct, codes = np.unique(labels, return_inverse=True)
-    if len(distinct) < 2:
+def _cluster_codes(clusters: Any, rows: int, weight: NDArray[np.float64] | None) -> NDArray[np.int32]:
+    codes = as_codes(clusters, "clusters", rows)
+    if len(np.unique(codes if weight is None else codes[weight > 0])) < 2:
         raise InputError("clusters", "holds a single cluster", "resampling needs at least two")
     return codes.astype(np.int32)
 

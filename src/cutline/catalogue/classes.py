@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import inf
+from math import exp, inf, isclose
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..class_sample import ClassSample
 from ..errors import InputError, show
 from ..sweep import Counts
 from ..validate import check_number
-from .declare import REQUIRED, Measure, Spec, parse_measure, ratio
+from .declare import REQUIRED, Measure, Spec, measures, parse_measure, ratio
 
 Floats = NDArray[np.float64]
 Reads = Literal["decisions", "scores", "probabilities"]
@@ -97,6 +97,7 @@ class ClassMeasure:
     ``reads`` says what it needs: hard predictions, scores, or rows of probabilities. ``row_value`` gives each row's own
     contribution where the measure is, or contains, a mean over rows. ``areas`` names the totals beyond the confusion
     matrix that it reads. ``scale`` is the one on which its interval is made. ``ordered`` measures need an order.
+    ``remark`` says of the options in which unit the value is, where that differs between libraries.
     """
 
     name: str
@@ -119,6 +120,7 @@ class ClassMeasure:
     params: Mapping[str, Any] = field(default_factory=dict)
     checks: Callable[..., None] | None = None
     summary: str = ""
+    remark: Callable[..., str] | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -203,6 +205,17 @@ class ClassSpec:
         if self.inner is None:
             return self.measure.same_as
         return _ONE_NUMBER.get(str(self), "")
+
+    @property
+    def remark(self) -> str:
+        """In which unit the value is, where that differs between libraries."""
+        say = self.measure.remark
+        return "" if say is None else say(**{**self.measure.params, **self.arguments})
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it reads the order of the classes."""
+        return self.measure.ordered or self.arguments.get("weights") is not None
 
     @property
     def perfect(self) -> float | None:
@@ -443,6 +456,7 @@ def _log_of_true(sample: ClassSample, base: float, eps: float) -> Floats:
     row_value=_log_of_true,
     checks=_check_log,
     perfect=0.0,
+    remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
 def log_loss(s: ClassSums, base: float = 2, eps: float = 1e-5) -> Any:
     """Mean surprise at the real class, in bits."""
@@ -472,6 +486,7 @@ def _check_half(half: Any = False) -> None:
     row_value=_squares,
     checks=_check_half,
     perfect=0.0,
+    remark=lambda half: f"{'half the sum' if half else 'sum'} over the classes",
 )
 def brier_score(s: ClassSums, half: bool = False) -> Any:
     """Squared distance between the predicted distribution and the real class, summed over the classes."""
@@ -517,6 +532,7 @@ def _entropy(s: ClassSums) -> Any:
     undefined="all cases are of one class",
     scale="plain",
     areas=("information",),
+    remark=lambda: "in bits",
 )
 def information_score(s: ClassSums) -> Any:
     """Mean information, in bits, that the predictions add to the shares of the classes."""
@@ -686,7 +702,12 @@ def class_measure(name: str) -> ClassMeasure:
     'Hand–Till AUC'
     """
     if name not in _measures:
-        near = difflib.get_close_matches(name, list(_measures), n=3, cutoff=0.5)
+        if name in _OF_AREAS or name in {one.name for one in measures("threshold")}:
+            means = [f"macro({name})", f"weighted({name})", *([] if name in _OF_AREAS else [f"micro({name})"])]
+            said = f"names {show(name)}, which each class has for itself"
+            raise InputError("measures", said, f"say which mean over the classes: {', '.join(means)}")
+        top = re.fullmatch(r"top_?(\d+)(_accuracy)?", name)
+        near = [f"top_t_accuracy(t={top[1]})"] if top else difflib.get_close_matches(name, list(_measures), n=3, cutoff=0.5)
         raise InputError(
             "measures",
             f"names {show(name)}, which is not a measure of several classes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -141,6 +141,10 @@ class Abstention:
             f"{self.observed:.1%} of the answers were right here, and new answers are right in at least "
             f"{self.accuracy:.1%} of cases (confidence {self.confidence:.0%})"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cut, what it gave here and what it keeps, with the sentence that says so."""
+        return {**asdict(self), "sentence": self.sentence}
 
     def __repr__(self) -> str:
         return f"Abstention({self.sentence})"

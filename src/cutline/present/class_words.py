@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..class_evaluation import class_notices
+from ..errors import PYTHON, Terms
 from ..table import pluralize
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from ..estimate import Estimate
 
 
-def class_answer(ev: ClassEvaluation) -> list[str]:
+def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
     """The answer in a few sentences: how often it is right, what it confuses, whether to believe its confidence."""
     f = ev.facts
     said = [
@@ -45,7 +47,7 @@ def class_answer(ev: ClassEvaluation) -> list[str]:
     if f["tied_predictions"]:
         tied = pluralize(f["tied_predictions"], "case has", "cases have")
         said.append(f"{tied} the highest score in several columns; the first of them counts as the prediction.")
-    return said
+    return [*said, *class_notices([ev], terms)]
 
 
 def class_comparison_answer(comparison: ClassComparison, measure: str = "accuracy") -> list[str]:

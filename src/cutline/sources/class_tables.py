@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..class_names import columns_by_class
 from ..errors import InputError, listed, show
 from .columns import label_values, matching, profiles
 
@@ -62,7 +63,7 @@ def _of_label(
         return None
     if len(labels) <= 2 and score is None and predicted is None:
         return None
-    wide = _by_name(columns, labels, all_of_them=score is not None)
+    wide = columns_by_class(columns, labels, all_of_them=score is not None)
     if wide is not None:
         return ClassColumns(label, *wide, predicted, "columns named after the classes")
     if score is not None:
@@ -72,35 +73,6 @@ def _of_label(
     if predicted is not None:
         return ClassColumns(label, (), tuple(labels), predicted, "predicted classes")
     return None
-
-
-def _by_name(
-    columns: Sequence[str], labels: Sequence[str], *, all_of_them: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Columns and their classes: by whole names, else by what is left of one common beginning and ending."""
-    known = set(columns)
-    if set(labels) <= known:
-        extra = [c for c in columns if c not in labels] if all_of_them else []
-        kept = [c for c in columns if c in set(labels) or c in extra]
-        return tuple(kept), tuple(kept)
-    affixes = set()
-    first = max(labels, key=len)
-    for column in columns:
-        start = column.find(first)
-        while start >= 0:
-            affixes.add((column[:start], column[start + len(first) :]))
-            start = column.find(first, start + 1)
-    fitting = [(a, b) for a, b in affixes if all(f"{a}{one}{b}" in known for one in labels)]
-    if len(fitting) != 1:
-        return None
-    before, after = fitting[0]
-
-    def fits(name: str) -> bool:
-        return name.startswith(before) and name.endswith(after) and len(name) > len(before) + len(after)
-
-    chosen = [c for c in columns if fits(c)] if all_of_them else [f"{before}{one}{after}" for one in labels]
-    chosen = [c for c in columns if c in set(chosen)]
-    return tuple(chosen), tuple(c[len(before) : len(c) - len(after)] for c in chosen)
 
 
 def _label_columns(table: DuckTable, names: Sequence[str]) -> list[str]:
