@@ -124,10 +124,49 @@ def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "p_")})
     arguments = ("evaluate", path, "--label", "kind", "--score", "p_*")
     assert "contradict" in refused(*arguments, "--positive", "ash")
-    assert "cuts the scores of one class" in refused(*arguments, "--threshold", "0.4")
+    assert "is about two classes" in refused(*arguments, "--threshold", "0.4")
     assert "no measure of several classes" in refused(*arguments, "--measure", "pem")
     path.write_text("kind,p_a,p_b\na,0.5,0.5\nz,0.1,0.9\nb,0.2,0.8\n")
     assert "'z'" in refused(*arguments)
+
+
+def test_predictions_are_found_compared_and_ordered(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    said = np.array(NAMES)[p.argmax(axis=1)]
+    hard = write(tmp_path / "hard.csv", {"kind": y, "said": said})
+    result = run("evaluate", hard, "--label", "kind", "--format", "json", *FAST)
+    assert "predicted classes in 'said'" in result.stderr
+    assert json.loads(result.stdout)["measures"][0]["value"] == pytest.approx((said == y).mean())
+    assert "order of the alphabet" in refused("evaluate", hard, "--label", "kind", "--predicted", "said", "--ordered")
+    order = ",".join(NAMES[::-1])
+    out = json.loads(run("evaluate", hard, "--label", "kind", "--order", order, "--format", "json", *FAST).stdout)
+    assert out["classes"] == NAMES[::-1]
+    assert "cohen_kappa(weights='linear')" in [row["measure"] for row in out["measures"]]
+    both = write(tmp_path / "both.csv", {"kind": y, "one": said, "two": np.roll(said, 1), **columns_of(p, "a_")})
+    told = ("--label", "kind", "--predicted", "one", "--predicted", "two")
+    out = json.loads(run("compare", both, *told, "--score", "a_*", "--format", "json", *FAST).stdout)
+    assert {model["name"] for model in out["models"]} == {"one", "two", "a"}
+    assert "does not go with a comparison" in refused("compare", both, *told, "--quota", "5")
+    assert "two models" in refused("compare", both, "--label", "kind", "--predicted", "one")
+
+
+def test_abstention_and_engines(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "a_"), **columns_of(p[::-1], "b_")})
+    told = ("--label", "kind", "--score", "a_*")
+    out = json.loads(run("evaluate", path, *told, "--abstain", "0.5", "--format", "json", *FAST).stdout)
+    kept = cl.evaluate_classes(y, p, classes=NAMES, interval=None).abstain(0.5)
+    assert out["abstention"]["threshold"] == pytest.approx(kept.threshold)
+    assert out["score"] == [f"a_{name}" for name in NAMES]
+    assert out["risk_coverage"][-1]["coverage"] == 1.0
+    assert {"class", "predicted", "low", "high"} <= set(out["confusion_shares"][0])
+    streamed = run("evaluate", path, *told, "--engine", "duckdb", "--memory-limit", "1GB", "--format", "json", *FAST)
+    assert json.loads(streamed.stdout)["measures"] == out["measures"]
+    assert "'a_*', 'b_*'" in refused("evaluate", path, "--label", "kind")
+    for given in (("--recall", "0.8"), ("--threshold", "0.5")):
+        assert "is about two classes" in refused("evaluate", path, *told, *given)
+    binary = ("evaluate", path, "--label", "kind", "--score", f"a_{NAMES[0]}", "--positive", NAMES[0])
+    assert "--abstain is for several classes" in refused(*binary, "--abstain", "0.5")
 
 
 def test_page_and_picture(trees: Any, tmp_path: Path) -> None:

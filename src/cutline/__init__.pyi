@@ -9,6 +9,12 @@ from .class_evaluation import (
     Confusion as Confusion,
     evaluate_classes as evaluate_classes,
 )
+from .class_tables import (
+    compare_classes_table as compare_classes_table,
+)
+from .class_tables import (
+    evaluate_classes_table as evaluate_classes_table,
+)
 from .comparison import (
     compare as compare,
     Comparison as Comparison,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .catalogue.class_compute import ClassTotals
 from .catalogue.classes import ClassSpec, default_class_specs, parse_class_measure
+from .class_names import unordered
 from .class_sample import ClassSample, make_class_sample
 from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
 from .errors import PYTHON, InputError, Terms, listed, show, verbatim
@@ -69,20 +70,26 @@ class Confusion(TabularResult):
     @cached_property
     def rates(self) -> Table:
         """One row for each real and predicted class: cases, share of the real class, and its interval by itself."""
+        return Table(self._cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
+
+    @property
+    def filled(self) -> Table:
+        """The rows of :attr:`rates` that hold cases."""
+        return Table(self._cells(np.argwhere(self.counts > 0)), "Real and predicted classes")
+
+    def _cells(self, cells: Iterable[Any]) -> list[dict[str, Any]]:
         shares = self.shares
-        rows = [
+        return [
             {
-                "class": real,
-                "predicted": said,
+                "class": self.labels[a],
+                "predicted": self.labels[b],
                 "cases": float(self.counts[a, b]),
                 "share": float(shares[a, b]),
                 "low": float(self.low[a, b]),
                 "high": float(self.high[a, b]),
             }
-            for a, real in enumerate(self.labels)
-            for b, said in enumerate(self.labels)
+            for a, b in cells
         ]
-        return Table(rows, "Real and predicted classes")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each real class, with a count for each predicted one."""
@@ -113,6 +120,7 @@ class ClassEvaluation(TabularResult):
     ordered: bool = False
     units: Mapping[ClassSpec, Floats] = field(default_factory=dict, repr=False)
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
+    dropped: int = 0
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -158,6 +166,7 @@ class ClassEvaluation(TabularResult):
             "tied_predictions": 0 if s.facts is None or s.own_predictions else s.facts.tied,
             "weighted": s.weight is not None,
             "clusters": None if s.cluster is None else int(s.cluster.max()) + 1,
+            "dropped": self.dropped,
         }
 
     @property
@@ -378,7 +387,7 @@ class ClassEvaluation(TabularResult):
             "classes": list(self.classes),
             "measures": self.to_dicts(),
             "confusion": self.confusion.counts.tolist(),
-            "confusion_shares": [row for row in self.confusion.rates if row["cases"] > 0],
+            "confusion_shares": self.confusion.filled.to_dicts(),
             "per_class": self.per_class.to_dicts(),
         }
         if self.sample.matrix is not None:
@@ -422,9 +431,7 @@ class ClassEvaluation(TabularResult):
             if with_interval:
                 row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
                 row["method"] = e.method
-            row["note"] = e.reason or "; ".join(
-                filter(None, [spec.remark, spec.same_as and f"same as {spec.same_as}"])
-            )
+            row["note"] = e.reason or "; ".join(filter(None, [spec.remark, spec.same_as and f"same as {spec.same_as}"]))
             rows.append(row)
         return rows
 
@@ -446,8 +453,8 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
         if kappa is not None and kappa.high < 0.0:
             found.append(
                 f"{verbatim(ev.name)} agrees with the real classes less often than chance (kappa "
-                f"{format_value(kappa.value)}): do the score columns stand in the order of the classes? Name it with "
-                "{classes}."
+                f"{format_value(kappa.value)}): does each score column belong to the class that it stands for "
+                "({classes})?"
             )
         elif right is not None and right.value == 1.0 and len(ev.sample) >= _MANY:
             found.append(
@@ -548,6 +555,5 @@ def choose_class_specs(sample: ClassSample, measures: Sequence[Any] | None, *, o
     else:
         specs = list(dict.fromkeys(parse_class_measure(m) for m in measures))
     if not sample.in_order and any(spec.ordered for spec in specs):
-        said = f"are only known in the order of the alphabet ({listed(sample.classes, 6)}), but a measure reads their order"
-        raise InputError("classes", said, "name all classes in their order with {classes}")
+        raise unordered(sample.classes)
     return specs

@@ -73,14 +73,7 @@ def columns_by_class(
     if set(labels) <= known:
         kept = list(columns) if all_of_them else [c for c in columns if c in set(labels)]
         return tuple(kept), tuple(kept)
-    affixes = set()
-    first = max(labels, key=len)
-    for column in columns:
-        start = column.find(first)
-        while start >= 0:
-            affixes.add((column[:start], column[start + len(first) :]))
-            start = column.find(first, start + 1)
-    fitting = [(a, b) for a, b in affixes if all(f"{a}{one}{b}" in known for one in labels)]
+    fitting = class_affixes(columns, labels)
     if len(fitting) != 1:
         return None
     before, after = fitting[0]
@@ -93,13 +86,36 @@ def columns_by_class(
     return tuple(chosen), tuple(c[len(before) : len(c) - len(after)] for c in chosen)
 
 
+def class_affixes(columns: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
+    """Beginnings and endings with which every label is a column: ``("p_", "")`` for p_cat and p_dog."""
+    known, found = set(columns), set()
+    first = max(labels, key=len)
+    for column in columns:
+        start = column.find(first)
+        while start >= 0:
+            found.add((column[:start], column[start + len(first) :]))
+            start = column.find(first, start + 1)
+    return sorted((a, b) for a, b in found if all(f"{a}{one}{b}" in known for one in labels))
+
+
+def unordered(classes: Sequence[Any]) -> InputError:
+    """A measure reads the order of classes that nobody has said."""
+    said = f"the classes are only known in the order of the alphabet ({listed(classes, 6)}), but their order counts"
+    return InputError(None, said, "name all of them in their order with {classes}")
+
+
 def sorted_texts(texts: Iterable[str]) -> list[str]:
     """Classes read as text, each once: by value where all are numbers, else by the alphabet."""
     found = sorted(set(texts))
+    return sorted(found, key=float) if are_numbers(found) else found
+
+
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Whether every text is a number."""
     try:
-        return sorted(found, key=float)
+        return all(float(text) == float(text) for text in set(texts))
     except ValueError:
-        return found
+        return False
 
 
 def _headings(score_matrix: Any) -> list[Any] | None:
@@ -127,7 +143,7 @@ def _classes_of(headings: list[Any], present: list[Any]) -> list[Any] | None:
 
 def _categories(values: Any) -> list[Any] | None:
     """The categories of a pandas or polars column that has them in an order of its own."""
-    kind = getattr(values, "dtype", None)
+    kind: Any = getattr(values, "dtype", None)
     if type(kind).__name__ not in ("CategoricalDtype", "Enum"):
         return None
     return list(kind.categories)

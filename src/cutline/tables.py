@@ -14,7 +14,7 @@ from .inference.prevalence import as_prevalence
 from .inference.settings import INTERVAL, Settings
 from .quotas import check_any_quota
 from .sources.doors import open_source, rows_of
-from .sources.duckdb import DuckTable, Machine
+from .sources.duckdb import DuckTable, machine_of
 from .sources.files import TextFormat
 from .sources.frames import Frame, Rows
 from .sources.tables import Checked, Roles
@@ -79,7 +79,7 @@ def evaluate_table(
     _need(score, "score")
     roles = Roles(label, {str(score) if name is None else name: score}, weight, clusters, pos_label, missing, decimal)
     request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
-    machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
+    machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         found = _found(table, roles, request)
         if isinstance(found, Rows):
@@ -138,7 +138,7 @@ def compare_table(
     _need(label, "label")
     named = {} if model is not None or case is not None else _named(scores)
     request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
-    machine, text = _options(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
+    machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         if not named:
             table, named = _widened(table, model, case, label, scores, (weight, None, pos_label, missing, decimal))
@@ -247,7 +247,3 @@ def _named(scores: Any) -> dict[str, Any]:
         twice = next(model for model in models if models.count(model) > 1)
         raise InputError("scores", f"names {show(twice)} twice", "name each model once")
     return named
-
-
-def _options(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Machine:
-    return Machine(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))

@@ -707,7 +707,11 @@ def class_measure(name: str) -> ClassMeasure:
             said = f"names {show(name)}, which each class has for itself"
             raise InputError("measures", said, f"say which mean over the classes: {', '.join(means)}")
         top = re.fullmatch(r"top_?(\d+)(_accuracy)?", name)
-        near = [f"top_t_accuracy(t={top[1]})"] if top else difflib.get_close_matches(name, list(_measures), n=3, cutoff=0.5)
+        near = (
+            [f"top_t_accuracy(t={top[1]})"]
+            if top
+            else difflib.get_close_matches(name, list(_measures), n=3, cutoff=0.5)
+        )
         raise InputError(
             "measures",
             f"names {show(name)}, which is not a measure of several classes",

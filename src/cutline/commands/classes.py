@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import click
 
 from ..errors import InputError, listed
-from ..table import pluralize
+from ..table import pluralize, to_jsonable
 from .output import Block, Report, note, settings_line
-from .reading import complete_rows, read_matrix, read_texts
-from .terms import about_file
+from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
     from ..class_comparison import ClassComparison
     from ..class_evaluation import ClassEvaluation
-    from ..sources.class_tables import ClassColumns
+    from ..decide.abstention import Abstention
+    from ..sources.class_tables import ClassColumns, ClassRows
 
 _SHOWN_CLASSES = 30
-_NOT_FOR_CLASSES = ("threshold", "recall", "precision", "specificity", "fpr")
+_HONOURED = (  # options that have a meaning for several classes; any other is refused
+    *("file", "label", "score", "scores", "quota", "predicted", "case", "class_column", "ordered", "order", "abstain"),
+    *("weight", "measures", "everything", "margin", "no_intervals", "level", "resamples", "seed", "missing"),
+    *("delimiter", "quote", "decimal", "encoding", "engine", "memory_limit", "threads", "temp_directory"),
+    *("form", "html", "plot", "cost", "value"),
+)
+_OF_ONE_MODEL = ("quota", "html", "plot", "cost", "value", "everything", "abstain")  # not of a comparison
 _OF_CLASS = ("precision", "recall", "f1", "roc_auc")
 
 
@@ -28,116 +35,137 @@ def several_classes(table: Any, label: str | None, score: str | None, asked: Map
     """The columns of several classes, if the file is about them; a named positive class asks for two."""
     from ..sources.class_tables import find_class_columns
 
-    if asked["positive"] is not None or not hasattr(table, "files"):
+    told = next((name for name in ("predicted", "order", "abstain") if asked[name] is not None), None)
+    if asked["ordered"] and told is None:
+        told = "ordered"
+    if not hasattr(table, "files"):
+        if told is not None or (score is not None and "*" in score):
+            said = "is spark, but the scores of several classes are read into memory"
+            raise InputError("engine", said, "use {engine='duckdb'}")
         return None
-    taken = [name for name in (asked["weight"], asked.get("case"), asked.get("class_column")) if name]
-    return find_class_columns(table, label, score, asked["predicted"], taken)
+    if asked["positive"] is not None:
+        if told is not None:
+            raise InputError(told, "is for several classes, {pos_label} for two", "leave one of them out")
+        return None
+    taken = [name for name in (asked["weight"],) if name]
+    found = find_class_columns(table, label, score, asked["predicted"], taken)
+    if found is None and told is not None:
+        said = f"{table.name}: --{told} is for several classes, but no score column for each class was found"
+        raise InputError(None, said, "name {label} and {score}")
+    return found
 
 
 def evaluate_long(
     table: Any, file: str, label: str | None, score: str | None, form: str, asked: dict[str, Any]
 ) -> None:
     """A file with a row for each case and class."""
-    from ..class_evaluation import evaluate_classes
-    from ..sources.class_tables import pivot_long
+    from ..sources.class_tables import read_long_classes
 
-    if asked["case"] is None or asked["class_column"] is None or label is None or score is None:
+    if asked["case"] is None or asked["class_column"] is None or label is None or score is None or asked["predicted"]:
         raise InputError(
             None,
             "a file with a row for each case and class needs four columns",
             "name {case}, {class_column}, {label} and {score}",
         )
-    columns = (asked["case"], asked["class_column"], label)
-    kept = complete_rows(table, columns, [score], asked)
-    case, kind, real = (np.array(read_texts(table, name, kept)) for name in columns)
-    numbers = read_matrix(table, [score], asked["decimal"], kept)[:, 0]
+    refuse_options()
     with about_file(table.name):
-        labels, matrix, classes = pivot_long(case, kind, numbers, real)
-        ev = evaluate_classes(labels, matrix, classes=classes, **_options(asked))
-    note(f"{len(labels):,} cases of {len(classes)} classes, a row for each case and class")
+        rows = read_long_classes(
+            table, label=label, score=score, case=asked["case"], class_column=asked["class_column"], **_reading(asked)
+        )
+    note(f"{len(rows.labels):,} cases of {len(rows.classes)} classes, a row for each case and class")
     facts = {"file": file, "label": label, "score": score, "case": asked["case"], "class": asked["class_column"]}
-    _publish(ev, facts, form, asked)
+    _evaluate(table, rows, facts, form, asked)
 
 
 def evaluate_file(table: Any, file: str, chosen: ClassColumns, form: str, asked: dict[str, Any]) -> None:
     """A file with a score column for each class, or with predicted classes."""
-    from ..class_evaluation import evaluate_classes
+    from ..sources.class_tables import read_classes
 
-    _refuse_options(asked)
-    matrix, labels, weight, said, dropped = _read(table, chosen, asked)
-    hard = said is not None and matrix is None
-    classes = sorted({*labels, *(said or [])}) if hard else list(chosen.classes)
+    refuse_options()
     by = chosen.found_by if not chosen.scores else f"{chosen.found_by} ({listed(chosen.scores, 4)})"
     note(f"several classes: label {chosen.label!r}, {by}")
+    rows = read_classes(table, chosen, **_reading(asked))
+    facts: dict[str, Any] = {"file": file, "label": chosen.label, "score": list(chosen.scores)}
+    _evaluate(table, rows, {**facts, "predicted": chosen.predicted}, form, asked)
+
+
+def _evaluate(table: Any, rows: ClassRows, facts: Mapping[str, Any], form: str, asked: dict[str, Any]) -> None:
+    from ..class_evaluation import evaluate_classes
+
+    _say_dropped(rows)
     with about_file(table.name):
-        ev = evaluate_classes(labels, matrix, y_pred=said, classes=classes, sample_weight=weight, **_options(asked))
-    facts: dict[str, Any] = {"file": file, "label": chosen.label, "score": listed(chosen.scores, 4)}
-    facts |= {"predicted": chosen.predicted, "dropped": dropped}
-    _publish(ev, {key: value for key, value in facts.items() if value}, form, asked)
+        rows = rows.in_the_order(asked["order"], ordered=_ordered(asked))
+        ev = replace(evaluate_classes(rows.labels, **rows.arguments, **_options(asked)), dropped=rows.dropped)
+        kept = None if asked["abstain"] is None else ev.abstain(asked["abstain"], confidence=asked["level"])
+    facts = {**facts, "weight": asked["weight"], "dropped": rows.dropped}
+    _publish(ev, kept, {key: value for key, value in facts.items() if value}, form, asked)
 
 
 def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], form: str, asked: dict[str, Any]) -> bool:
-    """Compare models with a score column for each class each (``--score 'a_*' --score 'b_*'``); whether it could."""
+    """Compare models with a score column for each class (``--score 'a_*' --score 'b_*'``) or with predicted classes.
+
+    Says whether that was asked for.
+    """
     from ..class_comparison import compare_classes
-    from ..sources.class_tables import find_class_columns
+    from ..sources.class_tables import find_class_columns, read_models
     from ..sources.columns import matching
 
-    if asked["positive"] is not None or len(patterns) < 2 or not all("*" in one for one in patterns):
-        return False
-    if any(len(matching(table, one)) < 2 for one in patterns):
-        return False
-    _refuse_options(asked)
-    models, classes, weight, labels, dropped = {}, None, None, None, 0
-    for pattern in patterns:
-        chosen = find_class_columns(table, label, pattern, None, [asked["weight"]] if asked["weight"] else [])
-        if chosen is None:
+    predicted = list(asked["predicted"])
+    if not predicted:
+        if asked["positive"] is not None or len(patterns) < 2 or not all("*" in one for one in patterns):
             return False
-        matrix, labels, weight, _, dropped = _read(
-            table, chosen, asked, [one for p in patterns for one in matching(table, p)]
-        )
-        assert matrix is not None
-        if classes is not None and set(classes) != set(chosen.classes):
-            raise InputError(
-                "score", f"{pattern} has other classes than {patterns[0]}", "give each model the same classes"
-            )
-        order = [chosen.classes.index(one) for one in classes] if classes is not None else range(len(chosen.classes))
-        classes = classes or list(chosen.classes)
-        models[pattern.replace("*", "").strip("_.- ") or pattern] = matrix[:, list(order)]
-    options = _options(asked)
-    options.pop("name", None)
+        if any(len(matching(table, one)) < 2 for one in patterns):
+            return False
+        taken = [asked["weight"]] if asked["weight"] else []
+        if any(find_class_columns(table, label, one, None, taken) is None for one in patterns):
+            return False
+    if len(patterns) + len(predicted) < 2:
+        raise InputError(None, "a comparison needs two models or more", "name them with {score} or {y_pred}")
+    refuse_options(_OF_ONE_MODEL)
+    ordered = _ordered(asked)
     with about_file(table.name):
-        cmp = compare_classes(labels, models, classes=classes, sample_weight=weight, margin=asked["margin"], **options)
-    facts = {"file": file, "label": label, "score": ", ".join(patterns), **({"dropped": dropped} if dropped else {})}
-    _comparison_report(cmp, facts).publish(form)
+        rows, models = read_models(
+            table, label, patterns, predicted, asked["order"], ordered=ordered, **_reading(asked)
+        )
+        _say_dropped(rows)
+        options = {"classes": rows.classes, "sample_weight": rows.weight, "margin": asked["margin"], **_options(asked)}
+        cmp = compare_classes(rows.labels, models, **options)
+    facts = {"file": file, "label": label, "score": list(patterns), "predicted": predicted, "dropped": rows.dropped}
+    _comparison_report(cmp, {key: value for key, value in facts.items() if value}).publish(form)
     return True
 
 
-def _read(
-    table: Any, chosen: ClassColumns, asked: Mapping[str, Any], of_all: Sequence[str] = ()
-) -> tuple[Any, list[str], Any, list[str] | None, int]:
-    """Scores, labels, weights, predicted classes, and how many rows were left out; ``of_all`` models' columns."""
-    weight = [asked["weight"]] if asked["weight"] is not None else []
-    texts = [chosen.label, *([chosen.predicted] if chosen.predicted else [])]
-    numbers = [*dict.fromkeys([*chosen.scores, *(name for name in of_all if name != chosen.label)]), *weight]
-    kept = complete_rows(table, texts, numbers, asked)
-    labels, *said = (read_texts(table, name, kept) for name in texts)
-    matrix = read_matrix(table, chosen.scores, asked["decimal"], kept) if chosen.scores else None
-    weights = read_matrix(table, weight, asked["decimal"], kept)[:, 0] if weight else None
-    dropped = 0 if kept is None else int(table.aggregate(["count(*)"])[0]) - len(kept)
-    return matrix, labels, weights, said[0] if said else None, dropped
+def refuse_options(others: Sequence[str] = ()) -> None:
+    """Refuse options that were given and have no meaning for several classes, or for several models of them."""
+    context = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    for option in context.command.params:
+        name = option.name or ""
+        if option.expose_value and name not in _HONOURED and context.get_parameter_source(name) is not default:
+            said = f"{max(option.opts, key=len)} is about two classes"
+            raise InputError(None, said, "say which class with {pos_label} and {score}")
+        if name in others and context.get_parameter_source(name) is not default:
+            said = f"{max(option.opts, key=len)} does not go with a comparison of several classes"
+            raise InputError(None, said, "evaluate one model with it, or leave it out")
 
 
-def _refuse_options(asked: Mapping[str, Any]) -> None:
-    if asked.get("prevalence") is not None:
-        raise InputError("prevalence", "is a share of one of two classes, and there are more", "leave it out")
-    for name in _NOT_FOR_CLASSES:
-        if asked.get(name) is not None:
-            raise InputError(name, "cuts the scores of one class", "say which with {pos_label} and {score}")
+def _reading(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {"weight": asked["weight"], "missing": asked["missing"] or "error", "decimal": asked["decimal"]}
+
+
+def _say_dropped(rows: ClassRows) -> None:
+    if rows.dropped:
+        there = len(rows.labels) + rows.dropped
+        note(f"note: {rows.dropped:,} of {there:,} rows have missing values and are left out")
+
+
+def _ordered(asked: Mapping[str, Any]) -> bool:
+    return bool(asked["ordered"] or asked["order"])
 
 
 def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "ordered": asked.get("ordered", False),
+        "ordered": _ordered(asked),
         "measures": list(asked["measures"]) or None,
         "interval": None if asked["no_intervals"] else "auto",
         "level": asked["level"],
@@ -146,28 +174,35 @@ def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _publish(ev: ClassEvaluation, facts: Mapping[str, Any], form: str, asked: Mapping[str, Any]) -> None:
+def _publish(
+    ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, Any], form: str, asked: Mapping[str, Any]
+) -> None:
     if asked["html"] is not None:
-        ev.to_html(asked["html"], source=facts, quota=asked["quota"], cost=asked["cost"], value=asked["value"])
+        ev.to_html(
+            asked["html"], source=_in_short(facts), quota=asked["quota"], cost=asked["cost"], value=asked["value"]
+        )
         note(f"page: {asked['html']}")
     if asked["plot"] is not None:
         from ..present.plots.class_plots import write_class_picture
 
         write_class_picture(ev, asked["plot"])
         note(f"picture: {asked['plot']}")
-    _report(ev, facts, asked).publish(form)
+    _report(ev, kept, facts, asked).publish(form)
 
 
-def _report(ev: ClassEvaluation, facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Report:
+def _report(ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Report:
     from .. import __version__
     from ..present.class_words import abstention_sentence, class_answer
 
     def document() -> dict[str, Any]:
-        return {"cutline": __version__, **facts, **json.loads(ev.to_json())}
+        found = {} if kept is None else {"abstention": to_jsonable(kept.to_dict())}
+        return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **found}
 
     def blocks() -> Iterator[str | Block]:
-        sentences = _with_dropped(class_answer(ev), facts)
-        if ev.sample.matrix is not None and ev.settings.interval is not None:
+        sentences = _with_dropped(class_answer(ev, COMMAND_LINE), facts)
+        if kept is not None:
+            sentences.append(f"{kept.sentence[0].upper()}{kept.sentence[1:]}.")
+        elif ev.sample.matrix is not None and ev.settings.interval is not None:
             sentences.append(abstention_sentence(ev))
         yield "\n".join(sentences)
         if not asked["measures"]:
@@ -195,7 +230,12 @@ def _with_dropped(sentences: list[str], facts: Mapping[str, Any]) -> list[str]:
 def _settings(result: Any, facts: Mapping[str, Any], rows: int) -> str:
     s = result.settings
     made = {"level": s.level, "seed": s.seed} if s.interval else {"intervals": "none"}
-    return settings_line(**facts, rows=rows, **made)
+    return settings_line(**_in_short(facts), rows=rows, **made)
+
+
+def _in_short(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts for people: not every one of a hundred columns."""
+    return {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
 
 
 def _whole(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

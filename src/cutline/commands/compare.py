@@ -35,6 +35,8 @@ Examples:
 @options.threshold_option
 @options.positive_option
 @options.prevalence_option
+@click.option("--predicted", multiple=True, metavar="COLUMN", help="A model's predicted classes; may be repeated.")
+@options.order_options
 @options.weight_option
 @options.measure_option
 @options.all_option
@@ -54,7 +56,8 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     """Say which of several models is better, by how much, how sure that is, and for which quota.
 
     FILE holds a row for each case, with its real outcome and a score column for each model. Without --score all
-    columns of fractions are compared. With --model and --case it holds a row for each case and model.
+    columns of fractions are compared. With --model and --case it holds a row for each case and model. With more than
+    two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
     """
     from ..tables import compare_table
     from .classes import compare_file
@@ -66,8 +69,13 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
         warm_up(file)
         if asked["model"] is not None or asked["case"] is not None:
             table, label, scores = _by_model(engine.name, table, label, scores, asked)
-        elif label is not None and engine.name == "memory" and compare_file(table, file, label, scores, form, asked):
+        elif engine.name != "spark" and label is not None and compare_file(table, file, label, scores, form, asked):
             return
+        said = next((f"--{name}" for name in ("predicted", "ordered", "order") if asked[name]), None)
+        if said is not None:
+            raise InputError(
+                None, f"{said} is for several classes", "name {label}, and each model's columns: --score 'a_*'"
+            )
         columns = named_columns(engine, table, label, scores, asked["weight"], several=True)
         if len(columns.scores) < 2:
             said = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"

@@ -84,20 +84,20 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     with open_for(engine, file, asked) as table:
         warm_up(file)
         if asked["case"] is not None or asked["class_column"] is not None:
+            if engine.name == "spark":
+                said = "is spark, but the scores of several classes are read into memory"
+                raise InputError("engine", said, "use {engine='duckdb'}")
             classes.evaluate_long(table, file, label, score, form, asked)
+            return
+        found = classes.several_classes(table, label, score, asked)
+        if found is not None:
+            classes.evaluate_file(table, file, found, form, asked)
             return
         if score is not None and engine.name == "duckdb":
             meant = matching(table, score)
             if len(meant) > 1:
                 said = f"takes one column with --engine duckdb, not {listed(meant)}"
                 raise InputError("score", said, "name one of them, or load the file with {engine='memory'}")
-        found = classes.several_classes(table, label, score, asked)
-        if found is not None:
-            if engine.name != "memory":
-                said = f"is {engine.name}, which streams one score column, but this file has several classes"
-                raise InputError("engine", said, "load it with {engine='memory'}")
-            classes.evaluate_file(table, file, found, form, asked)
-            return
         columns = named_columns(engine, table, label, [score] if score else [], asked["weight"], several=False)
         if len(columns.scores) > 1:
             if asked["positive"] is not None:

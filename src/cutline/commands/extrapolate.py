@@ -145,7 +145,8 @@ def _settings(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
-    from .reading import load, read_texts
+    from ..sources.matrices import read_texts
+    from .reading import load
 
     if asked["among"] is None:
         raise click.UsageError("--wins needs --among N: the number of classes the wins were counted among")
@@ -162,7 +163,8 @@ def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
 def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
     from ..sources.columns import class_columns
-    from .reading import complete_rows, read_matrix, read_texts
+    from ..sources.matrices import read_matrix, read_texts
+    from .reading import complete_rows
 
     label = asked["label"]
     if not label:
@@ -181,7 +183,8 @@ def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
 def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
     from ..sources.columns import matching
-    from .reading import complete_rows, opened, read_matrix, read_texts
+    from ..sources.matrices import read_matrix, read_texts
+    from .reading import complete_rows, opened
 
     if not asked["label"] or not asked["scores"]:
         raise click.UsageError("--gallery needs --label COLUMN and --score PATTERN: whose embedding, and its columns")
@@ -207,7 +210,8 @@ def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
 
 def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     from ..extrapolation.extrapolator import extrapolate as run
-    from .reading import complete_rows, read_matrix
+    from ..sources.matrices import read_matrix
+    from .reading import complete_rows
 
     if not asked["accuracy"] or not asked["sizes"]:
         raise click.UsageError(

@@ -124,10 +124,36 @@ prevalence_option = click.option(
 )
 
 
+def _classes_in_order(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    """Read ``low,medium,high``."""
+    return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
+
+
+def order_options(command: F) -> F:
+    """Whether the classes have an order, and which."""
+    for option in (
+        click.option(
+            "--order",
+            callback=_classes_in_order,
+            metavar="A,B,C",
+            help="All classes in their order, for the measures that read it.",
+        ),
+        click.option("--ordered", is_flag=True, help="The classes are ordered, in the order of their columns."),
+    ):
+        command = option(command)
+    return command
+
+
 def class_options(command: F) -> F:
     """How a file holds several classes."""
     for option in (
-        click.option("--ordered", is_flag=True, help="The classes are ordered, in the order of their columns."),
+        click.option(
+            "--abstain",
+            type=float,
+            metavar="ACCURACY",
+            help="Several classes: answer only where this accuracy is kept (with the confidence --level).",
+        ),
+        order_options,
         click.option(
             "--class", "class_column", metavar="COLUMN", help="Column with the class (a row per case and class)."
         ),

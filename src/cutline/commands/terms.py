@@ -12,6 +12,7 @@ _SAME = (
     *("method", "ties", "missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine"),
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
+    *("abstain", "ordered", "order", "predicted"),
 )
 NAMES = {
     "n_resamples": "--resamples",
@@ -37,7 +38,7 @@ NAMES = {
     "class_column": "--class",
     "score_matrix": "--score",
     "y_pred": "--predicted",
-    "classes": "--score",
+    "classes": "--order",
     **{name: f"--{name}" for name in _SAME},
 }
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..class_names import columns_by_class
+from ..class_names import are_numbers, class_affixes, columns_by_class, sorted_texts, unordered
 from ..errors import InputError, listed, show
 from .columns import label_values, matching, profiles
+from .matrices import count_rows, read_matrix, read_texts, rows_with
 
 if TYPE_CHECKING:
     from .duckdb import DuckTable
@@ -30,35 +31,98 @@ class ClassColumns:
     found_by: str
 
 
+@dataclass(frozen=True, eq=False)
+class ClassRows:
+    """The rows of a table of several classes; ``matrix`` or ``predicted`` may be missing, not both."""
+
+    labels: list[str]
+    matrix: NDArray[np.float64] | None
+    predicted: list[str] | None
+    classes: list[str]
+    weight: NDArray[np.float64] | None
+    clusters: list[str] | None
+    dropped: int
+    in_order: bool = True
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What ``evaluate_classes`` takes of them."""
+        return {
+            "score_matrix": self.matrix,
+            "y_pred": self.predicted,
+            "classes": self.classes,
+            "sample_weight": self.weight,
+            "clusters": self.clusters,
+        }
+
+    def in_the_order(self, classes: Sequence[Any] | None, *, ordered: bool) -> ClassRows:
+        """With the classes in the order that was named; ``ordered`` needs one, unless columns or numbers give it."""
+        if classes is None:
+            if ordered and not self.in_order:
+                raise unordered(self.classes)
+            return self
+        names = [str(name) for name in classes]
+        if self.matrix is None:
+            return replace(self, classes=names, in_order=True)
+        if sorted(names) != sorted(self.classes):
+            said = f"the order {listed(names, 6)} is not that of the classes with scores, {listed(self.classes, 6)}"
+            raise InputError(None, said, "name each of them once with {classes}")
+        return replace(self, classes=names, matrix=self.matrix[:, [self.classes.index(name) for name in names]])
+
+
 def find_class_columns(
-    table: DuckTable, label: str | None, score: str | None, predicted: str | None, taken: Sequence[str] = ()
+    table: DuckTable,
+    label: str | None,
+    score: str | Sequence[str] | None,
+    predicted: str | None,
+    taken: Sequence[str] = (),
 ) -> ClassColumns | None:
     """The columns of several classes, where the file has them; ``None`` where it is about two.
 
     Score columns are called as the labels are (VF, F, M, L), or so with one beginning or ending in common (p_VF), which
-    a pattern such as ``p_*`` names. Nothing is taken that could be meant otherwise.
+    a pattern such as ``p_*`` names. Without them, a column that holds the same classes as the label is the predicted
+    class. Nothing is taken that could be meant otherwise.
     """
     names = [column.name for column in table.columns if column.name not in taken]
     possible = [label] if label is not None else _label_columns(table, [n for n in names if n != predicted])
-    found = []
+    found: list[ClassColumns] = []
+    refused: dict[str, InputError] = {}
     for one in possible:
         table.column(one, "label")
         labels = [str(value) for value in label_values(table, one, MOST_CLASSES + 1) if value is not None]
         if len(labels) > MOST_CLASSES:
             continue
-        chosen = _of_label(table, one, labels, score, predicted, [n for n in names if n != one])
+        try:
+            chosen = _of_label(table, one, labels, score, predicted, [n for n in names if n != one])
+        except InputError as error:
+            refused[one] = error
+            continue
+        if chosen is None and label is not None and score is None and predicted is None and len(labels) > 2:
+            chosen = _with_predictions(table, one, labels, [n for n in names if n != one])
         if chosen is not None:
             found.append(chosen)
-    if len(found) > 1:
-        said = f"{table.name}: several columns could be the label: {listed([one.label for one in found])}"
-        raise InputError(None, said, "say which with {label}")
+    several = [one.label for one in found] or list(refused)
+    if len(several) > 1:
+        raise InputError(
+            None, f"{table.name}: several columns could be the label: {listed(several)}", "say which with {label}"
+        )
+    if not found and refused:
+        raise refused[several[0]]
     return found[0] if found else None
 
 
 def _of_label(
-    table: DuckTable, label: str, labels: Sequence[str], score: str | None, predicted: str | None, names: Sequence[str]
+    table: DuckTable,
+    label: str,
+    labels: Sequence[str],
+    score: str | Sequence[str] | None,
+    predicted: str | None,
+    names: Sequence[str],
 ) -> ClassColumns | None:
-    columns = [n for n in matching(table, score) if n != label] if score is not None else list(names)
+    if isinstance(score, str):
+        columns = [n for n in matching(table, score) if n != label]
+    else:
+        columns = [n for n in names if n != predicted] if score is None else list(score)
     if score is not None and len(columns) < 2:
         return None
     if len(labels) <= 2 and score is None and predicted is None:
@@ -72,7 +136,146 @@ def _of_label(
         raise InputError(None, f"{table.name}: {said}", remedy)
     if predicted is not None:
         return ClassColumns(label, (), tuple(labels), predicted, "predicted classes")
+    models = [f"{before}*{after}" for before, after in class_affixes(columns, labels)]
+    if models:
+        said = f"{table.name}: several columns have scores of each class in {show(label)}: {listed(models)}"
+        raise InputError(None, said, "say which with {score}, or compare them")
     return None
+
+
+def _with_predictions(table: DuckTable, label: str, labels: Sequence[str], names: Sequence[str]) -> ClassColumns | None:
+    """The one column whose values are classes of the label; it can only be what was predicted."""
+    most = len(labels)
+    few = [p.name for p in profiles(table, list(names)) if 2 <= p.distinct <= 2 * most and not p.is_index]
+    known, alike = set(labels), []
+    for name in few:
+        values = {str(value) for value in label_values(table, name, most + 1) if value is not None}
+        if 2 <= len(values) and values <= known:
+            alike.append(name)
+    if len(alike) > 1:
+        said = f"{table.name}: several columns could be the predicted class: {listed(alike)}"
+        raise InputError(None, said, "say which with {y_pred}")
+    return ClassColumns(label, (), tuple(labels), alike[0], f"predicted classes in {alike[0]!r}") if alike else None
+
+
+def read_classes(
+    table: DuckTable,
+    chosen: ClassColumns,
+    *,
+    weight: str | None = None,
+    clusters: str | None = None,
+    missing: str = "error",
+    decimal: str | None = None,
+) -> ClassRows:
+    """The rows of a table in memory, some hundred columns at a time."""
+    texts = [chosen.label, *(name for name in (chosen.predicted, clusters) if name is not None)]
+    numbers = [*chosen.scores, *([weight] if weight is not None else [])]
+    kept = rows_with(table, texts, numbers) if missing == "drop" else None
+    labels = read_texts(table, chosen.label, kept)
+    predicted = None if chosen.predicted is None else read_texts(table, chosen.predicted, kept)
+    return ClassRows(
+        labels,
+        read_matrix(table, chosen.scores, decimal, kept) if chosen.scores else None,
+        predicted,
+        list(chosen.classes) if chosen.scores else sorted_texts([*labels, *(predicted or [])]),
+        None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
+        None if clusters is None else read_texts(table, clusters, kept),
+        0 if kept is None else count_rows(table) - len(kept),
+        in_order=bool(chosen.scores) or are_numbers(labels),
+    )
+
+
+def read_models(
+    table: DuckTable,
+    label: str,
+    scores: Sequence[str] | Mapping[str, str],
+    predicted: Sequence[str] | Mapping[str, str],
+    classes: Sequence[Any] | None,
+    *,
+    ordered: bool,
+    weight: str | None = None,
+    clusters: str | None = None,
+    missing: str = "error",
+    decimal: str | None = None,
+) -> tuple[ClassRows, dict[str, Any]]:
+    """The rows of several models on the same cases: what they share, and each model's scores or predicted classes."""
+    patterns, said = _by_model(scores), _by_model(predicted)
+    taken = [name for name in (weight, clusters) if name is not None]
+    columns = {}
+    for model, pattern in patterns.items():
+        chosen = find_class_columns(table, label, pattern, None, taken)
+        if chosen is None:
+            raise InputError("score", f"{show(pattern)} names no score column for each class", "write a pattern: 'p_*'")
+        columns[model] = chosen
+    texts = [label, *said.values(), *([clusters] if clusters is not None else [])]
+    numbers = [name for chosen in columns.values() for name in chosen.scores] + ([weight] if weight is not None else [])
+    kept = rows_with(table, texts, numbers) if missing == "drop" else None
+    models: dict[str, Any] = {model: read_texts(table, column, kept) for model, column in said.items()}
+    labels = read_texts(table, label, kept)
+    shared = ClassRows(
+        labels,
+        None,
+        None,
+        sorted_texts([*labels, *(one for column in models.values() for one in column)]),
+        None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
+        None if clusters is None else read_texts(table, clusters, kept),
+        0 if kept is None else count_rows(table) - len(kept),
+        in_order=are_numbers(labels),
+    )
+    if columns:
+        shared = replace(shared, classes=list(next(iter(columns.values())).classes), in_order=True)
+    shared = shared.in_the_order(classes, ordered=ordered)
+    for model, chosen in columns.items():
+        if set(chosen.classes) != set(shared.classes):
+            first = f"has columns for {listed(chosen.classes, 6)}, not for {listed(shared.classes, 6)}"
+            raise InputError("score", f"{show(patterns[model])} {first}", "give each model the same classes")
+        matrix = read_matrix(table, chosen.scores, decimal, kept)
+        models[model] = matrix[:, [chosen.classes.index(name) for name in shared.classes]]
+    return shared, models
+
+
+def _by_model(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    """Models and their columns; a pattern without its star names the model."""
+    if isinstance(columns, Mapping):
+        return {str(model): column for model, column in columns.items()}
+    if isinstance(columns, str):
+        raise InputError("scores", "must be a list of patterns, one for each model", f"write [{columns!r}, …]")
+    return {one.replace("*", "").strip("_.- ") or one: one for one in columns}
+
+
+def read_long_classes(
+    table: DuckTable,
+    *,
+    label: str,
+    score: str,
+    case: str,
+    class_column: str,
+    weight: str | None = None,
+    clusters: str | None = None,
+    missing: str = "error",
+    decimal: str | None = None,
+) -> ClassRows:
+    """The rows of a table with a row for each case and class."""
+    texts = [case, class_column, label, *([clusters] if clusters is not None else [])]
+    numbers = [score, *([weight] if weight is not None else [])]
+    kept = rows_with(table, texts, numbers) if missing == "drop" else None
+    read = {name: np.array(read_texts(table, name, kept), dtype=object) for name in dict.fromkeys(texts)}
+    scores = read_matrix(table, numbers, decimal, kept)
+    of_case: dict[str, NDArray[Any]] = {"y_true": read[label]}
+    of_case |= {} if weight is None else {"sample_weight": scores[:, 1]}
+    of_case |= {} if clusters is None else {"clusters": read[clusters]}
+    matrix, classes, found = pivot_long(read[case], read[class_column], scores[:, 0], of_case)
+    cluster = found.get("clusters")
+    return ClassRows(
+        found["y_true"].tolist(),
+        matrix,
+        None,
+        classes,
+        found.get("sample_weight"),
+        None if cluster is None else cluster.tolist(),
+        0 if kept is None else count_rows(table) - len(kept),
+        in_order=are_numbers(classes),
+    )
 
 
 def _label_columns(table: DuckTable, names: Sequence[str]) -> list[str]:
@@ -82,11 +285,13 @@ def _label_columns(table: DuckTable, names: Sequence[str]) -> list[str]:
 
 
 def pivot_long(
-    case: NDArray[Any], kind: NDArray[Any], score: NDArray[np.float64], label: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.float64], list[str]]:
-    """Labels, a score matrix and its classes from rows of one case and one class each."""
+    case: NDArray[Any], kind: NDArray[Any], score: NDArray[np.float64], of_case: Mapping[str, NDArray[Any]]
+) -> tuple[NDArray[np.float64], list[str], dict[str, NDArray[Any]]]:
+    """A score matrix, its classes, and what belongs to each case, from rows of one case and one class each."""
     cases, row = np.unique(case, return_inverse=True)
-    classes, column = np.unique(kind, return_inverse=True)
+    classes = sorted_texts(kind.tolist())
+    place = {name: k for k, name in enumerate(classes)}
+    column = np.fromiter((place[name] for name in kind), np.intp, len(kind))
     matrix = np.full((len(cases), len(classes)), np.nan)
     matrix[row, column] = score
     if len(score) != matrix.size or np.isnan(matrix).any():
@@ -96,10 +301,13 @@ def pivot_long(
         else:
             said = "holds a case and class twice"
         raise InputError("class_column", said, "give each case one row for each class")
-    labels = np.empty(len(cases), dtype=object)
-    labels[row] = label
-    changed = labels[row] != label
-    if changed.any():
-        first = int(np.argmax(changed))
-        raise InputError("y_true", f"differs between the rows of case {show(case[first])}", "give each case one label")
-    return labels, matrix, [str(name) for name in classes]
+    found = {}
+    for argument, values in of_case.items():
+        found[argument] = np.empty(len(cases), dtype=values.dtype)
+        found[argument][row] = values
+        changed = found[argument][row] != values
+        if changed.any():
+            first = int(np.argmax(changed))
+            said = f"differs between the rows of case {show(case[first])}"
+            raise InputError(argument, said, "give each case one value")
+    return matrix, classes, found

@@ -48,6 +48,11 @@ class Machine:
         return [name for name, value in vars(self).items() if value is not None]
 
 
+def machine_of(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Machine:
+    """The options of a machine as the functions on tables take them."""
+    return Machine(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))
+
+
 class DuckTable(Table):
     """Something to select from: ``run(sql)`` gives a relation."""
 
