@@ -125,7 +125,7 @@ def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:
     arguments = ("evaluate", path, "--label", "kind", "--score", "p_*")
     assert "contradict" in refused(*arguments, "--positive", "ash")
     assert "is about two classes" in refused(*arguments, "--threshold", "0.4")
-    assert "no measure of several classes" in refused(*arguments, "--measure", "pem")
+    assert "not a measure of several classes" in refused(*arguments, "--measure", "pem")
     path.write_text("kind,p_a,p_b\na,0.5,0.5\nz,0.1,0.9\nb,0.2,0.8\n")
     assert "'z'" in refused(*arguments)
 
