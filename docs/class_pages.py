@@ -13,7 +13,7 @@ from cutline.catalogue.classes import MEANS, OPTIONS, SYMBOLS, ClassMeasure
 
 READS = {
     "decisions": "predicted classes",
-    "scores": "a score for every class; only their order counts",
+    "scores": "a score for every class; only their order matters",
     "probabilities": "rows of probabilities that sum to 1",
 }
 
@@ -34,21 +34,21 @@ def write(folder: Path) -> None:
 def page(one: ClassMeasure) -> str:
     """The page of one measure."""
     text = f"{one.name}(f1)" if one.name in MEANS else one.name
-    undefined = f"It is undefined if {one.undefined}: `nan`, with the class at fault as `reason`."
+    undefined = f"It is undefined if {one.undefined}: `nan`, with the class named in `reason`."
     blocks = [
         f"# {one.title} (several classes)",
         one.summary,
         f"```{{math}}\n{one.latex}\n```",
-        f"In plain symbols: `{one.formula}` ([what the symbols mean](index.md#symbols))",
+        f"As plain text: `{one.formula}` ([symbols](index.md#symbols))",
         _table(("what", "here"), _facts(one)),
         "## When it is undefined",
         undefined if one.undefined else "It is defined for every sample.",
         "## How to call it",
         f"```python\ncl.evaluate_classes(y_true, score_matrix, measures=[{text!r}])\n```",
         f"```sh\ncutline evaluate scores.csv --label class --score 'p_*' --measure \"{text}\"\n```",
-        "## How sure it is",
-        f'`interval="auto"` takes **{class_methods()[one.name]}** for it. What that means, and how often it held the '
-        "truth: [How sure are we](../../how-sure-are-we.md#several-classes).",
+        "## Confidence interval",
+        f'`interval="auto"` takes **{class_methods()[one.name]}**. What that means, and its simulated coverage: '
+        "[How sure are we](../../how-sure-are-we.md#several-classes).",
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -63,9 +63,9 @@ def _facts(one: ClassMeasure) -> list[tuple[str, str]]:
         if one.name != "micro":
             rows.append(("and of", "`roc_auc`, `average_precision`"))
     if one.perfect is not None:
-        rows.append(("of a perfect model", f"{one.perfect:g}"))
+        rows.append(("perfect model", f"{one.perfect:g}"))
     if one.chance:
-        rows.append(("by chance", f"`{one.chance}`"))
+        rows.append(("chance level", f"`{one.chance}`"))
     if one.same_as:
         rows.append(("same as", f"`{one.same_as}`"))
     rows += [(f"option `{name}`", f"{OPTIONS[name]}; default `{default!r}`") for name, default in one.params.items()]

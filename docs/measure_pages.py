@@ -1,7 +1,7 @@
 """The pages of the measures, written from the catalogue whenever the site is built. No fact is kept here.
 
 Formula, meaning, range and the like come from the declarations; what a degenerate sample gives, which interval is taken
-and what a measure string looks like are found out by asking the library.
+and what a measure string looks like come from calling the library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from class_pages import class_methods
 
 import cutline as cl
-from cutline.catalogue.declare import FAMILIES, OPTIONS, REQUIRED, SIGNS, TIE_RULES, Measure, make_spec
+from cutline.catalogue.declare import FAMILIES, OPTIONS, REQUIRED, SYMBOLS, TIE_RULES, Measure, make_spec
 from cutline.decide.recommendation import GOALS
 from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
 
@@ -61,7 +61,7 @@ def page(one: Measure, words: str) -> str:
         f"# {one.title}",
         _with_errata(meaning.strip()),
         f"```{{math}}\n{_upright(one.latex)}\n```",
-        f"In plain signs: `{one.formula}` ([what the signs mean](index.md#signs))",
+        f"As plain text: `{one.formula}` ([symbols](index.md#symbols))",
         f"```{{figure}} pictures/{one.name}.svg\n:alt: {words}\n\n{words}\n```",
         _table(("what", "here"), _facts(one)),
         "## When it is undefined",
@@ -70,7 +70,7 @@ def page(one: Measure, words: str) -> str:
         f"```python\n>>> from cutline import {one.name}\n>>>{example.rstrip()}\n\n```",
         "## How to call it",
         _calls(one),
-        "## How sure it is",
+        "## Confidence interval",
         _interval(one),
     ]
     return "\n\n".join(blocks) + "\n"
@@ -89,10 +89,10 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
     yield "range", f"{low} to {high}"
     optional = any(default is not REQUIRED for default in one.params.values())
     if one.perfect is not None:
-        yield "of a perfect model", _value(one.perfect) + (" (options as by default)" if optional else "")
+        yield "perfect model", _value(one.perfect) + (" (default options)" if optional else "")
     if one.chance is not None:
-        how = "as many predicted positive, at random" if one.needs_threshold else "mean over random orders"
-        yield "by chance", f"{_value(one.chance)} ({how}{'; options as by default' if optional else ''})"
+        how = "a random choice of as many cases" if one.needs_threshold else "mean over random orders"
+        yield "chance level", f"{_value(one.chance)} ({how}{'; default options' if optional else ''})"
     if one.aliases:
         yield "also called", ", ".join(f"`{alias}`" for alias in one.aliases)
     if one.same_as:
@@ -102,9 +102,9 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         yield "see also", "; ".join(f"{_link(o)} = {o.same_as}" for o in others)
     for goal, (name, why) in GOALS.items():
         if name == one.name:
-            yield f'`recommend("{goal}")`', f"takes it: {why}"
+            yield f'`recommend("{goal}")`', f"uses it: {why}"
     for name, default in one.params.items():
-        given = "must be given" if default is REQUIRED else f"default `{default!r}`"
+        given = "required" if default is REQUIRED else f"default `{default!r}`"
         yield f"option `{name}`", f"{OPTIONS[name]}; {given}"
     if one.family != "other":
         yield "ties", _ties(one)
@@ -126,18 +126,18 @@ def _with_errata(text: str) -> str:
 
 def _ties(one: Measure) -> str:
     if one.ties:
-        return f'{TIE_RULES[one.tie_rule]}; `ties="best"` and `ties="worst"` give what their order could do'
+        return f'{TIE_RULES[one.tie_rule]}; `ties="best"` and `ties="worst"` give the best and the worst order'
     if one.needs_threshold:
         return "equal scores fall on the same side of the cut"
-    return "the order of the cases does not enter"
+    return "the order of the cases does not matter"
 
 
 def _scores(one: Measure) -> str:
     if one.rank_based:
-        return "any; only their order counts"
+        return "any; only their order matters"
     if one.scores == "probability":
         return "probabilities, from 0 to 1"
-    return "finite numbers, whose values count" if one.scores == "finite" else "any; compared with the threshold"
+    return "finite numbers; their values matter" if one.scores == "finite" else "any; compared with the threshold"
 
 
 def _linked(text: str) -> str:
@@ -176,7 +176,7 @@ def _undefined(one: Measure) -> str:
     given = [f"{name} = {getattr(value, '__name__', value)}" for name, value in required(one).items()]
     given += ["two places (one where there is one case)"] if one.needs_quota else []
     with_these = f" with {' and '.join(given)}" if given else ""
-    return f"{said}{rule if one.undefined else ''} What comes out in odd cases{with_these}:\n\n" + _table(
+    return f"{said}{rule if one.undefined else ''} Results in edge cases{with_these}:\n\n" + _table(
         ("sample", "value"), rows
     )
 
@@ -202,7 +202,7 @@ def required(one: Measure) -> dict[str, Any]:
 
 
 def string_of(one: Measure, **more: Any) -> str | None:
-    """The measure string; none where an option is no number."""
+    """The measure string; None where an option is not a number."""
     options = {**required(one), **({"quota": 20} if one.needs_quota else {}), **more}
     return None if any(map(callable, options.values())) else str(make_spec(one, options))
 
@@ -216,10 +216,8 @@ def _calls(one: Measure) -> str:
     if text is None:
         if one.name in CLASS_NAMES:
             return "\n\n".join([*lines, f'In an evaluation of several classes: `measures=["{one.name}"]`.'])
-        why = (
-            "It reads other columns than the evaluation of a score" if one.family == "other" else "It takes a function"
-        )
-        return "\n\n".join([*lines, f"{why}, so there is no measure string for it."])
+        why = "It needs other inputs than one score per case" if one.family == "other" else "It takes a function"
+        return "\n\n".join([*lines, f"{why}, so it has no measure string."])
     strings = [text]
     if one.needs_threshold:
         strings.append(str(string_of(one, threshold=0.3)))
@@ -259,21 +257,19 @@ def _interval(one: Measure) -> str:
     if one.name in CLASS_NAMES:
         return (
             'In [`cl.evaluate_classes`](../several-classes.md), `interval="auto"` takes '
-            f"**{class_methods()[one.name]}** for it. What that means: "
+            f"**{class_methods()[one.name]}**. What that means: "
             "[How sure are we](../how-sure-are-we.md#several-classes)."
         )
     if short is None:
-        return "`evaluate` does not print it, so no interval goes with it. [How sure are we](../how-sure-are-we.md)"
-    said = [f'In an evaluation, `interval="auto"` takes **{short}** for it.']
+        return "`evaluate` does not compute it, so it has no interval. [How sure are we](../how-sure-are-we.md)"
+    said = [f'In an evaluation, `interval="auto"` takes **{short}**.']
     if one.caution:
-        said.append(f"Beware: {one.caution}.")
+        said.append(f"Caution: {one.caution}.")
     if (long := _methods("long")[one.name]) != short:
         said.append(f"For {LONG:,} rows it takes **{long}**.")
     if (weighted := _methods("weighted").get(one.name)) not in (short, None):
         said.append(f"For weighted rows it takes **{weighted}**.")
-    said.append(
-        "What that means, and how often it held the truth: [How sure are we](../how-sure-are-we.md#which-interval)."
-    )
+    said.append("What that means, and its simulated coverage: [How sure are we](../how-sure-are-we.md#which-interval).")
     return " ".join(said)
 
 
@@ -293,13 +289,13 @@ def _index() -> str:
     rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if determined_by(m)]
     blocks += [
         "## Several classes",
-        "Measures of models with more than two classes, which `cl.evaluate_classes` computes: [their own "
+        "`cl.evaluate_classes` computes measures for more than two classes; they have [their own "
         "pages](classes/index.md).",
-        "## Signs",
-        "What the signs in the formulas of the pages mean.",
-        _table(("sign", "meaning"), [(", ".join(_maths(sign)), meaning) for sign, meaning in SIGNS.items()]),
+        "## Symbols",
+        "The symbols in the formulas.",
+        _table(("symbol", "meaning"), [(", ".join(_maths(sign)), meaning) for sign, meaning in SYMBOLS.items()]),
         "## One number under several names",
-        "Comparing models by two of these is comparing them by one.",
+        "Two of these measures in one comparison are one measure, not two.",
         _table(("measure", "is"), rows),
         "```{toctree}\n:hidden:\n\n" + "\n".join([*NAMES, "classes/index"]) + "\n```",
     ]

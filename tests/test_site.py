@@ -160,7 +160,7 @@ def test_the_intervals_that_pages_name_are_explained(source: Path) -> None:
     for m in MEASURES:
         text = (source / "measures" / f"{m.name}.md").read_text(encoding="utf-8")
         methods = re.findall(r"takes \*\*(.*?)\*\*", text)
-        assert methods or "no interval goes with it" in text
+        assert methods or "so it has no interval" in text
         for method in methods:
             assert f"`{method}`" in told, f"{m.name}: {method}"
 

@@ -46,7 +46,7 @@ OPTIONS = {
 }
 
 # what the signs in formulas mean
-SIGNS = {
+SYMBOLS = {
     r"TP, FP, FN, TN": "true positives, false positives, false negatives, true negatives at the cut: how many, or "
     "their weight",
     r"n, n^+, n^-": "number of cases, of positives and of negatives",
@@ -155,7 +155,7 @@ class Measure:
     part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``, or a signed
     ``distance``). ``undefined`` says when it has no value, ``needs`` what must not be empty. ``perfect`` is the value
     of a perfect model, ``chance`` the mean over all orders of the cases (at a threshold: with as many above it), each a
-    number or a formula in the signs of ``SIGNS``; ``one_class_needs`` is the option without which both classes must be
+    number or a formula in ``SYMBOLS``; ``one_class_needs`` is the option without which both classes must be
     there. ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where their order cannot matter.
 
     ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
