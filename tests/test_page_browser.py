@@ -389,7 +389,52 @@ def test_without_scripts_the_charts_are_there(browser: Any, address: str) -> Non
     browser.new_cdp_session(page).send("Emulation.setScriptExecutionDisabled", {"value": True})
     page.goto(address)
     assert page.locator(".chart > svg").count() == 12
-    assert not page.locator(".controls").is_visible()
+    assert not page.locator("#slider").is_visible()
+    assert page.locator(".models .name").first.is_visible()
     assert page.locator("#chart-gain [data-curve='0']").is_visible()
     assert "Without JavaScript" in page.inner_text("main")
     page.close()
+
+
+def test_the_page_moves_its_cut_inside_a_notebook(browser: Any, comparison: Any, tmp_path: Path) -> None:
+    shown = comparison.explore(height=700)._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{shown}", encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "notebook.html").as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for(state="attached")
+    frame.locator("#quota").fill("137")
+    frame.locator("html[data-shown-quota='137']").wait_for(state="attached")
+    hits = [count(ev.at(quota=137).tp) for ev in comparison.evaluations.values()]
+    cells = frame.locator('#at tr[data-row="hits"] td')
+    assert [cells.nth(k).inner_text().split()[0] for k in range(3)] == hits
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def clear(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page on which each of eight models leads for sure somewhere, or is clearly behind."""
+    rng = np.random.default_rng(1)
+    y = rng.random(600) < 0.3
+    scores = {f"model {k}": y * (k == 0) + rng.random(600) for k in range(8)}
+    path = tmp_path_factory.mktemp("clear") / "page.html"
+    cl.compare(y, scores, quota=60, n_resamples=50).to_html(path)
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("which", ["address", "clear"])
+def test_axe_finds_nothing_serious(browser: Any, which: str, scheme: str, request: pytest.FixtureRequest) -> None:
+    """The usual checks of accessibility: names of controls, order of headings, contrast, roles."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    tab = opened(browser, request.getfixturevalue(which))
+    tab.emulate_media(color_scheme=scheme)
+    found = axe.Axe().run(tab).response["violations"]
+    tab.close()
+    grave = [
+        (one["id"], node["target"], node.get("failureSummary"))
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"][:3]
+    ]
+    assert grave == []

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from .sample import Sample, make_sample, resolve_quota
 from .table import Table, pluralize, text_table, to_jsonable
 from .validate import checked
 from .verdict import Models
+
+if TYPE_CHECKING:
+    from .present.page import PageView
 
 Floats = NDArray[np.float64]
 
@@ -266,6 +269,12 @@ class Comparison(Models[Evaluation]):
         from .present.page import write_page
 
         return write_page(self, path, **options)
+
+    def explore(self, *, height: int = 900, **options: Any) -> PageView:
+        """Show the report page in a notebook, slider included; options as for :meth:`to_html`."""
+        from .present.page import PageView, page
+
+        return PageView(page(self, **options), height)
 
     def _headline(self) -> str:
         facts = next(iter(self.evaluations.values())).facts

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from .ranking import Ranking
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .validate import checked
+
+if TYPE_CHECKING:
+    from .present.page import PageView
 
 _MANY = 20  # cases of each class from which a ranking without any error is suspicious
 _NO_THRESHOLD = "the scores are not probabilities, so there is no default threshold: give one"
@@ -265,6 +268,12 @@ class Evaluation(TabularResult):
         from .present.page import write_page
 
         return write_page(self, path, **options)
+
+    def explore(self, *, height: int = 900, **options: Any) -> PageView:
+        """Show the report page in a notebook, slider included; options as for :meth:`to_html`."""
+        from .present.page import PageView, page
+
+        return PageView(page(self, **options), height)
 
     @checked
     def lift_table(self, portions: int = 10) -> Table:

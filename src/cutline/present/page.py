@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -50,6 +51,18 @@ def write_page(
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
+
+
+@dataclass(frozen=True)
+class PageView:
+    """The page inside a notebook, with its slider: an output that needs no widgets and no running kernel."""
+
+    html: str = field(repr=False)
+    height: int = 900
+
+    def _repr_html_(self) -> str:
+        style = f"width:100%;height:{self.height}px;border:1px solid #8886;border-radius:6px"
+        return f'<iframe title="Report of cutline" style="{style}" srcdoc="{text(self.html)}"></iframe>'
 
 
 def page(

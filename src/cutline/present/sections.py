@@ -9,7 +9,7 @@ from ..table import count
 from ..table import escaped as text
 from ..table import format_value as show_plain
 from .charts import TITLES
-from .palette import colour, dash
+from .palette import colour, dash, ink_on
 from .words import ARROWS, FAMILY_TITLES, determined_by, threshold_of
 
 if TYPE_CHECKING:
@@ -131,11 +131,11 @@ def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -
     spans, lines = "", ""
     for row in rows:
         leader, first, last = str(row["leader"]), int(row["from"]), int(row["to"])
-        paint = colour(names.index(leader)) if row["clear"] else "#6b7280"
         wide = (last - first + 1) / n > 0.04
-        faint = "" if row["clear"] else ' class="faint"'
+        at = names.index(leader) if row["clear"] else None
+        paint = "" if at is None else f";background:{colour(at)};color:{ink_on(at)}"
         spans += (
-            f'<span{faint} style="flex:{last - first + 1} 1 0;background:{paint}" '
+            f'<span style="flex:{last - first + 1} 1 0{paint}" '
             f'title="{text(f"{leader}: {first:,} to {last:,}")}">{text(leader) if wide else ""}</span>'
         )
         more = f"{row['more_hits']:.1f}" if row["clear"] else ""
