@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 import cutline
@@ -23,6 +25,11 @@ extensions = ["myst_parser"]
 exclude_patterns = ["_static", "pictures"]
 myst_heading_anchors = 3
 myst_heading_slug_func = "measure_pages.slug"
+
+python_maximum_signature_line_length = 90
+python_use_unqualified_type_names = True
+add_module_names = False
+toc_object_entries = False  # the headings of a page are enough
 
 smartquotes = False  # what the sources say is what is shown
 
@@ -55,14 +62,44 @@ def _without_last_blank(app: Sphinx, doctree: nodes.document) -> None:
         block.children = [nodes.Text(block.rawsource)]
 
 
-def _write_measure_pages(app: Sphinx) -> None:
+def _dash_before_meanings(app: Sphinx, doctree: nodes.document) -> None:
+    """Between a parameter and its meaning stands a dash, where Sphinx writes two hyphens."""
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
+def _write_pages(app: Sphinx) -> None:
+    import api_pages
     import measure_pages
 
     measure_pages.write(Path(app.srcdir) / "measures")
+    api_pages.write(Path(app.srcdir) / "reference")
+
+
+def _link_names(app: Sphinx, doctree: nodes.document) -> None:
+    """Names in the text of a page lead to their reference: `cl.plan(…)`, `threshold_for`, `Evaluation`."""
+    import api_pages
+
+    known = {one.name: one for one in api_pages.public()}
+    for literal in list(doctree.findall(nodes.literal)):
+        found = re.fullmatch(r"(?:cl\.|cutline\.(?:sklearn\.)?)?(\w+)(?:\(.*\))?", literal.astext(), re.DOTALL)
+        one = known.get(found[1]) if found else None
+        if one is None or isinstance(literal.parent, nodes.title | nodes.reference | addnodes.pending_xref):
+            continue
+        bare = literal.astext() == one.name
+        if bare and (one.measure or (one.name.islower() and "_" not in one.name)):
+            continue  # words such as `check` and `plan` also name options and commands
+        target = {"refdomain": "py", "reftype": "obj", "reftarget": f"{one.module}.{one.measure or one.name}"}
+        xref = addnodes.pending_xref("", refdoc=app.env.docname, refwarn=True, refexplicit=True, **target)
+        literal.replace_self(xref)
+        xref += literal
 
 
 def setup(app: Sphinx) -> None:
     """Formulas become MathML while the site is built, so that reading them takes no script and no font from afar."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
-    app.connect("builder-inited", _write_measure_pages)
+    app.connect("builder-inited", _write_pages)
     app.connect("doctree-read", _without_last_blank)
+    app.connect("doctree-read", _link_names)
+    app.connect("doctree-read", _dash_before_meanings)

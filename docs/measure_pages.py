@@ -6,7 +6,6 @@ and what a measure string looks like come from calling the library.
 
 from __future__ import annotations
 
-import inspect
 import re
 import shlex
 import warnings
@@ -15,14 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import api_pages
 import class_pages
 import numpy as np
 from class_pages import class_methods
 
 import cutline as cl
-from cutline.catalogue.declare import FAMILIES, OPTIONS, REQUIRED, SYMBOLS, TIE_RULES, Measure, make_spec
+from cutline.catalogue.declare import FAMILIES, REQUIRED, SYMBOLS, TIE_RULES, Measure, make_spec
 from cutline.decide.recommendation import GOALS
 from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
+from cutline.reference.docstrings import explain
 
 NAMES = {m.name: m for m in cl.measures()}
 CLASS_NAMES = {m.name for m in cl.class_measures()} & {m.name for m in cl.measures("other")}
@@ -104,8 +105,8 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         if name == one.name:
             yield f'`recommend("{goal}")`', f"uses it: {why}"
     for name, default in one.params.items():
-        given = "required" if default is REQUIRED else f"default `{default!r}`"
-        yield f"option `{name}`", f"{OPTIONS[name]}; {given}"
+        given = "Required." if default is REQUIRED else f"Default: `{default!r}`."
+        yield f"option `{name}`", f"{explain(one.name, name)} {given}"
     if one.family != "other":
         yield "ties", _ties(one)
         yield "weights", "`sample_weight=`" if one.family != "other" else "takes none"
@@ -208,10 +209,9 @@ def string_of(one: Measure, **more: Any) -> str | None:
 
 
 def _calls(one: Measure) -> str:
-    signature = inspect.signature(getattr(cl, one.name))
-    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
-    lines = [f"```python\ncl.{one.name}{shown}\n```"]
+    api = next(other for other in api_pages.public() if other.name == one.name)
+    block = "\n\n".join(api_pages.function_block(api, whole=False))
+    lines = [f"````{{eval-rst}}\n{block}\n````"]
     text = string_of(one) if one.family != "other" else None
     if text is None:
         if one.name in CLASS_NAMES:

@@ -44,6 +44,9 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
 
         raise AttributeError(f"{__name__}.{name} needs {needs[0]}: {how_to_install(needs[1])}")
     value = getattr(_import_module(home, __name__), there)
+    from .reference.docstrings import document
+
+    document(there, value)
     globals()[name] = value
     return value
 

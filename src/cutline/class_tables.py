@@ -58,6 +58,12 @@ def evaluate_classes_table(
 
     The columns are read some hundred at a time into the score matrix, which must fit in memory. ``missing="drop"``
     leaves incomplete rows out: ``ev.facts["dropped"]`` says how many.
+
+    >>> import duckdb
+    >>> rows = "('a', 0.7, 0.2, 0.1), ('b', 0.3, 0.6, 0.1), ('c', 0.1, 0.2, 0.7), ('c', 0.5, 0.2, 0.3)"
+    >>> table = duckdb.sql(f"SELECT * FROM (VALUES {rows}) t(real, p_a, p_b, p_c)")
+    >>> evaluate_classes_table(table, label="real", score="p_*", interval=None)["accuracy"].value
+    0.75
     """
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with _opened(source, query, machine, text) as table:
@@ -126,6 +132,12 @@ def compare_classes_table(
 
     ``scores``: a pattern for the score columns of each model (``["a_*", "b_*"]``), or a mapping from model to pattern.
     ``predicted``: columns of predicted classes, or a mapping from models to them. A row counts if it has all of these.
+
+    >>> import duckdb
+    >>> rows = "('a', 'a', 'b'), ('b', 'b', 'b'), ('c', 'c', 'b'), ('c', 'a', 'c')"
+    >>> table = duckdb.sql(f"SELECT * FROM (VALUES {rows}) t(real, first, second)")
+    >>> compare_classes_table(table, label="real", predicted=["first", "second"], interval=None).best("accuracy")
+    'first'
     """
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with _opened(source, query, machine, text) as table:

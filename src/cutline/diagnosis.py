@@ -87,6 +87,11 @@ def doctor(
     Which columns could be the label, scores, weights, clusters or segments; class balance; ties; indexes, scores that
     rank the wrong way or are not probabilities, copies, leaks, missing values. Sources and options as for
     :func:`evaluate_table`.
+
+    >>> import duckdb
+    >>> found = doctor(duckdb.sql("SELECT range % 2 AS y, (range % 7) / 10 AS p FROM range(50)"))
+    >>> found.label, found.scores[0]["score"]
+    ('y', 'p')
     """
     with _asked(source, query, TextFormat(delimiter, quote, decimal, encoding)) as table:
         return _Examination(table, label, pos_label, decimal, _file(source)).diagnosis()

@@ -74,6 +74,11 @@ def evaluate_table(
 
     ``missing``: ``"error"`` refuses a row without label, score or weight; ``"drop"`` leaves such rows out and reports
     how many as ``ev.facts["dropped"]``. ``prevalence``, as in :func:`evaluate`, needs the rows in memory.
+
+    >>> table = {"hired": ["no", "yes", "no", "yes"], "p": [0.1, 0.9, 0.6, 0.5]}
+    >>> ev = evaluate_table(table, label="hired", score="p", pos_label="yes", interval=None)
+    >>> ev["pem"].value
+    0.5
     """
     _need(label, "label")
     _need(score, "score")
@@ -134,6 +139,10 @@ def compare_table(
     ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
     Where a file or query has a row for each case and model, ``scores`` names its one score column, and ``model`` and
     ``case`` the columns that tell which.
+
+    >>> table = {"y": [1, 0, 1, 0], "a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}
+    >>> compare_table(table, label="y", scores=["a", "b"], n_resamples=100).best("pem")
+    'b'
     """
     _need(label, "label")
     named = {} if model is not None or case is not None else _named(scores)

@@ -21,29 +21,12 @@ import numpy as np
 from ..errors import InputError, UndefinedWarning, show
 from ..quotas import Quotas, check_any_quota, parse_quota
 from ..ranking import Ties
+from ..reference.docstrings import explain
 from ..validate import check_number, one_of
 
 Family = Literal["threshold", "probability", "ranking", "quota", "other"]
 REQUIRED: Any = inspect.Parameter.empty
 FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", "other")
-
-# what the options of measures mean: one name, one meaning
-OPTIONS = {
-    "beta": "weight of recall relative to precision; it enters the formula as β²",
-    "prior": "share of positives to compare with; None takes the sample's own",
-    "base": "base of the logarithm",
-    "eps": "probabilities closer to 0 or 1 than this are moved to it, so one case cannot make the loss infinite",
-    "alpha": "weight of positives; negatives get 1 − alpha (for None, see the meaning above); for BEDROC, "
-    "how strongly the top of the list counts",
-    "gamma": "how strongly easy cases are down-weighted; 0: not at all",
-    "zero_recall_precision": "precision at recall 0: 0 as printed in the paper, or 1",
-    "g": "value of a place (worst = 1): a non-decreasing function of an array of places",
-    "t": "how many of the highest-scoring classes count",
-    "sample_weight": "how many cases each row stands for",
-    "classes": "class of each column, in order; None takes the sorted labels, or a frame's column names",
-    "margin": "how much farther away the negative must be than the positive",
-    "normalize": "whether to scale embeddings to length 1; if False, they must already have length 1",
-}
 
 # what the signs in formulas mean
 SYMBOLS = {
@@ -238,8 +221,8 @@ class Measure:
             self.paired_test in ("decisions", "hits")
             and self.family != {"decisions": "threshold", "hits": "quota"}[self.paired_test],
         )
-        undocumented = set(self.params) - set(OPTIONS)
-        yield f"its options {sorted(undocumented)} are not explained in OPTIONS", bool(undocumented)
+        unexplained = [name for name in self.params if not explain(self.name, name)]
+        yield f"its options {unexplained} are not explained in reference/parameters.py", bool(unexplained)
         yield "the option that one class needs is none of its own", self.one_class_needs not in ("", *self.params)
         taken = [name for name in (self.name, *self.aliases) if _by_alias.get(name, name) in _measures]
         yield f"the name {' and '.join(taken)} is taken", bool(taken)
@@ -543,12 +526,8 @@ def _docstring(one: Measure) -> str:
         f"Undefined ({one.when_undefined}) if {one.undefined}" if one.undefined else "",
         f"Same as: {one.same_as}" if one.same_as else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
-        *(f"{name}: {OPTIONS[name]}." for name in one.params),
         f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give the best and the worst order."
         if one.ties
-        else "",
-        "threshold: predicted positive means score > threshold; 0.5 for probabilities, other scores have no default."
-        if one.needs_threshold
         else "",
         f"Reference: {one.reference}",
     ]

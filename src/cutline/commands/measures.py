@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from ..catalogue.declare import OPTIONS, REQUIRED, Measure, measure
+from ..catalogue.declare import REQUIRED, Measure, measure
 from ..catalogue.declare import measures as catalogue
+from ..reference.docstrings import explain
 from . import options
 from .output import as_csv, as_json, as_markdown, emit, print_table, say
 
@@ -62,7 +63,8 @@ def facts_of(one: Measure) -> dict[str, Any]:
         "same_as": one.same_as,
         "aliases": ", ".join(one.aliases),
         "options": "; ".join(
-            f"{key if value is REQUIRED else f'{key}={value}'} ({OPTIONS[key]})" for key, value in one.params.items()
+            f"{key if value is REQUIRED else f'{key}={value}'} ({explain(one.name, key).rstrip('.')})"
+            for key, value in one.params.items()
         ),
         "reference": one.reference,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..reference.docstrings import document
 from .crossval import CrossValidatedComparison, CrossValidation, evaluate_cv
 from .displays import (
     GainDisplay,
@@ -41,3 +42,6 @@ __all__ = [
     "roc_curve",
     "scorer",
 ]
+
+for _name in __all__:
+    document(_name, globals()[_name])
