@@ -32,7 +32,7 @@ def test_the_page_says_what_the_evaluation_says(trees: Any, written: Path) -> No
     text = written.read_text(encoding="utf-8")
     right = trees["accuracy"]
     assert f"{right.value:.1%} of the cases ({right.level:.0%} interval {right.low:.1%} to {right.high:.1%})" in text
-    assert "What is taken for what" in text
+    assert "Which classes are confused" in text
     assert "trees.csv" in text
     assert HOSTILE not in text
     for row in trees.most_confused(3):

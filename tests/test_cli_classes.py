@@ -65,7 +65,7 @@ def test_tables_for_people(trees: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p)})
     text = run("evaluate", path, "--label", "kind", "--quota", "10", *FAST).stdout
     assert "120 cases of 4 classes" in text
-    assert "names the right class for" in text
+    assert "predicts the right class in" in text
     assert "Real class (rows) by predicted class (columns)" in text
     assert "The best places of each class" in text
     assert "macro(f1)" in text
@@ -173,5 +173,5 @@ def test_page_and_picture(trees: Any, tmp_path: Path) -> None:
     y, p = trees
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p)})
     run("evaluate", path, "--label", "kind", "--html", tmp_path / "t.html", "--plot", tmp_path / "t.svg", *FAST)
-    assert "What is taken for what" in (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "Which classes are confused" in (tmp_path / "t.html").read_text(encoding="utf-8")
     assert "<svg" in (tmp_path / "t.svg").read_text(encoding="utf-8")

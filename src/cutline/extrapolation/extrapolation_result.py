@@ -348,8 +348,8 @@ class Extrapolation(ComparedByContent, TabularResult):
             found.append(
                 Note(
                     FAR,
-                    "{k:,} classes are {times:,.0f} times the {seen:,} seen: beyond ten times the answer rests on the "
-                    "method's shape more than on data; compare the range over methods.",
+                    "{k:,} classes are {times:,.0f} times the {seen:,} observed. Beyond ten times, the result depends "
+                    "more on the method's shape than on the data; compare the range over methods.",
                     k=max(far),
                     times=max(far) / self.n_classes,
                     seen=self.n_classes,
@@ -363,7 +363,7 @@ class Extrapolation(ComparedByContent, TabularResult):
             found.append(
                 Note(
                     CUT_OFF,
-                    "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was cut off there. "
+                    "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was truncated. "
                     "'mixture' is the same model with the missing constraint.",
                     k=outside[0],
                     reached=1.0 - self.favorability.ceiling,

@@ -175,7 +175,7 @@ class AccuracyExtrapolator:
                 notes.append(
                     Note(
                         NO_INTERVAL,
-                        "No interval: accuracies alone do not say how many cases and classes stand behind them.",
+                        "No interval: accuracies alone do not show how many cases and classes they rest on.",
                     )
                 )
         mixed = mix([fits[name] for name in weights], list(weights.values()))
@@ -216,8 +216,8 @@ class AccuracyExtrapolator:
                 notes.append(
                     Note(
                         FEW_CLASSES,
-                        "{n_classes} classes are too few for a back-test: 'probit_normal' was taken untested, and the "
-                        "interval is what holds whatever the method.",
+                        "{n_classes} classes are too few for a back-test: 'probit_normal' was used untested, and the "
+                        "interval holds for any method.",
                         n_classes=task.n_classes,
                     )
                 )
@@ -396,7 +396,7 @@ def _notes_on(task: ObservedTask, whole: Evidence, marginal: bool) -> list[Note]
                 NOT_MARGINAL,
                 "The classifier is declared not marginal: scores of a class change with the other classes, so neither "
                 "the average accuracy of smaller tasks nor the extrapolation is exact; extrapolate_training retrains "
-                "at several sizes and follows what it sees.",
+                "at several sizes and extrapolates from these.",
             )
         )
     if not isinstance(task, CurveTask):
@@ -415,18 +415,18 @@ def _notes_on(task: ObservedTask, whole: Evidence, marginal: bool) -> list[Note]
         notes.append(
             Note(
                 WINS_ALONE,
-                "Wins alone do not say which distractors won: the interval cannot see a competitor that beats many.",
+                "Wins alone do not show which distractors won, so the interval misses a competitor that beats many.",
             )
         )
     if isinstance(task, ScoreTask):
         if not task.has_scores:
-            notes.append(Note(NO_SCORES, "The methods on scores took no part: some scores are not finite."))
+            notes.append(Note(NO_SCORES, "Score-based methods were left out: some scores are not finite."))
         elif task.scores is not None and task.scores.best is not None:
             notes.append(
                 Note(
                     NO_SCORES,
-                    "{n:,} scores are more than are kept: 'tail', which reads the best of each case, and 'calibrated' "
-                    "took part, the kernels and 'pooled' did not.",
+                    "{n:,} scores are too many to keep: 'tail', which uses the best of each case, and 'calibrated' "
+                    "were used; the kernels and 'pooled' were not.",
                     n=task.n_cases * task.n_classes,
                 )
             )
@@ -443,8 +443,8 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
         notes.append(
             Note(
                 NO_ERRORS,
-                "No error was seen among {n_classes:,} classes: ranks say nothing about where accuracy begins to fall"
-                + (", so the answer rests on the scores." if task.has_scores else "; only the lower limit does."),
+                "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall"
+                + ("; the result rests on the scores." if task.has_scores else "; only the lower limit holds."),
                 n_classes=task.n_classes,
             )
         )
@@ -452,7 +452,7 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
         notes.append(
             Note(
                 FEW_ERRORS,
-                "Only {wrong:.0f} of {n_cases:,} cases were not recognised for certain: the answer rests on those few.",
+                "Only {wrong:.0f} of {n_cases:,} cases were not clearly recognised; the result rests on those few.",
                 wrong=wrong,
                 n_cases=task.n_cases,
             )
@@ -466,7 +466,7 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
         notes.append(
             Note(
                 UPSIDE_DOWN,
-                "The right class scored lowest in {share:.0%} of the cases: if small is near, say distance=True.",
+                "The true class scored lowest in {share:.0%} of the cases: pass distance=True if these are distances.",
                 share=backwards,
             )
         )
@@ -474,8 +474,8 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
         notes.append(
             Note(
                 UPSIDE_DOWN,
-                "The right class does no better than a random one: check that the labels belong to these rows and that "
-                "the columns are in the order of the classes.",
+                "The true class scores no better than a random one: check that the labels belong to these rows and "
+                "that the columns are in the order of the classes.",
             )
         )
     share = float(tied.mean()) / competitors
@@ -483,7 +483,7 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
         notes.append(
             Note(
                 TIES,
-                "{share:.1%} of the comparisons are ties, settled by ties={rule!r}: the answer depends on that rule.",
+                "{share:.1%} of the comparisons are ties, broken by ties={rule!r}; the result depends on that rule.",
                 share=share,
                 rule=task.ties,
             )

@@ -98,8 +98,8 @@ def extrapolate_training(
         general_notes=(
             Note(
                 NOT_MARGINAL,
-                "The estimator was retrained at {sizes}: no theory says how its accuracy goes on, only the shape of "
-                "what was seen.",
+                "The estimator was retrained at {sizes} classes. The extrapolation follows the shape of these "
+                "accuracies; no theory supports it.",
                 sizes=", ".join(map(str, wanted)),
             ),
         ),

@@ -59,7 +59,7 @@ def from_scores(
             Note(
                 PROBABILITIES,
                 "Every row of scores sums to 1, so these are probabilities, and a class that is added would lower all "
-                "others. The methods on scores read their logarithms instead, which differ from a network's logits by "
+                "others. Score-based methods use their logarithms instead, which differ from a network's logits by "
                 "a constant per row; ranks do not change. If the network was trained on all classes together, say "
                 "marginal=False.",
             ),
@@ -538,8 +538,8 @@ def _label_hints(
     return (
         Note(
             SHIFTED,
-            "Labels are read as counted from 0, and {read:.0%} of the cases are right; counted from 1 it would be "
-            "{shifted:.0%}. If that is meant, pass labels − 1.",
+            "Labels were read as counting from 0, which makes {read:.0%} of the cases right; counting from 1 would "
+            "make it {shifted:.0%}. If that is what you mean, pass labels − 1.",
             read=float(read),
             shifted=float(shifted),
         ),

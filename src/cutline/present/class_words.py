@@ -26,23 +26,23 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
         right = ev["accuracy"]
         model = "The model" if ev.name == "model" else ev.name
         said.append(
-            f"{model} names the right class for {_percent(right)} of the cases{_between(right)}; always naming "
-            f"{f['largest_class']} would be right for {f['largest_share']:.1%}."
+            f"{model} predicts the right class in {_percent(right)} of the cases{_between(right)}; always predicting "
+            f"{f['largest_class']} would be right in {f['largest_share']:.1%}."
         )
     pairs = ev.most_confused(1)
     if len(pairs):
         worst = pairs[0]
         said.append(
-            f"Most often {worst['class']} is taken for {worst['predicted']}: {pluralize(worst['cases'], 'case')}, "
-            f"{worst['share_of_class']:.1%} of {worst['class']}."
+            f"The most common error is to predict {worst['predicted']} for {worst['class']}: "
+            f"{pluralize(worst['cases'], 'case')}, {worst['share_of_class']:.1%} of {worst['class']}."
         )
     if "overconfidence" in ev and math.isfinite(ev["overconfidence"].low):
         gap = ev["overconfidence"]
         if gap.low > 0 or gap.high < 0:
             way = "above" if gap.value > 0 else "below"
             said.append(
-                f"Its probability for the class it names lies on average {abs(gap.value) * 100:.1f} percentage points "
-                f"{way} the share of right answers."
+                f"Its confidence in the predicted class is on average {abs(gap.value) * 100:.1f} percentage points "
+                f"{way} its accuracy."
             )
     if f["tied_predictions"]:
         tied = pluralize(f["tied_predictions"], "case has", "cases have")

@@ -78,7 +78,7 @@ def explorer(
 <input type="range" id="slider" min="0" max="{stops - 1}" step="1" value="{start}"></div>
 <div><label for="quota">Number</label><input type="number" id="quota" min="1" max="{n}" step="1" value="{quota}">
 <span class="soft" id="share"></span></div>
-<div><label for="goal">or by what the cut gives</label><select id="goal"><option value="">–</option>
+<div><label for="goal">or set a target</label><select id="goal"><option value="">–</option>
 <option value="recall">recall of at least</option><option value="precision">precision of at least</option>
 <option value="specificity">specificity of at least</option>
 <option value="fpr">false positive rate of at most</option></select>
@@ -259,7 +259,7 @@ def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> 
         ("positives", f"{first['positives']:,} ({first['share_positive']:.1%})"),
     ]
     shared = "".join(f'<tr><th scope="row">{text(k)}</th><td class="text name">{text(v)}</td></tr>' for k, v in lines)
-    heads = ("model", "distinct scores", "largest tie", "tied pairs", "AUC as ties fall")
+    heads = ("model", "distinct scores", "largest tie", "tied pairs", "AUC range from ties")
     body = ""
     for ev in evaluations:
         f = ev.facts
@@ -276,8 +276,8 @@ def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> 
         f'<div class="scroll"><table><tbody>{shared}</tbody></table></div>'
         f'<div class="scroll"><table><caption>Ties: cases with the same score</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></div>"
-        "<p class='note'>A quota that falls inside a tie takes its share of the tied cases pro rata, so hits can be "
-        "fractions; the table at the quota shows what the best and the worst draw would give.</p></section>"
+        "<p class='note'>A quota that falls inside a tie takes a proportional share of the tied cases, so hits can "
+        "be fractions; the table shows the best and the worst possible draw.</p></section>"
     )
 
 
@@ -290,9 +290,9 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
     )
     lines = [
         f"Expected hits: {level:.0%} score interval for the hit rate, times the places; the cut moves with the "
-        "sample, and that is allowed for. It says how well this sample knows the mean; the next group varies more.",
+        "sample, and the interval allows for that. It is about the mean; a single group varies more.",
         f"{stored} Drawn curves are thinned to within {tolerance:.1%} of each axis.",
-        "At one quota, hit rate, Qrecall and lift always put models in the same order: each is the number of hits, "
+        "At a given quota, hit rate, Qrecall and lift always rank models the same way: each is the number of hits "
         "divided by something that does not depend on the model. They differ only in averages over many quotas.",
         "Predicted positive means a score greater than the threshold.",
         "The table of measures names the method of every interval.",
