@@ -25,8 +25,8 @@ _drawn: WeakKeyDictionary[Any, tuple[type, list[Evaluation], list[Any]]] = WeakK
 class CurveDisplay:
     """Base of the displays: evaluations of models, and how to draw them.
 
-    After drawing, ``ax_`` and ``figure_`` are where it is. A display of the same kind drawn on the same axes joins the
-    curves that are there, with a colour and a name of its own.
+    After drawing, ``ax_`` and ``figure_`` are where it is, and ``line_`` is its curve (a list of several). A display of
+    the same kind drawn on the same axes joins the curves that are there, with a colour and a name of its own.
     """
 
     kind: ClassVar[str]
@@ -37,6 +37,12 @@ class CurveDisplay:
         self.options = options
         self.ax_: Any = None
         self.figure_: Any = None
+        self.line_: Any = None
+
+    @property
+    def name(self) -> str | None:
+        """Name of the model; None where there are several."""
+        return self.evaluations[0].name if len(self.evaluations) == 1 else None
 
     @classmethod
     def from_predictions(
@@ -163,6 +169,9 @@ class CurveDisplay:
         else:
             _drawn[ax] = (type(self), together, [*ax.lines, *ax.collections, *ax.texts, *_legend(ax)])
         self.ax_, self.figure_ = ax, ax.figure
+        names = [ev.name for ev in self.evaluations]
+        lines = [next(line for line in reversed(ax.lines) if str(line.get_label()).startswith(name)) for name in names]
+        self.line_ = lines[0] if len(lines) == 1 else lines
         return self
 
     def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
