@@ -7,10 +7,10 @@ every parameter of every public function to this table.
 from __future__ import annotations
 
 _CUT_GOALS = {
-    "recall": "The share of positives to find, at least; as few cases as possible are taken for it.",
-    "precision": "The share of positives among the cases taken, at least; as many cases as possible are taken.",
-    "fpr": "The share of negatives taken, at most; as many cases as possible are taken.",
-    "specificity": "The share of negatives left alone, at least; as many cases as possible are taken.",
+    "recall": "The minimum share of positives to find; the cut takes as few cases as possible.",
+    "precision": "The minimum share of positives among the cases taken; the cut takes as many cases as possible.",
+    "fpr": "The maximum share of negatives taken; the cut takes as many cases as possible.",
+    "specificity": "The minimum share of negatives left out; the cut takes as many cases as possible.",
 }
 
 PARAMETERS: dict[str, str] = {
@@ -30,7 +30,7 @@ PARAMETERS: dict[str, str] = {
     "segment": "The segment of each row: a column of any values. A frame with several columns, or a mapping from "
     "names to columns, crosses them.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
-    "order": "The segments in their order, where that is not the order they have.",
+    "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's.",
     "score_matrix": "One row for each case and one column of scores for each class.",
     "y_pred": "The predicted class of each case. By default the class with the highest score, the first of equal ones.",
@@ -53,13 +53,13 @@ PARAMETERS: dict[str, str] = {
     "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 is a share of "
     "them. A range (``range(20, 61)``, ``'20-60'``, ``'5%-10%'``) or a mapping from quota to probability stands for a "
     "quota that is not known yet: quota measures are then averaged over it.",
-    "quotas": "The quotas that may come: a range ``(low, high)`` of equally likely quotas, or a mapping from quota to "
+    "quotas": "The possible quotas: a range ``(low, high)`` of equally likely quotas, or a mapping from quota to "
     "probability.",
-    "ties": "How a tie across the last place is settled: ``'random'`` draws from the tied rows, ``'expand'`` takes "
+    "ties": "How a tie at the last place is broken: ``'random'`` draws from the tied rows, ``'expand'`` takes "
     "all of them, ``'shrink'`` none.",
     "portions": "Into how many portions the ranked list is divided; 10 gives deciles.",
     # how sure
-    "interval": "How intervals are made. ``'auto'``: the best analytic method where there is one, the bootstrap "
+    "interval": "How intervals are computed. ``'auto'``: the best analytic method where there is one, the bootstrap "
     "elsewhere. ``'bootstrap'``: the bootstrap for all. None: no intervals. Or a method by name: ``'wald'``, "
     "``'wilson'``, ``'clopper_pearson'``, ``'agresti_coull'``, ``'jeffreys'``, ``'delong'``, ``'delong_logit'``, "
     "``'percentile'``, ``'basic'`` or ``'bca'``.",
@@ -74,9 +74,9 @@ PARAMETERS: dict[str, str] = {
     "margin are called equivalent.",
     "paired": "Whether the models were scored on the same cases. With False each has cases of its own, and ``y_true`` "
     "is a mapping from name to labels too.",
-    "simultaneous": "Whether the band is to hold the whole curve at once (wider), rather than each point by itself.",
-    "confidence": "How sure the promise is to be on new data, strictly between 0 and 1: 0.9 keeps it in 90 of 100 "
-    "samples like this one. By default the promise is kept on this sample only.",
+    "simultaneous": "Whether the band covers the whole curve at once (wider) rather than each point by itself.",
+    "confidence": "The probability that the target is met on new data, strictly between 0 and 1: 0.9 means in 90 of "
+    "100 samples like this one. By default the target is met on this sample only.",
     "n_jobs": "How many processes or threads to use; −1 uses all cores. The result does not depend on it.",
     "progress": "Whether to report progress on standard error. None does so for long runs on a terminal.",
     "better": "Whether ``'higher'`` or ``'lower'`` values are better, for a measure of your own.",
@@ -98,11 +98,10 @@ PARAMETERS: dict[str, str] = {
     "query": "An SQL query that gives the table, where ``source`` is a connection or a database.",
     "missing": "What to do with rows that lack a label, score or weight: ``'error'`` refuses the table, ``'drop'`` "
     "leaves the rows out and reports how many.",
-    "delimiter": "The character between the fields of a text file. By default it is found in the file.",
-    "quote": "The character around quoted fields of a text file. By default it is found in the file.",
-    "decimal": "The decimal mark of a text file, ``'.'`` or ``','``. By default it is found in the file.",
-    "encoding": "The encoding of a text file, such as ``'utf-8'`` or ``'latin-1'``. By default it is found in the "
-    "file.",
+    "delimiter": "The character between the fields of a text file. Detected by default.",
+    "quote": "The character around quoted fields of a text file. Detected by default.",
+    "decimal": "The decimal mark of a text file, ``'.'`` or ``','``. Detected by default.",
+    "encoding": "The encoding of a text file, such as ``'utf-8'`` or ``'latin-1'``. Detected by default.",
     "memory_limit": "How much memory DuckDB may use, such as ``'4GB'``.",
     "threads": "How many threads DuckDB may use.",
     "temp_directory": "Where DuckDB may write what does not fit in memory.",
@@ -129,38 +128,39 @@ PARAMETERS: dict[str, str] = {
     "options": "Further options of the plot, such as ``band=True`` or ``threshold=``.",
     "path": "Where to write the file.",
     "indent": "Spaces of indentation; None writes a single line.",
+    "height": "The height of the page in the notebook, in pixels.",
     "x": "The threshold probabilities, strictly between 0 and 1. By default 0.01, 0.02, …, 0.99.",
     # costs
-    "cost": "What one contact costs.",
-    "value": "What one hit brings.",
-    "fixed_cost": "What any contact at all costs, however many there are.",
-    "budget": "The most that may be spent.",
+    "cost": "The cost of taking one case.",
+    "value": "The value of one hit.",
+    "fixed_cost": "A cost that is paid once, however many cases are taken.",
+    "budget": "The largest total cost.",
     "cost_fp": "What a false positive costs; only its ratio to ``cost_fn`` moves the cut.",
     "cost_fn": "What a false negative costs.",
     "max_loss": "The largest share of the positives that may be lost over all stages.",
     # options of single measures
-    "beta": "How much more recall weighs than precision: recall weighs β² times as much in the formula.",
+    "beta": "The weight of recall relative to precision; it enters the formula as β².",
     "prior": "The share of positives to compare with. By default the sample's own.",
     "base": "The base of the logarithm.",
-    "eps": "Probabilities closer to 0 or 1 than this are moved to this distance, so that a single case cannot make "
+    "eps": "Probabilities closer to 0 or 1 than this are moved to this distance, so a single case cannot make "
     "the loss infinite.",
     "alpha": "The weight of positives; negatives weigh 1 − alpha. By default inverse class frequencies where the "
     "measure says so, otherwise equal weights.",
-    "gamma": "How strongly cases that are already right are played down; 0 not at all.",
+    "gamma": "How strongly easy cases are down-weighted; 0: not at all.",
     "zero_recall_precision": "The precision at recall 0: 0 as printed in the paper, or 1.",
-    "g": "The worth of a place (the worst is 1): a non-decreasing function of an array of places.",
-    "t": "How many of the highest-scoring classes are looked at.",
+    "g": "The value of a place (the worst is 1): a non-decreasing function of an array of places.",
+    "t": "How many of the highest-scoring classes count.",
     "anchor": "Embeddings of the anchors, one row each.",
     "positive": "Embeddings of cases of the same class as their anchors.",
     "negative": "Embeddings of cases of another class.",
-    "normalize": "Whether to scale embeddings to length 1. Without it they must have that length already.",
+    "normalize": "Whether to scale embeddings to length 1. If False, they must already have length 1.",
     # more classes
     "k": "The numbers of classes to predict for. By default 2, 5 and 10 times the number tested.",
     "labels": "The class of each test case.",
     "method": "How to extrapolate: ``'auto'`` weighs all methods by a back-test; or one by name (``'spline'``, "
     "``'mixture'``, ``'gaussian'``, ``'probit_normal'``, ``'pitman_yor'``, ``'exponential'``, ``'kde'``, "
     "``'kde_unbiased'``, ``'tail'``, ``'pooled'``, ``'calibrated'``), or a method object.",
-    "distance": "Whether the scores are distances, where lower means nearer.",
+    "distance": "Whether the scores are distances, where lower means closer.",
     "gallery": "Embeddings of the enrolled classes, one row each.",
     "probes": "Embeddings of the test cases, one row each.",
     "gallery_labels": "The class of each row of the gallery. By default each row is a class of its own.",
@@ -173,7 +173,7 @@ PARAMETERS: dict[str, str] = {
     "tied": "For each case, how many wrong classes tie with its right class.",
     "n_classes": "How many classes were tested.",
     "accuracies": "Pairs of a number of classes and the accuracy observed there.",
-    "marginal": "Say False where the score of a class depends on which other classes are there (softmax networks, "
+    "marginal": "Pass False if the score of a class depends on the other classes (softmax networks, "
     "k-nearest neighbours, trees); the result then carries a warning.",
     "strangers": "Scores of probes whose class is not in the gallery, one row each.",
     "fpir": "The share of strangers that may be falsely identified.",
@@ -184,7 +184,7 @@ PARAMETERS: dict[str, str] = {
     "impostor": "Scores of comparisons with wrong classes.",
     "task": "A task that has been read already.",
     "top": "How many of the best classes count as right: 1 is accuracy, 5 is top-5 accuracy.",
-    "half_width": "Half the width that the interval is to have.",
+    "half_width": "The desired half-width of the interval.",
     "until": "The largest number of classes to draw.",
     # where a word means something else
     "evaluate_table.clusters": "The name of the column that marks rows that belong together and are resampled as one.",
@@ -218,8 +218,8 @@ PARAMETERS: dict[str, str] = {
     "classes.",
     "compare.y_true": "The label of each case, shared by all models; with ``paired=False`` a mapping from model to "
     "labels.",
-    "evaluate_classes.interval": "How intervals are made. ``'auto'``: a closed form (Wilson, the delta method, or a "
-    "mean of the classes' own intervals). ``'bootstrap'``: rows or clusters are reweighted. ``'delta'``, a method by "
+    "evaluate_classes.interval": "How intervals are computed. ``'auto'``: a closed form (Wilson, the delta method, or "
+    "a mean of the classes' own intervals). ``'bootstrap'``: rows or clusters are reweighted. ``'delta'``, a method by "
     "name, or None for no intervals.",
     "compare_classes.interval": "How intervals are made, as for ``evaluate_classes``.",
     "evaluate_classes.y_true": "The class of each case.",
@@ -240,7 +240,7 @@ PARAMETERS: dict[str, str] = {
     "extrapolate.interval": "Whether to compute intervals, by resampling classes.",
     "extrapolate.n_resamples": "How many times the classes are resampled.",
     "extrapolate.classes": "The class of each column of scores; a class with several columns has several templates.",
-    "extrapolate.groups": "The family of each class, where classes come by whole families.",
+    "extrapolate.groups": "The family of each class, if classes come in families.",
     "extrapolate_open_set.scores": "Scores of probes whose class is in the gallery (rows) for its classes (columns).",
     "extrapolate_open_set.classes": "The class of each column of scores.",
     "extrapolate_open_set.k": "The numbers of classes to predict for.",
@@ -249,13 +249,13 @@ PARAMETERS: dict[str, str] = {
     "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
     "same size, and within clusters.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
-    "plan.quotas": "The numbers of places that may come, where the number is not known: a range, or a mapping from "
+    "plan.quotas": "The possible numbers of places, if the number is not known yet: a range, or a mapping from "
     "quota to probability. Adds the expected profit over them.",
     "proportion_interval.successes": "How many trials succeeded.",
     "proportion_interval.n": "How many trials there were.",
     "proportion_interval.method": "``'clopper_pearson'``, ``'wilson'``, ``'wald'``, ``'agresti_coull'`` or "
     "``'jeffreys'``.",
-    "ranking_measure.name": "The name under which the measure is known from now on.",
+    "ranking_measure.name": "The name to register the measure under.",
     "ranking_measure.title": "Its title in tables. By default made from the name.",
     "screen.stages": "Pairs of scores and how many to keep: a number of cases, a share of those that enter the stage, "
     "or None to have the size chosen.",
@@ -265,7 +265,7 @@ PARAMETERS: dict[str, str] = {
     "selection_power.simulate": "A function of ``(rng, n)`` that draws n cases and gives them with their labels; or "
     "the labels of a test set, whose rows are then drawn with replacement.",
     "selection_power.models": "A mapping from name to a function that scores cases, or to scores; or a function of "
-    "``rng`` that trains such models anew for each round.",
+    "``rng`` that trains new models for each round.",
     "selection_power.better": "The name of the model that is truly better. By default the one that ``goal`` calls "
     "better over all cases of all rounds.",
     "selection_power.goal": "The measure that says which model is truly better.",
@@ -295,8 +295,8 @@ PARAMETERS: dict[str, str] = {
     "triage.capacity": "How many cases the reviewer can take: a number for a list as long as this one, or a share of "
     "it.",
     "triage.reviewer_error": "The probability that the reviewer decides a case wrongly.",
-    "triplet_loss.margin": "How much farther than the positive the negative must be.",
-    "triplet_loss_estimate.margin": "How much farther than the positive the negative must be.",
+    "triplet_loss.margin": "How much farther away the negative must be than the positive.",
+    "triplet_loss_estimate.margin": "How much farther away the negative must be than the positive.",
     "triplet_loss_estimate.clusters": "The anchor of each triplet: triplets that share one are not independent.",
     "Evaluation.at.quota": "Cut after this many cases, or this share of them.",
     "Evaluation.at.threshold": "Cut at this score: cases above it are taken.",
@@ -337,8 +337,8 @@ PARAMETERS: dict[str, str] = {
     "compare_classes_table.predicted": "Columns of predicted classes; or a mapping from model to column.",
     "to_html.options": "Options of the page: ``title``, ``quota`` (where its cut control starts), ``cost`` and "
     "``value`` (per place and per hit, which add profit).",
-    "ClassEvaluation.abstain.accuracy": "The accuracy that the answers are to keep.",
-    "ClassEvaluation.abstain.confidence": "How sure that is to be on new cases.",
+    "ClassEvaluation.abstain.accuracy": "The minimum accuracy of the answers.",
+    "ClassEvaluation.abstain.confidence": "The probability that this holds on new cases.",
     "ClassEvaluation.calibration.bins": "How many groups of equally many rows.",
     "ClassEvaluation.most_confused.n": "How many pairs to show.",
     "ClassEvaluation.of.label": "The class that counts as positive.",
@@ -374,8 +374,8 @@ PARAMETERS: dict[str, str] = {
     "AccuracyExtrapolator.predict.k": "One or many numbers of classes.",
     "AccuracyExtrapolator.fit.scores": "Scores of the test cases (rows) for all classes (columns).",
     "AccuracyExtrapolator.fit.classes": "The class of each column of scores.",
-    "AccuracyExtrapolator.fit.groups": "The family of each class, where classes come by whole families.",
-    "AccuracyExtrapolator.fit_embeddings.groups": "The family of each class, where classes come by whole families.",
+    "AccuracyExtrapolator.fit.groups": "The family of each class, if classes come in families.",
+    "AccuracyExtrapolator.fit_embeddings.groups": "The family of each class, if classes come in families.",
     "AccuracyExtrapolator.fit_task.k": "The numbers of classes to print.",
     "AccuracyExtrapolator.ties": "How a tie with a wrong class counts: ``'random'`` (won by chance), ``'optimistic'`` "
     "(a win, as in the paper) or ``'pessimistic'`` (a loss).",
@@ -430,7 +430,7 @@ PARAMETERS: dict[str, str] = {
 # Of measures: what equal scores and thresholds mean there.
 OF_MEASURES = {
     "ties": "How equal scores count: ``'expected'`` is the mean over all orders of the tied cases (or their shared "
-    "outcome), ``'best'`` and ``'worst'`` what their order could do at most.",
+    "outcome), ``'best'`` and ``'worst'`` are the best and the worst order.",
     "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 a share of "
     "them; a range or a mapping from quota to probability averages over a quota that is not known yet.",
     "classes": PARAMETERS["classes"],
