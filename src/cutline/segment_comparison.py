@@ -90,6 +90,11 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
             [row for _, row in rows], "Differences between models by segment (a − b), strongest evidence first"
         )
 
+    def parts(self) -> Iterator[tuple[str, str, Comparison]]:
+        """The segments' names, what is to be noted of them, and their comparisons."""
+        for key, comparison in self.comparisons.items():
+            yield label_of(key), self._note(key), comparison
+
     def _note(self, segment: Any) -> str:
         return note_of(self._first.evaluations[segment])
 

@@ -73,7 +73,7 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
                 tested = DifferenceTest()
                 if all(e.value == e.value for e in pair) and segments.settings.interval is not None:
                     joint = pool.test(at, reference, spec, pair)
-                    freedoms = _freedom(ev), _freedom(segments.overall if reference is None else evaluations[reference])
+                    freedoms = _freedom(ev), math.inf if reference is None else _freedom(evaluations[reference])
                     tested = independent_difference(*pair, level, freedoms) if joint is None else joint
                 ratios = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
                 columns.append((ev, pair, ratios))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,6 +45,8 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     pool: Pool = field(repr=False)
     quota: int | float | Quotas | None = None
     threshold: float | None = None
+    dropped: int | None = None
+    understood: str = ""
 
     def __getitem__(self, segment: Any) -> Evaluation:
         if segment in self.evaluations:
@@ -78,7 +80,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     @cached_property
     def overall(self) -> Evaluation:
         """All rows as one."""
-        return self.pool.overall()
+        return replace(self.pool.overall(), dropped=self.dropped, understood=self.understood)
 
     @property
     def specs(self) -> Mapping[str, Spec]:
@@ -113,11 +115,13 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
         """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
 
-        Intervals of differences and ratios come from the two estimates' own (MOVER), which are independent; where a
-        cluster reaches into both, from leaving out its rows in both at once. ``p_adjusted`` is Holm's over the segments
-        for each measure.
+        Of two segments the first is compared with the second. Intervals of differences and ratios come from the two
+        estimates' own (MOVER), which are independent; where a cluster reaches into both, from leaving out its rows in
+        both at once. ``p_adjusted`` is Holm's over the segments for each measure.
         """
         keys = self.chosen(measures)
+        if reference is None and len(self) == 2:  # the rest of one is the other: one question, not two
+            reference = list(self.evaluations)[1]
         at = None if reference is None else list(self.evaluations).index(self._key(reference))
         return SegmentDifferences.of(self, keys, at)
 

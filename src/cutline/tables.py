@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .engines.request import EvaluationRequest
 from .errors import InputError, show
@@ -22,9 +22,17 @@ from .validate import checked
 
 if TYPE_CHECKING:
     from .comparison import Comparison
+    from .segment_comparison import SegmentComparison
+    from .segments import Segments
 
 
-@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
+@overload
+def evaluate_table(source: Any, *, label: str, score: str, by: None = None, **options: Any) -> Evaluation: ...
+@overload
+def evaluate_table(source: Any, *, label: str, score: str, by: str | Sequence[str], **options: Any) -> Segments: ...
+
+
+@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)  # type: ignore[misc]  # the overloads leave the options out
 def evaluate_table(
     source: Any,
     *,
@@ -33,6 +41,7 @@ def evaluate_table(
     weight: str | None = None,
     pos_label: Any = None,
     clusters: str | None = None,
+    by: str | Sequence[str] | None = None,
     query: str | None = None,
     name: str | None = None,
     threshold: float | None = None,
@@ -54,7 +63,7 @@ def evaluate_table(
     temp_directory: str | os.PathLike[str] | None = None,
     stream: bool | None = None,
     progress: bool | None = None,
-) -> Evaluation:
+) -> Evaluation | Segments:
     """Evaluate the scores in a table: a file or many, a query, a frame, or a table on a Spark cluster.
 
     ``source``: a path or pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz``, ``.zst``; ``"-"`` for standard input),
@@ -72,6 +81,9 @@ def evaluate_table(
     intervals are the same, other intervals come from a Poisson bootstrap in the same pass (``n_resamples`` defaults to
     2000 in memory, 200 in a stream). ``stream`` True or False decides it yourself.
 
+    ``by`` names the column that divides the rows into segments, or several that are crossed; the result is then what
+    :func:`evaluate_segments` gives.
+
     ``missing``: ``"error"`` refuses a row without label, score or weight; ``"drop"`` leaves such rows out and reports
     how many as ``ev.facts["dropped"]``. ``prevalence``, as in :func:`evaluate`, needs the rows in memory.
 
@@ -82,13 +94,21 @@ def evaluate_table(
     """
     _need(label, "label")
     _need(score, "score")
-    roles = Roles(label, {str(score) if name is None else name: score}, weight, clusters, pos_label, missing, decimal)
+    named = {str(score) if name is None else name: score}
+    roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by))
     request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         found = _found(table, roles, request)
         if isinstance(found, Rows):
             ((model, values),) = found.scores.items()
+            if found.segments is not None:
+                from .segments import evaluate_segments
+
+                _refuse_by_segment(prevalence)
+                options = _in_memory(found, request)
+                seg = evaluate_segments(found.positive, values, found.segments, name=model, **options)
+                return replace(seg, dropped=found.dropped, understood="; ".join(found.understood))
             ev = evaluate(found.positive, values, name=model, prevalence=prevalence, **_in_memory(found, request))
             return _with_facts(ev, found)
         _refuse_in_stream(prevalence)
@@ -101,7 +121,15 @@ def evaluate_table(
         return on_spark(table, roles, request)
 
 
-@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
+@overload
+def compare_table(source: Any, *, label: str, scores: Any, by: None = None, **options: Any) -> Comparison: ...
+@overload
+def compare_table(
+    source: Any, *, label: str, scores: Any, by: str | Sequence[str], **options: Any
+) -> SegmentComparison: ...
+
+
+@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)  # type: ignore[misc]
 def compare_table(
     source: Any,
     *,
@@ -112,6 +140,7 @@ def compare_table(
     weight: str | None = None,
     pos_label: Any = None,
     clusters: str | None = None,
+    by: str | Sequence[str] | None = None,
     query: str | None = None,
     threshold: float | None = None,
     quota: Any = None,
@@ -133,12 +162,13 @@ def compare_table(
     temp_directory: str | os.PathLike[str] | None = None,
     stream: bool | None = None,
     progress: bool | None = None,
-) -> Comparison:
+) -> Comparison | SegmentComparison:
     """Compare score columns of one table, row by row paired; sources and options as for :func:`evaluate_table`.
 
     ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
     Where a file or query has a row for each case and model, ``scores`` names its one score column, and ``model`` and
-    ``case`` the columns that tell which.
+    ``case`` the columns that tell which. With ``by`` models are compared in each segment, as :func:`compare_segments`
+    does.
 
     >>> table = {"y": [1, 0, 1, 0], "a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}
     >>> compare_table(table, label="y", scores=["a", "b"], n_resamples=100).best("pem")
@@ -150,16 +180,25 @@ def compare_table(
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         if not named:
+            if by is not None:
+                said = "needs a row for each case, not one for each case and model"
+                raise InputError("by", said, "give the table a score column for each model")
             table, named = _widened(table, model, case, label, scores, (weight, None, pos_label, missing, decimal))
-        roles = Roles(label, named, weight, clusters, pos_label, missing, decimal)
+        roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by))
         found = _found(table, roles, request)
+        if isinstance(found, Rows) and found.segments is not None:
+            from .segment_comparison import compare_segments
+
+            _refuse_by_segment(prevalence)
+            options = _in_memory(found, request)
+            seg = compare_segments(found.positive, found.scores, found.segments, margin=margin, **options)
+            return replace(seg, overall=_compared_with_facts(seg.overall, found))
         if isinstance(found, Rows):
             from .comparison import compare
 
             given = {"margin": margin, "prevalence": prevalence}
             comparison = compare(found.positive, found.scores, **given, **_in_memory(found, request))
-            known = {name: _with_facts(ev, found) for name, ev in comparison.evaluations.items()}
-            return replace(comparison, evaluations=known)
+            return _compared_with_facts(comparison, found)
         _refuse_in_stream(prevalence)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import compare as through_duckdb
@@ -208,13 +247,23 @@ def _request(
 
 def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Checked | None:
     """The rows in memory, or what was checked of those that are streamed; None for rows on a cluster."""
-    return rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
+    found = rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
+    if roles.by and not isinstance(found, Rows):
+        said = "needs the rows in memory, but this table is streamed"
+        raise InputError("by", said, "leave it out, or load the rows with {stream=False}")
+    return found
 
 
 def _refuse_in_stream(prevalence: Any) -> None:
     if prevalence is not None:
         said = "needs the rows in memory, and these are streamed"
         raise InputError("prevalence", said, "load them with {stream=False}, or leave it out")
+
+
+def _refuse_by_segment(prevalence: Any) -> None:
+    if prevalence is not None:
+        said = "is one for all rows, and segments differ in theirs"
+        raise InputError("prevalence", said, "leave it out, or evaluate each segment by itself")
 
 
 def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
@@ -233,6 +282,22 @@ def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
         "stratify": settings.stratify,
         "progress": settings.progress,
     }
+
+
+def _compared_with_facts(comparison: Comparison, rows: Rows) -> Comparison:
+    known = {name: _with_facts(ev, rows) for name, ev in comparison.evaluations.items()}
+    return replace(comparison, evaluations=known)
+
+
+def _columns(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that make segments."""
+    names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    if by is not None and not names:
+        raise InputError("by", "names no column", "name at least one, or leave it out")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError("by", f"names {show(twice)} twice", "name each column once")
+    return names
 
 
 def _with_facts(ev: Evaluation, rows: Rows) -> Evaluation:

@@ -38,6 +38,7 @@ Examples:
 @click.option("--predicted", multiple=True, metavar="COLUMN", help="A model's predicted classes; may be repeated.")
 @options.order_options
 @options.weight_option
+@options.by_option
 @options.measure_option
 @options.all_option
 @click.option("--margin", type=float, help="Differences below this do not matter to you.")
@@ -60,6 +61,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
     """
     from ..tables import compare_table
+    from . import segments
     from .classes import compare_file
     from .engine import choose_engine, named_columns, open_for, table_options
 
@@ -67,21 +69,31 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     engine = choose_engine(file, asked)
     with open_for(engine, file, asked) as table:
         warm_up(file)
+        if asked["by"] and (asked["model"] is not None or asked["case"] is not None):
+            raise InputError("by", "needs a row for each case, not one for each case and model", "leave it out")
         if asked["model"] is not None or asked["case"] is not None:
             table, label, scores = _by_model(engine.name, table, label, scores, asked)
-        elif engine.name != "spark" and label is not None and compare_file(table, file, label, scores, form, asked):
+        elif (
+            engine.name != "spark"
+            and label is not None
+            and not asked["by"]
+            and compare_file(table, file, label, scores, form, asked)
+        ):
             return
         said = next((f"--{name}" for name in ("predicted", "ordered", "order") if asked[name]), None)
         if said is not None:
             raise InputError(
                 None, f"{said} is for several classes", "name {label}, and each model's columns: --score 'a_*'"
             )
-        columns = named_columns(engine, table, label, scores, asked["weight"], several=True)
+        columns = named_columns(engine, table, label, scores, asked, several=True)
         if len(columns.scores) < 2:
             said = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
             raise InputError(None, said, "name them with {score}")
         with about_file(table.name):
             options = table_options(engine, columns, asked)
+            if asked["by"]:
+                segments.compare_by(table, file, columns, options, form, asked)
+                return
             comparison = compare_table(table, scores=columns.scores, margin=asked["margin"], **options)
     first = next(iter(comparison.evaluations.values()))
     say_understood(first.understood)

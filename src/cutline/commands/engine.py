@@ -72,15 +72,16 @@ def open_for(engine: Engine, file: str, asked: dict[str, Any]) -> Iterator[Any]:
 
 
 def named_columns(
-    engine: Engine, table: Any, label: str | None, scores: Sequence[str], weight: str | None, *, several: bool
+    engine: Engine, table: Any, label: str | None, scores: Sequence[str], asked: dict[str, Any], *, several: bool
 ) -> Columns:
     """The columns: chosen where only one can be meant, but named by the user for many files or a cluster."""
     many = table.files is not None and len(table.files.files) > 1 if engine.name != "spark" else True
     if not many:
-        return choose_columns(table, label, scores, weight, several=several)
+        besides = asked["by"]
+        return choose_columns(table, label, scores, asked["weight"], several=several, besides=besides)
     if label is None or not scores:
         raise InputError(None, f"{table.name} is read from many files", "name its columns with {label} and {score}")
-    return Columns(label, tuple(dict.fromkeys(scores)), weight)
+    return Columns(label, tuple(dict.fromkeys(scores)), asked["weight"])
 
 
 def table_options(engine: Engine, columns: Columns, asked: dict[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ Examples:
   cutline evaluate scores.csv --label y --score p --recall 0.8 --plot cut.png
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
+  cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
   cutline evaluate iris.csv --label class --score 'p_*'
 """
 _FEW_BYTES = 2**16  # of a file with fewer, NumPy sums the rows before numba is loaded
@@ -49,6 +50,7 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.prevalence_option
 @options.class_options
 @options.weight_option
+@options.by_option
 @options.measure_option
 @options.all_option
 @options.inference_options
@@ -71,7 +73,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     """
     from ..sources.columns import matching
     from ..tables import evaluate_table
-    from . import classes
+    from . import classes, segments
     from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
@@ -83,13 +85,15 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         )
     with open_for(engine, file, asked) as table:
         warm_up(file)
+        if asked["by"] and (asked["case"] or asked["class_column"] or asked["predicted"]):
+            raise InputError("by", "needs one score column, with a row for each case", "leave it out")
         if asked["case"] is not None or asked["class_column"] is not None:
             if engine.name == "spark":
                 said = "is spark, but the scores of several classes are read into memory"
                 raise InputError("engine", said, "use {engine='duckdb'}")
             classes.evaluate_long(table, file, label, score, form, asked)
             return
-        found = classes.several_classes(table, label, score, asked)
+        found = None if asked["by"] else classes.several_classes(table, label, score, asked)
         if found is not None:
             classes.evaluate_file(table, file, found, form, asked)
             return
@@ -98,13 +102,16 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             if len(meant) > 1:
                 said = f"takes one column with --engine duckdb, not {listed(meant)}"
                 raise InputError("score", said, "name one of them, or load the file with {engine='memory'}")
-        columns = named_columns(engine, table, label, [score] if score else [], asked["weight"], several=False)
+        columns = named_columns(engine, table, label, [score] if score else [], asked, several=False)
         if len(columns.scores) > 1:
             if asked["positive"] is not None:
                 said = f"contradicts several score columns ({listed(columns.scores)})"
                 raise InputError("pos_label", said, "leave it out, or name one column with {score}")
             raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or compare them")
         options = table_options(engine, columns, asked)
+        if asked["by"]:
+            segments.evaluate_by(table, file, columns, promise, options, form, asked)
+            return
         short = form in ("table", "markdown") and not (asked["everything"] or asked["measures"] or asked["html"])
         if short:
             from ..present.words import default_measures

@@ -97,6 +97,13 @@ scores_option = click.option(
     help="Column with a model's score; repeat it for each model, or give a pattern ('p_*').",
 )
 positive_option = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
+by_option = click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    shell_complete=_columns,
+    help="Column that divides rows into segments, each reported apart; repeat it to cross columns.",
+)
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
 

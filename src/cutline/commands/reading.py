@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,9 +45,18 @@ def opened(
 
 
 def choose_columns(
-    table: DuckTable, label: str | None, scores: Sequence[str], weight: str | None, *, several: bool = False
+    table: DuckTable,
+    label: str | None,
+    scores: Sequence[str],
+    weight: str | None,
+    *,
+    several: bool = False,
+    besides: Iterable[str] = (),
 ) -> Columns:
-    """The columns that were named, and those that can only be meant; says which it took."""
+    """The columns that were named, and those that can only be meant; says which it took.
+
+    ``besides``: columns that have another role, and cannot be meant.
+    """
     from ..sources.columns import find_label, find_scores, matching, profiles
 
     twice = next((name for name in scores if list(scores).count(name) > 1), None)
@@ -66,7 +75,7 @@ def choose_columns(
             )
         named = [column for column in named if column != label]  # a pattern such as * covers the label too
     if label is None or not named:
-        taken = {*named, *([weight] if weight else []), *([label] if label else [])}
+        taken = {*named, *([weight] if weight else []), *([label] if label else []), *besides}
         free = profiles(table, [column.name for column in table.columns if column.name not in taken])
         if label is None:
             label = find_label(table, free)
@@ -106,7 +115,8 @@ def load(
 
     positive, missing, decimal = (asked.get(key) for key in ("positive", "missing", "decimal"))
     columns = {column: column for column in scores}
-    roles = Roles(label, columns, weight, None, positive, missing or "error", decimal)
+    by = tuple(asked.get("by") or ())
+    roles = Roles(label, columns, weight, None, positive, missing or "error", decimal, by=by)
     rows = table.load(check(table, roles))
     if quiet:
         return rows

@@ -23,6 +23,7 @@ EXAMPLES = """\b
 Examples:
   cutline select scores.csv --score p --quota 20 -o chosen.csv
   cutline select scores.parquet --score p --quota 5% --ties expand -o chosen.parquet
+  cutline select scores.csv --score p --quota-by region=north:60,south:40 -o chosen.csv
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
   cutline select new-scores.csv --score p --cut cut.json
 """
@@ -32,6 +33,11 @@ Examples:
 @options.file_argument
 @options.one_score_option
 @click.option("--quota", callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
+@click.option(
+    "--quota-by",
+    metavar="COLUMN[=S:N,…]",
+    help="Give each segment places of its own: in proportion to its cases, or as listed (region=north:60,south:40).",
+)
 @click.option("--cut", type=options.PathName(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
 @click.option(
     "--ties",
@@ -50,6 +56,7 @@ def select(
     file: str,
     score: str | None,
     quota: int | float | None,
+    quota_by: str | None,
     cut: str | None,
     ties: Any,
     seed: int,
@@ -66,8 +73,11 @@ def select(
     from ..decide.thresholds import read_cut_file
     from .reading import load, one_score, opened, say_if_long
 
-    if (quota is None) == (cut is None):  # exactly one
+    listed_places = quota_by is not None and quota is None and "=" in quota_by
+    if (quota is None and not listed_places) == (cut is None):  # exactly one
         raise InputError(None, "give either --quota or --cut", "")
+    if cut is not None and quota_by is not None:
+        raise InputError("quota_by", "shares places, but a cut takes all above it", "leave one of them out")
     known = None if cut is None else read_cut_file(cut)
     output_kind(output)
     check_writable(output, "-o", file)
@@ -75,11 +85,13 @@ def select(
         if score is None and known is not None and known.get("score") in table.named:
             score = str(known["score"])
         score = one_score(table, score)
-        rows = load(table, None, [score], None, reading)
+        column, places = (None, None) if quota_by is None else _places(table, quota_by, quota)
+        rows = load(table, None, [score], None, {**reading, "by": () if column is None else (column,)})
         say_if_long(table, None, [score])
         with about_file(table.name):
-            if quota is not None:
-                chosen = select_rows(rows.scores[score], quota, ties=ties, seed=seed)
+            if cut is None:
+                asked: Any = quota if places is None else places
+                chosen = select_rows(rows.scores[score], asked, ties=ties, seed=seed, by=rows.segments)
             else:
                 chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
@@ -94,6 +106,27 @@ def select(
     note(settings_line(file=file, score=score, rows=len(rows), **how))
     if output is not None:
         note(f"chosen: {output}")
+
+
+def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int] | None]:
+    """The column that makes segments, and their places where they are listed behind it."""
+    if text in table.named or "=" not in text:
+        table.column(text, "segment")
+        if quota is None:
+            said = "names a column, but no places"
+            raise InputError("quota_by", said, "add {quota}, or list them: COLUMN=SEGMENT:PLACES,…")
+        return text, None
+    column, _, rest = text.rpartition("=")
+    table.column(column, "segment")
+    if quota is not None:
+        raise InputError("quota_by", "lists places, which contradicts {quota}", "leave one of them out")
+    places: dict[str, int] = {}
+    for part in rest.split(","):
+        name, mark, number = part.rpartition(":")
+        if not mark or not number.strip().isdigit() or name in places:
+            raise InputError("quota_by", f"lists {show(part)}", "write each segment once, as SEGMENT:PLACES")
+        places[name] = int(number)
+    return column, places
 
 
 def _write(table: DuckTable, rows: list[int], output: str | None) -> None:

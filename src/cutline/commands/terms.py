@@ -12,9 +12,11 @@ _SAME = (
     *("method", "ties", "missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine"),
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
-    *("abstain", "ordered", "order", "predicted"),
+    *("abstain", "ordered", "order", "predicted", "by"),
 )
 NAMES = {
+    "segment": "--by",
+    "quota_by": "--quota-by",
     "n_resamples": "--resamples",
     "sample_weight": "--weight",
     "n_classes": "--among",

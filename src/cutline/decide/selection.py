@@ -15,7 +15,7 @@ from ..errors import InputError, show
 from ..ranking import Ranking, rank
 from ..sample import as_numbers, make_sample, resolve_quota
 from ..table import Table, pluralize
-from ..validate import check_whole, checked
+from ..validate import check_quota, check_whole, checked
 
 TieRule = Literal["random", "expand", "shrink"]
 
@@ -64,16 +64,37 @@ class Selection:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
 
 
-@checked
-def select(y_score: Any, quota: int | float, *, ties: TieRule = "random", seed: int = 0) -> Selection:
-    """Choose the best ``quota`` rows by score.
+def _any_quota(value: Any, name: str) -> Any:
+    """A quota, or a mapping from segment to places."""
+    return value if isinstance(value, Mapping) else check_quota(value, name)
+
+
+@checked(quota=_any_quota)
+def select(
+    y_score: Any,
+    quota: int | float | Mapping[Any, int],
+    *,
+    ties: TieRule = "random",
+    seed: int = 0,
+    by: Any = None,
+) -> Selection:
+    """Choose the best ``quota`` rows by score; with ``by`` (the segment of each row) those of each segment.
 
     A tie across the cut: ``random`` draws fairly from the tied rows, ``expand`` takes all of them (more rows than the
-    quota), ``shrink`` none (fewer). Rows come best first; equal scores in the order of the input.
+    quota), ``shrink`` none (fewer). Rows come best first; equal scores in the order of the input. Segments share a
+    number of places in proportion to their cases; a mapping from segment to places gives each its own.
 
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]
+    >>> select([0.9, 0.8, 0.5, 0.1], {"a": 1, "b": 1}, by=["a", "a", "b", "b"]).indices.tolist()
+    [0, 2]
     """
+    if by is not None:
+        from .segment_selection import select_by
+
+        return select_by(y_score, quota, by, ties=ties, seed=seed)
+    if isinstance(quota, Mapping):
+        raise InputError("quota", "is a mapping, which gives segments their places", "name the segments with {by}")
     score, _, _ = as_numbers(y_score, "y_score")
     n = len(score)
     rows = resolve_quota(quota, n)

@@ -206,6 +206,8 @@ ATTRIBUTES: dict[str, str] = {
     "SegmentDifferences.rows": "The same as rows.",
     "SegmentDifferences.reference": "What each segment was compared with.",
     "Segments.by": "The columns that make the segments.",
+    "Segments.dropped": "Rows of a table that were left out because a value was missing.",
+    "Segments.understood": "How a table was understood, where that is not plain.",
     "Segments.pool": "The rows of all segments, in their order.",
     "SharedList.segments": "The segments.",
     "SharedList.cut": "Where the list is cut: the quota or the threshold.",

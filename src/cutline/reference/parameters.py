@@ -440,7 +440,9 @@ RETURNS: dict[str, str] = {
     "value of a measure": "The value; nan, with an :class:`UndefinedWarning`, where the measure is undefined.",
     "average_over_quotas": "The mean over the quotas.",
     "bootstrap_oob": "An :class:`OutOfBag`; for a list of measures a dict of them by name.",
-    "compare_table": "Several models on the same rows, as from :func:`compare`.",
+    "compare_table": "Several models on the same rows, as from :func:`compare`; with ``by`` a "
+    ":class:`SegmentComparison`.",
+    "evaluate_table": "An :class:`Evaluation`, as from :func:`evaluate`; with ``by`` :class:`Segments`.",
     "evaluate_cv": "A :class:`CrossValidation`; for a mapping of estimators a :class:`CrossValidatedComparison`.",
     "class_measure": "The declaration: title, formula, range, reference and the like.",
     "class_measures": "The declarations, in the order of the catalogue.",

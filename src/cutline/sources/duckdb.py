@@ -18,6 +18,7 @@ from .arrays import number
 from .arrow_stream import Batch, StreamError, batches
 from .files import File, Files, TextFormat, describe, find_files, sentence
 from .frames import Rows
+from .levels import Levels, as_levels, crossed
 from .tables import DUCKDB, Checked, Column, Table, check_same
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
@@ -135,7 +136,16 @@ class DuckTable(Table):
             clusters = number(np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str))
         dropped = next(iter(checked.totals.values())).dropped
         understood = (*self.understood, *checked.understood)
-        return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"))
+        segments = self._segments(checked) if checked.segments else None
+        return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"), segments=segments)
+
+    def _segments(self, checked: Checked) -> Levels:
+        """The segments of the rows that count; columns of text stay text."""
+        *columns, there = self.values([*(column.sql for column in checked.segments), checked.kept or "true"])
+        kept = np.flatnonzero(np.ma.getdata(there))
+        cells = (np.ma.getdata(column)[kept] for column in columns)
+        named = zip(checked.segments, cells, strict=True)
+        return crossed([as_levels({column.name: values}, len(kept)) for column, values in named])
 
     def pieces(self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None) -> Generator[Batch]:
         """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted."""

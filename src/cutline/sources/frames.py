@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, show
 from . import rules
 from .arrays import Codes, as_codes, as_column, as_weights, is_positive, read_numbers
+from .levels import Levels, as_levels, crossed
 from .tables import Roles, no_column, role_word
 
 
@@ -26,6 +27,7 @@ class Rows:
     dropped: int = 0
     understood: tuple[str, ...] = ()
     source_rows: NDArray[np.intp] | None = None  # where some were left out: the numbers, from 0, of those that are here
+    segments: Levels | None = None
 
     def __len__(self) -> int:
         return len(self.positive)
@@ -35,7 +37,9 @@ class Rows:
         scores = {model: score[kept] for model, score in self.scores.items()}
         weight = None if self.weight is None else self.weight[kept]
         clusters = None if self.clusters is None else self.clusters[kept]
-        return replace(self, positive=self.positive[kept], scores=scores, weight=weight, clusters=clusters)
+        segments = None if self.segments is None else self.segments.only(kept)
+        known: dict[str, Any] = {"weight": weight, "clusters": clusters, "segments": segments}
+        return replace(self, positive=self.positive[kept], scores=scores, **known)
 
 
 class Frame:
@@ -63,12 +67,15 @@ class Frame:
         understood: list[str] = []
         read: dict[tuple[str, str], Any] = {}
         refused: list[InputError] = []
+        levels: list[Levels] = []
         for (role, name), values in found.items():
             try:
                 if role == "y_true":
                     read[role, name] = is_positive(as_column(values, role), roles.pos_label)
                 elif role == "clusters":
                     read[role, name] = as_codes(values, role, len(values))
+                elif role == "segment":
+                    levels.append(as_levels({name: values}, len(values)))
                 else:
                     numbers, notation = read_numbers(values, role, roles.decimal)
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
@@ -91,7 +98,10 @@ class Frame:
                 )
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
-        rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood))
+        segments = crossed(levels) if levels else None
+        if segments is not None and len(segments.codes) != n:
+            raise InputError("by", f"has {len(segments.codes)} rows, others have {n}", "pass columns of one length")
+        rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood), segments=segments)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 
 

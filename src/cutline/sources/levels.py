@@ -50,6 +50,8 @@ def as_levels(segment: Any, n: int, argument: str = "segment") -> Levels:
     Ordered categories keep their order, numbers and dates have theirs, and in text numbers count as numbers:
     ``month 2`` comes before ``month 10``.
     """
+    if isinstance(segment, Levels):  # of a table, checked already
+        return segment
     columns: Mapping[Any, Any]
     if isinstance(segment, Mapping):
         columns = segment
@@ -61,11 +63,13 @@ def as_levels(segment: Any, n: int, argument: str = "segment") -> Levels:
     if not columns:
         raise InputError(argument, "names no column", "pass at least one")
     parts = [_one(column, n, argument, str(name)) for name, column in columns.items()]
-    return parts[0] if len(parts) == 1 else crossed(parts)
+    return crossed(parts)
 
 
 def crossed(parts: Sequence[Levels]) -> Levels:
     """Several columns crossed: the segments that have rows, in the order of the first column, then of the next."""
+    if len(parts) == 1:
+        return parts[0]
     joint = np.zeros(len(parts[0].codes), np.int64)
     for part in parts:
         joint = np.unique(joint * len(part.keys) + part.codes, return_inverse=True)[1]

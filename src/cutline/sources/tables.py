@@ -110,7 +110,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column has which role. ``scores`` maps a model to its column."""
+    """Which column has which role. ``scores`` maps a model to its column, ``by`` are those that make segments."""
 
     label: str | None
     scores: Mapping[str, str]
@@ -119,6 +119,7 @@ class Roles:
     pos_label: Any = None
     missing: str = "error"
     decimal: str | None = None
+    by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.missing not in ("error", "drop"):
@@ -134,16 +135,19 @@ class Roles:
         """Pairs of a role (an argument of ``evaluate``) and its column."""
         roles = [("y_true", self.label), *(("y_score", column) for column in self.scores.values())]
         roles += [("sample_weight", self.weight), ("clusters", self.clusters)]
+        roles += [("segment", column) for column in self.by]
         return [(role, column) for role, column in roles if column is not None]
 
 
 _SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
 _ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
+_ROLE_ARGUMENTS |= {"segment": "by"}
+_KEYS = ("clusters", "segment")  # roles whose values only have to be told apart
 
 
 def role_word(argument: str) -> str:
     """What a role is called in a sentence."""
-    return {"clusters": "cluster"}.get(argument, _ROLE_ARGUMENTS[argument])
+    return {"clusters": "cluster", "segment": "segment"}.get(argument, _ROLE_ARGUMENTS[argument])
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,7 @@ class Checked:
     kept: str | None
     totals: dict[str, Totals]
     understood: tuple[str, ...] = ()
+    segments: tuple[Column, ...] = ()
 
     def value(self, sql: str, otherwise: str = "0") -> str:
         """A column's value in rows that count. A filter would do, but DuckDB decides filters from statistics."""
@@ -242,7 +247,7 @@ class _Check:
         used = self.used = {column: table.column(column, role_word(role)) for role, column in roles.named}
         for role, name in roles.named:
             kind = used[name].kind
-            if role != "clusters" and (kind == "collection" or (kind == "other" and role != "y_true")):
+            if role not in _KEYS and (kind == "collection" or (kind == "other" and role != "y_true")):
                 raise table.refuse(rules.unusable(role, used[name].type.lower()), name)
         self.lacks = {name: self._lacking(column) for name, column in used.items()}
         any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
@@ -301,7 +306,10 @@ class _Check:
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
         totals = {model: self._totals(found, k, None if weight is None else bits) for k, model in enumerate(scores)}
         cluster = None if roles.clusters is None else used[roles.clusters].sql
-        return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood))
+        segments = tuple(used[name] for name in roles.by)
+        return Checked(
+            f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments=segments
+        )
 
     # --- what is wrong ------------------------------------------------------------------------------------------------
 
@@ -395,7 +403,7 @@ class _Check:
         conditions: dict[tuple[str, str, str], str] = {}
         for role, name in self.roles.named:
             column = used[name]
-            if column.kind != "text" or role == "clusters":
+            if column.kind != "text" or role in _KEYS:
                 continue
             labels = (rules.LABEL_CELL, rules.TRUTH_CELL)
             cells = labels if role == "y_true" else (*_OTHER_CELLS, *rules.NOTATION_CELLS)

@@ -1,0 +1,132 @@
+"""``--by COLUMN`` of ``cutline evaluate`` and ``cutline compare``: each segment of the rows apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .evaluate import facts_of, settings_of, write_outputs
+from .output import Block, Report
+from .reading import say_understood
+from .terms import COMMAND_LINE, about_file
+
+if TYPE_CHECKING:
+    from ..decide.segment_places import SharedList
+    from ..segment_comparison import SegmentComparison
+    from ..segments import Segments
+    from .reading import Columns
+
+
+def evaluate_by(
+    table: Any,
+    file: str,
+    columns: Columns,
+    promise: Mapping[str, float],
+    options: dict[str, Any],
+    form: str,
+    asked: Mapping[str, Any],
+) -> None:
+    """Evaluate one model in each segment, and print it in the form that was asked for."""
+    from ..present.segment_words import default_measures
+    from ..tables import evaluate_table
+
+    if promise:
+        said = "keeps its promise for all rows, not for each segment"
+        raise InputError(next(iter(promise)), said, "leave it out, or give a {threshold}")
+    if not (asked["everything"] or asked["measures"] or asked["html"]):
+        options["measures"] = default_measures(asked["quota"])
+    with about_file(table.name):
+        seg = evaluate_table(table, score=columns.scores[0], by=list(asked["by"]), **options)
+    say_understood(seg.understood)
+    facts = {**facts_of(file, columns, columns.scores[0], asked, seg.dropped), "by": ", ".join(asked["by"])}
+    write_outputs(seg, facts, asked)
+    report(seg, facts, asked["measures"], everything=asked["everything"]).publish(form)
+
+
+def shared_list(seg: Segments) -> SharedList | None:
+    """One list for all, where a quota or threshold says where to cut it."""
+    try:
+        return seg.at()
+    except InputError:
+        return None
+
+
+def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, everything: bool) -> Report:
+    """The segments in every form."""
+    from .. import __version__
+    from ..evaluation import notices_of
+    from ..present import segment_words, words
+
+    shared = shared_list(seg)
+
+    def document() -> dict[str, Any]:
+        found = {"cutline": __version__, **facts, **json.loads(seg.to_json())}
+        if shared is not None:
+            found["one_list"] = json.loads(shared.to_json())
+            prices = segment_words.price_of(shared)
+            found["price"] = None if prices is None else json.loads(prices.to_json())
+        return found
+
+    def blocks() -> Iterator[str | Block]:
+        keys = list(seg.specs) if everything else seg.chosen(None if not measures else list(measures))
+        sentences = [words.headline(seg.overall), *notices_of([seg.overall], COMMAND_LINE)]
+        yield "\n".join([*sentences, *segment_words.sentences(seg)])
+        yield Block("Segments", segment_words.segment_rows(seg, keys))
+        if len(seg) > 1:
+            yield Block(
+                f"Against {segment_words.differences_of(seg).reference}, strongest evidence first",
+                segment_words.difference_rows(seg),
+            )
+        if shared is not None:
+            yield Block(segment_words.list_title(shared), segment_words.list_rows(shared))
+            yield shared.sentence
+            prices = segment_words.price_of(shared)
+            if prices is not None and len(seg) > 1:
+                yield Block("The same places by other rules", segment_words.price_rows(prices))
+
+    return Report(document, seg.to_dicts, blocks, settings_of(seg.overall, facts, seg.overall.facts["rows"], measures))
+
+
+def compare_by(
+    table: Any, file: str, columns: Columns, options: dict[str, Any], form: str, asked: Mapping[str, Any]
+) -> None:
+    """Compare models in each segment, and print it in the form that was asked for."""
+    from ..tables import compare_table
+
+    found = compare_table(table, scores=columns.scores, by=list(asked["by"]), margin=asked["margin"], **options)
+    first = next(iter(found.overall.evaluations.values()))
+    say_understood(first.understood)
+    facts = {**facts_of(file, columns, ", ".join(columns.scores), asked, first.dropped), "by": ", ".join(asked["by"])}
+    write_outputs(found, facts, asked)
+    comparison_report(found, facts, asked["measures"], everything=asked["everything"]).publish(form)
+
+
+def comparison_report(
+    found: SegmentComparison, facts: Mapping[str, Any], measures: Sequence[str], *, everything: bool
+) -> Report:
+    """Models by segment in every form."""
+    from .. import __version__
+    from ..evaluation import notices_of
+    from ..present import segment_words, words
+
+    first = next(iter(found.overall.evaluations.values()))
+
+    def document() -> dict[str, Any]:
+        return {"cutline": __version__, **facts, **json.loads(found.to_json())}
+
+    def blocks() -> Iterator[str | Block]:
+        keys = list(found.overall.specs) if everything else words.chosen_measures(found.overall)
+        sentences = [words.headline(first, named=False)]
+        sentences += notices_of(list(found.overall.evaluations.values()), COMMAND_LINE)
+        yield "\n".join(sentences)
+        yield Block("All rows", words.side_by_side(found.overall, keys))
+        yield Block("Models by segment", segment_words.model_rows(found, keys), "segment")
+        yield Block(
+            "Differences between models by segment, strongest evidence first",
+            segment_words.model_difference_rows(found, keys),
+        )
+
+    settings = settings_of(found.overall, facts, first.facts["rows"], measures)
+    return Report(document, lambda: found.differences().to_dicts(), blocks, settings)

@@ -1,0 +1,154 @@
+"""Segments in sentences and in rows of words: the same on the terminal and on the page. No group is called better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from ..table import Table, count, format_value
+from .words import p_value
+
+if TYPE_CHECKING:
+    from ..decide.segment_places import SharedList
+    from ..estimate import Estimate
+    from ..segment_comparison import SegmentComparison
+    from ..segment_results import SegmentDifferences
+    from ..segments import Segments
+
+SHOWN = 40  # segments, or differences, that a table for people has
+
+
+def default_measures(quota: Any) -> list[str]:
+    """Some measures that a table of segments has room for."""
+    at_cut = ["recall", "false_positive_rate", "precision"] if quota is None else ["hit_rate", "qrecall"]
+    return ["roc_auc", *at_cut, "brier_score"]
+
+
+def sentences(seg: Segments) -> list[str]:
+    """What the segments show, and which have few cases."""
+    found = [differences_of(seg).sentence] if len(seg) > 1 else []
+    few = seg.small
+    if few:
+        named = ", ".join(few[:8]) + (f" and {len(few) - 8} more" if len(few) > 8 else "")
+        found.append(f"Few cases, so that little can be said: {named}.")
+    return found
+
+
+def differences_of(seg: Segments) -> SegmentDifferences:
+    """The differences to the rest; where rows were streamed, to the largest segment."""
+    try:
+        return seg.differences()
+    except InputError:
+        return seg.differences(max(seg, key=lambda key: seg[key].ranking.cases))
+
+
+def _interval(e: Estimate) -> str:
+    return format_value(e.value) + (f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else "")
+
+
+def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """One row for each segment, then all rows together; intervals in the cells."""
+    rows = []
+    for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
+        row = {"segment": name, "rows": ev.facts["rows"], "positive": f"{ev.facts['share_positive']:.1%}"}
+        row |= {key: _interval(ev.estimates[key]) for key in keys}
+        rows.append({**row, "note": next((n["note"] for n in seg.table if n["segment"] == name), "")})
+    return rows
+
+
+def difference_rows(seg: Segments) -> list[dict[str, Any]]:
+    """Segments against the rest, strongest evidence first."""
+    return [
+        {
+            "segment": row["segment"],
+            "measure": row["measure"],
+            "value": format_value(row["value"]),
+            "other": format_value(row["other"]),
+            "difference": format_value(row["difference"]),
+            "interval": _ends(row["low"], row["high"]),
+            "ratio": format_value(row["ratio"]),
+            "p (Holm)": p_value(row["p_adjusted"]),
+            "reading": row["verdict"],
+            "note": row["note"],
+        }
+        for row in differences_of(seg).to_dicts()[:SHOWN]
+    ]
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{format_value(low)} … {format_value(high)}" if low == low else ""
+
+
+def list_title(shared: SharedList) -> str:
+    """Where the one list is cut."""
+    (what, value), *_ = shared.cut.items()
+    return f"One list for all, {count(value)} places" if what == "quota" else f"One list for all, score > {value:g}"
+
+
+def list_rows(shared: SharedList) -> list[dict[str, Any]]:
+    """One list for all, by segment."""
+    return [
+        {
+            "segment": row["segment"],
+            "cases": count(row["cases"]),
+            "places": count(row["places"]),
+            "selected": f"{row['selection_rate']:.1%}",
+            "hit rate": format_value(row["hit_rate"]),
+            "recall": format_value(row["recall"]),
+            "fpr": format_value(row["fpr"]),
+            "selection ratio": format_value(row["selection_ratio"]),
+            "interval": _ends(row["low"], row["high"]),
+            "four fifths": row["four_fifths"],
+        }
+        for row in shared
+    ]
+
+
+def price_of(shared: SharedList) -> Table | None:
+    """What other rules cost; None where the rows are gone, or nobody gets a place."""
+    try:
+        return shared.price()
+    except InputError:
+        return None
+
+
+def price_rows(prices: Table) -> list[dict[str, Any]]:
+    """What other rules cost in hits."""
+    return [
+        {
+            "rule": row["rule"],
+            "hits": count(row["hits"]),
+            "price in hits": count(row["price"]) if row["rule"] != "one list" else "",
+            "interval": _ends(row["low"], row["high"]),
+            **{key: count(round(value, 1)) for key, value in row.items() if key.startswith("places: ")},
+        }
+        for row in prices
+    ]
+
+
+def model_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """One row for each segment and measure, one column for each model."""
+    rows = []
+    for name, note, comparison in found.parts():
+        for key in keys:
+            values = {model: _interval(ev.estimates[key]) for model, ev in comparison.evaluations.items()}
+            rows.append({"segment": name, "measure": key, **values, "note": note})
+    return rows
+
+
+def model_difference_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Pairs of models in each segment, strongest evidence first."""
+    return [
+        {
+            "segment": row["segment"],
+            "measure": row["measure"],
+            "models": f"{row['a']} − {row['b']}",
+            "difference": format_value(row["difference"]),
+            "interval": _ends(row["low"], row["high"]),
+            "p (Holm)": p_value(row["p_adjusted"]),
+            "reading": row["reading"],
+            "note": row["note"],
+        }
+        for row in found.differences(keys).to_dicts()[:SHOWN]
+    ]

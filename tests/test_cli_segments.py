@@ -1,0 +1,130 @@
+"""``--by`` and ``--quota-by``: segments on the command line, from tables of every kind."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import cutline as cl
+from cutline.commands.group import cli
+
+RNG = np.random.default_rng(6)
+N = 300
+FRAME = pd.DataFrame({"y": np.where(RNG.random(N) < 0.4, "yes", "no"), "region": RNG.choice(["n", "s", "o"], N)})
+FRAME["month"] = RNG.integers(1, 13, N)
+FRAME["p"] = np.round(0.5 * RNG.random(N) + 0.3 * (FRAME.y == "yes"), 3)
+FRAME["q"] = np.round(RNG.random(N), 3)
+NAMED: dict[str, Any] = {"label": "y", "pos_label": "yes", "measures": ["roc_auc", "recall"], "n_resamples": 50}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("segments") / "scores.csv"
+    FRAME.to_csv(path, index=False)
+    return path
+
+
+def run(status: int, command: str, file: Path, *more: object) -> str:
+    options = ["--label", "y", "--positive", "yes"] if command != "select" else []
+    result = CliRunner().invoke(cli, [command, str(file), *options, *map(str, more)], catch_exceptions=False)
+    assert result.exit_code == status, result.output
+    return result.stdout if status == 0 else result.stderr
+
+
+def cells(printed: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def test_every_door_gives_the_same_segments(file: Path) -> None:
+    parquet = file.with_suffix(".parquet")
+    FRAME.to_parquet(parquet)
+    expected = cl.evaluate_segments(
+        FRAME.y, FRAME.p, FRAME.region, pos_label="yes", measures=NAMED["measures"], n_resamples=50
+    )
+    for source in (FRAME, pl.from_pandas(FRAME), file, parquet, dict(FRAME.items())):
+        found = cl.evaluate_table(source, score="p", by="region", **NAMED)
+        assert found.by == ("region",)
+        assert found.to_dicts() == expected.to_dicts()
+        both = cl.evaluate_table(source, score="p", by=["region", "month"], **NAMED, interval=None)
+        assert both.names[:2] == ["n × 1", "n × 2"]
+        assert both.names.index("n × 10") > both.names.index("n × 9")
+
+
+def test_rows_without_a_segment(file: Path, tmp_path: Path) -> None:
+    frame = FRAME.copy()
+    frame.loc[[3, 7], "region"] = None
+    path = tmp_path / "gaps.csv"
+    frame.to_csv(path, index=False)
+    for source in (frame, path):
+        with pytest.raises(cl.InputError, match=r"column 'region': .*is missing; fill it in, or leave such rows"):
+            cl.evaluate_table(source, score="p", by="region", **NAMED)
+        assert cl.evaluate_table(source, score="p", by="region", missing="drop", **NAMED).overall.facts["dropped"] == 2
+    weighted = FRAME.assign(w=np.where(np.arange(N) < 10, 0, 2))
+    found = cl.evaluate_table(weighted, score="p", weight="w", by="region", **NAMED)
+    assert sum(ev.facts["rows"] for ev in found.values()) == N - 10
+
+
+def test_refusals_of_tables(file: Path) -> None:
+    for by, words in ((["region", "region"], "twice"), ([], "names no column"), ("regio", "did you mean 'region'")):
+        with pytest.raises(cl.InputError, match=words):
+            cl.evaluate_table(file, score="p", by=by, **NAMED)
+
+
+def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path) -> None:
+    printed = run(0, "evaluate", file, "--score", "p", "--quota", 30, "--by", "region", "--resamples", 50)
+    for words in ("Segments", "Against the rest", "One list for all, 30 places", "Four-fifths rule", "equal recall"):
+        assert words in printed
+    more = ("--score", "p", "--quota", 30, "--by", "region", "--format", "json", "--measure", "pem")
+    found = json.loads(run(0, "evaluate", file, *more))
+    seg = cl.evaluate_table(FRAME, label="y", pos_label="yes", score="p", by="region", quota=30, measures=["pem"])
+    assert [s["segment"] for s in found["segments"]] == list(seg) == ["n", "o", "s"]
+    assert found["one_list"]["segments"][0]["places"] == seg.at()["n"]["places"]
+    assert found["differences"][0]["segment"] == seg.differences().to_dicts()[0]["segment"]
+    assert found["overall"]["measures"][0]["value"] == seg.overall["pem"].value
+    assert [row["rule"] for row in found["price"]] == ["one list", "equal selection rates", "equal recall"]
+    rows = cells(run(0, "evaluate", file, "--score", "p", "--by", "region", "--by", "month", "--format", "csv"))
+    assert {"by region", "by month", "value", "note"} <= set(rows[0])
+
+
+def test_compare_by(file: Path) -> None:
+    more = ("--score", "p", "--score", "q", "--by", "region", "--resamples", 50)
+    assert "Differences between models by segment" in run(0, "compare", file, *more)
+    found = json.loads(run(0, "compare", file, *more, "--format", "json", "--measure", "roc_auc"))
+    assert {row["segment"] for row in found["differences"]} == {"n", "o", "s"}
+
+
+def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
+    assert "--recall keeps its promise" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--recall", 0.8)
+    assert "--by names 'region' twice" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--by", "region")
+    assert "--by needs" in run(2, "compare", file, "--score", "p", "--by", "region", "--case", "a", "--model", "b")
+
+
+def test_select_gives_segments_their_places(file: Path) -> None:
+    listed = cells(run(0, "select", file, "--score", "p", "--quota-by", "region=n:3,o:0,s:2"))
+    assert sorted(row["region"] for row in listed) == ["n", "n", "n", "s", "s"]
+    best = FRAME[FRAME.region == "n"].p.nlargest(3).tolist()
+    assert sorted(float(row["p"]) for row in listed if row["region"] == "n") == sorted(best)
+    shared = cells(run(0, "select", file, "--score", "p", "--quota", 30, "--quota-by", "region"))
+    sizes = FRAME.region.value_counts()
+    for name, size in sizes.items():
+        assert abs(sum(row["region"] == name for row in shared) - 30 * size / N) < 1
+    for more, words in (
+        (("--quota-by", "region=n:3"), "has no places for"),
+        (("--quota-by", "region=n:3,o:1,x:1"), "names 'x', which is not a segment"),
+        (("--quota-by", "region=n:3,o"), "write each segment once"),
+        (("--quota-by", "region=n:900,o:1,s:1"), "but it has"),
+        (("--quota", 5, "--quota-by", "region=n:3,o:1,s:1"), "contradicts --quota"),
+    ):
+        assert words in run(2, "select", file, "--score", "p", *more)
+    with pytest.raises(cl.InputError, match="is a mapping"):
+        cl.select(FRAME.p, {"n": 3})
+    assert cl.select(FRAME.p, 0.1, by=FRAME.region).places.keys() == {"n", "o", "s"}
