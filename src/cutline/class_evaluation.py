@@ -110,7 +110,7 @@ class Confusion(TabularResult):
 
 @dataclass(frozen=True, eq=False)
 class ClassEvaluation(TabularResult):
-    """What a model of several classes is worth. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
+    """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     name: str
     sample: ClassSample = field(repr=False)
@@ -397,7 +397,7 @@ class ClassEvaluation(TabularResult):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "confusion", ax: Any = None) -> Any:
-        """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); gives the Axes."""
+        """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); returns the Axes."""
         from .present.plots.class_plots import class_plot
 
         return class_plot(self, kind, ax)

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Models[Evaluation]):
-    """Several models on the same cases (or on cases of their own, with ``paired=False``).
+    """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all where
     the interval asks for them by name; models on the same cases share the rows drawn.
@@ -83,7 +83,7 @@ class Comparison(Models[Evaluation]):
         return float(min(ev.ranking.rows for ev in self.evaluations.values()))
 
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
-        """From which quota (or false positive rate) to which one model clearly leads; elsewhere "no clear leader".
+        """The clear leader by quota (or false positive rate); elsewhere "no clear leader".
 
         A lead is clear if it holds at all places and over all models at once: at most 1 − level of comparisons of equal
         models show any. Rows (or clusters) change sides at random for it; streamed tables are judged by their
@@ -134,16 +134,16 @@ class Comparison(Models[Evaluation]):
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
     def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
-        """Which model for a goal: known quota, unknown quota, no missed positives, no wasted places, …
+        """Recommend a model for a goal: known quota, unknown quota, no missed positives, no wasted places, …
 
-        ``fewest errors`` is judged at the threshold in use; with ``best_thresholds`` at each model's own best one,
-        without the optimism of having chosen it on the same cases.
+        ``fewest errors`` uses the threshold in use, or with ``best_thresholds`` each model's own best one,
+        without the optimism of choosing it on the same cases.
         """
         return recommend(self, goal, best_thresholds=best_thresholds)
 
     @cached_property
     def recommendations(self) -> dict[str, Recommendation]:
-        """The recommendation for every goal that this comparison can speak to."""
+        """The recommendation for every goal that this comparison supports."""
         found = {}
         for goal in GOALS:
             with suppress(InputError):
@@ -259,7 +259,7 @@ class Comparison(Models[Evaluation]):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
-        """Draw one of the plots (matplotlib) with all models in one Axes; gives the Axes."""
+        """Draw one of the plots (matplotlib) with all models in one Axes; returns the Axes."""
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
@@ -316,11 +316,11 @@ def compare(
     """Compare models, given as a mapping from name to scores or as a frame with a column each, on the same cases.
 
     Differences are paired: the influence of each row (or cluster) on a difference changes its sign at random, which
-    gives the interval and the p-value alike. Where nothing varies, scores are swapped instead. Long lists take random
+    gives both the interval and the p-value. If nothing varies, scores are swapped instead. Long lists use random
     blocks of rows. ``interval="bootstrap"`` compares by replicates, all models seeing the same rows drawn. A model's
     own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
-    numbered here so that all models share them. ``margin`` is the difference that does not matter to you. With
-    ``paired=False`` the models have cases of their own: ``y_true`` is then a mapping from name to labels, too.
+    numbered here so that all models share them. ``margin`` is the largest difference that does not matter to you. With
+    ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too.
     ``prevalence``: the share of positives where the scores will be used, as in :func:`evaluate`.
 
     >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)

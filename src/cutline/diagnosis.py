@@ -82,7 +82,7 @@ def doctor(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Diagnosis:
-    """Say what a table supports, what looks wrong with it, and which command to run next.
+    """Inspect a table: what it supports, what looks wrong, and which command to run next.
 
     Which columns could be the label, scores, weights, clusters or segments; class balance; ties; indexes, scores that
     rank the wrong way or are not probabilities, copies, leaks, missing values. Sources and options as for

@@ -51,7 +51,7 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(TabularResult):
-    """What one model's scores are worth. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
+    """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
     rows: Evidence
@@ -224,7 +224,7 @@ class Evaluation(TabularResult):
         return find_cut(self.sample, self.ranking, goals, costs, confidence, **how)
 
     def calibration(self) -> Calibration:
-        """Whether the probabilities are right: a curve with bands, the Brier score and log loss taken apart, a test."""
+        """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
         s = self.settings
         how = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed, "clusters": self._clusters}
         return calibrate(self.sample, self.ranking, name=self.name, **how)
@@ -253,7 +253,7 @@ class Evaluation(TabularResult):
         return Table([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
 
     def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
-        """Draw one of the plots (matplotlib); gives the Axes.
+        """Draw one of the plots (matplotlib); returns the Axes.
 
         Kinds: roc, precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``),
         deciles, histogram (``threshold=`` shows its errors), reliability, calibration, net_benefit, expected_cost,
@@ -422,7 +422,7 @@ def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:
 def choose_specs(
     measures: Sequence[Any] | None, *, threshold: float | None, quota: int | float | Quotas | None
 ) -> list[Spec]:
-    """The specs that were asked for; without a wish, all that can be read with the given options."""
+    """The requested specs; by default, all that the options allow."""
     if measures is not None:
         if isinstance(measures, str):
             raise InputError("measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}")
@@ -464,16 +464,16 @@ def evaluate(
 
     ``quota`` is a number of cases, a share of them, or an unknown quota: a range (``range(20, 61)`` or ``"20-60"``) or
     a mapping from quota to probability, over which quota measures are averaged.
-    ``threshold``: 0.5 for probabilities; other scores have no default, and without one the measures at a threshold have
-    no value, with the reason in their rows.
+    ``threshold``: 0.5 by default for probabilities. Other scores have no default; without a threshold, measures that
+    need one have no value, and their rows say why.
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
     name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
     ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
     the like). ``prevalence`` is the share of positives where the scores will be used, if the sample's differs, or a
-    pair of it and its standard error: what it moves (precision, lift, hit rate at a quota, Brier score …) is told for
-    that share, with each class resampled by itself. ``ev.moved`` names these measures; the rest (recall, AUC …) is
-    that of the sample. ``progress`` reports long runs on standard error; None does so on a terminal. Arrays are kept,
-    not copied: change them only when you no longer need the result.
+    pair of it and its standard error: measures that depend on it (precision, lift, hit rate at a quota, Brier score …)
+    are computed for that share, with each class resampled by itself. ``ev.moved`` names these measures; the others
+    (recall, AUC …) are those of the sample. ``progress`` reports long runs on standard error; None does so on a
+    terminal. Arrays are kept, not copied: change them only when you no longer need the result.
 
     >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
     >>> ev["pem"].value

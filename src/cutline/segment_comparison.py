@@ -133,7 +133,7 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "segments", ax: Any = None, **options: Any) -> Any:
-        """Draw the models' values of a ``measure`` by segment with their intervals; gives the Axes."""
+        """Draw the models' values of a ``measure`` by segment with their intervals; returns the Axes."""
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)

@@ -308,7 +308,7 @@ class Trend(TabularResult):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the values with their intervals, the line, and the first clear change; gives the Axes."""
+        """Draw the values with their intervals, the line, and the first clear change; returns the Axes."""
         from .present.plots import plot
 
         return plot(self, "trend", ax=ax, **options)

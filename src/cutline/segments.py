@@ -195,7 +195,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "segments", ax: Any = None, **options: Any) -> Any:
-        """Draw the segments' values of a ``measure`` with their intervals (matplotlib); gives the Axes."""
+        """Draw the segments' values of a ``measure`` with their intervals (matplotlib); returns the Axes."""
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)

@@ -69,17 +69,17 @@ def evaluate_table(
     ``source``: a path or pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz``, ``.zst``; ``"-"`` for standard input),
     a DuckDB relation, a DuckDB connection or a database (``"postgres:…"``, ``"mysql:…"``, ``"sqlite:…"``) with a
     ``query``, a pandas, polars or Arrow table, a mapping from names to columns, or a Spark DataFrame. ``label``,
-    ``score``, ``weight`` and ``clusters`` name its columns, ``pos_label`` the label that counts as positive where it
-    does not say so itself. Labels and numbers are read as everywhere, whatever the source.
+    ``score``, ``weight`` and ``clusters`` name its columns, ``pos_label`` the positive label if it
+    is not obvious. Labels and numbers are read by the same rules for every source.
 
-    A text file has one delimiter, quote, encoding and sign for decimals, found in its evidence; ``delimiter``,
-    ``quote``, ``encoding`` and ``decimal`` say them. Text may write all scores as per cent or with decimal commas.
-    What was understood and is not plain stands in ``ev.facts["understood"]``.
+    The delimiter, quote, encoding and decimal separator of a text file are detected; ``delimiter``, ``quote``,
+    ``encoding`` and ``decimal`` override them. Scores may be written as percentages or with decimal commas. Anything
+    unusual that was detected is in ``ev.facts["understood"]``.
 
     Up to a million rows are loaded and treated as :func:`evaluate` treats arrays. Longer tables are sorted by DuckDB
     within ``memory_limit``, on disk in ``temp_directory`` where they need it, and streamed: the measures and analytic
     intervals are the same, other intervals come from a Poisson bootstrap in the same pass (``n_resamples`` defaults to
-    2000 in memory, 200 in a stream). ``stream`` True or False decides it yourself.
+    2000 in memory, 200 in a stream). ``stream`` overrides this.
 
     ``by`` names the column that divides the rows into segments, or several that are crossed; the result is then what
     :func:`evaluate_segments` gives.
@@ -163,12 +163,12 @@ def compare_table(
     stream: bool | None = None,
     progress: bool | None = None,
 ) -> Comparison | SegmentComparison:
-    """Compare score columns of one table, row by row paired; sources and options as for :func:`evaluate_table`.
+    """Compare score columns of one table, paired by row; sources and options as for :func:`evaluate_table`.
 
     ``scores``: the names of the columns, or a mapping from model to column. A row counts if it has all the scores.
-    Where a file or query has a row for each case and model, ``scores`` names its one score column, and ``model`` and
-    ``case`` the columns that tell which. With ``by`` models are compared in each segment, as :func:`compare_segments`
-    does.
+    If a file or query has one row per case and model, ``scores`` names its one score column, and ``model`` and
+    ``case`` name the columns of the model and the case. With ``by`` models are compared in each segment, as
+    :func:`compare_segments` does.
 
     >>> table = {"y": [1, 0, 1, 0], "a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}
     >>> compare_table(table, label="y", scores=["a", "b"], n_resamples=100).best("pem")

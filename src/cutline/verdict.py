@@ -31,10 +31,10 @@ class Difference(KeepsFields, Mapping[str, Any]):
     """Two models by one measure, as a − b. Reads as an object and as a mapping.
 
     ``p_adjusted`` is Holm's p-value over the ``comparisons`` made: all pairs of models by this measure. ``verdict`` is
-    ``higher`` or ``lower`` only where the interval leaves 0 out and the adjusted p-value is below 1 − level;
-    ``equivalent`` where the interval lies inside ± margin; else ``cannot tell``. ``leader`` is the better model where
-    there is one, ``reading`` the verdict in words. ``freedom`` are the degrees of freedom of the standard error, which
-    comes from ``rows`` cases.
+    ``higher`` or ``lower`` only if the interval excludes 0 and the adjusted p-value is below 1 − level,
+    ``equivalent`` if the interval lies inside ± margin, and ``cannot tell`` otherwise. ``leader`` is the better model
+    if there is one, ``reading`` the verdict in words. ``freedom`` are the degrees of freedom of the standard error,
+    which comes from ``rows`` cases.
     """
 
     a: str
@@ -56,7 +56,7 @@ class Difference(KeepsFields, Mapping[str, Any]):
 
     @property
     def verdict(self) -> Finding:
-        """Whether the data tell a from b."""
+        """Whether a and b differ significantly, and how."""
         if self.low != self.low or self.p_value != self.p_value:
             return "not tested"
         if self.margin is not None and -self.margin < self.low and self.high < self.margin:
@@ -67,7 +67,7 @@ class Difference(KeepsFields, Mapping[str, Any]):
 
     @property
     def leader(self) -> str | None:
-        """The better model, where the data tell which."""
+        """The better model, if the difference is significant."""
         if self.verdict not in ("higher", "lower"):
             return None
         return self.a if self.verdict == self.better else self.b
@@ -128,11 +128,12 @@ def differences_of(
 
 @dataclass(frozen=True, eq=False)
 class Verdict(KeepsFields):
-    """Which model is best by one measure, and how sure that is.
+    """Which model is best by one measure, and how certain that is.
 
-    ``differences`` are the best model's to each of the others. ``status``: ``clear`` where the data tell it from every
-    other model that has a value; ``equivalent`` where all differ by less than the margin; ``level`` where another has
-    the same value; else ``cannot tell``. ``rivals`` are the models that it cannot be told from.
+    ``differences`` are those between the best model and each other model. ``status`` is ``clear`` if it differs
+    significantly from every other model that has a value, ``equivalent`` if all differ by less than the margin,
+    ``level`` if another has the same value, and ``cannot tell`` otherwise. ``rivals`` are the models that do not differ
+    significantly.
     """
 
     question: str
@@ -153,7 +154,7 @@ class Verdict(KeepsFields):
 
     @property
     def rivals(self) -> dict[str, Difference]:
-        """The models that it cannot be told from."""
+        """The models that do not differ significantly from the best."""
         return {name: d for name, d in self.tested.items() if d.leader != self.best}
 
     @property
@@ -194,7 +195,7 @@ class Verdict(KeepsFields):
 
     @property
     def sure(self) -> bool:
-        """Whether the data tell the best model from every other."""
+        """Whether the best model differs significantly from every other."""
         return self.status in ("clear", "only model")
 
     @property
@@ -204,7 +205,7 @@ class Verdict(KeepsFields):
 
     @property
     def sentence(self) -> str:
-        """How sure the lead is, in words: the one sentence that every page and command prints."""
+        """The verdict in words: the one sentence that every page and command prints."""
         rival, status = self.rival, self.status
         if status == "only model":
             return "It is the only model"

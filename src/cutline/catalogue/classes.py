@@ -335,7 +335,7 @@ def error_rate(s: ClassSums) -> Any:
     chance="1/K",
 )
 def balanced_accuracy(s: ClassSums) -> Any:
-    """Mean of the classes' recalls: each class counts alike, however rare."""
+    """Mean recall over the classes: every class counts the same, however rare."""
     return np.mean(ratio(s.hits, s.truth), axis=-1)
 
 
@@ -382,7 +382,7 @@ def top_t_accuracy(s: ClassSums, t: int = 2) -> Any:
     chance="0",
 )
 def cohen_kappa(s: ClassSums, weights: str | None = None) -> Any:
-    """Agreement beyond chance; ``weights`` makes near misses between ordered classes count less."""
+    """Agreement corrected for chance; ``weights`` makes near misses between ordered classes count less."""
     n = s.total
     k = np.shape(s.truth)[-1]
     if weights is None:
@@ -459,7 +459,7 @@ def _log_of_true(sample: ClassSample, base: float, eps: float) -> Floats:
     remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
 def log_loss(s: ClassSums, base: float = 2, eps: float = 1e-5) -> Any:
-    """Mean surprise at the real class, in bits."""
+    """Mean negative log-likelihood of the real class, in bits."""
     return s.mean
 
 
@@ -570,7 +570,7 @@ def relative_information_score(s: ClassSums) -> Any:
     chance="½",
 )
 def hand_till_auc(s: ClassSums) -> Any:
-    """Area under the ROC curve for several classes, pair by pair, so that the classes' shares do not matter."""
+    """Area under the ROC curve averaged over pairs of classes; it does not depend on the class shares."""
     return np.mean(s.pair_auc, axis=-1)
 
 
@@ -605,7 +605,7 @@ def mean_average_precision(s: ClassSums) -> Any:
     perfect=0.0,
 )
 def overconfidence(s: ClassSums) -> Any:
-    """How much the predicted class's probability exceeds the share of right answers; negative: too modest."""
+    """Mean confidence in the predicted class minus accuracy; negative values mean underconfidence."""
     return s.mean
 
 
@@ -654,7 +654,7 @@ def _of_classes(s: ClassSums, inner: Spec) -> Any:
     checks=None,
 )
 def macro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
-    """Mean over the classes, each counting alike: ``macro(f1)``, ``macro(roc_auc)``."""
+    """Mean over the classes with equal weights: ``macro(f1)``, ``macro(roc_auc)``."""
     return np.mean(_of_classes(s, inner), axis=-1)
 
 
@@ -668,7 +668,7 @@ def macro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     scale="wilson",
 )
 def weighted(s: ClassSums, inner: Spec = REQUIRED) -> Any:
-    """Mean over the classes, each counting by its cases: ``weighted(f1)``, ``weighted(roc_auc)``."""
+    """Mean over the classes, weighted by their cases: ``weighted(f1)``, ``weighted(roc_auc)``."""
     values = np.where(s.truth > 0.0, _of_classes(s, inner), 0.0)
     return ratio(np.sum(s.truth * values, axis=-1), s.total)
 
@@ -683,7 +683,7 @@ def weighted(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     scale="wilson",
 )
 def micro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
-    """A measure of the cells of all classes together; precision, recall and F1 are then all the accuracy."""
+    """A measure of the summed cells of all classes; precision, recall and F1 all equal the accuracy."""
     cells = s.cells
     summed = Counts(*(np.sum(part, axis=-1) for part in (cells.tp, cells.fp, cells.fn, cells.tn)))
     return inner.measure.compute(summed, **inner.arguments)

@@ -66,7 +66,7 @@ def _value(
 def hand_till_auc(
     y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
 ) -> float:
-    """Area under the ROC curve for several classes, pair by pair, so that the classes' shares do not matter.
+    """Area under the ROC curve averaged over pairs of classes; it does not depend on the class shares.
 
     >>> hand_till_auc(["a", "b", "c"], [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]])
     1.0
@@ -134,7 +134,7 @@ def ranked_probability_score(
 )
 @checked
 def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, normalize: bool = False) -> float:
-    """Sum over triplets of embeddings by how much the negative is not farther than the positive plus a margin.
+    """Sum over triplets of how far the negative is from being farther away than the positive plus a margin.
 
     Embeddings must be of length 1 (Def. 34); ``normalize=True`` scales them.
 

@@ -49,7 +49,7 @@ def _n(s: Sums) -> Any:
     case_loss=lambda p: (1.0 - p, p),
 )
 def mean_absolute_error(s: Sums) -> Any:
-    """Mean distance between outcome and probability.
+    """Mean absolute difference between outcome and probability.
 
     >>> mean_absolute_error([1, 0], [0.75, 0.25])
     0.25
@@ -72,7 +72,7 @@ def mean_absolute_error(s: Sums) -> Any:
     case_loss=lambda p: ((1.0 - p) ** 2, p**2),
 )
 def brier_score(s: Sums) -> Any:
-    """Mean squared distance between outcome and probability; a strictly proper score.
+    """Mean squared difference between outcome and probability; a strictly proper score.
 
     >>> brier_score([1, 0], [0.5, 0.5])
     0.25
@@ -126,7 +126,7 @@ def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     case_loss=_log_losses,
 )
 def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
-    """Mean surprise at the outcomes, in bits (base 2); most other software reports nats.
+    """Mean negative log-likelihood of the outcomes, in bits (base 2); most other software uses nats.
 
     >>> log_loss([1, 0], [0.5, 0.5])
     1.0
@@ -162,7 +162,7 @@ def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
     case_loss=_balanced_losses,
 )
 def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-5) -> Any:
-    """Cross-entropy in which positives weigh α and negatives 1−α; alpha None: inverse class frequency.
+    """Cross-entropy with weight α for positives and 1−α for negatives; by default inverse class frequencies.
 
     >>> balanced_cross_entropy([1, 0], [0.5, 0.5])
     0.5
@@ -197,7 +197,7 @@ def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
     case_loss=_focal_losses,
 )
 def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> Any:
-    """Cross-entropy that makes little of easy cases; alpha, if given, weighs positives α and negatives 1−α.
+    """Cross-entropy that down-weights easy cases; with ``alpha``, positives weigh α and negatives 1−α.
 
     >>> focal_loss([1, 0], [0.5, 0.5])
     0.25
@@ -241,7 +241,7 @@ def _entropy(s: Sums, prior: float | None) -> Any:
     ),
 )
 def information_score(s: Sums, prior: float | None = None) -> Any:
-    """Mean information, in bits, that the predictions add to the prior; prior None: the sample's share of positives.
+    """Mean information, in bits, that the predictions add to the prior (by default the sample's share of positives).
 
     >>> information_score([1, 0], [1.0, 0.0])
     1.0

@@ -27,7 +27,7 @@ from .ranks import CHANCE_OF_PRECISION, gini_of
     proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def hit_rate(c: Counts) -> Any:
-    """Share of positives among the best ``quota`` cases; a tie across the cut counts pro rata.
+    """Share of positives among the best ``quota`` cases; a tie at the cut counts proportionally.
 
     >>> hit_rate([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1], quota=2)
     0.75
@@ -52,7 +52,7 @@ def hit_rate(c: Counts) -> Any:
     proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def qrecall(c: Counts) -> Any:
-    """Share of all positives that the best ``quota`` cases hold; at one quota it ranks models as the hit rate does.
+    """Share of all positives among the best ``quota`` cases; at one quota it ranks models as the hit rate does.
 
     >>> qrecall([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], quota=2)
     0.5
@@ -79,7 +79,7 @@ def qrecall(c: Counts) -> Any:
     scale=lambda c: (c.tp + c.fp + c.fn + c.tn) / (c.tp + c.fp),
 )
 def quota_lift(c: Counts) -> Any:
-    """How many times as many positives the quota holds as a random choice of the same size.
+    """Positives within the quota, relative to a random choice of the same size.
 
     >>> quota_lift([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], quota=1)
     2.0
@@ -100,7 +100,7 @@ def quota_lift(c: Counts) -> Any:
     caution="the interval is too short with few rows or many ties in the quota, or few of the rarer class",
 )
 def quota_pearson(c: Counts) -> Any:
-    """Whether higher scores within the quota go with more positives.
+    """Correlation of scores and outcomes within the quota.
 
     >>> quota_pearson([1, 1, 0, 0], [0.9, 0.7, 0.3, 0.1], quota=4) > 0.9
     True
@@ -126,7 +126,7 @@ def quota_pearson(c: Counts) -> Any:
     interval="precision_area",
 )
 def average_hit_rate(s: Sums) -> Any:
-    """Mean hit rate over the places of the positives: for a quota not known in advance, when places must not be wasted.
+    """Mean hit rate over the places of the positives: for an unknown quota when places must not be wasted.
 
     Eq. 12 multiplies expectations, so with few positives ``ties="worst"`` can exceed the expected value (erratum A11).
 
@@ -152,7 +152,7 @@ def average_hit_rate(s: Sums) -> Any:
     interval="qrecall_area",
 )
 def average_qrecall(s: Sums) -> Any:
-    """Mean Qrecall over the quotas that could hold all positives: for when positives must not be missed.
+    """Mean Qrecall over the quotas large enough for all positives: for an unknown quota when none must be missed.
 
     >>> round(average_qrecall([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     0.8333

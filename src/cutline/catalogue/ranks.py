@@ -112,7 +112,7 @@ def gini(s: Sums) -> Any:
     interval="hull",
 )
 def auch(s: Sums) -> Any:
-    """Best area that the model's thresholds and mixtures of them can reach.
+    """Largest area reachable by the model's thresholds and by randomising between them.
 
     >>> auch([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.875
@@ -139,7 +139,7 @@ def auch(s: Sums) -> Any:
     interval="best_cut",
 )
 def ks_statistic(s: Sums) -> Any:
-    """Largest distance between the cumulative shares of positives and negatives; blind to direction.
+    """Largest distance between the cumulative shares of positives and negatives, in either direction.
 
     >>> ks_statistic([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.5
@@ -223,7 +223,7 @@ def taks(s: Sums) -> Any:
     interval="precision_area",
 )
 def average_precision(s: Sums) -> Any:
-    """Step area under the precision–recall curve; tied cases enter together.
+    """Area under the precision–recall curve, by steps; tied cases enter together.
 
     >>> round(average_precision([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     0.8333
@@ -320,7 +320,7 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     line_of_auc=lambda n_pos, n_neg, n: (n_pos * n_neg / n, -n_pos * n_neg / (2.0 * n)),
 )
 def average_gain(s: Sums, prior: float | None = None) -> Any:
-    """Mean number of positives found beyond chance, over all cuts; prior None: the sample's share of positives.
+    """Mean number of positives found beyond chance, over all cuts.
 
     >>> average_gain([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.25
@@ -348,7 +348,7 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     needs=("positives",),
 )
 def average_lift(s: Sums, prior: float | None = None) -> Any:
-    """Mean cumulative lift over all cuts; prior None: the sample's share of positives.
+    """Mean cumulative lift over all cuts.
 
     >>> round(average_lift([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     1.3333
@@ -494,7 +494,7 @@ def _check_alpha(alpha: Any) -> None:
     checks=_check_alpha,
 )
 def bedroc(ranking: Ranking, alpha: float) -> Any:
-    """How early the positives come: a place counts by exp(−alpha·place/n), so that with 20 some 8 % of the list decide.
+    """How early the positives come: a place counts exp(−alpha·place/n); with alpha 20, the top 8 % dominate.
 
     >>> round(bedroc([1, 0, 1, 0, 0, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1], alpha=20), 4)
     0.9304
@@ -534,11 +534,11 @@ def _again(name: str, g: Callable[[Any], Any], title: str) -> Measure:
 
 
 def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> Callable[..., float]:
-    """Declare a Ranking score of your own (Rosset section 2): the sum of g over the places of the positives.
+    """Register your own Ranking score (Rosset section 2): the sum of g over the places of the positives.
 
     ``g`` is a non-decreasing, vectorised function of the places 1 … n, where 1 is the worst: the profit of a place,
-    say. Gives the measure as a function, and makes its name known wherever a measure is named: in ``measures=[…]``, in
-    comparisons and scorers. Declaring a name again replaces an own measure; names of the catalogue are taken.
+    say. Returns the measure as a function and registers its name for ``measures=[…]``,
+    comparisons and scorers. Registering a name again replaces your measure; names of the catalogue cannot be used.
 
     >>> import numpy as np
     >>> profit = ranking_measure("profit_of_place", np.sqrt)

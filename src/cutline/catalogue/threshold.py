@@ -207,7 +207,7 @@ def false_discovery_rate(c: Counts) -> Any:
     proportion=lambda c: (c.fp, c.fp + c.tn),
 )
 def false_positive_rate(c: Counts) -> Any:
-    """Share of the negatives that are taken for positives (type I errors as a rate).
+    """Share of the negatives that are predicted positive (type I errors as a rate).
 
     >>> false_positive_rate([1, 0, 0, 0, 0], [0.9, 0.8, 0.3, 0.2, 0.1])
     0.25
@@ -280,7 +280,7 @@ def youden_index(c: Counts) -> Any:
     interval="ratio_of_rates",
 )
 def positive_likelihood_ratio(c: Counts) -> Any:
-    """How many times as often a positive is predicted positive as a negative is.
+    """How much more often positives are predicted positive than negatives: recall / false positive rate.
 
     >>> positive_likelihood_ratio([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.6, 0.1, 0.2, 0.3])
     2.0
@@ -306,7 +306,7 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     interval="ratio_of_rates",
 )
 def negative_likelihood_ratio(c: Counts) -> Any:
-    """How many times as often a positive is predicted negative as a negative is.
+    """How much more often positives are predicted negative than negatives: false negative rate / specificity.
 
     >>> negative_likelihood_ratio([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1])
     0.5
@@ -380,7 +380,7 @@ def _check_beta(beta: Any = 1.0) -> None:
     perfect=1.0,
 )
 def f_beta(c: Counts, beta: float) -> Any:
-    """Harmonic mean of precision and recall in which recall weighs β² times as much as precision.
+    """Weighted harmonic mean of precision and recall; recall has β² times the weight of precision.
 
     >>> round(f_beta([1, 1, 1, 0], [0.9, 0.8, 0.4, 0.1], beta=2), 4)
     0.7143
@@ -456,7 +456,7 @@ def matthews_correlation(c: Counts) -> Any:
     interval="delta_z",
 )
 def cohen_kappa(c: Counts) -> Any:
-    """Agreement of predicted and real classes beyond chance.
+    """Agreement of predicted and real classes, corrected for chance.
 
     >>> round(cohen_kappa([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1]), 3)
     0.5
@@ -482,7 +482,7 @@ def cohen_kappa(c: Counts) -> Any:
     ),
 )
 def lift(c: Counts, prior: float | None = None) -> Any:
-    """How many times as many positives the predicted positives hold as a random choice; prior None: sample share.
+    """Positives among the predicted positives, relative to a random choice of the same size.
 
     >>> lift([1, 1, 0, 0], [0.9, 0.6, 0.2, 0.1])
     2.0
@@ -504,7 +504,7 @@ def lift(c: Counts, prior: float | None = None) -> Any:
     chance=0.0,
 )
 def gain(c: Counts, prior: float | None = None) -> Any:
-    """Correct positives beyond those expected by chance; prior None: the sample's share of positives.
+    """True positives beyond those expected by chance.
 
     >>> gain([1, 1, 0, 0], [0.9, 0.6, 0.2, 0.1])
     1.0

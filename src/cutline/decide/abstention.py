@@ -68,7 +68,7 @@ class RiskCoverage(TabularResult):
         return replace(self, **columns)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curve with its band (matplotlib); gives the Axes."""
+        """Draw the curve with its band (matplotlib); returns the Axes."""
         from ..present.plots.class_plots import risk_coverage_plot
 
         return risk_coverage_plot(self, ax)

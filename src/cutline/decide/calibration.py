@@ -63,7 +63,7 @@ def decompose(p: Floats, pos: Any, neg: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Calibration(DictResult):
-    """How right the probabilities of a model are.
+    """How well the probabilities of a model are calibrated.
 
     ``parts`` takes the Brier score and the log loss apart, each part with its interval; ``slope`` and ``intercept`` are
     those of a logistic regression of the outcome on the logit of the probability (1 and 0 where all is well; a slope
@@ -120,7 +120,7 @@ class Calibration(DictResult):
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability curve with its band (matplotlib); gives the Axes."""
+        """Draw the reliability curve with its band (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
         return plot(self, "calibration", ax=ax)

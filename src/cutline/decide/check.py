@@ -92,10 +92,10 @@ class Check(str):
 
 
 def check(evaluation: Any, *conditions: str) -> Check:
-    """Whether an evaluation keeps limits: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
+    """Check whether an evaluation meets conditions: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
 
-    A condition passes where the whole interval keeps its limit and fails where no part of it does; in between the data
-    cannot tell. Several conditions pass where all pass, and fail where one fails.
+    A condition passes if the whole interval meets its limit, fails if no part of it does, and is undecided otherwise.
+    Several conditions pass if all pass, and fail if one fails.
 
     >>> import cutline as cl
     >>> ev = cl.evaluate([1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20, measures=["roc_auc"])

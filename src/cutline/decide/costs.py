@@ -90,10 +90,10 @@ class Prices:
 class Cheapest(DictResult):
     """The model and cut with the lowest expected cost for each case.
 
-    ``cost`` is what it costs on new data, the optimism of having chosen it on this sample taken out (``optimism``,
-    a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest while
-    ``cost_fn / cost_fp`` lies in ``ratios``, the model (at some cut) while it lies in ``model_ratios``. ``treat_all``
-    and ``treat_none`` are the costs of taking everybody and nobody.
+    ``cost`` is the expected cost on new data, corrected for the optimism of choosing the cut on this sample
+    (``optimism``, a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest
+    while ``cost_fn / cost_fp`` lies in ``ratios``, the model (at some cut) while it lies in ``model_ratios``.
+    ``treat_all`` and ``treat_none`` are the costs of taking everyone and no one.
     """
 
     model: str

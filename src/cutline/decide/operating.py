@@ -28,7 +28,7 @@ class OperatingPoint:
     Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
     taken too, and count with their share of positives. ``hits_worst`` and ``hits_best`` are the positives taken if the
     places inside the tie went to its negatives or to its positives. ``expected_hits`` carries an interval for the mean
-    over many batches like this one; ``next_hits`` is wider: it is to hold the hits of the one batch that comes next.
+    over many batches like this one; ``next_hits`` is a prediction interval for the next batch, which is wider.
     """
 
     threshold: float

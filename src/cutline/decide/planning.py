@@ -29,11 +29,12 @@ _GRID = 400
 
 @dataclass(frozen=True, eq=False)
 class Plan(DictResult):
-    """Profit by number of cases taken, and the cut that makes most of it.
+    """Profit by number of cases taken, and the most profitable cut.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
     choosing the best cut on the same data (a bootstrap estimate), and ``expected_profit`` what is left without it.
-    ``next_hits`` is to hold the hits in the next batch, cut at the same share; it allows for that optimism too.
+    ``next_hits`` is a prediction interval for the hits in the next batch, cut at the same share; it allows for that
+    optimism too.
     ``marginal_value`` is what one more place is worth where the limit binds, on average over the stretch of the list
     where it lies; at most 0 where it does not. ``break_even`` is the largest quota that does not lose money, ``limit``
     the most cases that budget and capacity allow.
@@ -55,7 +56,7 @@ class Plan(DictResult):
 
     @property
     def expected_profit(self) -> float:
-        """The profit to expect on new data: without the optimism of having chosen the best cut on these."""
+        """The expected profit on new data, without the optimism of choosing the best cut on the same data."""
         return self.profit.value - self.optimism
 
     @property
@@ -121,7 +122,7 @@ class Plan(DictResult):
         return "\n".join(self.sentences())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the profit by number of cases taken, with the best cut and its interval (matplotlib); gives the Axes."""
+        """Draw the profit by number of cases taken, with the best cut and its interval; returns the matplotlib Axes."""
         from ..present.plots import plot
 
         return plot(self, "plan", ax=ax)
@@ -155,11 +156,11 @@ def plan(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Plan:
-    """The best cut for a cost per contact and a value per hit.
+    """Find the most profitable cut for a cost per case and a value per hit.
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 for nobody. ``budget`` limits cost · j +
     fixed_cost, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the expected
-    profit when the number of places is not known. With ``sample_weight`` a row stands for so many cases; rows of one of
+    profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for; rows of one of
     the ``clusters`` belong together. ``prevalence`` is the share of positives where the scores will be used, if the
     sample's differs, or a pair of it and its standard error, which is then in the interval of the profit.
 

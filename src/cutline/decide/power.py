@@ -165,7 +165,7 @@ def selection_power(
     """How often does each measure pick the better of several models, on test sets of a given size?
 
     ``simulate(rng, n)`` draws ``n`` cases from the population: whatever the models read, and the labels. ``models``
-    maps names to functions that score cases; or it is a function of ``rng`` that trains such models anew for each
+    maps names to functions that score cases; or it is a function of ``rng`` that trains new models for each
     round. Each round draws ``n_sets`` test sets of ``set_size`` cases; models must score each case by itself, because
     all cases of a round are scored in one call.
 
@@ -177,8 +177,8 @@ def selection_power(
     ``wins``: where the better model shares the best value with others, ``half`` gives it its part of the win and
     ``strict`` none. A test set on which a measure is undefined for some model counts as a tie of all.
 
-    ``measures`` are measure strings; without a wish, every measure of the catalogue that the given options allow, and
-    that can read the scores (probability measures need scores in [0, 1]).
+    ``measures`` are measure strings; by default every measure of the catalogue that the options and
+    the scores allow (probability measures need scores in [0, 1]).
 
     >>> def simulate(rng, n):
     ...     x = rng.normal(size=n)

@@ -63,10 +63,10 @@ GOALS: dict[str, tuple[str, str]] = {
 class Recommendation(KeepsFields):
     """A model for a goal, and the verdict that it rests on.
 
-    ``sure`` is whether the data tell the model from every other, adjusted for the comparisons made. ``cases_needed`` is
-    the range of cases that would tell it from every rival: for the margin if one was named, else for a true difference
-    as observed; None where no number can be said. ``support`` is the verdict by Linear Ranking where the
-    goal is the fewest errors.
+    ``sure`` is whether the model differs significantly from every other, adjusted for the comparisons made.
+    ``cases_needed`` is the range of cases needed to detect a difference from every rival: the margin if there is one,
+    otherwise the observed difference; None if no number can be given. ``support`` is the verdict by Linear Ranking
+    where the goal is the fewest errors.
     """
 
     goal: str
@@ -76,13 +76,13 @@ class Recommendation(KeepsFields):
 
     @property
     def cases_needed(self) -> Interval | None:
-        """The range of cases that would tell the model from every rival; None where no number can be said."""
+        """The range of cases needed to detect a difference from every rival; None if no number can be given."""
         needed = self.verdict.cases_needed
         return None if needed is None else Interval(needed.low, needed.high)
 
     @property
     def measure(self) -> str:
-        """The measure that the goal is judged by."""
+        """The measure for the goal."""
         return self.verdict.measure
 
     @property
@@ -92,7 +92,7 @@ class Recommendation(KeepsFields):
 
     @property
     def rival(self) -> str | None:
-        """The closest model that it cannot be told from."""
+        """The closest model that does not differ significantly."""
         return None if self.verdict.rival is None else self.verdict.rival.b
 
     @property
@@ -102,7 +102,7 @@ class Recommendation(KeepsFields):
 
     @property
     def sure(self) -> bool:
-        """Whether the data tell the model from every other, and nothing contradicts it."""
+        """Whether the model differs significantly from every other, and nothing contradicts it."""
         return self.verdict.sure and not self.contradicted
 
     @property

@@ -27,7 +27,7 @@ _FOLDS, _REPEATS = 5, 4
 
 @dataclass(frozen=True, eq=False)
 class Screening(DictResult):
-    """Who is left in the end, and what each stage kept, lost and cost.
+    """The final selection, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
     ``cost_per_hit`` the cost of each of them, with bootstrap intervals. Where sizes were chosen on these data,
@@ -72,7 +72,7 @@ class Screening(DictResult):
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how many cases and positives each stage leaves (matplotlib); gives the Axes."""
+        """Draw how many cases and positives each stage leaves (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
         return plot(self, "screening", ax=ax)
@@ -144,15 +144,15 @@ def screen(
     seed: int = 0,
     pos_label: Any = None,
 ) -> Screening:
-    """Screen in stages: each ``(score, keep)`` keeps the best of those that are left.
+    """Screen in stages: each ``(score, keep)`` keeps the best of the remaining cases.
 
-    ``keep`` is a number of rows, or a share of those that enter the stage. Early stages usually screen negatively (keep
-    all but the hopeless, on a cheap score), the last positively (fill the quota). Every score covers all rows, since it
-    is not known before who will be left. ``cost`` is per case examined at each stage.
+    ``keep`` is a number of rows, or a share of those that enter the stage. Early stages usually screen negatively
+    (drop the hopeless cases with a cheap score), the last one positively (fill the quota). Every score covers all rows,
+    because it is not known in advance who remains. ``cost`` is per case examined at each stage.
 
-    A ``keep`` of None is chosen: with ``max_loss`` (a share of the positives) so that no more is lost and the cost is
-    the lowest, with ``budget`` so that the cost stays within it and the most positives are left; with both, the
-    cheapest sizes that keep both.
+    A ``keep`` of None is chosen for you: with ``max_loss`` (a share of the positives), the cheapest sizes that lose no
+    more; with ``budget``, the sizes that keep the most positives within it; with both, the cheapest sizes that meet
+    both.
 
     >>> s = screen([1, 0, 1, 0], [([0.9, 0.1, 0.6, 0.5], 0.75), ([0.2, 0.1, 0.9, 0.8], 2)], cost=[1, 10])
     >>> s.chosen.tolist(), s.lost, s.cost

@@ -80,9 +80,9 @@ def select(
 ) -> Selection:
     """Choose the best ``quota`` rows by score; with ``by`` (the segment of each row) those of each segment.
 
-    A tie across the cut: ``random`` draws fairly from the tied rows, ``expand`` takes all of them (more rows than the
-    quota), ``shrink`` none (fewer). Rows come best first; equal scores in the order of the input. Segments share a
-    number of places in proportion to their cases; a mapping from segment to places gives each its own.
+    For a tie at the cut, ``random`` draws from the tied rows, ``expand`` takes all of them (more rows than the
+    quota), ``shrink`` takes none (fewer). Rows come best first; equal scores keep the order of the input. Segments
+    share a number of places in proportion to their cases; a mapping from segment to places gives each its own.
 
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]
@@ -178,10 +178,10 @@ def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64
 def lift_table(
     y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None, sample_weight: Any = None
 ) -> Table:
-    """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns beside.
+    """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns.
 
-    Portion k of m holds the places ⌊n(k−1)/m⌋+1 … ⌊nk/m⌋: whole places, so that sizes differ by one at most where n is
-    no multiple of m. A tie across a boundary is shared pro rata (Eq. 5). Of a weighted list n is the sum of weights.
+    Portion k of m holds the places ⌊n(k−1)/m⌋+1 … ⌊nk/m⌋: whole places, so sizes differ by at most one if n is
+    not a multiple of m. A tie across a boundary is shared pro rata (Eq. 5). Of a weighted list n is the sum of weights.
 
     >>> table = lift_table([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], portions=3)
     >>> [row["lift"] for row in table]

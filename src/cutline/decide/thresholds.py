@@ -35,7 +35,7 @@ class Cut(float):
 
     It is a float and can be used as one. ``goal`` holds what was asked for, ``point`` the counts and measures on the
     sample, ``chance`` how often a cut made this way keeps its promise on new data (nan where that is not known),
-    ``cost`` the expected cost per case where costs were given, ``note`` all of it in a sentence. ``save`` writes a cut
+    ``cost`` the expected cost per case if costs were given, ``note`` a summary in one sentence. ``save`` writes a cut
     file, ``Cut.load`` reads one; a loaded cut has no ``point``.
     """
 
@@ -166,20 +166,20 @@ def threshold_for(
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> Cut:
-    """The threshold t for exactly one goal, so that ``score > t`` keeps it.
+    """Find the threshold t that meets exactly one goal with ``score > t``.
 
     ``recall=0.9``: at least 0.9, with as few cases taken as possible. ``precision=0.5`` and ``specificity=0.9``: at
     least that, with as many taken as possible. ``fpr=0.1`` and ``quota=200`` (rows, or a share): at most that, with as
-    many taken as possible; a tie across the quota stays out whole, since a threshold cannot part it. ``cost_fp`` and
+    many taken as possible; a tie at the quota is left out, because a threshold cannot split it. ``cost_fp`` and
     ``cost_fn``: the lowest expected cost, for the sample's share of positives or for ``prevalence``.
 
     With ``confidence=0.9`` the cut keeps the recall, precision, specificity or false positive rate on new data like
-    these with that confidence, that is in 90 of 100 samples; where the data are too few for it, that is refused and
-    the number of cases needed is told. Without it the cut keeps its promise on this sample, and on new data about half
-    the time. Choose a cut on data that the model was not fitted to.
+    these with that confidence, that is in 90 of 100 samples. If there are too few data, an error says how many cases
+    are needed. Without it the cut meets the goal on this sample, and on new data about half
+    the time. Choose a cut on data that the model was not fitted on.
 
-    The threshold is the highest score that is not taken; where all are taken it is −inf. It comes as a :class:`Cut`, a
-    float that also tells what it does on the sample (``.point``) and in words (``.note``).
+    The threshold is the highest score that is not taken; if all are taken it is −inf. It is returned as a
+    :class:`Cut`, a float that also has the counts on the sample (``.point``) and a summary (``.note``).
 
     >>> y, s = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]
     >>> float(threshold_for(y, s, recall=0.9)), float(threshold_for(y, s, quota=2))
@@ -295,7 +295,7 @@ def _cheapest_cut(
 
 @dataclass(frozen=True, eq=False)
 class Triage(DictResult):
-    """Three zones of a list: decided automatically, sent to a reviewer, left.
+    """Three zones of a list: decided automatically, sent to a reviewer, left out.
 
     ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does. ``recall`` and ``precision`` are
     those of the whole procedure, after the reviewer's errors; ``zones`` shows what each zone holds.

@@ -130,7 +130,7 @@ class SelectiveVoting(DictResult):
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the marks against the number of models, as in Fig. 10 (matplotlib); gives the Axes."""
+        """Draw the marks against the number of models, as in Fig. 10 (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
         return plot(self, "voting", ax=ax)
@@ -185,12 +185,12 @@ def selective_voting(
 
     A vote is the model's ``score``, or its ``rank`` among the known scores, which suits models on different scales.
     ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are
-    ordered and marked on the same cases: the best X of many is then partly luck, and the marks flatter it. Models that
+    ordered and evaluated on the same cases: the best X is then partly luck, and its marks are optimistic. Models that
     tie in the order keep the order they are given in. ``quota`` (default: the number of positives) serves marks at a
     quota.
 
     The X to use (``voters``) is chosen by ``choose_by`` (the measure of the order, where not given) in ``folds``-fold
-    cross-validation, and what to expect of it is told without the optimism of that choice.
+    cross-validation, and the expected mark is corrected for the optimism of that choice.
 
     >>> y = [1, 0, 1, 0]
     >>> v = selective_voting(y, {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, rank_by="roc_auc", marks=["pem"])

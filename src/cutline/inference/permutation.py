@@ -143,7 +143,7 @@ def label_permutation_test(
     seed: int = 0,
     progress: bool | None = None,
 ) -> PermutationTest:
-    """Is the measure better than with labels dealt at random? The quick test: the model stays, test labels move.
+    """Test whether the measure is better than with permuted test labels; the model is not refitted.
 
     Under the null hypothesis the labels of the test cases have nothing to do with their scores, so every way of dealing
     them is equally likely; p = (b + 1)/(m + 1) (Phipson & Smyth 2010). It asks whether these scores tell the classes

@@ -94,7 +94,7 @@ def cross_validation_html(
 
 
 def extrapolation_html(ex: Extrapolation, seen: str) -> str:
-    """Accuracy by number of classes: what was seen, what is foretold with its band; the back-test folded away."""
+    """Accuracy by number of classes: what was seen, the prediction with its band; the back-test folded away."""
     title = f"Accuracy from {ex.n_classes:,} classes by {ex.method}; seen: {seen}"
     rows = [
         {

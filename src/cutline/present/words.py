@@ -393,5 +393,5 @@ def clear_leads(stretches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def advice(comparison: Comparison) -> list[Recommendation]:
-    """The recommendation for every goal that this comparison can speak to."""
+    """The recommendation for every goal that this comparison supports."""
     return list(comparison.recommendations.values())

@@ -101,7 +101,7 @@ class CrossValidation(TabularResult):
         return {fold.name: fold for fold in self.folds}
 
     def plot(self, kind: str = "roc", ax: Any = None, *, pooled: bool = False, **options: Any) -> Any:
-        """Draw the folds' curves, or that of the pooled scores; gives the Axes."""
+        """Draw the folds' curves, or that of the pooled scores; returns the Axes."""
         from ..present.plots import plot
 
         if pooled and self.pooled is None:
@@ -268,25 +268,26 @@ def evaluate_cv(
 ) -> CrossValidation | CrossValidatedComparison:
     """Evaluate an estimator by cross-validation, or compare several on the same splits.
 
-    Two readings stand side by side:
+    There are two results:
 
     * Fold by fold: the mean of the folds' values, with the corrected resampled t interval of Nadeau & Bengio (2003):
       variance of the values × (1/k + n_test/n_train), k − 1 degrees of freedom. Training sets overlap, so folds are
-      not independent; the second term allows for that. It speaks of models trained on n_train rows, training
-      included. It assumes values near normal and a correlation of about n_test/(n_test + n_train) between folds.
+      not independent; the second term allows for that. It is about models trained on n_train rows, and includes
+      the variation from training. It assumes values near normal and a correlation of about n_test/(n_test + n_train)
+      between folds.
     * Pooled: all out-of-fold scores as one list, with bootstrap intervals of rows drawn within their fold. It takes
-      the fitted models as given, so it leaves out that other training rows would give other models, and it assumes
-      that scores of different folds' models mean the same; where they do not, ranking measures of the pooled list
-      come out lower than in any fold.
+      the fitted models as given, so it does not include the variation from training, and it assumes that scores from
+      different folds are comparable; if they are not, ranking measures of the pooled list are lower than in any
+      fold.
 
-    A mapping from name to estimator is compared: every estimator sees the same splits, and differences are taken fold
-    by fold. ``margin`` is the difference that does not matter to you, as in :func:`cutline.compare`.
+    With a mapping from name to estimator, every estimator sees the same splits, and differences are taken fold by
+    fold. ``margin`` is the difference that does not matter to you, as in :func:`cutline.compare`.
 
     ``cv``, ``groups``, ``params`` (for ``fit``) and ``n_jobs`` are those of ``cross_validate``; ``sample_weight``
     weighs the test rows. ``clusters`` marks rows that belong together and are resampled as one; by default these are
-    the ``groups``. No cluster may reach into two folds: the folds would not be independent. ``threshold``: by default
-    0.5 for probabilities, 0 for distances. ``quota``: a share, which means the same in a fold and in the whole. Where
-    all folds agree there is no spread, and no interval.
+    the ``groups``. A cluster must not be split between folds: the folds would not be independent. ``threshold``: by
+    default 0.5 for probabilities, 0 for distances. ``quota``: a share, which means the same in a fold and in the whole
+    list. If all folds agree, there is no spread and no interval.
 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
