@@ -121,12 +121,26 @@ def memory() -> None:
         )
 
 
+OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 DESIGNS = {
     "4 classes, one 5 %, accuracy .66": ([0.4, 0.35, 0.2, 0.05], 1.5, 200),
     "4 classes, one 5 %, accuracy .93": ([0.4, 0.35, 0.2, 0.05], 3.5, 200),
     "10 equal classes": ([1.0] * 10, 2.5, 300),
     "3 classes, n = 1,000": ([0.5, 0.3, 0.2], 2.0, 1000),
 }
+
+
+def parts_of(ev: cl.ClassEvaluation) -> dict[str, tuple[float, float, float]]:
+    """What else has an interval: the last class against the rest, confusions of the first, errors by coverage."""
+    row = ev.per_class[len(ev.classes) - 1]
+    found = {f"last class: {name}": (row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in OF_CLASS}
+    first = ev.confusion
+    found["first class predicted as the second"] = (first.shares[0, 1], first.low[0, 1], first.high[0, 1])
+    curve = ev.risk_coverage()
+    for share in (0.25, 0.5, 0.75):
+        at = curve.at(share)
+        found[f"error rate of the {share:.0%} most confident"] = (at["risk"], at["low"], at["high"])
+    return found
 
 
 def coverage(samples: int, interval: str) -> None:
@@ -137,6 +151,7 @@ def coverage(samples: int, interval: str) -> None:
         classes = range(len(shares))
         y, p = population(rng, TRUTH_ROWS, shares, strength)
         truth = cl.evaluate_classes(y, p, ordered=True, interval=None, classes=classes)
+        real = parts_of(truth)
         held: dict[str, list[bool]] = defaultdict(list)
         for s in range(samples):
             y, p = population(rng, n, shares, strength)
@@ -146,6 +161,9 @@ def coverage(samples: int, interval: str) -> None:
             for key in ev:
                 if ev[key].value == ev[key].value:
                     held[key].append(ev[key].low <= truth[key].value <= ev[key].high)
+            for key, (_, low, high) in parts_of(ev).items():
+                if low == low:
+                    held[key].append(low <= real[key][0] <= high)
         for key, found in held.items():
             table[key][name] = f"{np.mean(found):.3f}" + ("" if len(found) == samples else f" ({len(found)})")
     _print(table, list(DESIGNS), f"95 % intervals ({interval}), {samples} samples each")

@@ -101,9 +101,21 @@ def test_a_class_missing_from_a_bag_has_the_lowest_score() -> None:
 
 def test_what_does_not_go_together_is_refused() -> None:
     x, y = clouds(30, 3)
-    with pytest.raises(cl.InputError, match="no measure of several classes"):
+    with pytest.raises(cl.InputError, match="not a measure of several classes"):
         cl.bootstrap_oob(WithProbabilities(), x, y, measure="pem", n_resamples=5, n_jobs=1)
     with pytest.raises(cl.InputError, match="function"):
         cl.bootstrap_oob(WithProbabilities(), x, y, measure=lambda a, b: 1.0, n_resamples=5, n_jobs=1)
     with pytest.raises(cl.InputError, match="empty"):
         cl.bootstrap_oob(WithProbabilities(), x, y, measure=[], n_resamples=5, n_jobs=1)
+
+
+def test_without_a_measure_several_classes_take_the_accuracy() -> None:
+    x, codes = clouds(60, 3)
+    y = np.array(["a", "b", "c"])[codes]
+    few = {"n_resamples": 5, "n_jobs": 1}
+    assert cl.bootstrap_oob(WithProbabilities(), x, y, **few).measure == "accuracy"
+    parts = (x[::2], y[::2], x[1::2], y[1::2])
+    assert cl.permutation_test(WithPredictions(), *parts, n_permutations=5, n_jobs=1).measure == "accuracy"
+    with pytest.raises(cl.InputError, match="words have none"):
+        cl.bootstrap_oob(WithProbabilities(), x, y, measure="ranked_probability_score", **few)
+    assert cl.bootstrap_oob(WithProbabilities(), x, codes, measure="ranked_probability_score", **few).value < 0.5

@@ -173,15 +173,19 @@ def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title:
     return "\n".join([*head, line(columns), "  ".join("─" * w for w in widths), *(line(row) for row in cells)])
 
 
-def html_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
-    """The same table for a notebook; every text is escaped, unless it is Markup."""
+def html_table(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "", texts: Sequence[str] = ()
+) -> str:
+    """The same table for a notebook; every text is escaped, unless it is Markup. ``texts``: columns of words."""
+    kind = dict.fromkeys(texts, ' class="text"')
 
     def cell(value: Any) -> str:
         return value if isinstance(value, Markup) else escaped(format_value(value))
 
-    head = "".join(f"<th>{escaped(column)}</th>" for column in columns)
+    head = "".join(f"<th{kind.get(column, '')}>{escaped(column)}</th>" for column in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{cell(row.get(column))}</td>" for column in columns) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td{kind.get(column, '')}>{cell(row.get(column))}</td>" for column in columns) + "</tr>"
+        for row in rows
     )
     caption = f"<caption>{escaped(title)}</caption>" if title else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

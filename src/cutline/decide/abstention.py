@@ -18,6 +18,7 @@ from ..table import Table, TabularResult, format_value
 from ..validate import check_number
 
 Floats = NDArray[np.float64]
+_FEW_ERRORS = 3
 _STARTS = 5  # places of the list from which tests go on until one fails
 _STEPS = 200  # cuts that are tested from a start to the end of the list
 
@@ -80,7 +81,9 @@ class RiskCoverage(TabularResult):
 
 
 def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCoverage:
-    """The curve of a sample; the band is Wilson's at each coverage."""
+    """The curve of a sample; the band is Wilson's at each coverage, with a Poisson lower end for up to three errors."""
+    from scipy.special import gammaincinv
+
     from ..inference.proportions import z_of
 
     sample, ranked = totals.sample, totals.confidence_order
@@ -96,6 +99,8 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
     middle = (risk + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
     half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(risk * (1.0 - risk) / trials + z2 / (4.0 * trials**2))
     low = np.where(errors > 0, np.maximum(middle - half, 0.0), 0.0)
+    few = risk * trials <= _FEW_ERRORS  # where Wilson's lower end is too sure (Brown, Cai & DasGupta 2001)
+    low[few] = np.minimum(low[few], gammaincinv(np.maximum(risk * trials, 1e-9)[few], 1.0 - level) / trials[few])
     high = np.where(errors < answered, np.minimum(middle + half, 1.0), 1.0)
     confidence = totals.confidence[ranked.order][ends]
     return RiskCoverage(answered / answered[-1], risk, low, high, confidence, area, level)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..catalogue.class_compute import ClassTotals
+from ..catalogue.class_compute import ClassTotals, ColumnOrder
+from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
-from .areas import newcombe_limits
+from .areas import auc_spread, newcombe_limits
 from .class_influence import by_unit, variance_of
 from .class_intervals import delta_interval
+from .delong import auc_interval
+from .normal import t_quantile
 from .proportions import wilson, z_of
 
 
@@ -44,15 +48,11 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
             out,
             squares,
         )
-        errors = [math.sqrt(variance_of(by_unit(part * sample.row_weight, sample.cluster))) for part in out.T]
+        units = [by_unit(part * sample.row_weight, sample.cluster) for part in out.T]
         rows = np.count_nonzero(sample.code == at)
-        trials = float(min(rows, n - rows))
-        if trials < 2:
-            (low, high), method = newcombe_limits(auc, float(rows), float(n - rows), z_of(level)), "newcombe"
-        else:
-            (low, high), method = delta_interval(auc, errors[0], "logit", (0.0, 1.0), trials, level)
+        (low, high), method = _of_area(auc, units[0], ranked, sample, at, level)
         area = Estimate("roc_auc", auc, low, high, level, method)
-        low, high = _of_precision(precision, errors[1], float(rows), level)
+        low, high = _of_precision(precision, math.sqrt(variance_of(units[1])), float(rows), level)
         found.append(
             {
                 "roc_auc": area,
@@ -60,6 +60,27 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
             }
         )
     return found
+
+
+def _of_area(
+    auc: float, units: NDArray[np.float64], ranked: ColumnOrder, sample: ClassSample, at: int, level: float
+) -> tuple[Interval, str]:
+    """As of two classes: DeLong's interval with t; with weights or clusters the delta method, also with t."""
+    positive = sample.code[ranked.order] == at
+    n_pos = float(np.count_nonzero(positive))
+    n_neg = len(sample) - n_pos
+    if min(n_pos, n_neg) < 2:
+        return newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
+    if sample.cluster is not None or sample.weight is not None:
+        second, fourth = float(units @ units), float((units**4).sum())
+        excess = fourth - second * second / len(units)
+        freedom = min(max(2.0 * second * second / excess, 1.0), len(units) - 1.0) if excess > 0 else math.inf
+        error = math.sqrt(variance_of(units)) * t_quantile(level, freedom) / z_of(level)
+        return delta_interval(auc, error, "logit", (0.0, 1.0), min(n_pos, n_neg), level)
+    starts = np.flatnonzero(np.concatenate([[True], ~ranked.tie[:-1]]))
+    of_group = [np.add.reduceat(rows.astype(np.float64), starts) for rows in (positive, ~positive)]
+    _, variance, freedom = auc_spread(*of_group)
+    return auc_interval(auc, variance, n_pos, n_neg, level, freedom, logit=True)
 
 
 def _of_precision(value: float, error: float, positives: float, level: float) -> Interval:

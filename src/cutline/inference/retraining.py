@@ -174,16 +174,18 @@ class _Learner:
 
 
 def _reader(
-    labels: NDArray[Any], pos_label: Any, measure: Any, better: str | None, argument: str
+    labels: NDArray[Any], pos_label: Any, measure: Any, better: str | None, argument: str, default: str
 ) -> tuple[_TwoClasses | _SeveralClasses, dict[str, Better]]:
     """How measures are read from models of these labels, and which way each is better."""
-    wanted = list(measure) if isinstance(measure, list | tuple) else [measure]
-    if not wanted:
-        raise InputError("measure", "is empty", "name at least one")
     try:
         several = pos_label is None and len(distinct := set(labels.tolist())) > 2
     except TypeError:
         several = False
+    if measure is None:
+        measure = "accuracy" if several else default
+    wanted = list(measure) if isinstance(measure, list | tuple) else [measure]
+    if not wanted:
+        raise InputError("measure", "is empty", "name at least one")
     if not several:
         _, positive = _labels(labels, argument, pos_label)
         if _one_class(positive):
@@ -198,6 +200,10 @@ def _reader(
         if callable(one):
             raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
     specs = tuple(dict.fromkeys(parse_class_measure(one) for one in wanted))
+    ordered = next((spec for spec in specs if spec.ordered), None)
+    if ordered is not None and any(isinstance(label, str) for label in classes):
+        said = f"holds {ordered}, which reads the order of the classes, and words have none"
+        raise InputError("measure", said, "number the classes in their order")
     return _SeveralClasses(classes, specs, tuple(map(str, specs))), {str(spec): spec.better for spec in specs}
 
 
@@ -368,7 +374,7 @@ def permutation_test(
     X_test: Any,
     y_test: Any,
     *,
-    measure: str | Spec | Measure | ClassSpec | Callable[..., float] = "recall",
+    measure: str | Spec | Measure | ClassSpec | Callable[..., float] | None = None,
     pos_label: Any = None,
     n_permutations: int = 10_000,
     better: str | None = None,
@@ -384,7 +390,7 @@ def permutation_test(
     X_test: Any,
     y_test: Any,
     *,
-    measure: Any = "recall",
+    measure: Any = None,
     pos_label: Any = None,
     n_permutations: int = 10_000,
     better: str | None = None,
@@ -401,8 +407,9 @@ def permutation_test(
     ``estimator`` has ``fit`` and one of ``predict_proba``, ``decision_function``, ``predict``; measures at a threshold
     cut at its own boundary (0.5; 0 for a decision function) unless the measure string names another. ``measure`` may
     also be a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss. A list of measures shares the
-    refits and gives a dict of results by name. Labels of more than two classes (and no ``pos_label``) take measures of
-    several classes, such as ``accuracy`` and ``macro(f1)``. A ``random_state`` left open is seeded for each fit.
+    refits and gives a dict of results by name; by default it is the recall. Labels of more than two classes (and no
+    ``pos_label``) take measures of several classes, such as ``macro(f1)``; by default it is the accuracy. A
+    ``random_state`` left open is seeded for each fit.
 
     >>> class Nearest:
     ...     def fit(self, x, y):
@@ -420,7 +427,7 @@ def permutation_test(
     labels, tested = as_column(y_train, "y_train"), as_column(y_test, "y_test")
     _same_length(X_train, labels, "X_train", "y_train")
     _same_length(X_test, tested, "X_test", "y_test")
-    reader, ways = _reader(labels, pos_label, measure, better, "y_train")
+    reader, ways = _reader(labels, pos_label, measure, better, "y_train", "recall")
     if isinstance(reader, _TwoClasses):
         _, truth = _labels(tested, "y_test", pos_label)
     else:
@@ -500,7 +507,7 @@ def bootstrap_oob(
     X: Any,
     y: Any,
     *,
-    measure: str | Spec | Measure | ClassSpec | Callable[..., float] = "roc_auc",
+    measure: str | Spec | Measure | ClassSpec | Callable[..., float] | None = None,
     pos_label: Any = None,
     n_resamples: int = 1000,
     level: float = 0.95,
@@ -514,7 +521,7 @@ def bootstrap_oob(
     X: Any,
     y: Any,
     *,
-    measure: Any = "roc_auc",
+    measure: Any = None,
     pos_label: Any = None,
     n_resamples: int = 1000,
     level: float = 0.95,
@@ -529,7 +536,8 @@ def bootstrap_oob(
     linearly (Berrar Def. 38). It holds the variation of both training and testing, for models fitted on some 63 % of
     the distinct cases. Replicates without a value (a class missing) are left out, counted, and warned of.
 
-    Estimators, measures (one, or a list that shares the refits) and boundaries as in :func:`permutation_test`.
+    Estimators, measures (one, or a list that shares the refits; by default ``roc_auc``, of several classes the
+    accuracy) and boundaries as in :func:`permutation_test`.
 
     >>> class Nearest:
     ...     def fit(self, x, y):
@@ -545,7 +553,7 @@ def bootstrap_oob(
     _check_estimator(estimator)
     labels = as_column(y, "y")
     _same_length(X, labels, "X", "y")
-    reader, ways = _reader(labels, pos_label, measure, None, "y")
+    reader, ways = _reader(labels, pos_label, measure, None, "y", "roc_auc")
     truth = _labels(labels, "y", pos_label)[1] if isinstance(reader, _TwoClasses) else reader.truth(labels, "y")
     job = _Bagging(_Learner(estimator, reader, seed), X, labels, truth)
     with Progress("out-of-bag bootstrap", b, progress) as shown:

@@ -112,7 +112,8 @@ def _confused(ev: ClassEvaluation) -> str:
         }
         for row in pairs
     ]
-    return f'<h3>Most confused</h3><div class="scroll">{html_table(rows, list(rows[0]))}</div>'
+    table = html_table(rows, list(rows[0]), texts=("real class", "predicted"))
+    return f'<h3>Most confused</h3><div class="wide">{table}</div>'
 
 
 def _pictures(ev: ClassEvaluation) -> str:
@@ -129,8 +130,12 @@ def _pictures(ev: ClassEvaluation) -> str:
         }
         for row in (curve.at(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0))
     ]
+    area = curve.area
+    between = f" ({area.level:.0%} interval {area.low:.1%} to {area.high:.1%})" if area.low == area.low else ""
+    said = f"The error rate is {area.value:.1%} on average over all coverages{between}: the area under the curve."
     return (
-        f'<div class="large">{side_by_side(pictures)}</div><div class="scroll">{html_table(rows, list(rows[0]))}</div>'
+        f'<p>{said}</p><div class="large">{side_by_side(pictures)}</div>'
+        f'<div class="wide">{html_table(rows, list(rows[0]))}</div>'
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 30  # classes whose matrix is shown cell by cell
 MOST_ROWS = 60  # classes in a table
+_HEADS = {"f1": "F1", "roc_auc": "AUC", "average_precision": "average precision"}
 _OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 
 
@@ -43,14 +44,14 @@ def measure_rows_html(ev: ClassEvaluation) -> str:
     """The measures of an evaluation, each with a bar on its scale."""
     rows: list[dict[str, Any]] = []
     for row, spec, e in zip(ev.reading_rows(), ev.specs.values(), ev.estimates.values(), strict=True):
-        bar = Markup("")
         low, high = spec.range
-        if np.isfinite(low) and np.isfinite(high):
-            bar = interval_bar(e.value, e.low, e.high, (low, high))
-        rows.append({**row, "on its scale": bar})
-    columns = list(rows[0]) if rows else []
-    columns.insert(columns.index("value") + 1 if columns else 0, columns.pop() if columns else "on its scale")
-    return html_table(rows, columns)
+        if not np.isfinite(low) and high == 1.0:
+            low = -1.0 if e.low != e.low or e.low >= -1.0 else low  # kappa and its like: worse than chance is rare
+        scaled = np.isfinite(low) and np.isfinite(high)
+        bar = interval_bar(e.value, e.low, e.high, (low, high)) if scaled else Markup("")
+        line = {"measure": row["measure"], "": row[""], "value": row["value"], "on its scale": bar}
+        rows.append({**line, **{name: row[name] for name in ("interval", "note") if name in row}})
+    return html_table(rows, list(rows[0]) if rows else [], texts=("measure", "note"))
 
 
 def confusion_table(confusion: Confusion) -> str:
@@ -93,17 +94,19 @@ def per_class_html(ev: ClassEvaluation) -> str:
         line = {"class": row["class"], "cases": count(row["cases"]), "predicted": count(row["predicted"])}
         for name in _OF_CLASS:
             if name in row:
-                line[name] = _with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
+                line[_HEADS.get(name, name)] = _with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
         rows.append(line)
     left = len(ev.per_class) - MOST_ROWS
     more = f"<p>and {pluralize(left, 'more class', 'more classes')}</p>" if left > 0 else ""
-    return f'<div class="wide">{html_table(rows, list(rows[0]))}</div>{more}'
+    caption = f"With {ev.settings.level:.0%} intervals"
+    return f'<div class="wide">{html_table(rows, list(rows[0]), caption, texts=("class",))}</div>{more}'
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
     if value != value:
         return "–"
-    return f"{format_value(value)} ({format_value(low)}–{format_value(high)})" if low == low else format_value(value)
+    between = f"<small>{format_value(low)}–{format_value(high)}</small>" if low == low else ""
+    return Markup(f"{format_value(value)}{between}")
 
 
 def risk_picture(curve: RiskCoverage) -> Picture:

@@ -96,6 +96,7 @@ def as_column(values: Any, argument: str) -> NDArray[Any]:
         values = values.data
     if values.ndim != 1:
         hint = "; for class probabilities, the column of the positive class" if values.ndim == 2 else ""
+        hint += ", or use evaluate_classes()" if values.ndim == 2 and values.shape[1] > 2 else ""
         raise InputError(argument, f"has shape {values.shape}, not one column", f"pass one dimension{hint}")
     if len(values) == 0:
         raise InputError(argument, "is empty", "pass at least one row")
