@@ -63,6 +63,10 @@ def evaluation() -> cl.Evaluation:
     return cl.evaluate(Y, P, quota=10, **FEW)
 
 
+def batched() -> cl.Evaluation:
+    return cl.evaluate(Y, P, batch=np.arange(N) % 6, quota=3, **FEW)
+
+
 MATRIX = np.column_stack([P, Q, 1 - P])
 MAKE: dict[str, Callable[[], Any]] = {
     "Estimate": lambda: evaluation()["pem"],
@@ -86,6 +90,9 @@ MAKE: dict[str, Callable[[], Any]] = {
     "SharedList": lambda: segments().at(quota=10),
     "Trend": lambda: segments().trend("roc_auc"),
     "SegmentComparison": lambda: cl.compare_segments(Y, {"p": P, "q": Q}, PARTS, measures=["roc_auc"], **FEW),
+    "Evaluation batches": lambda: batched(),
+    "BatchPoint": lambda: batched().at(quota=3),
+    "BatchRules": lambda: batched().batch_rules(carry=True),
     "OneVsRest": lambda: cl.one_vs_rest(RNG.integers(0, 3, N), MATRIX, interval=None),
     "Recommendation": lambda: comparison().recommend("unknown quota"),
     "Plan": lambda: cl.plan(Y, P, cost=1, value=3, **FEW),

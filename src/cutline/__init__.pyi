@@ -23,6 +23,10 @@ from .curves import (
     Band as Band,
     Curve as Curve,
 )
+from .decide.batches import (
+    BatchPoint as BatchPoint,
+    BatchRules as BatchRules,
+)
 from .decide.calibration import (
     Calibration as Calibration,
 )

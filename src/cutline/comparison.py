@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue.declare import Spec
+from .catalogue.declare import Spec, parse_measure
 from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
 from .decide.dominance import Clear, every_lead, family_hull, leads
 from .decide.recommendation import GOALS, Recommendation, recommend
 from .decide.swaps import SwapSet, swaps
 from .errors import InputError, show
-from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, prevalence_facts
+from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, places_asked, prevalence_facts
 from .inference import leads as lead_tests
 from .inference import paired as tests
+from .inference.batches import whole_list
 from .inference.evidence import Rows
 from .inference.prevalence import Prevalence, as_prevalence
 from .inference.prevalence_pairs import PrevalencePairs
@@ -29,7 +30,7 @@ from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota
-from .sample import Sample, make_sample, resolve_quota
+from .sample import Sample, make_sample
 from .table import Table, pluralize, text_table, to_jsonable
 from .validate import checked
 from .verdict import Models
@@ -51,7 +52,7 @@ class Comparison(Models[Evaluation]):
     evaluations: Mapping[str, Evaluation]
     specs: Mapping[str, Spec]
     settings: Settings
-    quota: int | None
+    quota: int | float | None
     threshold: float | None
     margin: float | None
     pairs: tests.Pairs = field(repr=False)
@@ -93,6 +94,8 @@ class Comparison(Models[Evaluation]):
         if by not in ("quota", "fpr"):
             raise InputError("by", f"is {show(by)}", "use 'quota' or 'fpr'")
         self._need_common_rows("dominance")
+        if by == "quota":
+            self._need_one_list("dominance by quota")
         rankings = {name: ev.ranking for name, ev in self.evaluations.items()}
         if isinstance(self.pairs, tests.RowPairs | PrevalencePairs) and not every:
             rows = [self.pairs.rows[name] for name in self.evaluations]
@@ -172,6 +175,7 @@ class Comparison(Models[Evaluation]):
     def swaps(self, old: str, new: str, *, quota: int | float | None = None) -> SwapSet:
         """Who enters and who leaves the list when ``new`` replaces ``old``, and the difference in hits that makes."""
         self._need_common_rows("a swap set")
+        self._need_one_list("a swap set")
         for name in (old, new):
             if name not in self.evaluations:
                 raise InputError(None, f"there is no model {name!r}", f"choose from {', '.join(self.evaluations)}")
@@ -209,12 +213,18 @@ class Comparison(Models[Evaluation]):
         Rows of one cluster swap together.
         """
         self._need_common_rows("the swap test")
+        if parse_measure(measure).measure.needs_quota:
+            self._need_one_list("the swap test of a measure at a quota")
         one, two = self.evaluations[a].sample, self.evaluations[b].sample
         options.setdefault("clusters", self.evaluations[a]._clusters)
         options.setdefault("quota", self.quota)
         options.setdefault("threshold", self.threshold)
         options.setdefault("sample_weight", one.weight)
         return swap_test(one.positive, one.score, two.score, measure=measure, **options)
+
+    def _need_one_list(self, what: str) -> None:
+        if any(ev.rows.batched for ev in self.evaluations.values()):
+            raise whole_list(what)
 
     def _need_common_rows(self, what: str) -> None:
         if not self.paired:
@@ -279,6 +289,8 @@ class Comparison(Models[Evaluation]):
     def _headline(self) -> str:
         facts = next(iter(self.evaluations.values())).facts
         rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
+        if "batches" in facts:
+            rows += f", {pluralize(facts['batches'], 'batch', 'batches')}: a quota counts in each"
         on = rows if self.paired else "each on its own rows"
         there = "" if self.prevalence is None else f"; for a prevalence of {self.prevalence}"
         return f"{pluralize(len(self.evaluations), 'model')}, {on}{there}"
@@ -308,6 +320,7 @@ def compare(
     seed: int = 0,
     stratify: bool | None = None,
     clusters: Any = None,
+    batch: Any = None,
     paired: bool = True,
     margin: float | None = None,
     prevalence: Any = None,
@@ -321,7 +334,8 @@ def compare(
     own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
     numbered here so that all models share them. ``margin`` is the largest difference that does not matter to you. With
     ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too.
-    ``prevalence``: the share of positives where the scores will be used, as in :func:`evaluate`.
+    ``prevalence``: the share of positives where the scores will be used, as in :func:`evaluate`. With ``batch`` (the
+    batch of each row) a quota counts in each batch, and whole batches change their sign.
 
     >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)
     >>> c.best("pem")
@@ -336,9 +350,10 @@ def compare(
     given = None if prevalence is None else True  # the class sizes are given with the prevalence
     settings = Settings(interval, level, n_resamples, seed, bool(given if stratify is None else stratify), progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
-    if clusters is not None and not paired and not (isinstance(clusters, Mapping) and set(samples) <= set(clusters)):
-        said = "does not name the clusters of each model, and with {paired=False} each has its own rows"
-        raise InputError("clusters", said, "pass a mapping from model to clusters")
+    for what, named in {"clusters": clusters, "batch": batch}.items():
+        if named is not None and not paired and not (isinstance(named, Mapping) and set(samples) <= set(named)):
+            said = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
+            raise InputError(what, said, f"pass a mapping from model to {what}")
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):
@@ -354,11 +369,13 @@ def compare(
             settings=own,
             clusters=clusters if paired or clusters is None else clusters[name],
             prevalence=prevalence,
+            batch=batch if paired or batch is None else batch[name],
             keep=drawn[str(name)],
         )
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))
-    rows = None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, first.ranking.cases)
+    rows = None if isinstance(quota, Quotas) else places_asked(quota, first.rows)
+    settings = replace(settings, interval=first.settings.interval)
     pairs: tests.Pairs = tests.RowPairs.of(evaluations, paired=paired)
     if prevalence is not None:
         pairs = PrevalencePairs.of(evaluations, paired=paired)

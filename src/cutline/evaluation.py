@@ -23,6 +23,7 @@ from .decide.selection import lift_rows
 from .decide.thresholds import Cut, find_cut
 from .errors import PYTHON, InputError, Terms, show, verbatim
 from .estimate import Estimate, Interval
+from .inference.batches import BatchRows, whole_list, within_auc
 from .inference.evidence import Evidence, Rows
 from .inference.intervals import estimate
 from .inference.prevalence import (
@@ -43,6 +44,7 @@ from .table import Table, TabularResult, format_value, pluralize, text_table, to
 from .validate import checked
 
 if TYPE_CHECKING:
+    from .decide.batches import BatchRules
     from .present.page import PageView
 
 _MANY = 20  # cases of each class from which a ranking without any error is suspicious
@@ -59,7 +61,7 @@ class Evaluation(TabularResult):
     estimates: Mapping[str, Estimate]
     settings: Settings
     threshold: float | None
-    quota: int | None
+    quota: int | float | None  # of batches a share stays a share, because each has its own number of cases
     dropped: int | None = None
     quotas: Quotas | None = None  # an unknown quota, over which quota measures are averaged
     understood: str = ""
@@ -85,7 +87,7 @@ class Evaluation(TabularResult):
             return self.estimates[str(spec)]
         for key, other in self.specs.items():
             alike = (other.options, other.ties, other.threshold) == (spec.options, spec.ties, spec.threshold)
-            if other.measure is spec.measure and alike and _same_quota(other, spec, self.ranking.cases):
+            if other.measure is spec.measure and alike and _same_quota(other, spec, self.rows):
                 return self.estimates[key]
         raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
 
@@ -148,11 +150,16 @@ class Evaluation(TabularResult):
 
         ``prevalence``: the share of positives where the scores will be used, if it differs from the one that the
         evaluation is for; as a pair with its standard error, that is in the intervals of the hits, too.
+        With batches the quota is that of each batch, and a threshold or goal one threshold for all of them; the point
+        then also has ``batches``, and ``next_hits`` are those of the next batch.
         """
         if prevalence is not None:
             return self._elsewhere(prevalence).at(
                 quota=quota, threshold=threshold, recall=recall, precision=precision, fpr=fpr, specificity=specificity
             )
+        goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
+        if isinstance(self.rows, BatchRows) and not (quota is not None and threshold is not None):
+            return self._at_batches(self.rows, quota, threshold, goals)
         point = operating_point(
             self.ranking,
             quota=quota,
@@ -178,7 +185,7 @@ class Evaluation(TabularResult):
     def _sampled_rows(self) -> Rows:
         if self.at_prevalence is not None:
             return self.at_prevalence.sampled
-        if not isinstance(self.rows, Rows) or self.rows.fold is not None:
+        if not isinstance(self.rows, Rows) or self.rows.fold is not None or self.rows.batched:
             raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
         return self.rows
 
@@ -200,6 +207,49 @@ class Evaluation(TabularResult):
             next_hits=Interval(max(0.0, float(np.floor(wider[1].low))), float(np.ceil(wider[1].high))),
         )
 
+    def _at_batches(
+        self, rows: BatchRows, quota: int | float | None, threshold: float | None, goals: dict[str, Any]
+    ) -> OperatingPoint:
+        from .decide.batches import batch_point
+
+        if quota is None or any(value is not None for value in goals.values()):
+            one = operating_point(self.ranking, quota=quota, threshold=threshold, **goals)
+            threshold = one.threshold
+        return batch_point(rows, quota=quota, threshold=threshold, level=self.settings.level)
+
+    @checked
+    def batch_rules(
+        self, *, quota: int | float | None = None, threshold: float | None = None, carry: bool = False
+    ) -> BatchRules:
+        """The best ``quota`` of each batch against one threshold for all batches: hits, places, who overflows.
+
+        Without ``threshold`` the one that takes as many cases in all. The threshold is tried twice: with as many places
+        as it takes, and with those of the quota, where cases beyond them are lost, or with ``carry`` wait for the next
+        batch and compete with its cases, best first. Batches come in order of their numbers or (ISO) dates, else as
+        they appear in the data.
+        """
+        from .decide.batches import batch_rules
+
+        rows = self._need_batches("batch_rules()")
+        places = self.quota if quota is None else quota
+        if places is None:
+            raise InputError("quota", "is missing", "pass it here or to evaluate()")
+        return batch_rules(rows, places, threshold, self.settings, carry=carry)
+
+    def _need_batches(self, what: str) -> BatchRows:
+        if not isinstance(self.rows, BatchRows):
+            raise InputError("batch", f"is missing, and {what} compares batches", "pass {batch} to evaluate()")
+        return self.rows
+
+    @property
+    def within_batch_auc(self) -> Estimate:
+        """AUC over pairs of one batch alone: how well the list of each batch is ordered, by itself.
+
+        ``ev["roc_auc"]`` compares cases of different batches too. That matters for one threshold for all batches; what
+        a quota of each batch finds rests on the order within them.
+        """
+        return within_auc(self._need_batches("within_batch_auc"), self.settings)
+
     @checked
     def cut(
         self,
@@ -216,6 +266,8 @@ class Evaluation(TabularResult):
     ) -> Cut:
         """The threshold for one goal, as :func:`threshold_for` finds it; with ``confidence`` it holds on new data."""
         goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
+        if quota is not None and self.rows.batched:
+            raise whole_list("a threshold for a quota")
         costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
         s = self.settings
         how: dict[str, Any] = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed}
@@ -245,6 +297,8 @@ class Evaluation(TabularResult):
 
     def curve(self, name: str) -> Curve:
         """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""
+        if self.rows.batched and name in ("gain", "lift", "hit_rate", "qrecall"):
+            raise whole_list(f"the curve {show(name)}")
         return curve(name, self.ranking, self.rows.band(name, self.settings))
 
     def hull(self) -> Table:
@@ -257,7 +311,7 @@ class Evaluation(TabularResult):
 
         Kinds: roc, precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``),
         deciles, histogram (``threshold=`` shows its errors), reliability, calibration, net_benefit, expected_cost,
-        forest.
+        forest, batches (with ``quota=`` for another one).
         """
         from .present.plots import plot
 
@@ -354,6 +408,8 @@ class Evaluation(TabularResult):
         if self.prevalence is not None:
             moved = f"{len(self.moved)} of {pluralize(len(self.specs), 'measure')} move with it"
             said += f"\nfor a prevalence of {self.prevalence}: {moved}"
+        if "batches" in facts:
+            said += f", {pluralize(facts['batches'], 'batch', 'batches')}: a quota counts in each"
         return "\n".join([said, *self.notices])
 
     def __repr__(self) -> str:
@@ -402,8 +458,28 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             found.append(
                 f"The threshold {format_value(ev.threshold)} lies beyond all scores of {ends}: it takes {taken}."
             )
+    found += dict.fromkeys(said for ev in evaluations for said in _about_batches(ev))
     found += dict.fromkeys(_small_weights(ev) for ev in evaluations if _small_weights(ev))
     return [terms.fill(sentence) for sentence in found]
+
+
+def _about_batches(ev: Evaluation) -> list[str]:
+    """What the batches leave unknown, and where they are too small for the quota."""
+    if not isinstance(ev.rows, BatchRows):
+        return []
+    from .decide.batches import short_note
+
+    said = []
+    if ev.rows.n_units < 2:
+        one = "batch" if len(ev.rows.batches) < 2 else "cluster of batches"
+        said.append(
+            f"There is a single {one}, so that nothing is known of how batches vary, and there are no intervals. "
+            "Without {batch} the rows are taken as the sample."
+        )
+    if ev.quota is not None:
+        lists = ev.rows.lists()
+        said.append(short_note(lists.at(lists.places(ev.quota)), ev.quota))
+    return list(filter(None, said))
 
 
 def _small_weights(ev: Evaluation) -> str:
@@ -458,6 +534,7 @@ def evaluate(
     stratify: bool | None = None,
     clusters: Any = None,
     prevalence: Any = None,
+    batch: Any = None,
     progress: bool | None = None,
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
@@ -468,6 +545,9 @@ def evaluate(
     need one have no value, and their rows say why.
     ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
     name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
+    ``batch`` names the batch of each row (a day, a recruiter, a query): a quota then counts in each batch, a batch with
+    fewer cases than places is taken whole, and batches are what is resampled. Measures without a quota are those of the
+    whole list, across batches.
     ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
     the like). ``prevalence`` is the share of positives where the scores will be used, if the sample's differs, or a
     pair of it and its standard error: measures that depend on it (precision, lift, hit rate at a quota, Brier score …)
@@ -490,6 +570,7 @@ def evaluate(
         settings=settings,
         clusters=clusters,
         prevalence=prevalence,
+        batch=batch,
     )
 
 
@@ -503,6 +584,7 @@ def evaluate_sample(
     settings: Settings,
     clusters: Any = None,
     prevalence: Prevalence | None = None,
+    batch: Any = None,
     keep: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
@@ -510,7 +592,14 @@ def evaluate_sample(
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
-    rows = Rows.of(sample, clusters=clusters, paired=keep is not None)
+    paired = keep is not None
+    if batch is None:
+        rows = Rows.of(sample, clusters=clusters, paired=paired)
+    else:
+        check_batch_options(settings, prevalence)
+        rows = BatchRows.of_batches(sample, batch, clusters=clusters, paired=paired)
+        if rows.n_units < 2:
+            settings = replace(settings, interval=None)
     how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep, "dropped": dropped}
     if prevalence is None:
         return evaluation_of(rows, specs, obstacles, settings, **how)
@@ -560,16 +649,30 @@ def evaluation_of(
         {str(spec): estimates[spec] for spec in specs},
         settings,
         threshold,
-        None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, rows.ranking.cases),
+        None if isinstance(quota, Quotas) else places_asked(quota, rows),
         dropped,
         quota if isinstance(quota, Quotas) else None,
     )
 
 
-def _same_quota(one: Spec, two: Spec, cases: float) -> bool:
+def places_asked(quota: int | float | None, rows: Evidence) -> int | float | None:
+    """The places that a quota means in a list; of each batch, the quota as it is."""
+    return quota if quota is None or rows.batched else resolve_quota(quota, rows.ranking.cases)
+
+
+def check_batch_options(settings: Settings, prevalence: Prevalence | None) -> None:
+    """Refuse what batches as units leave no room for."""
+    if prevalence is not None:
+        raise whole_list("{prevalence}")
+    if settings.stratify:
+        raise InputError("stratify", "does not go with {batch}: whole batches are resampled", "leave it out")
+
+
+def _same_quota(one: Spec, two: Spec, rows: Evidence) -> bool:
     """Whether two specs cut the list at the same places."""
-    if one.quota is None or two.quota is None:
-        return one.quota is two.quota
+    if one.quota is None or two.quota is None or rows.batched:
+        return one.quota == two.quota
+    cases = rows.ranking.cases
     (a, v), (b, w) = (quota_sizes(spec.quota, cases) for spec in (one, two) if spec.quota is not None)
     return a == b and bool(np.array_equal(v, w))
 

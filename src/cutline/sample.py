@@ -9,6 +9,7 @@ import numpy as np
 from .errors import InputError
 from .sources.arrays import Sample as Sample
 from .sources.arrays import as_column as as_column
+from .sources.arrays import as_keys as as_keys
 from .sources.arrays import as_numbers as as_numbers
 from .sources.arrays import as_weights as as_weights
 from .sources.arrays import make_sample as make_sample

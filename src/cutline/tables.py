@@ -42,6 +42,7 @@ def evaluate_table(
     pos_label: Any = None,
     clusters: str | None = None,
     by: str | Sequence[str] | None = None,
+    batch: str | None = None,
     query: str | None = None,
     name: str | None = None,
     threshold: float | None = None,
@@ -69,8 +70,8 @@ def evaluate_table(
     ``source``: a path or pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz``, ``.zst``; ``"-"`` for standard input),
     a DuckDB relation, a DuckDB connection or a database (``"postgres:…"``, ``"mysql:…"``, ``"sqlite:…"``) with a
     ``query``, a pandas, polars or Arrow table, a mapping from names to columns, or a Spark DataFrame. ``label``,
-    ``score``, ``weight`` and ``clusters`` name its columns, ``pos_label`` the positive label if it
-    is not obvious. Labels and numbers are read by the same rules for every source.
+    ``score``, ``weight``, ``clusters`` and ``batch`` name its columns, ``pos_label`` the positive label if it is not
+    obvious. Labels and numbers are read by the same rules for every source.
 
     The delimiter, quote, encoding and decimal separator of a text file are detected; ``delimiter``, ``quote``,
     ``encoding`` and ``decimal`` override them. Scores may be written as percentages or with decimal commas. Anything
@@ -95,7 +96,7 @@ def evaluate_table(
     _need(label, "label")
     _need(score, "score")
     named = {str(score) if name is None else name: score}
-    roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by))
+    roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
     request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
@@ -141,6 +142,7 @@ def compare_table(
     pos_label: Any = None,
     clusters: str | None = None,
     by: str | Sequence[str] | None = None,
+    batch: str | None = None,
     query: str | None = None,
     threshold: float | None = None,
     quota: Any = None,
@@ -184,7 +186,7 @@ def compare_table(
                 said = "needs a row for each case, not one for each case and model"
                 raise InputError("by", said, "give the table a score column for each model")
             table, named = _widened(table, model, case, label, scores, (weight, None, pos_label, missing, decimal))
-        roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by))
+        roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
         found = _found(table, roles, request)
         if isinstance(found, Rows) and found.segments is not None:
             from .segment_comparison import compare_segments
@@ -272,6 +274,7 @@ def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
     return {
         "sample_weight": rows.weight,
         "clusters": rows.clusters,
+        **({} if rows.batch is None else {"batch": rows.batch}),
         "threshold": request.threshold,
         "quota": request.quota,
         "measures": request.measures,

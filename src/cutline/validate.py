@@ -106,7 +106,7 @@ RULES: dict[str, Rule] = {
     "ties": one_of("random", "expand", "shrink"),
     **dict.fromkeys(("margin", "cost", "value", "fixed_cost", "budget"), _amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
-    **dict.fromkeys(("paired", "stratify", "progress", "normalize", "marginal"), _flag),
+    **dict.fromkeys(("paired", "stratify", "progress", "normalize", "marginal", "carry"), _flag),
 }
 
 

@@ -12,6 +12,7 @@ import click
 from ..errors import InputError, listed
 from ..table import pluralize, to_jsonable
 from .output import Block, Report, note, settings_line
+from .reading import keys_of
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def several_classes(table: Any, label: str | None, score: str | None, asked: Map
         if told is not None:
             raise InputError(told, "is for several classes, {pos_label} for two", "leave one of them out")
         return None
-    taken = [name for name in (asked["weight"],) if name]
+    taken = [name for name in (asked["weight"], *keys_of(asked).values()) if name]
     found = find_class_columns(table, label, score, asked["predicted"], taken)
     if found is None and told is not None:
         said = f"{table.name}: --{told} is for several classes, but no score column for each class was found"

@@ -13,7 +13,7 @@ from ..errors import InputError, listed, show
 from . import options
 from .evaluate import check_outputs, facts_of, settings_of, warm_up, write_outputs
 from .output import Block, Report, note
-from .reading import say_understood
+from .reading import keys_of, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ Examples:
 @options.order_options
 @options.weight_option
 @options.by_option
+@options.batch_option
+@options.cluster_option
 @options.measure_option
 @options.all_option
 @click.option("--margin", type=float, help="Differences below this do not matter to you.")
@@ -109,6 +111,8 @@ def _by_model(
     from ..sources.long_format import widened
     from ..sources.tables import Roles
 
+    for key in keys_of(asked):
+        raise InputError(key, "needs a row for each case, not one for each case and model", "leave it out")
     case, model = asked["case"], asked["model"]
     if case is None or model is None or label is None or len(scores) != 1 or engine == "spark":
         where = ", and is not read on Spark" if engine == "spark" else ""

@@ -16,10 +16,11 @@ import click
 from ..errors import InputError, listed
 from . import options
 from .output import Block, Report, check_extra, check_writable, note, settings_line
-from .reading import say_if_long, say_understood
+from .reading import keys_of, say_if_long, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
+    from ..decide.batches import BatchPoint, BatchRules
     from ..decide.thresholds import Cut
     from ..evaluation import Evaluation
     from ..sources.duckdb import DuckTable
@@ -33,9 +34,11 @@ Examples:
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
+  cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
   cutline evaluate iris.csv --label class --score 'p_*'
 """
 _FEW_BYTES = 2**16  # of a file with fewer, NumPy sums the rows before numba is loaded
+_SHOWN_BATCHES = 40
 _CUTS = ("recall", "precision", "specificity", "fpr")
 
 
@@ -51,6 +54,8 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.class_options
 @options.weight_option
 @options.by_option
+@options.batch_option
+@options.cluster_option
 @options.measure_option
 @options.all_option
 @options.inference_options
@@ -83,6 +88,9 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         raise InputError(
             next(iter(promise)), f"cannot set the cut in a stream (--engine {engine.name})", "leave it out"
         )
+    for key in keys_of(asked) if promise else ():
+        said = "is promised for rows that were drawn one by one"
+        raise InputError(next(iter(promise)), said, f"leave {{{key}}} out, or give a {{threshold}}")
     with open_for(engine, file, asked) as table:
         warm_up(file)
         if asked["by"] and (asked["case"] or asked["class_column"] or asked["predicted"]):
@@ -183,7 +191,8 @@ def facts_of(
 ) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
     facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": score}
-    more = {"weight": columns.weight, "dropped": dropped or None}
+    more = {"weight": columns.weight, "batch": asked.get("batch"), "cluster": asked.get("cluster")}
+    more["dropped"] = dropped or None
     return {key: value for key, value in {**facts, **more}.items() if value is not None}
 
 
@@ -246,14 +255,18 @@ def report(
 ) -> Report:
     """An evaluation in every form."""
     from .. import __version__
+    from ..decide.batches import BatchPoint
     from ..evaluation import notices_of
     from ..present import words
 
     point = _point(ev, cut)
+    rules = ev.batch_rules() if ev.rows.batched and ev.quota is not None else None
 
     def document() -> dict[str, Any]:
         chosen = {} if cut is None else {"cut": {"goal": cut.goal, "chance_kept": cut.chance, "note": cut.note}}
         at = {} if point is None else {"operating_point": point.to_dict()}
+        if rules is not None:
+            at["batch_rules"] = {key: value for key, value in rules.to_dict().items() if key != "batches"}
         return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **chosen, **at}
 
     def blocks() -> Iterator[str | Block]:
@@ -265,7 +278,11 @@ def report(
         if point is not None:
             where = f"At {ev.quota:,} places" if ev.quota is not None and cut is None else "At the threshold"
             taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
+            if rules is not None and ev.quota is not None:
+                where, taken = f"The best {words.quota_words(ev.quota)} of each batch", "all batches together"
             yield Block(f"{where}: {taken}", words.confusion_rows(point))
+            if isinstance(point, BatchPoint):
+                yield from _batch_blocks(point, rules)
             if cut is not None:
                 yield Block("", words.cut_rows(ev, point))
         yield Block("", words.measure_rows(ev, words.applicable(ev) if short else None), "family")
@@ -273,6 +290,18 @@ def report(
             yield "--all prints every measure of the catalogue."
 
     return Report(document, ev.to_dicts, blocks, settings_of(ev, facts, ev.facts["rows"], measures))
+
+
+def _batch_blocks(point: BatchPoint, rules: BatchRules | None) -> Iterator[str | Block]:
+    """The batches one by one, and their places against one threshold."""
+    from ..present.words import batch_rows
+
+    rows = batch_rows(point)
+    yield Block("Batch by batch", rows[:_SHOWN_BATCHES])
+    if len(rows) > _SHOWN_BATCHES:
+        yield f"{len(rows) - _SHOWN_BATCHES:,} more batches: --format json prints them all."
+    if rules is not None:
+        yield "\n".join(["The best of each batch, or one threshold for all", *rules.sentences()])
 
 
 def _place(threshold: float) -> str:

@@ -106,6 +106,13 @@ by_option = click.option(
 )
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
+batch_option = click.option(
+    "--batch", metavar="COLUMN", shell_complete=_columns, help="Column with the batch (day): a quota counts in each."
+)
+cluster_option = click.option(
+    "--cluster", metavar="COLUMN", shell_complete=_columns, help="Column with what rows belong to; resampled as one."
+)
+
 
 def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a prevalence: ``0.002`` or ``0.2%``, also with its standard error, ``0.002±0.0005`` or ``0.002,0.0005``."""

@@ -34,6 +34,8 @@ Examples:
 @options.quota_option
 @options.positive_option
 @options.prevalence_option
+@options.batch_option
+@options.cluster_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
@@ -55,7 +57,8 @@ def plan(
 ) -> None:
     """Say how many cases to take so that the profit is highest: value × hits − cost × cases.
 
-    --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve.
+    --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve. With
+    --batch all of this is for each batch: so many places every day.
     """
     from ..decide.planning import plan as plan_arrays
     from .evaluate import check_plot, facts_of, save_plot
@@ -63,14 +66,16 @@ def plan(
 
     check_writable(html, "--html", file)
     check_plot(plot, file)
+    named = {key: asked[key] for key in ("batch", "cluster")}
     table, columns, rows = load_one_score(file, label, score, positive, asked)
     score = columns.scores[0]
     labels, values = rows.positive, rows.scores[score]
     with about_file(table.name):
-        made = plan_arrays(labels, values, n_resamples=resamples, **asked)
-    facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
+        given: dict[str, Any] = {"batch": rows.batch, "clusters": rows.clusters}
+        made = plan_arrays(labels, values, n_resamples=resamples, **given, **asked)
+    facts = facts_of(file, columns, score, {"positive": positive, **named}, rows.dropped)
     if html is not None:
-        _write_page(made, html, facts, labels, values, resamples, asked["prevalence"])
+        _write_page(made, html, facts, labels, values, resamples, {**given, "prevalence": asked["prevalence"]})
         note(f"page: {html}")
     save_plot(made, plot)
     given = {key: asked[key] for key in ("cost", "value", "fixed_cost", "budget", "quota") if asked[key]}
@@ -81,7 +86,7 @@ def plan(
 
 
 def _write_page(
-    made: Plan, path: str, facts: dict[str, Any], labels: Any, values: Any, resamples: int, prevalence: Any
+    made: Plan, path: str, facts: dict[str, Any], labels: Any, values: Any, resamples: int, given: dict[str, Any]
 ) -> None:
     """The page of the scores, opened at the best cut, with the plan as its answer."""
     from ..evaluation import evaluate
@@ -96,7 +101,7 @@ def _write_page(
         level=known["level"],
         n_resamples=resamples,
         seed=known["seed"],
-        prevalence=prevalence,
+        **given,
     )
     title = f"Plan for {facts['score']}"
     prices = {"cost": known["cost"], "value": known["value"]}
@@ -134,8 +139,8 @@ def _rows(made: Plan) -> list[dict[str, str]]:
     if made.cut is not None:
         low, high = made.next_hits
         lines += [
-            ("threshold", format_value(made.cut.threshold)),
-            ("hits here", count(made.cut.tp)),
+            *([("threshold", format_value(made.cut.threshold))] if made.batches is None else []),
+            ("hits here" if made.batches is None else "hits in all batches", count(made.cut.tp)),
             ("hits in the next batch", f"{count(low)} … {count(high)}"),
         ]
     lines += [

@@ -64,6 +64,8 @@ def choose_columns(
         raise InputError("score", f"names {show(twice)} twice", "name each model once")
     if weight is not None:
         table.column(weight, "weight")
+    for name in besides:
+        table.column(name, "batch or cluster")
     named = [column for pattern in scores for column in matching(table, pattern)]
     for column in named:
         table.column(column, "score")
@@ -115,8 +117,9 @@ def load(
 
     positive, missing, decimal = (asked.get(key) for key in ("positive", "missing", "decimal"))
     columns = {column: column for column in scores}
-    by = tuple(asked.get("by") or ())
-    roles = Roles(label, columns, weight, None, positive, missing or "error", decimal, by=by)
+    by, keys = tuple(asked.get("by") or ()), keys_of(asked)
+    named: dict[str, Any] = {"clusters": keys.get("clusters"), "batch": keys.get("batch"), "by": by}
+    roles = Roles(label, columns, weight, pos_label=positive, missing=missing or "error", decimal=decimal, **named)
     rows = table.load(check(table, roles))
     if quiet:
         return rows
@@ -140,11 +143,19 @@ def load_one_score(
     """
     reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
     with opened(file, reading) as table:
-        columns = choose_columns(table, label, [one_score(table, score)] if score else [], weight)
-        rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading})
+        named = [one_score(table, score)] if score else []
+        keys = {key: asked.pop(key, None) for key in ("batch", "cluster")}
+        columns = choose_columns(table, label, named, weight, besides=keys_of(keys).values())
+        rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading, **keys})
         say_if_long(table, columns.label, columns.scores, weight)
     say_if_suspicious(rows)
     return table, columns, rows
+
+
+def keys_of(asked: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that tell batches and clusters, by the library's names, as far as they were given."""
+    named = {"batch": asked.get("batch"), "clusters": asked.get("cluster")}
+    return {key: column for key, column in named.items() if column is not None}
 
 
 def say_understood(words: str) -> None:

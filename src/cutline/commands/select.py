@@ -25,6 +25,7 @@ Examples:
   cutline select scores.parquet --score p --quota 5% --ties expand -o chosen.parquet
   cutline select scores.csv --score p --quota-by region=north:60,south:40 -o chosen.csv
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
+  cutline select claims.csv --score p --quota 100 --batch day -o chosen.csv
   cutline select new-scores.csv --score p --cut cut.json
 """
 
@@ -46,6 +47,7 @@ Examples:
     show_default=True,
     help="A tie at the cut: draw at random, take all, take none.",
 )
+@options.batch_option
 @options.seed_option
 @options.reading_options
 @click.option(
@@ -59,11 +61,14 @@ def select(
     quota_by: str | None,
     cut: str | None,
     ties: Any,
+    batch: str | None,
     seed: int,
     output: str | None,
     **reading: Any,
 ) -> None:
-    """Choose the rows with the highest scores for a number of places, or those above a cut, best first.
+    """Choose the rows with the highest scores for a number of places (with --batch for each batch), best first.
+
+    With --cut those above a cut.
 
     All columns of FILE are kept as they stand; "place" is added before them. Without -o the rows go to standard
     output as CSV.
@@ -78,6 +83,8 @@ def select(
         raise InputError(None, "give either --quota or --cut", "")
     if cut is not None and quota_by is not None:
         raise InputError("quota_by", "shares places, but a cut takes all above it", "leave one of them out")
+    if batch is not None and (quota is None or quota_by is not None):
+        raise InputError("batch", "goes with a {quota} of each batch", "leave {batch} out, or give the {quota} alone")
     known = None if cut is None else read_cut_file(cut)
     output_kind(output)
     check_writable(output, "-o", file)
@@ -86,12 +93,14 @@ def select(
             score = str(known["score"])
         score = one_score(table, score)
         column, places = (None, None) if quota_by is None else _places(table, quota_by, quota)
-        rows = load(table, None, [score], None, {**reading, "by": () if column is None else (column,)})
+        named = {"by": () if column is None else (column,), "batch": batch}
+        rows = load(table, None, [score], None, {**reading, **named})
         say_if_long(table, None, [score])
         with about_file(table.name):
             if cut is None:
                 asked: Any = quota if places is None else places
-                chosen = select_rows(rows.scores[score], asked, ties=ties, seed=seed, by=rows.segments)
+                own = {"by": rows.segments, "batch": rows.batch}
+                chosen = select_rows(rows.scores[score], asked, ties=ties, seed=seed, **own)
             else:
                 chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
@@ -102,7 +111,8 @@ def select(
         note(
             f"note: {who} score lies above the cut {known['threshold']:g}: are the scores on the scale of the cut file?"
         )
-    how = {"quota": chosen.quota, "ties": ties, "seed": seed} if cut is None else {"cut": cut}
+    how: dict[str, Any] = {} if batch is None else {"batch": batch}
+    how |= {"quota": chosen.quota, "ties": ties, "seed": seed} if cut is None else {"cut": cut}
     note(settings_line(file=file, score=score, rows=len(rows), **how))
     if output is not None:
         note(f"chosen: {output}")

@@ -12,12 +12,13 @@ _SAME = (
     *("method", "ties", "missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine"),
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
-    *("abstain", "ordered", "order", "predicted", "by"),
+    *("abstain", "ordered", "order", "predicted", "by", "batch"),
 )
 NAMES = {
     "segment": "--by",
     "quota_by": "--quota-by",
     "n_resamples": "--resamples",
+    "clusters": "--cluster",
     "sample_weight": "--weight",
     "n_classes": "--among",
     "fixed_cost": "--fixed-cost",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -154,9 +154,27 @@ def _point(
     if 0 < cut.tp + cut.fp:
         taken, hits = float(cut.tp + cut.fp), float(cut.tp)
         known = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
-    finite = bool(np.isfinite(ranking.score[[0, -1]]).all())
-    return OperatingPoint(
+    return measured(
+        OperatingPoint,
+        cut,
+        finite=bool(np.isfinite(ranking.score[[0, -1]]).all()),
         threshold=float(ranking.score[groups]) if groups < len(ranking) else float("-inf"),
+        tied=pos + neg,
+        from_tie=taken_of_group,
+        hits_worst=above + max(0.0, taken_of_group - neg),
+        hits_best=above + min(pos, taken_of_group),
+        expected_hits=expected_hits(float(cut.tp), known, level),
+        next_hits=next_hits(known, level),
+    )
+
+
+P = TypeVar("P", bound=OperatingPoint)
+
+
+def measured(kind: type[P], cut: Counts, *, finite: bool, **known: Any) -> P:
+    """A point with what follows from its four cells; ``finite``: whether the values of all scores can be read."""
+    cases = cut.tp + cut.fp + cut.fn + cut.tn
+    return kind(
         taken=float(cut.tp + cut.fp),
         tp=float(cut.tp),
         fp=float(cut.fp),
@@ -165,14 +183,9 @@ def _point(
         precision=float(ratio(cut.tp, cut.tp + cut.fp)),
         recall=float(ratio(cut.tp, cut.tp + cut.fn)),
         fpr=float(ratio(cut.fp, cut.fp + cut.tn)),
-        lift=float(ratio(ratio(cut.tp, cut.tp + cut.fp), ranking.n_pos / (ranking.n_pos + ranking.n_neg))),
+        lift=float(ratio(ratio(cut.tp, cut.tp + cut.fp), ratio(cut.tp + cut.fn, cases))),
         pearson=float(quota_pearson.measure.compute(cut)) if finite else float("nan"),  # type: ignore[attr-defined]
-        tied=pos + neg,
-        from_tie=taken_of_group,
-        hits_worst=above + max(0.0, taken_of_group - neg),
-        hits_best=above + min(pos, taken_of_group),
-        expected_hits=expected_hits(float(cut.tp), known, level),
-        next_hits=next_hits(known, level),
+        **known,
     )
 
 

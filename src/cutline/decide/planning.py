@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,21 +11,24 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..estimate import Estimate, Interval
+from ..inference.batches import BatchRows, forecast, whole_list
 from ..inference.evidence import Rows
 from ..inference.prevalence import Prevalence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
 from ..inference.quota_cut import QuotaCut
-from ..inference.resampling import Resampler, enough_replicates
+from ..inference.resampling import enough_replicates
 from ..inference.settings import Settings
 from ..kernels.backend import passes
 from ..ranking import Ranking
 from ..sample import make_sample, resolve_quota
 from ..table import DictResult, Table, count, format_value, pluralize
 from ..validate import checked
+from .batches import batch_point
 from .operating import OperatingPoint, at_rows, next_hits
 from .selection import hits_at, quota_weights
 
 Floats = NDArray[np.float64]
 _GRID = 400
+_CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +41,7 @@ class Plan(DictResult):
     optimism too.
     ``marginal_value`` is what one more place is worth where the limit binds, on average over the stretch of the list
     where it lies; at most 0 where it does not. ``break_even`` is the largest quota that does not lose money, ``limit``
-    the most cases that budget and capacity allow.
+    the most cases that budget and capacity allow. With ``batches`` all numbers are those of one batch, on average.
     """
 
     quota: int
@@ -53,6 +57,7 @@ class Plan(DictResult):
     profits: Floats
     settings: dict[str, Any]
     over_quotas: Estimate | None = None
+    batches: int | None = None
 
     @property
     def expected_profit(self) -> float:
@@ -79,6 +84,7 @@ class Plan(DictResult):
             "one_more_place": self.marginal_value,
             "limit": self.limit,
             **forecast,
+            **({} if self.batches is None else {"batches": self.batches}),
             **self.settings,
         }
 
@@ -94,17 +100,25 @@ class Plan(DictResult):
             return [f"Take nobody: at cost {s['cost']:g} and value {s['value']:g} no cut makes a profit."]
         p, (low, high) = self.profit, self.next_hits
         spread = p.high - p.low
+        each = "" if self.batches is None else " of each batch"
+        mean = "" if self.batches is None else f" for each of {pluralize(self.batches, 'batch', 'batches')}"
         words = [
-            f"Take the best {self.quota:,}: profit {amount(p.value, spread)} on these data ({p.level:.0%} interval "
-            f"{amount(p.low, spread)} to {amount(p.high, spread)})."
+            f"Take the best {self.quota:,}{each}: profit {amount(p.value, spread)}{mean} on these data"
+            + (
+                f" ({p.level:.0%} interval {amount(p.low, spread)} to {amount(p.high, spread)})."
+                if spread == spread
+                else "."
+            )
         ]
         shown, expected = amount(p.value, spread), amount(self.expected_profit, spread)
         if shown != expected:
             part = amount(_rounded(p.value, spread) - _rounded(self.expected_profit, spread), spread)
             words.append(f"About {part} of this profit is optimism from choosing the best cut; expect {expected}.")
         if self.cut is not None:
-            hits = pluralize(self.cut.tp, "hit")
-            words.append(f"It holds {hits} here; the next batch should hold {count(low)} to {count(high)}.")
+            mean_hits = self.cut.tp / (self.batches or 1)
+            hits = f"{pluralize(mean_hits, 'hit')} {'here' if self.batches is None else 'on average'}"
+            coming = f"the next batch should hold {count(low)} to {count(high)}"
+            words.append(f"It holds {hits}; {coming}." if low == low else f"It holds {hits}.")
         words.append(f"The largest quota without a loss is {self.break_even:,}; at most {self.limit:,} are allowed.")
         if self.marginal_value > 0:
             worth = amount(self.marginal_value, self.marginal_value)
@@ -151,6 +165,7 @@ def plan(
     sample_weight: Any = None,
     clusters: Any = None,
     prevalence: Any = None,
+    batch: Any = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -162,7 +177,9 @@ def plan(
     fixed_cost, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the expected
     profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for; rows of one of
     the ``clusters`` belong together. ``prevalence`` is the share of positives where the scores will be used, if the
-    sample's differs, or a pair of it and its standard error, which is then in the interval of the profit.
+    sample's differs, or a pair of it and its standard error, which is then in the interval of the profit. With
+    ``batch`` (the batch of each row: a day, a branch) the plan is for each batch: so many places in every one of them,
+    a budget and a fixed cost for each, and the mean profit of a batch.
 
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even
@@ -170,36 +187,40 @@ def plan(
     """
     prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    if batch is not None:
+        if prevalence is not None:
+            raise whole_list("{prevalence}")
+        in_batches = BatchRows.of_batches(sample, batch, clusters=clusters)
+        how = Settings("auto", level, n_resamples, seed)
+        return _plan_batches(in_batches, prices, budget, quota, quotas, how)
     sampled = Rows.of(sample, clusters=clusters)
     rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
     n = resolve_quota(max(1, int(ranking.cases * (1.0 + 1e-12))), ranking.cases)  # whole cases that can be taken
-    for name, price in prices.items():
-        if abs(price) * n > _LARGEST:
-            raise InputError(name, f"is {price:g}, too large to add up over {n:,} cases", "count in a larger unit")
+    _check_prices(prices, n)
     limit = _limit(n, prices, budget, quota)
     taken = np.arange(n + 1, dtype=np.float64)
     hits = hits_at(ranking, taken)
     profits = _profit(taken, hits, prices)
-    # amounts like 0.1 are not exact in floats: what differs by rounding alone is equal, and the smaller quota wins
-    rounding = 1e-12 * (prices["value"] * hits + prices["cost"] * taken + prices["fixed_cost"])
-    allowed = profits[: limit + 1]
-    best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
-    afloat = np.flatnonzero(profits >= -rounding)
+    best, afloat = _best(profits, hits, taken, limit, prices)
     resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=rows.classes_given)
     n_resamples = enough_replicates(n_resamples, ranking.rows)
-    estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, resampler, level, n_resamples)
-    if prevalence is not None:
-        estimate = _with_error_of(prevalence, estimate, best, sampled.ranking, prices, level)
+
+    def draw(quotas: Floats) -> tuple[Floats, Floats]:
+        drawn = resampler.curves(0, quotas / ranking.cases, n_resamples)[0]
+        return drawn, np.broadcast_to(quotas, drawn.shape)
+
+    estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, draw, level)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
     if prevalence is not None:
+        estimate = _with_error_of(prevalence, estimate, best, sampled.ranking, prices, level)
         known |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
     return Plan(
         best,
         estimate,
         optimism,
-        int(afloat[-1]),
-        _marginal_value(*_least_concave(ranking), best, limit, prices),
+        afloat,
+        _marginal_value(*_least_concave(ranking.pos, ranking.neg), best, limit, prices),
         limit,
         at_rows(ranking, best, level, rows.cut) if best else None,
         next_hits(_chosen_cut(rows, best, float(hits[best]), level), level, optimism=luck),
@@ -207,8 +228,81 @@ def plan(
         hits,
         profits,
         known,
-        None if quotas is None else _over(quotas, hits, prices, resampler, level, n_resamples),
+        None if quotas is None else _over(quotas, ranking.cases, hits, taken, prices, draw, level),
     )
+
+
+def _plan_batches(
+    rows: BatchRows,
+    prices: dict[str, float],
+    budget: float | None,
+    quota: int | float | None,
+    quotas: Any,
+    settings: Settings,
+) -> Plan:
+    """The same number of places in every batch: mean hits, places used and profit of a batch."""
+    lists, level = rows.lists(), settings.level
+    _check_prices(prices, rows.ranking.cases)
+    known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": settings.seed}
+    if isinstance(quotas, Mapping) and any(isinstance(q, float | np.floating) for q in quotas):
+        raise InputError("quotas", "holds a share, which differs from batch to batch", "give numbers of places")
+    most = np.floor(lists.cases * (1.0 + 1e-12)) if quota is None else lists.places(quota)  # places of each batch
+    cap = most if isinstance(quota, float) else np.floor(lists.cases * (1.0 + 1e-12))
+    n = max(1, int(cap.max()))
+    limit = min(int(most.max()), _limit(n, prices, budget, None))
+    places = np.arange(n + 1, dtype=np.float64)
+    hits, taken = (total / len(rows.batches) for total in lists.totals(places, cap))
+    profits = _profit(taken, hits, prices)
+    best, afloat = _best(profits, hits, taken, limit, prices)
+
+    def draw(quotas: Floats) -> tuple[Floats, Floats]:
+        found = np.stack([lists.at(np.minimum(q, cap))[:, :2] for q in quotas.tolist()], axis=1)
+        of_unit = rows.by_unit(np.concatenate([found, np.ones((len(found), len(quotas), 1))], axis=2))
+        drawn = [times @ of_unit.reshape(rows.n_units, -1) for times in rows.multiplicities(settings)]
+        summed = np.concatenate(drawn).reshape(-1, len(quotas), 3)
+        return summed[:, :, 0] / summed[:, :, 2], summed[:, :, 1] / summed[:, :, 2]
+
+    grid = max(20, min(_GRID, _CELLS // len(rows.batches)))
+    if rows.n_units > 1:
+        estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, draw, level, grid)
+    else:
+        estimate, optimism, luck = Estimate("profit", float(profits[best])), 0.0, 0.0
+    chosen = lists.at(np.minimum(float(best), cap))
+    steps = np.diff(hits), np.maximum(np.diff(taken) - np.diff(hits), 0.0)
+    corners = _least_concave(*steps)
+    return Plan(
+        best,
+        estimate,
+        optimism,
+        afloat,
+        _marginal_value(*corners, float(taken[best]), float(taken[limit]), prices),
+        limit,
+        batch_point(rows, quota=best, threshold=None, level=level) if best else None,
+        forecast(rows, chosen[:, 0], chosen[:, 1], level, optimism=luck).next,
+        places,
+        hits,
+        profits,
+        known,
+        None if quotas is None or rows.n_units < 2 else _over(quotas, n, hits, taken, prices, draw, level),
+        len(rows.batches),
+    )
+
+
+def _check_prices(prices: dict[str, float], n: float) -> None:
+    for name, price in prices.items():
+        if abs(price) * n > _LARGEST:
+            raise InputError(name, f"is {price:g}, too large to add up over {n:,} cases", "count in a larger unit")
+
+
+def _best(profits: Floats, hits: Floats, taken: Floats, limit: int, prices: dict[str, float]) -> tuple[int, int]:
+    """The quota with the highest profit, and the largest one without a loss.
+
+    Amounts like 0.1 are not exact in floats: what differs by rounding alone is equal, and the smaller quota wins.
+    """
+    rounding = 1e-12 * (prices["value"] * hits + prices["cost"] * taken + prices["fixed_cost"])
+    allowed = profits[: limit + 1]
+    best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
+    return best, int(np.flatnonzero(profits >= -rounding)[-1])
 
 
 def _chosen_cut(rows: Rows, best: int, hits: float, level: float) -> QuotaCut | None:
@@ -253,17 +347,18 @@ def _profit(taken: Floats, hits: Floats, prices: dict[str, float]) -> Floats:
     return np.where(taken > 0, prices["value"] * hits - prices["cost"] * taken - prices["fixed_cost"], 0.0)
 
 
-def _least_concave(ranking: Ranking) -> tuple[Floats, Floats]:
+def _least_concave(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[Floats, Floats]:
     """The least concave curve above the hits, as its corners.
 
     Its slope is the chance of a hit at the next place; the single next outcome would be 0 or 1.
     """
-    zero = 0 * ranking.n_pos
-    x, y, used = passes(ranking.rows, weighted=ranking.weighted).hull_of_groups(ranking.pos, ranking.neg, zero, zero)
+    weighted = pos.dtype.kind == "f"
+    zero = 0.0 if weighted else 0
+    x, y, used = passes(len(pos), weighted=weighted).hull_of_groups(pos, neg, zero, zero)
     return (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
 
 
-def _marginal_value(places: Floats, found: Floats, best: int, limit: int, prices: dict[str, float]) -> float:
+def _marginal_value(places: Floats, found: Floats, best: float, limit: float, prices: dict[str, float]) -> float:
     """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
 
     A limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before it
@@ -272,7 +367,7 @@ def _marginal_value(places: Floats, found: Floats, best: int, limit: int, prices
     if best >= places[-1]:
         return float("nan")
 
-    def after(place: int) -> float:
+    def after(place: float) -> float:
         k = int(np.searchsorted(places, place, side="right"))
         slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
         return float(prices["value"] * slope - prices["cost"])
@@ -281,21 +376,23 @@ def _marginal_value(places: Floats, found: Floats, best: int, limit: int, prices
     return beyond if best == limit or beyond > 0 else min(after(best), 0.0)
 
 
+Draw = Callable[[Floats], tuple[Floats, Floats]]  # quotas -> hits and cases taken there in each replicate
+
+
 def _forecast(
     best: int,
     limit: int,
     profits: Floats,
     hits: Floats,
     prices: dict[str, float],
-    resampler: Resampler,
+    draw: Draw,
     level: float,
-    n_resamples: int,
+    grid: int = _GRID,
 ) -> tuple[Estimate, float, float]:
     """Percentile interval of the profit at the best quota, and the optimism of its choice in profit and in hits."""
-    n = resampler.ranking.cases
-    quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, _GRID)).round(), best)).astype(np.int64)
-    drawn_hits = resampler.curves(0, quotas / n, n_resamples)[0]
-    drawn = _profit(np.broadcast_to(quotas.astype(np.float64), drawn_hits.shape), drawn_hits, prices)
+    quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, grid)).round(), best)).astype(np.int64)
+    drawn_hits, drawn_taken = draw(quotas.astype(np.float64))
+    drawn = _profit(drawn_taken, drawn_hits, prices)
     here = drawn[:, np.searchsorted(quotas, best)]
     low, high = np.quantile(here, [(1 - level) / 2, (1 + level) / 2])
     chosen = np.argmax(drawn, axis=1)
@@ -321,15 +418,15 @@ def _with_error_of(
 
 
 def _over(
-    quotas: Any, hits: Floats, prices: dict[str, float], resampler: Resampler, level: float, n_resamples: int
+    quotas: Any, n: float, hits: Floats, taken: Floats, prices: dict[str, float], draw: Draw, level: float
 ) -> Estimate:
     """Expected profit over a distribution of quotas, with a percentile interval."""
-    n = resampler.ranking.cases
     sizes, weights = quota_weights(quotas, n)
     order = np.argsort(sizes)
     sizes, weights = sizes[order], weights[order] / weights.sum()
-    drawn_hits = resampler.curves(0, sizes / n, n_resamples)[0]
-    drawn = _profit(np.broadcast_to(sizes, drawn_hits.shape), drawn_hits, prices) @ weights
+    drawn_hits, drawn_taken = draw(sizes)
+    drawn = _profit(drawn_taken, drawn_hits, prices) @ weights
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    value = float(_profit(sizes, hits[sizes.astype(np.int64)], prices) @ weights)
+    at = sizes.astype(np.int64)
+    value = float(_profit(taken[at], hits[at], prices) @ weights)
     return Estimate("profit over quotas", value, float(low), float(high), level, "percentile")

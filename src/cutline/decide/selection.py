@@ -9,11 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..batches import Batches, BatchLists
 from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, show
 from ..ranking import Ranking, rank
-from ..sample import as_numbers, make_sample, resolve_quota
+from ..sample import Sample, as_numbers, make_sample, resolve_quota
 from ..table import Table, pluralize
 from ..validate import check_quota, check_whole, checked
 
@@ -22,14 +23,18 @@ TieRule = Literal["random", "expand", "shrink"]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The chosen rows, best first; use it as an index. Says how many were tied across the cut and what was done."""
+    """The chosen rows, best first; use it as an index. Says how many were tied across the cut and what was done.
+
+    Chosen within batches, rows come batch by batch; ``batches`` tells what happened in each, ``threshold`` is nan.
+    """
 
     indices: NDArray[np.intp]
-    quota: int
+    quota: int | float
     threshold: float
     tied: int
     taken_of_tied: int
     ties: TieRule
+    batches: Table | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.indices, dtype=dtype, copy=True if copy is None else copy)
@@ -49,6 +54,8 @@ class Selection:
     @property
     def note(self) -> str:
         """What happened at the cut, in words."""
+        if self.batches is not None:
+            return self._batch_note(self.batches)
         if self.tied == 0:
             return f"{len(self)} chosen; no tie at the cut"
         done = {
@@ -59,6 +66,21 @@ class Selection:
         return (
             f"{len(self)} chosen for {pluralize(self.quota, 'place')}; {self.tied} tied at {self.threshold:g}: {done}"
         )
+
+    def _batch_note(self, batches: Table) -> str:
+        quota = f"{100 * self.quota:.4g} %" if isinstance(self.quota, float) else f"{self.quota:,}"
+        said = f"{len(self):,} chosen, {quota} of each of {pluralize(len(batches), 'batch', 'batches')}"
+        split = [row for row in batches if row["tied"]]
+        if split:
+            done = {"random": "drawn at random", "expand": "all taken", "shrink": "none taken"}[self.ties]
+            said += f"; ties across the cut in {pluralize(len(split), 'batch', 'batches')}: {done}"
+        short = sum(row["places"] < self.quota for row in batches) if isinstance(self.quota, int) else 0
+        none = sum(row["places"] == 0 for row in batches)
+        if short:
+            said += f"; {short:,} {'has' if short == 1 else 'have'} fewer cases than places: all taken"
+        elif none:
+            said += f"; {none:,} too small for one place"
+        return said
 
     def __repr__(self) -> str:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
@@ -77,19 +99,26 @@ def select(
     ties: TieRule = "random",
     seed: int = 0,
     by: Any = None,
+    batch: Any = None,
 ) -> Selection:
     """Choose the best ``quota`` rows by score; with ``by`` (the segment of each row) those of each segment.
 
     For a tie at the cut, ``random`` draws from the tied rows, ``expand`` takes all of them (more rows than the
     quota), ``shrink`` takes none (fewer). Rows come best first; equal scores keep the order of the input. Segments
-    share a number of places in proportion to their cases; a mapping from segment to places gives each its own.
+    share a number of places in proportion to their cases; a mapping from segment to places gives each its own. With
+    ``batch`` (the batch of each row) every batch has the whole quota: a batch with fewer rows is taken whole, and
+    batches come in order of their numbers or dates, else as they appear.
 
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]
+    >>> select([0.9, 0.5, 0.4, 0.1], 1, batch=["mon", "mon", "tue", "tue"]).indices.tolist()
+    [0, 2]
     >>> select([0.9, 0.8, 0.5, 0.1], {"a": 1, "b": 1}, by=["a", "a", "b", "b"]).indices.tolist()
     [0, 2]
     """
     if by is not None:
+        if batch is not None:
+            raise InputError("batch", "does not go with {by}: either segments or batches have places", "leave one out")
         from .segment_selection import select_by
 
         return select_by(y_score, quota, by, ties=ties, seed=seed)
@@ -97,6 +126,8 @@ def select(
         raise InputError("quota", "is a mapping, which gives segments their places", "name the segments with {by}")
     score, _, _ = as_numbers(y_score, "y_score")
     n = len(score)
+    if batch is not None:
+        return _select_in_batches(score, quota, ties, seed, batch)
     rows = resolve_quota(quota, n)
     edge = np.partition(score, n - rows)[n - rows]  # the score at the last place
     above, at = np.flatnonzero(score > edge), np.flatnonzero(score == edge)
@@ -111,6 +142,46 @@ def select(
     chosen = np.concatenate([above, np.sort(taken)])
     chosen = chosen[np.argsort(-score[chosen].astype(np.float64), kind="stable")]
     return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
+
+
+def _select_in_batches(score: NDArray[Any], quota: int | float, ties: TieRule, seed: int, batch: Any) -> Selection:
+    values = score.astype(np.float64)
+    sample = Sample(np.zeros(len(score), np.bool_), score, None, float(values.min()), float(values.max()))
+    batches = Batches.of(batch, sample)
+    code, places = batches.code, BatchLists(sample, batches).places(quota).astype(np.intp)
+    order = np.lexsort((-values, code))
+    start = np.searchsorted(code[order], np.arange(len(batches)))
+    edge = np.where(places > 0, values[order[start + np.maximum(places, 1) - 1]], np.inf)  # the score at the last place
+    higher, at = values > edge[code], (values == edge[code]) & (places > 0)[code]
+    counts = [np.bincount(code, weights=rows, minlength=len(batches)).astype(np.intp) for rows in (higher, at)]
+    left = places - counts[0]
+    split = counts[1] > left
+    tied = np.flatnonzero(at & split[code])
+    if ties == "shrink":
+        drawn = tied[:0]
+    elif ties == "expand":
+        drawn = tied
+    else:
+        mixed = tied[np.lexsort((np.random.default_rng(seed).random(len(tied)), code[tied]))]
+        first = np.searchsorted(code[mixed], code[mixed])
+        drawn = mixed[np.arange(len(mixed)) - first < left[code[mixed]]]
+    taken = higher | (at & ~split[code])
+    taken[drawn] = True
+    chosen = np.flatnonzero(taken)
+    chosen = chosen[np.lexsort((-values[chosen], code[chosen]))]
+    sizes, found = (np.bincount(code[rows], minlength=len(batches)).tolist() for rows in (slice(None), chosen))
+    rows = [
+        {
+            "batch": name,
+            "cases": sizes[k],
+            "places": int(places[k]),
+            "chosen": found[k],
+            "tied": int(counts[1][k]) if split[k] else 0,
+            "threshold": float(edge[k]),
+        }
+        for k, name in enumerate(batches.names)
+    ]
+    return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, Table(rows, "Chosen in each batch"))
 
 
 def above(y_score: Any, threshold: float) -> Selection:

@@ -24,7 +24,7 @@ from ..errors import InputError
 from ..evaluation import Evaluation
 from ..progress import Progress
 from ..sources.spark import SparkTable
-from ..sources.tables import SPARK, Roles, check, check_same
+from ..sources.tables import OF_ROWS, SPARK, Roles, check, check_same
 from ..tuning import TUNING
 from .comparing import Discordant, compared
 from .pairs import Gaps
@@ -59,8 +59,9 @@ class _Passes:
         if wishes.stream is False:
             remedy = "use toPandas() if you want them there"
             raise InputError("stream", "is False, which would move the rows to the driver", remedy)
-        if roles.clusters is not None:
-            raise InputError("clusters", "needs the rows in memory, but these stay on the cluster", "leave it out")
+        for key in OF_ROWS:
+            if getattr(roles, key) is not None:
+                raise InputError(key, "needs the rows in memory, but these stay on the cluster", "leave it out")
         self.session, self.models, self.wishes = table.frame.sparkSession, list(roles.scores), wishes
         self._progress = Progress(f"Spark: {', '.join(roles.scores.values())}", 4, wishes.settings.progress)
         checked = check(table, roles)

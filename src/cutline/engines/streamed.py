@@ -112,6 +112,10 @@ class Streamed(KeepsFields):
         return not self.totals.weighted
 
     @property
+    def batched(self) -> bool:
+        return False
+
+    @property
     def are_probabilities(self) -> bool:
         """Whether all scores lie in [0, 1]."""
         return empty_sample(self.totals).are_probabilities

@@ -43,6 +43,10 @@ class Evidence(Protocol):
     @property
     def independent(self) -> bool: ...
     @property
+    def batched(self) -> bool:
+        """Whether a quota counts in each of several batches."""
+
+    @property
     def units(self) -> float:
         """Independent units: rows, clusters, or as many equal rows as weighted ones are worth."""
 
@@ -158,6 +162,10 @@ class Rows(KeepsFields):
     @property
     def independent(self) -> bool:
         return not self.ranking.weighted and self.clusters is None and self.fold is None
+
+    @property
+    def batched(self) -> bool:
+        return False
 
     @property
     def are_probabilities(self) -> bool:

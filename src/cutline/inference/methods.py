@@ -20,6 +20,7 @@ from ..estimate import Interval
 from ..quotas import Quotas
 from ..sweep import Counts
 from . import areas, delong, losses, proportions
+from .batches import BatchRows
 from .bootstrap import Replicates
 from .evidence import Evidence
 from .normal import t_quantile
@@ -144,6 +145,8 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     """The method that the settings ask for, or else the declared one where it holds; None for no interval."""
     one, wish = spec.measure, settings.interval
     own = METHODS[one.interval]
+    if evidence.batched and one.needs_quota and wish == "auto":
+        return METHODS["batches"]
     several = isinstance(spec.quota, Quotas)  # a mean over quotas is no proportion
     plain = spec.ties == "expected" and not several and not (one.line_of_auc and spec.options)
     holds = evidence.independent and plain
@@ -325,6 +328,13 @@ def moving_cut_recall(known: Known) -> Interval:
     low, high = qrecall_limits(known.evidence.cut(*known.taken_and_hits, known.level, recall=True), known.level)
     _, _, scale = known.proportion
     return Interval(scale * low, scale * high)
+
+
+@method("batches", dependent=True)
+def batches(known: Known) -> Interval:
+    """Any measure at a quota that counts in each batch: from how it varies between batches."""
+    assert isinstance(known.evidence, BatchRows)
+    return known.evidence.quota_interval(known.spec, known.value, known.level)
 
 
 @method("scaled", resampled=True, jackknife=True)

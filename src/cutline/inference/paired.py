@@ -24,6 +24,7 @@ from ..sample import Sample
 from ..sweep import Counts
 from ..table import KeepsFields
 from . import leads
+from .batches import BatchRows
 from .delong import line_of, placements
 from .differences import DifferenceTest as DifferenceTest
 from .differences import PairedDifference, guard_freedom, mover_limits, paired_difference, sums_by
@@ -126,6 +127,9 @@ class RowPairs(KeepsFields):
         rows = [self.rows[name] for name in (pair.a, pair.b)]
         independent = all(one.independent for one in rows)
         spec = pair.spec
+        if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
+            of_units = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
+            return self._made(pair, of_units, "batches")
         if independent and pair.slope is not None:
             return self._by_placements(pair)
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
@@ -246,7 +250,8 @@ class RowPairs(KeepsFields):
     def _left_out(self, name: str, settings: Settings) -> tuple[dict[Spec, Floats], NDArray[np.int64]]:
         """Every measure of a model without each block of its rows, and the blocks' strata."""
         if name not in self._kept:
-            rows, specs = self.rows[name], self.specs[name]
+            rows = self.rows[name]
+            specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
             resampler = rows.resampler(settings, stratified=bool(settings.stratify))
             found: dict[Spec, Floats] = {}
             for reading in plan_sweeps(specs, rows.ranking.cases):
@@ -278,12 +283,16 @@ class RowPairs(KeepsFields):
             return DifferenceTest(low, high, math.nan, 1.0, "swap test, mover")
         if not self.paired:
             return DifferenceTest(low, high, math.nan, math.nan, "mover")
+        rows = self.rows[pair.a]
+        if pair.spec.measure.needs_quota and rows.batched:  # every batch differs alike: 2 of all ways to flip them
+            return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
         clusters = self.rows[pair.a].clusters
         codes, units = (None, len(one)) if clusters is None else cluster_codes(clusters, one)
         swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, codes)
         key = pair.a, pair.b
         if key not in self._swapped:
             both = [spec for spec in self.specs[pair.a] if spec in set(self.specs[pair.b])]
+            both = [spec for spec in both if not (rows.batched and spec.measure.needs_quota)]
             self._swapped[key] = swapped_differences(both, one, two, swaps)
         p = swaps.p_value(gap, self._swapped[key][pair.spec])
         return DifferenceTest(low, high, math.nan, p, "swap test, mover")

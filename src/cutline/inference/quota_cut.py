@@ -226,14 +226,18 @@ def next_hits_limits(cut: QuotaCut, level: float, *, optimism: float = 0.0) -> I
     rate = min(max((cut.hits - optimism + 0.5) / (k + 1.0), 0.25 / (k + 1.0)), 1.0 - 0.25 / (k + 1.0))
     binomial = rate * (1.0 - rate)
     factor = 1.0 + (1.0 - cut.share) * max((rate - chance) ** 2 for chance in cut.chances) / binomial
-    rho = min(((1.0 + 1.0 / scale) * factor - 1.0) / (k + 2.0), 0.95)
-    size = 1.0 / max(rho, 1e-9) - 1.0
+    rho = ((1.0 + 1.0 / scale) * factor - 1.0) / (k + 2.0)
+    return beta_binomial_limits(round(k), rate, rho, (1.0 + 1.0 / scale) * k * binomial * factor, level)
+
+
+def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, level: float) -> Interval:
+    """Hits among some places at a rate, whose outcomes correlate by ``rho``; ``variance`` is that of the hits."""
+    size = 1.0 / max(min(rho, 0.95), 1e-9) - 1.0
     tail = (1.0 - level) / 2.0
-    places = round(k)
     low, high = beta_binomial_quantiles((tail, 1.0 - tail), places, rate * size, (1.0 - rate) * size)
     if min(rate, 1.0 - rate) * size < 0.499:  # so much variance so near an end would be a coin between the two ends
-        half = z_of(level) * math.sqrt((1.0 + 1.0 / scale) * k * binomial * factor)
-        low, high = min(low, math.floor(k * rate - half)), max(high, math.ceil(k * rate + half))
+        half = z_of(level) * math.sqrt(variance)
+        low, high = min(low, math.floor(places * rate - half)), max(high, math.ceil(places * rate + half))
     return Interval(max(float(low), 0.0), min(float(high), float(places)))
 
 

@@ -43,7 +43,7 @@ def evaluation_html(ev: Evaluation, rows: Sequence[Mapping[str, str]], columns: 
     with_bars = [{**row, "on its scale": _bar(ev, row["measure"])} for row in rows]
     order = [*columns]
     order.insert(order.index("value") + 1 if order else 0, "on its scale")
-    second = "precision_recall" if ev.facts["weighted"] else "gain"
+    second = "precision_recall" if ev.facts["weighted"] or ev.rows.batched else "gain"
     pictures = side_by_side([_curves([ev], "roc"), _curves([ev], second), _scores(ev)])
     return f"<div><p>{escaped(title)}</p>{pictures}{html_table(with_bars, order)}</div>"
 
@@ -69,7 +69,8 @@ def one_vs_rest_html(ovr: OneVsRest) -> str:
 def comparison_html(comparison: Comparison, title: str) -> str:
     """All models in one ROC and one gain picture, differences as intervals around 0, and every measure side by side."""
     models = list(comparison.evaluations.values())
-    second = "precision_recall" if models[0].facts["weighted"] or not comparison.paired else "gain"
+    whole = not (models[0].facts["weighted"] or models[0].rows.batched)
+    second = "gain" if whole and comparison.paired else "precision_recall"
     pictures = side_by_side([_curves(models, "roc"), _curves(models, second), *_forests(comparison)])
     table = html_table([_best_in_bold(row) for row in comparison.table], comparison.table.columns)
     return f"<div><p>{escaped(title)}</p>{_legend(models)}{pictures}{table}</div>"
@@ -249,6 +250,8 @@ def _thinned(curve: Curve) -> Curve:
 
 
 def _cut(ev: Evaluation) -> OperatingPoint | None:
+    if ev.rows.batched:  # each batch has its own cut: no point of a curve of the whole list
+        return None
     if ev.quota is not None:
         return ev.at(quota=ev.quota)
     return None if ev.threshold is None else ev.at(threshold=ev.threshold)

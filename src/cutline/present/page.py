@@ -22,6 +22,7 @@ from ..inference.proportions import z_of
 from ..table import count, format_value, pluralize, to_jsonable
 from ..table import escaped as text
 from . import charts, sections, words
+from .batch_section import batch_section
 from .explorer import TOLERANCE, explorer_data, quota_stops
 from .numbers import axis_end, models_of, steady_rates
 from .palette import colour
@@ -96,8 +97,10 @@ def page_parts(
     evaluations = evaluations_of(result)
     first = evaluations[0]
     rows = int(first.facts["rows"])
-    weighted = bool(first.facts["weighted"])
-    start = _start(evaluations, quota)
+    batched = first.rows.batched
+    weighted = bool(first.facts["weighted"]) or batched  # no one list of cases that count alike
+    asked = _start(evaluations, quota)
+    start = int(asked) if not batched else 1
     title = title or (
         f"Evaluation of {first.name}" if len(evaluations) == 1 else f"Comparison of {len(evaluations)} models"
     )
@@ -119,7 +122,7 @@ def page_parts(
         "reference": charts.reference_places(rows, positives).tolist(),
         "colours": [colour(k) for k in range(len(models))],
     }
-    said = words.answer(result, start) if answer is None else answer
+    said = words.answer(result, asked) if answer is None else answer
     money = {"cost": cost, "value": value, "log": logarithmic}
     figures = ""
     if not weighted:
@@ -133,7 +136,9 @@ def page_parts(
         "css": asset("page.css"),
         "subtitle": _subtitle(evaluations),
         "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *result.notices]),
-        "explorer": _WEIGHTED
+        "explorer": batch_section(evaluations, asked)
+        if batched
+        else _WEIGHTED
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
         "models": _models(result, evaluations) if len(evaluations) > 1 else "",
@@ -192,12 +197,14 @@ def policy(*scripts: str) -> str:
     )
 
 
-def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int:
-    """Where the explorer starts: the quota asked for, else a tenth of the rows."""
+def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int | float:
+    """Where the explorer starts: the quota asked for, else a tenth of the rows; of batches, of a mean batch."""
     from ..sample import resolve_quota
 
     rows = evaluations[0].ranking.rows
     asked = quota if quota is not None else evaluations[0].quota
+    if evaluations[0].rows.batched:
+        return max(1, rows // (10 * evaluations[0].facts["batches"])) if asked is None else asked
     return max(1, rows // 10) if asked is None else resolve_quota(asked, rows)
 
 

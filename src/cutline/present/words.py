@@ -43,6 +43,8 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     elif facts["weighted"]:
         pos, cases = ev.ranking.n_pos, ev.ranking.cases
         said += f"; by weight {count(cases)} cases, {count(pos)} positive ({pos / cases:.1%})"
+    if "batches" in facts:
+        said += f"; {pluralize(facts['batches'], 'batch', 'batches')}"
     if facts.get("dropped"):
         said += f"; {pluralize(facts['dropped'], 'row')} without label or score left out"
     absent = next((kind for kind in ("positive", "negative") if facts[f"{kind}s"] == 0), None)
@@ -62,6 +64,14 @@ def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
     low, high = point.next_hits
     if low != low:
         return quota_sentence(ev)
+    if ev.rows.batched:
+        level, ends = f"{ev.settings.level:.0%}", point.expected_hits.interval
+        coming = (
+            f"A batch holds {count(point.expected_hits.value)} hits on average ({level} interval "
+            f"{count_range(*ends)}); the next one should hold {count(low)} to {count(high)} ({level} prediction "
+            "interval)."
+        )
+        return " ".join(filter(None, [quota_sentence(ev), coming]))
     where = "at this quota" if ev.quota is not None else f"at the same share ({point.taken / ev.ranking.cases:.1%})"
     ends, level = point.expected_hits.interval, f"{ev.settings.level:.0%}"
     coming = (
@@ -76,12 +86,34 @@ def quota_sentence(ev: Evaluation) -> str:
     if ev.quota is None or _one_class(ev):
         return ""
     point = ev.at(quota=ev.quota)
+    whose = f"{count(ev.quota)} {'holds' if ev.quota == 1 else 'hold'}"
+    if ev.rows.batched:
+        whose = f"{quota_words(ev.quota)} of each batch hold"
     return (
-        f"The best {count(ev.quota)} {'holds' if ev.quota == 1 else 'hold'} {count(point.tp)} of the "
+        f"The best {whose} {count(point.tp)} of the "
         f"{pluralize(point.tp + point.fn, 'positive')}: hit rate "
         f"{format_value(point.hit_rate)}, Qrecall {format_value(point.qrecall)}, {point.lift:.2f} times chance."
         + tie_sentence(point)
     )
+
+
+def quota_words(quota: int | float) -> str:
+    """A quota as a reader writes it."""
+    return f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
+
+
+def batch_rows(point: Any) -> list[dict[str, Any]]:
+    """What each batch holds at its cut, for a reader."""
+    return [
+        {
+            "batch": str(row["batch"]),
+            **{key: count(row[key]) for key in ("cases", "positives", "places", "hits")},
+            "hit rate": format_value(row["hit_rate"]),
+            "recall": format_value(row["recall"]),
+            "threshold": format_value(row["threshold"]),
+        }
+        for row in point.batches
+    ]
 
 
 def _within(point: OperatingPoint, level: float) -> str:
@@ -93,6 +125,11 @@ def tie_sentence(point: OperatingPoint) -> str:
     """What happens where the cut falls inside a tie; empty where it does not."""
     if not (point.tied > 1 and point.from_tie < point.tied) or count(point.hits_worst) == count(point.hits_best):
         return ""
+    if point.threshold != point.threshold:
+        return (
+            f" Some cuts fall inside a tie: {count(point.hits_worst)} to {count(point.hits_best)} positives get a "
+            "place, depending on the draw."
+        )
     return (
         f" The cut falls inside a tie: {count(point.from_tie)} of {count(point.tied)} cases that score "
         f"{format_value(point.threshold)} get a place, so {count(point.hits_worst)} to "
@@ -265,7 +302,7 @@ def class_rows(ovr: OneVsRest, keys: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def answer(result: Any, quota: int) -> list[str]:
+def answer(result: Any, quota: int | float) -> list[str]:
     """The result in two sentences: what the quota gives by which model, and how sure that is."""
     evaluations = models_of(result)
     first = evaluations[0]
@@ -280,12 +317,24 @@ def answer(result: Any, quota: int) -> list[str]:
         f"as a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
         f"{'gets' if point.fn == 1 else 'get'} no place"
     )
+    if first.rows.batched:
+        return _in_batches(result, ordered, quota)
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
     return [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
 
 
-def _apart(result: Any, quota: int) -> list[str]:
+def _in_batches(result: Any, ordered: list[Evaluation], quota: int | float) -> list[str]:
+    """The answer where the quota counts in each batch."""
+    best = ordered[0]
+    point = best.at(quota=quota)
+    said = point_sentence(best, point)
+    if len(ordered) == 1:
+        return [said]
+    return [f"With {quota_words(quota)} places in each batch, use {best.name}. {said}", _lead(result, ordered, quota)]
+
+
+def _apart(result: Any, quota: int | float) -> list[str]:
     """The answer where each has cases of its own, perhaps groups of people: the highest value, and no advice."""
     if "hit_rate" not in next(iter(result.evaluations.values())):
         return [OWN_CASES]
@@ -308,7 +357,7 @@ def _how_sure(ev: Evaluation, point: Any) -> str:
     return f"{rate}; over the whole list the ranking is {chance} (AUC {format_value(auc.value)}, {spread})."
 
 
-def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
+def _lead(result: Any, ordered: list[Evaluation], quota: int | float) -> str:
     """How sure the best model's lead over the next one at this quota is."""
     best, second = ordered[0], ordered[1]
     gap = best.at(quota=quota).tp - second.at(quota=quota).tp
@@ -320,7 +369,8 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int) -> str:
     verdict = result.verdict("hit_rate", "known quota")
     row = verdict.differences[second.name]
     if row.low == row.low:
-        lead += f" ({result.settings.level:.0%} interval {count_range(row.low * quota, row.high * quota)})"
+        places = best.at(quota=quota).taken if best.rows.batched else quota
+        lead += f" ({result.settings.level:.0%} interval {count_range(row.low * places, row.high * places)})"
     return f"{lead}; {verdict.sentence}."
 
 
@@ -374,7 +424,7 @@ def p_value(value: float) -> str:
 def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Who leads from which quota to which; none where the models have weights or cases of their own."""
     first = next(iter(comparison.evaluations.values()))
-    if first.facts["weighted"] or not comparison.paired:
+    if first.facts["weighted"] or first.rows.batched or not comparison.paired:
         return []
     return comparison.dominance("quota").to_dicts()
 

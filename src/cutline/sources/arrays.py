@@ -279,18 +279,25 @@ def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[
 
 def as_codes(values: Any, argument: str, n: int) -> Codes:
     """Which rows belong together, as numbers from 0 in the order of their values."""
+    return number(as_keys(values, argument, n))
+
+
+def as_keys(values: Any, argument: str, n: int | None = None) -> NDArray[Any]:
+    """A column that names something of each row: numbers and dates as they are, all else as text; none missing."""
     column = as_column(values, argument)
-    if len(column) != n:
+    if n is not None and len(column) != n:
         raise different_lengths(argument, len(column), "y_score", n)
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise rules.missing(argument, np.nan, int(np.argmax(np.isnan(column))))
+    if column.dtype.kind == "M" and np.isnat(column).any():
+        raise rules.missing(argument, None, int(np.argmax(np.isnat(column))))
     if column.dtype.kind == "O":
         cells = column.tolist()
         for row, cell in enumerate(cells):
             if cell is None or cell != cell:
                 raise rules.missing(argument, cell, row)
         column = np.array([rules.as_text(cell) for cell in cells], dtype=object)
-    return number(column)
+    return column
 
 
 def number(values: NDArray[Any]) -> Codes:

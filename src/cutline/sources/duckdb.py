@@ -130,14 +130,12 @@ class DuckTable(Table):
         each = 1.0 if weight is None else weight
         for model, score in scores.items():
             check_same(self.name, checked.totals[model], each * positive, each * ~positive, each * score)
-        clusters = None
-        if checked.cluster is not None:
-            cells, there = self.values([f"CAST({checked.cluster} AS VARCHAR)", checked.kept or "true"])
-            clusters = number(np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str))
+        clusters = None if checked.cluster is None else number(self._keys(checked, checked.cluster))
+        batch = None if checked.batch is None else self._keys(checked, checked.batch)
         dropped = next(iter(checked.totals.values())).dropped
         understood = (*self.understood, *checked.understood)
         segments = self._segments(checked) if checked.segments else None
-        return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"), segments=segments)
+        return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"), segments, batch)
 
     def _segments(self, checked: Checked) -> Levels:
         """The segments of the rows that count; columns of text stay text."""
@@ -146,6 +144,11 @@ class DuckTable(Table):
         cells = (np.ma.getdata(column)[kept] for column in columns)
         named = zip(checked.segments, cells, strict=True)
         return crossed([as_levels({column.name: values}, len(kept)) for column, values in named])
+
+    def _keys(self, checked: Checked, sql: str) -> NDArray[Any]:
+        """The cells of a column, as text, in the rows that count."""
+        cells, there = self.values([f"CAST({sql} AS VARCHAR)", checked.kept or "true"])
+        return np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str)
 
     def pieces(self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None) -> Generator[Batch]:
         """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted."""

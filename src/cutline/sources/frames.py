@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from . import rules
-from .arrays import Codes, as_codes, as_column, as_weights, is_positive, read_numbers
+from .arrays import Codes, as_codes, as_column, as_keys, as_weights, is_positive, read_numbers
 from .levels import Levels, as_levels, crossed
 from .tables import Roles, no_column, role_word
 
@@ -28,6 +28,7 @@ class Rows:
     understood: tuple[str, ...] = ()
     source_rows: NDArray[np.intp] | None = None  # where some were left out: the numbers, from 0, of those that are here
     segments: Levels | None = None
+    batch: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.positive)
@@ -38,7 +39,8 @@ class Rows:
         weight = None if self.weight is None else self.weight[kept]
         clusters = None if self.clusters is None else self.clusters[kept]
         segments = None if self.segments is None else self.segments.only(kept)
-        known: dict[str, Any] = {"weight": weight, "clusters": clusters, "segments": segments}
+        batch = None if self.batch is None else self.batch[kept]
+        known: dict[str, Any] = {"weight": weight, "clusters": clusters, "segments": segments, "batch": batch}
         return replace(self, positive=self.positive[kept], scores=scores, **known)
 
 
@@ -76,6 +78,8 @@ class Frame:
                     read[role, name] = as_codes(values, role, len(values))
                 elif role == "segment":
                     levels.append(as_levels({name: values}, len(values)))
+                elif role == "batch":
+                    read[role, name] = as_keys(values, role)
                 else:
                     numbers, notation = read_numbers(values, role, roles.decimal)
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
@@ -89,6 +93,7 @@ class Frame:
         scores = {model: read["y_score", column] for model, column in roles.scores.items()}
         weight = None if roles.weight is None else read["sample_weight", roles.weight]
         clusters = None if roles.clusters is None else read["clusters", roles.clusters]
+        batch = None if roles.batch is None else read["batch", roles.batch]
         n = len(next(iter(scores.values())))
         positive = np.ones(n, np.bool_) if roles.label is None else read["y_true", roles.label]
         for (role, name), values in read.items():
@@ -101,7 +106,7 @@ class Frame:
         segments = crossed(levels) if levels else None
         if segments is not None and len(segments.codes) != n:
             raise InputError("by", f"has {len(segments.codes)} rows, others have {n}", "pass columns of one length")
-        rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood), segments=segments)
+        rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood), segments=segments, batch=batch)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 
 

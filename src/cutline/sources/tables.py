@@ -120,12 +120,16 @@ class Roles:
     missing: str = "error"
     decimal: str | None = None
     by: tuple[str, ...] = ()
+    batch: str | None = None
 
     def __post_init__(self) -> None:
         if self.missing not in ("error", "drop"):
             raise InputError("missing", f"must be 'error' or 'drop', got {show(self.missing)}")
         if self.decimal not in (None, ".", ","):
             raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
+        if self.by and self.batch is not None:
+            said = "does not go with {by}: a segment is reported as one list, which batches would cut"
+            raise InputError("batch", said, "leave one of them out")
         for role, column in self.named:
             if not isinstance(column, str):
                 raise InputError(_ROLE_ARGUMENTS[role], f"must be the name of a column, got {show(column)}")
@@ -134,15 +138,16 @@ class Roles:
     def named(self) -> list[tuple[str, str]]:
         """Pairs of a role (an argument of ``evaluate``) and its column."""
         roles = [("y_true", self.label), *(("y_score", column) for column in self.scores.values())]
-        roles += [("sample_weight", self.weight), ("clusters", self.clusters)]
+        roles += [("sample_weight", self.weight), ("clusters", self.clusters), ("batch", self.batch)]
         roles += [("segment", column) for column in self.by]
         return [(role, column) for role, column in roles if column is not None]
 
 
 _SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
 _ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
-_ROLE_ARGUMENTS |= {"segment": "by"}
-_KEYS = ("clusters", "segment")  # roles whose values only have to be told apart
+_ROLE_ARGUMENTS |= {"segment": "by", "batch": "batch"}
+_KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
+OF_ROWS = ("clusters", "batch")  # roles that need the rows in memory
 
 
 def role_word(argument: str) -> str:
@@ -165,6 +170,7 @@ class Checked:
     totals: dict[str, Totals]
     understood: tuple[str, ...] = ()
     segments: tuple[Column, ...] = ()
+    batch: str | None = None
 
     def value(self, sql: str, otherwise: str = "0") -> str:
         """A column's value in rows that count. A filter would do, but DuckDB decides filters from statistics."""
@@ -307,9 +313,8 @@ class _Check:
         totals = {model: self._totals(found, k, None if weight is None else bits) for k, model in enumerate(scores)}
         cluster = None if roles.clusters is None else used[roles.clusters].sql
         segments = tuple(used[name] for name in roles.by)
-        return Checked(
-            f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments=segments
-        )
+        batch = None if roles.batch is None else used[roles.batch].sql
+        return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments, batch)
 
     # --- what is wrong ------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@ from typing import Any
 from ...errors import InputError, how_to_install, show
 from ...files import write_whole
 from ...table import Table
+from ..numbers import models_of
 from . import axes_frames as frames
+from . import batch_plots as batch_plots
 from . import curve_plots as curves
 from . import decision_plots as decisions
 from . import others
@@ -37,6 +39,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "screening": (decisions.screening, decisions.screening_frame),
     "voting": (decisions.voting, decisions.voting_frame),
     "forest": (others.forest, frames.forest_frame),
+    "batches": (batch_plots.batches, batch_plots.batches_frame),
     "extrapolation": (others.extrapolation, frames.extrapolation_frame),
 }
 
@@ -46,8 +49,8 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
     ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
-    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``forest`` and ``extrapolation``.
-    Without ``ax`` a figure of its own is made.
+    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``forest``, ``batches`` and
+    ``extrapolation``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(kind)
     if ax is None:
@@ -85,6 +88,9 @@ def write_picture(result: Any, path: Any) -> None:
     kinds = (
         tuple(kind for mark, kind in own.items() if hasattr(result, mark)) or _PANELS[hasattr(result, "differences")]
     )
+    evaluations = models_of(result) if hasattr(result, "estimates") or hasattr(result, "evaluations") else []
+    if any(ev.rows.batched for ev in evaluations if hasattr(ev, "rows")):
+        kinds = ("batches", *(kind for kind in kinds if kind != "gain" and kind != "dominance"))
     # A figure of its own, without pyplot: no window system is needed or started.
     for chosen in (kinds, [kind for kind in kinds if _is_drawable(result, kind)]):
         across = 1 if len(chosen) == 1 else 2

@@ -102,7 +102,8 @@ def _quota_axes(ax: Any, result: Any) -> tuple[float, float]:
 
 def _at(ax: Any, result: Any) -> None:
     """A thin line at the evaluation's quota."""
-    quota = models_of(result)[0].quota
+    first = models_of(result)[0]
+    quota = None if first.rows.batched else first.quota
     if quota is not None:
         ax.axvline(quota, color=GREY, linewidth=0.9, zorder=1.4)
         words = f" {pluralize(quota, 'place')}"

@@ -1,0 +1,204 @@
+"""Lists that are cut one by one (days, recruiters, queries): which row is in which, and what each holds at a quota.
+
+Rows are sorted once, by batch and then best first. Running totals over that order give every cut of every batch by one
+interpolation: a quota that falls inside a tie takes its share of it, as in a single list.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .quotas import Quotas
+from .ranking import Ties
+from .sample import Sample, as_keys
+from .sweep import Counts
+from .table import KeepsFields
+
+Floats = NDArray[np.float64]
+Order = Literal["number", "date", "appearance"]
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-(\d\d|W\d\d|Q[1-4])(-\d\d?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?")
+_SHARES = 101  # a range of shares is read at so many of them
+# columns of what a batch holds: positives and cases taken, positives and cases in all, and the moments of the taken
+CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
+
+
+@dataclass(frozen=True, eq=False)
+class Batches(KeepsFields):
+    """The batch of each row as a number, and the batches' names in their order.
+
+    ``order`` says how they were ordered: as numbers, as dates, or as they appear where their names are neither.
+
+    >>> days = Batches.of(["2024-05-02", "2024-05-01", "2024-05-02"])
+    >>> days.names, days.code.tolist(), days.order
+    (('2024-05-01', '2024-05-02'), [1, 0, 1], 'date')
+    """
+
+    code: NDArray[np.intp]
+    names: tuple[Any, ...]
+    order: Order
+
+    @classmethod
+    def of(cls, values: Any, sample: Sample | None = None) -> Batches:
+        """From a column with the batch of each row; ``sample`` may have left some rows out."""
+        if isinstance(values, Batches):
+            return values
+        rows = None if sample is None or sample.source_rows is not None else len(sample)
+        column = as_keys(values, "batch", rows)
+        if sample is not None and sample.source_rows is not None:
+            column = column[sample.source_rows]
+        distinct, first, code = np.unique(column, return_index=True, return_inverse=True)
+        texts = [str(name) for name in distinct.tolist()]
+        order: Order = "number" if column.dtype.kind in "iufb" else "date" if column.dtype.kind == "M" else "appearance"
+        names: list[Any] = distinct.tolist()
+        if order == "date":
+            days = bool((distinct == distinct.astype("datetime64[D]")).all())
+            names = np.datetime_as_string(distinct, "D" if days else "s").tolist()
+        elif order == "appearance" and all(_NUMBER.fullmatch(text.strip()) for text in texts):
+            order, first = "number", np.argsort(np.argsort([float(text) for text in texts], kind="stable"))
+        elif order == "appearance" and len({len(text) for text in texts}) == 1 and all(map(_DATE.fullmatch, texts)):
+            order = "date"
+        if order == "appearance" or (order == "number" and column.dtype.kind not in "iufb"):
+            place = np.argsort(first, kind="stable")
+            names, code = [names[k] for k in place], np.argsort(place)[code]
+        return cls(code.astype(np.intp), tuple(names), order)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def order_words(self) -> str:
+        """How the batches were ordered, in words."""
+        return {"number": "by number", "date": "by date", "appearance": "as they appear in the data"}[self.order]
+
+
+class BatchLists:
+    """The lists of all batches, each best first, by running totals over all of them."""
+
+    def __init__(self, sample: Sample, batches: Batches, ties: Ties = "expected") -> None:
+        code, y = batches.code, sample.positive
+        score = sample.score.astype(np.float64)
+        keys = (-score, code) if ties == "expected" else ((y if ties == "worst" else ~y), -score, code)
+        order = np.lexsort(keys)
+        weight = np.ones(len(sample)) if sample.weight is None else sample.weight[order]
+        apart = (np.diff(code[order]) != 0) | (np.diff(score[order]) != 0)
+        if ties != "expected":
+            apart |= np.diff(y[order].astype(np.int8)) != 0
+        starts = np.concatenate([[0], np.flatnonzero(apart) + 1])
+        self.score, self.batch = score[order][starts], code[order][starts]
+        self.pos = np.add.reduceat(weight * y[order], starts)
+        self.size = np.add.reduceat(weight, starts)
+        finite = np.isfinite(self.score)
+        middle = float(self.score[finite].mean()) if finite.any() else 0.0
+        spread = float(np.abs(self.score[finite] - middle).max()) if finite.any() else 0.0
+        x = np.where(finite, (self.score - middle) / (spread or 1.0), 0.0)
+        parts = (self.pos, x * self.size, x * x * self.size, self.pos**2 / self.size, x * self.pos)
+        self._ends = np.concatenate([[0.0], np.cumsum(self.size)])
+        self._sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in parts]
+        first = np.searchsorted(self.batch, np.arange(len(batches) + 1))
+        self.first_group = first
+        self._start = self._ends[first]
+        self.cases = np.diff(self._start)
+        self.positives = np.diff(self._sums[0][first])
+
+    def places(self, quota: int | float) -> Floats:
+        """Places that a quota means in each batch: a number of cases, at most those there are, or a share of them."""
+        if isinstance(quota, float):
+            found = np.floor(quota * self.cases * (1.0 + 1e-12))
+            if not found.any():
+                most = 100.0 / float(self.cases.max())
+                problem = f"is {100 * quota:.4g} % of each batch, which is less than one case in every one of them"
+                raise InputError("quota", problem, f"ask for at least {most:.3g} %")
+            return np.asarray(found)
+        return np.minimum(float(quota), self.cases)
+
+    def at(self, places: Floats) -> Floats:
+        """What each batch holds in its first ``places`` (one number for each batch): a row of ``CELLS`` for each."""
+        start, ends = self._start[:-1], self._ends
+        upto = np.clip(start + places, start, self._start[1:])
+        hits, *moments = (np.interp(upto, ends, s) - np.interp(start, ends, s) for s in self._sums)
+        return np.stack([hits, upto - start, self.positives, self.cases, *moments], axis=1)
+
+    def totals(self, places: Floats, most: Floats) -> tuple[Floats, Floats]:
+        """Hits and cases taken over all batches with so many places in each, but at most ``most`` in one of them.
+
+        Hits rise along each group by its share of positives: from where it begins in its list to where it ends.
+        """
+        first = self._ends[:-1] - self._start[self.batch]
+        last = np.minimum(first + self.size, most[self.batch])
+        first = np.minimum(first, most[self.batch])
+        rate = self.pos / self.size
+        hits = _rising(np.concatenate([first, last]), np.concatenate([rate, -rate]), places)
+        ends = np.concatenate([np.zeros(len(most)), most])
+        return hits, _rising(ends, np.repeat([1.0, -1.0], len(most)), places)
+
+    def cut(self, places: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The group in which each batch's cut lies (one beyond its last for a batch that is taken whole),
+
+        and the cases of that group that are taken.
+        """
+        upto = self._start[:-1] + places
+        group = np.searchsorted(self._ends, upto * (1.0 + 1e-12), side="right") - 1
+        group = np.minimum(group, self.first_group[1:])
+        return group, np.maximum(upto - self._ends[group], 0.0)
+
+    def above(self, threshold: float) -> Floats:
+        """Cases of each batch that score above a threshold."""
+        return np.bincount(self.batch, self.size * (self.score > threshold), len(self.cases)).astype(np.float64)
+
+    @cached_property
+    def pairs_won(self) -> tuple[Floats, Floats]:
+        """Pairs of a positive and a negative of one batch in which the positive scores higher, ties half; all pairs."""
+        neg = self.size - self.pos
+        before = self._sums[0][:-1] - self._sums[0][self.first_group[self.batch]]
+        won = np.bincount(self.batch, neg * (before + self.pos / 2.0), len(self.cases)).astype(np.float64)
+        return won, self.positives * (self.cases - self.positives)
+
+
+def _rising(bends: Floats, slopes: Floats, places: Floats) -> Floats:
+    """A function that bends at some places, where its slope changes by so much, at other places."""
+    order = np.argsort(bends, kind="stable")
+    x, w = bends[order], slopes[order]
+    slope, shift = (np.concatenate([[0.0], np.cumsum(v)]) for v in (w, w * x))
+    at = np.searchsorted(x, places, side="right")
+    return np.asarray(slope[at] * places - shift[at])
+
+
+def counts_of(cells: Floats) -> Counts:
+    """The cut of all batches together from sums of ``CELLS`` (the last axis)."""
+    hits, taken, positives, cases, x, xx, tt, xt = np.moveaxis(cells, -1, 0)
+    with np.errstate(all="ignore"):
+        spread = xx - x * x / taken
+        outcome = tt - hits * hits / taken
+        both = xt - x * hits / taken
+    wrong = np.maximum(taken - hits, 0.0)
+    return Counts(
+        hits,
+        wrong,
+        np.maximum(positives - hits, 0.0),
+        np.maximum(cases - positives - wrong, 0.0),
+        np.where(spread > 1e-12 * xx, spread, 0.0),
+        np.where(outcome > 1e-12 * tt, outcome, 0.0),
+        both,
+    )
+
+
+def quotas_in_batches(quota: int | float | Quotas) -> tuple[list[int | float], Floats]:
+    """The quotas to read, each counted within every batch, and their weights, which add up to 1."""
+    if not isinstance(quota, Quotas):
+        return [quota], np.ones(1)
+    if quota.through and isinstance(quota.quotas[0], float):
+        low, high = quota.quotas
+        shares = low + (high - low) * (np.arange(_SHARES) + 0.5) / _SHARES
+        return shares.tolist(), np.full(_SHARES, 1.0 / _SHARES)
+    if quota.through:
+        sizes, weights = quota.sizes(np.inf)
+        return list(sizes), weights
+    return list(quota.quotas), np.array(quota.weights)

@@ -1,0 +1,444 @@
+"""A list that is cut batch by batch: what each batch gives, and its places against one threshold for all."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import BatchLists, counts_of
+from ..catalogue.declare import ratio
+from ..errors import InputError
+from ..estimate import Estimate
+from ..inference.batches import BatchRows, forecast, share_limits
+from ..inference.differences import DifferenceTest, paired_difference
+from ..inference.scales import effective_freedom
+from ..inference.settings import Settings
+from ..table import KeepsFields, Table, count, escaped, html_table, pluralize, text_table, to_jsonable
+from ..verdict import Models, Verdict
+from .operating import OperatingPoint, measured
+
+Floats = NDArray[np.float64]
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class BatchPoint(OperatingPoint):
+    """All batches at one quota or threshold: counts over all of them, and what each holds.
+
+    ``threshold`` is nan where each batch has its own cut; the tied cases are those at the cuts of all batches.
+    ``expected_hits`` is the mean of a batch, ``next_hits`` what the next batch should hold; both come from the
+    variation between batches, and are nan for a single one.
+    """
+
+    names: tuple[Any, ...] = ()
+    asked: int | float | None = None
+    cells: Floats = field(default_factory=lambda: np.empty((0, 8)), repr=False, compare=False)
+    thresholds: Floats = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+
+    @property
+    def batches(self) -> Table:
+        """One row for each batch: cases, positives, places used, hits, hit rate, recall, and its cut's threshold."""
+        rows = []
+        for name, (hits, taken, positives, cases, *_), edge in zip(
+            self.names, self.cells.tolist(), self.thresholds.tolist(), strict=True
+        ):
+            rows.append(
+                {
+                    "batch": name,
+                    "cases": _whole(cases),
+                    "positives": _whole(positives),
+                    "places": _whole(taken),
+                    "hits": _whole(hits),
+                    "hit_rate": float(ratio(hits, taken)),
+                    "recall": float(ratio(hits, positives)),
+                    "threshold": edge,
+                }
+            )
+        return Table(rows, "Batch by batch")
+
+    @property
+    def short(self) -> int:
+        """Batches with fewer cases than places: all of their cases are taken."""
+        if not isinstance(self.asked, int):
+            return 0
+        return int(np.count_nonzero(self.cells[:, 3] < self.asked * (1.0 - 1e-12)))
+
+    @property
+    def note(self) -> str:
+        """What is particular about these batches, in words; empty where nothing is."""
+        return short_note(self.cells, self.asked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and measures over all batches, and the batches."""
+        kept = super().to_dict()
+        own = {f.name for f in fields(self)} - {f.name for f in fields(OperatingPoint)}
+        shown = {key: value for key, value in kept.items() if key not in own}
+        return {**shown, "n_batches": len(self.names), "short_batches": self.short, "batches": self.batches.to_dicts()}
+
+    def __repr__(self) -> str:
+        rows = [{"at this cut": k, "": v} for k, v in self.to_dict().items() if k != "batches"]
+        return "\n".join(filter(None, [text_table(rows, ["at this cut", ""]), self.note]))
+
+
+def _whole(value: float) -> int | float:
+    return round(value) if abs(value - round(value)) < _NOTHING else value
+
+
+def short_note(cells: Floats, quota: int | float | None) -> str:
+    """That batches are too small for their places, in words."""
+    taken, cases = cells[:, 1], cells[:, 3]
+    if isinstance(quota, float):
+        none = int(np.count_nonzero(taken == 0.0))
+        few = "batch is" if none == 1 else "batches are"
+        return f"{none:,} {few} too small for one place at {100 * quota:.4g} %." if none else ""
+    short = 0 if quota is None else int(np.count_nonzero(cases < quota * (1.0 - 1e-12)))
+    if not short or quota is None:
+        return ""
+    has = "batch has" if len(cells) == 1 else "batches has" if short == 1 else "batches have"
+    whom = "All its cases are taken" if short == 1 else "All their cases are taken"
+    used = f"{count(float(taken.sum()))} of {count(quota * len(cells))} places are used"
+    return f"{short:,} of {len(cells):,} {has} fewer than {quota:,} cases. {whom}: {used}."
+
+
+def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float | None, level: float) -> BatchPoint:
+    """All batches cut at a quota of each, or at one threshold."""
+    lists = rows.lists()
+    places = lists.above(threshold) if quota is None else lists.places(quota)  # type: ignore[arg-type]
+    cells = lists.at(places)
+    groups, part = lists.cut(places)
+    inside = (part > _NOTHING) & (groups < lists.first_group[1:])
+    at = np.minimum(groups, len(lists.size) - 1)
+    tied = np.where(inside, lists.size[at], 0.0)
+    pos = np.where(inside, lists.pos[at], 0.0)
+    from_tie = np.where(inside, part, 0.0)
+    above = cells[:, 0] - np.where(inside, lists.pos[at] * part / lists.size[at], 0.0)
+    edges = np.where(groups < lists.first_group[1:], lists.score[at], -math.inf)
+    known = forecast(rows, cells[:, 0], cells[:, 1], level)
+    return measured(
+        BatchPoint,
+        counts_of(cells.sum(axis=0)).plain(),
+        finite=rows.are_finite,
+        threshold=math.nan if threshold is None else float(threshold),
+        tied=float(tied.sum()),
+        from_tie=float(from_tie.sum()),
+        hits_worst=float((above + np.maximum(0.0, from_tie - (tied - pos))).sum()),
+        hits_best=float((above + np.minimum(pos, from_tie)).sum()),
+        expected_hits=known.mean,
+        next_hits=known.next,
+        names=rows.batches.names,
+        asked=quota,
+        cells=cells,
+        thresholds=edges if threshold is None else np.full(len(cells), float(threshold)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(KeepsFields):
+    """One way to fill places in batches: hits and places used in each, and what became of the rest.
+
+    ``overflow``: batches in which more cases ask for a place than there are. ``unfilled``: batches with places left.
+    ``waiting``: cases still in the queue after the last batch; ``longest_queue`` the most that ever waited, ``wait``
+    the batches that a case with a place waited for it on average.
+    """
+
+    name: str
+    hits: Floats = field(repr=False)
+    places: Floats = field(repr=False)
+    overflow: int = 0
+    unfilled: int = 0
+    waiting: float = 0.0
+    longest_queue: float = 0.0
+    wait: float = 0.0
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+
+    def __getitem__(self, measure: str) -> Estimate:
+        if measure not in self.estimates:
+            raise InputError("measure", f"is {measure!r}", f"choose {' or '.join(self.estimates)}")
+        return self.estimates[measure]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each measure."""
+        return [
+            {"measure": key, "value": e.value, "low": e.low, "high": e.high, "level": e.level, "method": e.method}
+            for key, e in self.estimates.items()
+        ]
+
+
+class _Higher:
+    better: Literal["higher"] = "higher"
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRules(Models[Rule]):
+    """The best of each batch against one threshold for all of them. Reads as a mapping from rule to :class:`Rule`.
+
+    ``hits`` is the mean of a batch, ``hit_rate`` hits for each place used. ``matched``: the threshold was chosen so
+    that it takes as many cases in all as the quota does; its own uncertainty is then part of the intervals.
+    """
+
+    evaluations: Mapping[str, Rule]
+    settings: Settings
+    quota: int | float
+    threshold: float
+    matched: bool
+    rows: BatchRows = field(repr=False)
+    drift: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    margin: float | None = None
+
+    @property
+    def specs(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The measures that rules are compared by."""
+        return {"hits": _Higher, "hit_rate": _Higher}
+
+    def test(self, a: str, b: str, key: str) -> DifferenceTest:
+        """The difference of two rules, from what each batch adds to it; a queue ties batches together: not tested."""
+        one, two = (self.influence(name, key) for name in (a, b))
+        if one is None or two is None or self.rows.n_units < 2:
+            return DifferenceTest()
+        values = (self.evaluations[a][key].value, self.evaluations[b][key].value)
+        made = paired_difference(values, one - two, math.inf, self.settings.seed, "batches, sign flips")
+        if made is None:
+            same = bool(np.abs(one - two).max() < _NOTHING and values[0] == values[1])
+            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places") if same else DifferenceTest()
+        # few batches may carry most of the difference: Student's t with their degrees of freedom must agree
+        made = replace(made, guard=effective_freedom(one - two))
+        return made.test(self.settings.level)._replace(freedom=math.nan)
+
+    def influence(self, name: str, key: str) -> Floats | None:
+        """Influence of each unit on the mean hits or the hit rate of a rule; None where batches are tied by a queue.
+
+        A matched threshold moves with the sample: a batch with more cases above it than places pushes it up.
+        """
+        rule = self.evaluations[name]
+        if rule.longest_queue > 0.0:
+            return None
+        moved = self._excess if name in self.drift else np.zeros(len(rule.hits))
+        of_hits, of_places = self.drift.get(name, (0.0, 0.0))
+        hits, places = rule.hits - of_hits * moved, rule.places - of_places * moved
+        if key == "hits":
+            return self.rows.by_unit(hits - hits.mean()) / len(hits)
+        total = rule.places.sum()
+        return self.rows.by_unit(hits - rule.hits.sum() / total * places) / total if total > 0 else None
+
+    @cached_property
+    def _excess(self) -> Floats:
+        """Cases above the threshold beyond the places, batch by batch."""
+        lists = self.rows.lists()
+        return lists.above(self.threshold) - lists.places(self.quota)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """Which rule has most hits in a batch, and which most hits for each place."""
+        asked = {"hits": "which rule finds most hits in a batch", "hit_rate": "which rule finds most hits per place"}
+        return {key: self.verdict(key, question) for key, question in asked.items()}
+
+    @property
+    def batches(self) -> Table:
+        """Places and hits of each rule, batch by batch."""
+        rows = []
+        for k, name in enumerate(self.rows.batches.names):
+            row: dict[str, Any] = {"batch": name}
+            for rule in self.evaluations.values():
+                row |= {f"{rule.name}: places": _whole(float(rule.places[k]))}
+                row |= {f"{rule.name}: hits": _whole(float(rule.hits[k]))}
+            rows.append(row)
+        return Table(rows, "Batch by batch")
+
+    @cached_property
+    def table(self) -> Table:
+        """One row for each rule."""
+        rows = []
+        for rule in self.evaluations.values():
+            hits, rate = rule.estimates["hits"], rule.estimates["hit_rate"]
+            rows.append(
+                {
+                    "rule": rule.name,
+                    "hits": _whole(float(rule.hits.sum())),
+                    "places": _whole(float(rule.places.sum())),
+                    "hit_rate": rate.value,
+                    "hits_per_batch": hits.value,
+                    "low": hits.low,
+                    "high": hits.high,
+                    "overflow": rule.overflow,
+                    "unfilled": rule.unfilled,
+                    "waiting": _whole(rule.waiting),
+                    "longest_queue": _whole(rule.longest_queue),
+                    "mean_wait": rule.wait,
+                }
+            )
+        return Table(rows, "The best of each batch against one threshold")
+
+    def sentences(self) -> list[str]:
+        """The comparison in words."""
+        top, free, *others = self.evaluations.values()
+        n = len(self.rows.batches)
+        used, needed = float(top.places.sum()), float(free.places.sum())
+        how = "chosen to use as many places in all" if self.matched else "as given"
+        said = [
+            f"Over {pluralize(n, 'batch', 'batches')} the {top.name} use {pluralize(used, 'place')} and find "
+            f"{pluralize(float(top.hits.sum()), 'hit')}.",
+            f"One threshold, {free.name.removeprefix('score > ')} ({how}), takes {pluralize(needed, 'case')} and finds "
+            f"{pluralize(float(free.hits.sum()), 'hit')}; {pluralize(free.overflow, 'batch', 'batches')} of {n:,} "
+            f"overflow and {free.unfilled:,} leave places empty.",
+        ]
+        for rule in others:
+            more = f"With the places of a batch as the limit ({rule.name}) it finds {count(float(rule.hits.sum()))}"
+            if rule.longest_queue > 0.0:
+                more += (
+                    f"; up to {count(rule.longest_queue)} wait (batches in order {self.rows.batches.order_words}), "
+                    f"and {count(rule.waiting)} still do at the end"
+                )
+            said.append(more + ".")
+        gap = self.difference(top.name, free.name, "hits")
+        ends = f" ({self.settings.level:.0%} interval {_signed(gap.low)} to {_signed(gap.high)})"
+        told = {"higher": f"the {top.name} win", "lower": "one threshold wins"}.get(
+            gap.verdict, "the difference could be chance" if gap.low == gap.low else "nothing was tested"
+        )
+        ends = ends if gap.low == gap.low else ""
+        said.append(f"Difference in hits for each batch: {_signed(gap.difference)}{ends}: {told}.")
+        return said
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The rules, their differences and verdicts, and the batches."""
+        return json.dumps(to_jsonable(self.to_dict()), indent=indent, ensure_ascii=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {
+            "quota": self.quota,
+            "threshold": self.threshold,
+            "matched": self.matched,
+            "batch_order": self.rows.batches.order,
+            "rules": self.table.to_dicts(),
+            "differences": self.differences.to_dicts(),
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts.values()],
+            "batches": self.batches.to_dicts(),
+        }
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each rule."""
+        return self.table.to_dicts()
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.sentences(), "", repr(self.table)])
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p>{escaped(sentence)}</p>" for sentence in self.sentences())
+        return said + html_table(self.table.to_dicts(), self.table.columns)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.2f}".replace("-", "−")
+
+
+def batch_rules(
+    rows: BatchRows, quota: int | float, threshold: float | None, settings: Settings, *, carry: bool = False
+) -> BatchRules:
+    """The best ``quota`` of each batch against one threshold: free, and within the same places."""
+    lists = rows.lists()
+    places = lists.places(quota)
+    matched = threshold is None
+    total = float(places.sum())
+    at = _threshold_taking(rows, total) if threshold is None else float(threshold)
+    shown = f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
+    names = (f"best {shown} of each batch", f"score > {at:.6g}", f"score > {at:.6g}, at most {shown}")
+    if carry:
+        names = (*names[:2], f"{names[2]}, the rest waits")
+    held = lists.at(places)
+    kinds = dict(zip(names[1:], ("free", "queue" if carry else "capped"), strict=True))
+    short = 0 if isinstance(quota, float) else int(np.count_nonzero(lists.cases < quota * (1.0 - 1e-12)))
+    found = {names[0]: Rule(names[0], held[:, 0], held[:, 1], 0, short)}
+    found |= {name: _by_threshold(lists, places, at, name, kind) for name, kind in kinds.items()}
+    drift = {}
+    if matched:
+        half = 2.0 * math.sqrt(float(((lists.above(at) - places) ** 2).sum())) + 1.0
+        around = np.clip([total - half, total + half], 1.0, float(lists.cases.sum()))
+        ends = [_threshold_taking(rows, cases) for cases in around.tolist()]
+        moved = float(lists.above(ends[1]).sum() - lists.above(ends[0]).sum())
+        for name, kind in kinds.items():
+            low, high = (_by_threshold(lists, places, end, name, kind) for end in ends)
+            gaps = float(high.hits.sum() - low.hits.sum()), float(high.places.sum() - low.places.sum())
+            drift[name] = (gaps[0] / moved, gaps[1] / moved) if moved > 0.0 else (0.0, 0.0)
+    made = BatchRules(found, settings, quota, at, matched, rows, drift)
+    level = settings.level if settings.interval is not None else math.nan
+    return replace(made, evaluations={name: _estimated(made, rule, level) for name, rule in found.items()})
+
+
+def _threshold_taking(rows: BatchRows, cases: float) -> float:
+    """The threshold above which the whole list has at most so many cases."""
+    ranking = rows.ranking
+    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+    groups = int(np.searchsorted(ends, cases * (1.0 + 1e-12), side="right"))
+    return float(ranking.score[groups]) if groups < len(ranking) else -math.inf
+
+
+def _by_threshold(lists: BatchLists, places: Floats, threshold: float, name: str, kind: str) -> Rule:
+    """What a threshold takes: as many as it is, within the places, or within them with a queue for the rest."""
+    asking = lists.above(threshold)
+    overflow = int(np.count_nonzero(asking > places * (1.0 + 1e-12)))
+    if kind == "queue":
+        return _queued(lists, places, threshold, Rule(name, asking, asking, overflow))
+    used = asking if kind == "free" else np.minimum(asking, places)
+    unfilled = int(np.count_nonzero(used < places * (1.0 - 1e-12)))
+    return Rule(name, lists.at(used)[:, 0], used, overflow, unfilled)
+
+
+def _queued(lists: BatchLists, places: Floats, threshold: float, rule: Rule) -> Rule:
+    """Cases above the threshold that find no place wait and compete with those of the next batch, best first.
+
+    A tie across the last place is shared pro rata.
+    """
+    hits, used = np.zeros(len(places)), np.zeros(len(places))
+    queue = np.empty((4, 0))  # score, positives, cases, batch
+    longest = waited = 0.0
+    for k, room in enumerate(places.tolist()):
+        span = slice(int(lists.first_group[k]), int(lists.first_group[k + 1]))
+        new = lists.score[span] > threshold
+        fresh = np.stack([lists.score[span][new], lists.pos[span][new], lists.size[span][new], np.full(new.sum(), k)])
+        queue = np.concatenate([queue, fresh], axis=1)
+        queue = queue[:, np.argsort(-queue[0], kind="stable")]
+        share = _served(queue[0], queue[2], room)
+        hits[k], used[k] = float(queue[1] @ share), float(queue[2] @ share)
+        waited += float((queue[2] * share) @ (k - queue[3]))
+        queue[1:3] *= 1.0 - share
+        queue = queue[:, queue[2] > _NOTHING]
+        longest = max(longest, float(queue[2].sum()))
+    unfilled = int(np.count_nonzero(used < places * (1.0 - 1e-12)))
+    left, served = float(queue[2].sum()), float(used.sum())
+    wait = waited / served if served > 0 else math.nan
+    return Rule(rule.name, hits, used, rule.overflow, unfilled, left, longest, wait)
+
+
+def _served(score: Floats, size: Floats, room: float) -> Floats:
+    """Share of each group, best first, that gets a place; groups of one score share what is left alike."""
+    if not len(score):
+        return np.empty(0)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(score)) + 1])
+    total = np.add.reduceat(size, starts)
+    share = np.clip((room - (np.cumsum(total) - total)) / total, 0.0, 1.0)
+    return np.repeat(share, np.diff(np.append(starts, len(score))))
+
+
+def _estimated(rules: BatchRules, rule: Rule, level: float) -> Rule:
+    """The rule with its mean hits and hit rate, and their intervals from the variation between batches."""
+    found = {}
+    units = rules.rows.n_units
+    for key in ("hits", "hit_rate"):
+        total = float(rule.places.sum())
+        value = float(rule.hits.mean()) if key == "hits" else float(ratio(rule.hits.sum(), total))
+        psi = rules.influence(rule.name, key) if level == level and units > 1 else None
+        most = float(rule.places.max()) if key == "hits" else 1.0
+        if psi is None or not most > 0.0:
+            found[key] = Estimate(key, value)
+            continue
+        error = math.sqrt(float((psi**2).sum()) * units / (units - 1.0))
+        low, high = share_limits(value / most, error / most, units - 1.0, units, level)
+        found[key] = Estimate(key, value, most * low, most * high, level, "batches")
+    return replace(rule, estimates=found)

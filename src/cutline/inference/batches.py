@@ -1,0 +1,284 @@
+"""How sure a list that is cut batch by batch makes us: batches are the units, whatever happens inside them.
+
+What a batch holds at its own cut does not depend on the other batches, so the hits of all of them are a plain sum. A
+replicate draws batches, a jackknife leaves one out, and the next batch is one more draw: no cut moves from one to the
+next. Where clusters hold whole batches (the days of one branch), those are the units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..batches import Batches, BatchLists, counts_of, quotas_in_batches
+from ..catalogue.compute import Computed, compute
+from ..catalogue.declare import Spec
+from ..errors import InputError
+from ..estimate import Estimate, Interval
+from ..ranking import Ties, rank
+from ..sample import Sample
+from ..sources.arrays import as_codes, number
+from ..sweep import Counts
+from .bootstrap import Replicates
+from .evidence import Drawn, Rows
+from .normal import t_quantile
+from .proportions import wilson_share, z_of
+from .quota_cut import QuotaCut, beta_binomial_limits
+from .resampling import Resampler
+from .scales import effective_freedom, jackknife, scaled_limits
+from .settings import Settings
+
+Floats = NDArray[np.float64]
+_DRAWN_AT_ONCE = 5_000_000  # batches drawn at once, over all replicates of a chunk
+
+
+@dataclass(frozen=True, eq=False)
+class BatchComputed(Computed):
+    """Values on one sample; the cuts of measures at a quota are those of all batches together."""
+
+    cuts: Mapping[Spec, Counts] = field(default_factory=dict)
+
+    def cut(self, spec: Spec) -> Counts:
+        """The four cells."""
+        return self.cuts[spec] if spec in self.cuts else super().cut(spec)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRows(Rows):
+    """Rows in memory that come in batches. ``unit_of_batch`` numbers the unit that each batch is drawn with."""
+
+    batches: Batches = field(default_factory=lambda: Batches(np.empty(0, np.intp), (), "number"))
+    unit_of_batch: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+
+    @classmethod
+    def of_batches(cls, sample: Sample, batch: Any, *, clusters: Any = None, paired: bool = False) -> BatchRows:
+        """A checked sample with the batch of each row, and perhaps clusters of whole batches."""
+        batches = Batches.of(batch, sample)
+        unit = np.arange(len(batches))
+        if clusters is not None:
+            rows = len(sample) if sample.source_rows is None else len(np.asarray(clusters))
+            codes = as_codes(clusters, "clusters", rows)
+            codes = codes if sample.source_rows is None else number(codes[sample.source_rows])
+            pairs = np.unique(np.stack([batches.code, codes]), axis=1)
+            if len(pairs[0]) == len(batches):  # every batch lies in one cluster
+                unit = pairs[1]
+            elif len(pairs[0]) > int(codes.max()) + 1:  # not every cluster lies in one batch
+                problem = "neither hold whole batches nor lie within them, so there is no one unit to resample"
+                raise InputError("clusters", problem, "leave {clusters} or {batch} out")
+        labels = unit[batches.code]
+        if sample.source_rows is not None:  # as the input has the rows
+            labels = np.zeros(int(sample.source_rows[-1]) + 1, np.intp)
+            labels[sample.source_rows] = unit[batches.code]
+        several = int(unit.max()) > 0
+        own = labels if several else None
+        return cls(sample, rank(sample), own, None, paired, batches=batches, unit_of_batch=unit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "kept": self.kept}
+
+    @property
+    def independent(self) -> bool:
+        return False
+
+    @property
+    def batched(self) -> bool:
+        return True
+
+    @cached_property
+    def n_units(self) -> int:
+        """Batches, or clusters of them: what is resampled."""
+        return int(self.unit_of_batch.max()) + 1
+
+    @property
+    def units(self) -> float:
+        return float(self.n_units)
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """Those of rows, and the number of batches."""
+        return MappingProxyType({**super().facts, "batches": len(self.batches), "batch_order": self.batches.order})
+
+    @cached_property
+    def _lists(self) -> dict[Ties, BatchLists]:
+        return {}
+
+    def lists(self, ties: Ties = "expected") -> BatchLists:
+        """The list of each batch."""
+        if ties not in self._lists:
+            self._lists[ties] = BatchLists(self.sample, self.batches, ties)
+        return self._lists[ties]
+
+    def by_unit(self, each: Floats) -> Floats:
+        """What batches hold (along the first axis) added up by unit."""
+        total = np.zeros((self.n_units, *each.shape[1:]))
+        np.add.at(total, self.unit_of_batch, each)
+        return total
+
+    def cells(self, spec: Spec) -> Floats:
+        """What each unit holds at each of the quotas that a measure is read at: unit, quota, cell."""
+        assert spec.quota is not None
+        if (spec.quota, spec.ties) not in self._cells:
+            lists = self.lists(spec.ties)
+            found = [lists.at(lists.places(quota)) for quota in quotas_in_batches(spec.quota)[0]]
+            self._cells[spec.quota, spec.ties] = self.by_unit(np.stack(found, axis=1))
+        return self._cells[spec.quota, spec.ties]
+
+    @cached_property
+    def _cells(self) -> dict[tuple[Any, Ties], Floats]:
+        return {}
+
+    def compute(self, specs: Sequence[Spec]) -> Computed:
+        """Measures at a quota from the cuts of all batches, the others from the whole list."""
+        of_quota = [spec for spec in specs if spec.measure.needs_quota]
+        whole = compute([spec for spec in specs if not spec.measure.needs_quota], self.ranking)
+        sums = {spec: self.cells(spec).sum(axis=0) for spec in of_quota}
+        own = {spec: float(_values(spec, sums[spec])) for spec in of_quota}
+        cuts = {spec: counts_of(sums[spec][0]).plain() for spec in of_quota}
+        return BatchComputed({**whole.values, **own}, whole.sums, cuts)
+
+    def replicate(
+        self,
+        specs: Sequence[Spec],
+        values: Mapping[Spec, float],
+        settings: Settings,
+        keeps_classes: Callable[[Spec], bool],
+        jackknife: Collection[Spec],
+    ) -> dict[Spec, Replicates]:
+        of_quota = [spec for spec in specs if spec.measure.needs_quota]
+        others = [spec for spec in specs if not spec.measure.needs_quota]
+        found = super().replicate(others, values, settings, keeps_classes, jackknife)
+        drawn: dict[Spec, list[Floats]] = {spec: [] for spec in of_quota}
+        for times in self.multiplicities(settings) if of_quota else ():
+            for spec in of_quota:
+                cells = self.cells(spec)
+                summed = times @ cells.reshape(self.n_units, -1)
+                drawn[spec].append(_values(spec, summed.reshape(len(times), *cells.shape[1:])))
+        shares, strata = np.full(self.n_units, 1.0 / self.n_units), np.zeros(self.n_units, np.int64)
+        for spec in of_quota:
+            left = self.left_out(spec)
+            found[spec] = Replicates(values[spec], np.concatenate(drawn[spec]), left, shares, strata)
+        return found
+
+    def multiplicities(self, settings: Settings) -> Any:
+        """How often each unit is drawn, a row for each replicate, some replicates at a time."""
+        rng = np.random.default_rng([settings.seed & (2**63 - 1), 11])
+        share = np.full(self.n_units, 1.0 / self.n_units)
+        step = max(1, _DRAWN_AT_ONCE // self.n_units)
+        for first in range(0, settings.n_resamples, step):
+            size = min(step, settings.n_resamples - first)
+            yield rng.multinomial(self.n_units, share, size=size).astype(np.float64)
+
+    def left_out(self, spec: Spec) -> Floats:
+        """A measure at a quota without each unit in turn."""
+        cells = self.cells(spec)
+        return np.asarray(_values(spec, cells.sum(axis=0) - cells), np.float64)
+
+    def influence(self, spec: Spec) -> Floats:
+        """Influence of each unit on a measure at a quota; nan where a unit cannot be left out."""
+        left = self.left_out(spec)
+        return jackknife(left)[1] if np.isfinite(left).all() and len(left) > 1 else np.full(len(left), np.nan)
+
+    def quota_interval(self, spec: Spec, value: float, level: float) -> Interval:
+        """Interval of a measure at a quota, from how it varies over the units."""
+        if self.n_units < 2:
+            return Interval(math.nan, math.nan)
+        error, psi = jackknife(self.left_out(spec))
+        taking = float(np.count_nonzero(self.cells(spec)[:, :, 1].any(axis=1)))
+        low, high = spec.measure.range
+        if (low, high) == (0.0, 1.0):
+            return share_limits(value, error, effective_freedom(psi), taking, level)
+        scale = "log" if low == 0.0 else "atanh"
+        return scaled_limits(value, error, effective_freedom(psi), level, scale)
+
+    def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
+        raise whole_list("this cut")
+
+    def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
+        if self.n_units < 2:
+            problem = "holds a single batch, so that nothing is known of how batches vary"
+            raise InputError("batch", problem, "leave {batch} out to take the rows as the sample")
+        return super().resampler(settings, stratified=stratified)
+
+    def lead(self, axis: str, settings: Settings) -> Drawn:
+        if axis == "quota":
+            raise InputError(
+                "batch", "cuts each list by itself, so that no place is one of the whole list", "use 'fpr'"
+            )
+        return super().lead(axis, settings)
+
+
+def whole_list(what: str) -> InputError:
+    """What reads one list from its first place to its last cannot be asked of batches."""
+    return InputError("batch", f"cuts each list by itself, but {what} reads one whole list", "leave {batch} out")
+
+
+def _values(spec: Spec, sums: Floats) -> Any:
+    """A measure from sums of cells (…, quota, cell): the mean over its quotas."""
+    weights = quotas_in_batches(spec.quota)[1] if spec.quota is not None else np.ones(1)
+    with np.errstate(all="ignore"):
+        return spec.measure.compute(counts_of(sums), **spec.arguments) @ weights
+
+
+def share_limits(share: float, error: float, freedom: float, units: float, level: float) -> Interval:
+    """Wilson's interval with as many trials as give the standard error of a share; few units count for fewer by t.
+
+    Where nothing varies, or the share is 0 or 1, each unit counts as one trial.
+    """
+    trials = units
+    if 0.0 < share < 1.0 and error > 1e-12:
+        trials = share * (1.0 - share) / (error * t_quantile(level, freedom) / z_of(level)) ** 2
+    return wilson_share(share, trials, level)
+
+
+@dataclass(frozen=True)
+class BatchForecast:
+    """Hits of a batch: their mean with an interval, and what the next batch should hold."""
+
+    mean: Estimate
+    next: Interval
+
+
+def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, optimism: float = 0.0) -> BatchForecast:
+    """From the hits that each batch has among its places.
+
+    Mean: Wilson's interval of the share of the places, with the trials that the variation between units gives. Next: a
+    beta-binomial distribution with the variance of the batches' hits plus that of their mean, times (t/z)²; at least
+    the binomial variance. It has as many places as the largest batch. ``optimism``: hits of a batch that are due to
+    choosing the places on these data.
+    """
+    count, most, units = len(hits), float(places.max()), rows.n_units
+    value = float(hits.mean())
+    if units < 2 or most <= 0.0:
+        return BatchForecast(Estimate("expected_hits", value), Interval(math.nan, math.nan))
+    each = rows.by_unit(hits - value) / count
+    error = math.sqrt(float((each**2).sum()) * units / (units - 1.0))
+    low, high = share_limits(value / most, error / most, units - 1.0, units, level)
+    mean = Estimate("expected_hits", value, most * low, most * high, level, "batches")
+    rate = (count * max(value - optimism, 0.0) + 0.5) / (count * most + 1.0)
+    binomial = most * rate * (1.0 - rate)
+    spread = (float(hits.var(ddof=1)) + error**2) * (t_quantile(level, units - 1.0) / z_of(level)) ** 2
+    variance = max(spread, binomial * (1.0 + 1.0 / count))
+    rho = (variance / binomial - 1.0) / max(most - 1.0, 1.0) if most > 1.0 else 0.0
+    return BatchForecast(mean, beta_binomial_limits(round(most), rate, rho, variance, level))
+
+
+def within_auc(rows: BatchRows, settings: Settings) -> Estimate:
+    """AUC over pairs of a positive and a negative of one batch, with an interval from leaving units out."""
+    won, pairs = (rows.by_unit(values) for values in rows.lists().pairs_won)
+    total = float(pairs.sum())
+    if not total > 0.0:
+        return Estimate("within_batch_auc", math.nan, reason="no batch has both classes")
+    value = float(won.sum()) / total
+    if settings.interval is None or rows.n_units < 2:
+        return Estimate("within_batch_auc", value)
+    with np.errstate(all="ignore"):
+        error, psi = jackknife((won.sum() - won) / (total - pairs))
+    low, high = share_limits(value, error, effective_freedom(psi), rows.units, settings.level)
+    return Estimate("within_batch_auc", value, low, high, settings.level, "batches")

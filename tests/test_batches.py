@@ -1,0 +1,485 @@
+"""Lists cut batch by batch: what each holds, how sure that is, the next batch, and one threshold for all of them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import pickle
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.batches import Batches
+
+BOTH = list(itertools.product([False, True], repeat=2))
+
+
+def lists(batches: int = 12, seed: int = 0, *, ties: bool = False, weights: bool = False) -> tuple[Any, ...]:
+    """Labels, scores, days and weights: rates vary from day to day, rows come in no order."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(15, 60, batches)
+    day = np.repeat(np.arange(batches), sizes)
+    rate = 0.2 * np.exp(0.4 * rng.normal(size=batches))
+    y = rng.random(len(day)) < rate[day]
+    score = rng.normal(size=len(day)) + 1.3 * y
+    score = np.round(score, 1) if ties else score
+    weight = rng.uniform(0.5, 3.0, len(day)) if weights else None
+    order = rng.permutation(len(day))
+    return y[order], score[order], day[order], None if weight is None else weight[order]
+
+
+def held(y: Any, score: Any, weight: Any, places: float) -> float:
+    """Positives among the first places of one list, a tie pro rata: by brute force."""
+    weight = np.ones(len(y)) if weight is None else weight
+    found, room = 0.0, places
+    for value in sorted(set(score.tolist()), reverse=True):
+        tied = score == value
+        share = min(1.0, room / weight[tied].sum())
+        found += share * weight[tied & y].sum()
+        room -= share * weight[tied].sum()
+        if room <= 1e-12:
+            break
+    return float(found)
+
+
+@pytest.mark.parametrize("quota", [1, 7, 20, 40, 0.1, 0.35])
+@pytest.mark.parametrize(("ties", "weights"), BOTH)
+def test_measures_at_a_quota_count_in_each_batch(quota: float, ties: bool, weights: bool) -> None:
+    y, s, day, w = lists(ties=ties, weights=weights)
+    hits = taken = 0.0
+    for one in range(12):
+        here = day == one
+        cases = float(here.sum() if w is None else w[here].sum())
+        places = np.floor(quota * cases * (1 + 1e-12)) if isinstance(quota, float) else min(quota, cases)
+        hits += held(y[here], s[here], None if w is None else w[here], places)
+        taken += places
+    everyone = float(len(y) if w is None else w.sum())
+    positives = float(y.sum() if w is None else w[y].sum())
+    names = ["hit_rate", "qrecall", "quota_lift"]
+    ev = cl.evaluate(y, s, batch=day, quota=quota, sample_weight=w, measures=names)
+    assert ev["hit_rate"].value == pytest.approx(hits / taken)
+    assert ev["qrecall"].value == pytest.approx(hits / positives)
+    assert ev["quota_lift"].value == pytest.approx(hits / taken / (positives / everyone))
+    point = ev.at(quota=quota)
+    assert (point.tp, point.taken) == pytest.approx((hits, taken))
+    assert sum(point.batches.column("hits")) == pytest.approx(hits)
+    assert point.tp + point.fp + point.fn + point.tn == pytest.approx(everyone)
+    assert point.hits_worst <= point.tp + 1e-9 <= point.hits_best + 2e-9
+    for e in ev.estimates.values():
+        assert e.low < e.value < e.high
+
+
+def test_one_batch_gives_the_values_of_a_plain_list_and_claims_no_interval() -> None:
+    y, s, _, _ = lists(ties=True)
+    plain, one = cl.evaluate(y, s, quota=30), cl.evaluate(y, s, quota=30, batch=np.zeros(len(y)))
+    for key, e in plain.estimates.items():
+        assert one[key].value == pytest.approx(e.value, nan_ok=True), key
+        assert np.isnan(one[key].low), key
+    there, here = one.at(quota=30), plain.at(quota=30)
+    for name in ("tp", "fp", "fn", "tn", "tied", "from_tie", "hits_worst", "hits_best", "lift", "pearson"):
+        assert getattr(there, name) == pytest.approx(getattr(here, name)), name
+    assert there.batches[0]["threshold"] == here.threshold
+    assert np.isnan(there.next_hits.low)
+    assert np.isnan(there.expected_hits.low)
+    assert any("single batch" in said for said in one.notices)
+    assert "single batch" in repr(one)
+
+
+def test_whole_list_measures_keep_their_values_and_resample_batches() -> None:
+    y, s, day, _ = lists()
+    names = ["roc_auc", "average_precision", "pem"]
+    batched = cl.evaluate(y, s, batch=day, measures=names, n_resamples=300)
+    by_clusters = cl.evaluate(y, s, clusters=day, measures=names, n_resamples=300)
+    for name in names:
+        assert batched[name] == by_clusters[name]
+
+
+def test_pearson_reads_the_taken_of_all_batches() -> None:
+    y, s, day, _ = lists()
+    taken = np.concatenate([np.flatnonzero(day == k)[np.argsort(-s[day == k])[:9]] for k in range(12)])
+    expected = np.corrcoef(s[taken], y[taken])[0, 1]
+    ev = cl.evaluate(y, s, batch=day, quota=9, measures=["quota_pearson"])
+    assert ev["quota_pearson"].value == pytest.approx(expected)
+
+
+def test_a_range_of_quotas_is_the_mean_over_them() -> None:
+    y, s, day, _ = lists()
+    ev = cl.evaluate(y, s, batch=day, quota=range(3, 8), measures=["hit_rate"])
+    each = [cl.evaluate(y, s, batch=day, quota=k, measures=["hit_rate"])["hit_rate"].value for k in range(3, 8)]
+    assert ev["hit_rate"].value == pytest.approx(np.mean(each))
+    assert ev["hit_rate"].low < ev["hit_rate"].value < ev["hit_rate"].high
+    shares = cl.evaluate(y, s, batch=day, quota="5%-40%", measures=["qrecall"])["qrecall"]
+    assert 0.1 < shares.value < 0.9
+
+
+def test_a_batch_smaller_than_the_quota_is_taken_whole_and_says_so() -> None:
+    y, s, day, _ = lists()
+    ev = cl.evaluate(y, s, batch=day, quota=40, measures=["hit_rate"])
+    point = ev.at(quota=40)
+    sizes = np.bincount(day)
+    assert point.short == np.count_nonzero(sizes < 40) > 0
+    assert point.taken == np.minimum(sizes, 40).sum()
+    assert "fewer than 40 cases" in ev.notices[0]
+    assert f"{point.taken:,.0f} of 480 places are used" in ev.notices[0]
+    assert "fewer than 40 cases" in repr(point)
+
+
+def test_batches_without_positives_or_too_small_for_a_share() -> None:
+    y = np.array([0, 0, 0, 1, 0, 1, 0, 0, 1, 1])
+    s = np.linspace(1, 0.1, 10)
+    day = ["a"] * 3 + ["b"] * 3 + ["c"] * 4
+    ev = cl.evaluate(y, s, batch=day, quota=1, measures=["hit_rate", "qrecall"])
+    rows = ev.at(quota=1).batches.to_dicts()
+    assert [row["hits"] for row in rows] == [0, 1, 0]
+    assert np.isnan(rows[0]["recall"])
+    assert ev["hit_rate"].value == pytest.approx(1 / 3)
+    ev = cl.evaluate(y, s, batch=day, quota=0.3, measures=["hit_rate"])
+    assert [row["places"] for row in ev.at(quota=0.3).batches] == [0, 0, 1]
+    assert "2 batches are too small for one place" in ev.notices[0]
+    with pytest.raises(cl.InputError, match="less than one case in every one"):
+        cl.evaluate(y, s, batch=day, quota=0.2, measures=["hit_rate"])
+    none = cl.evaluate(np.zeros(10), s, batch=day, quota=2, measures=["hit_rate", "qrecall"])
+    assert none["hit_rate"].value == 0.0
+    assert none["qrecall"].value != none["qrecall"].value
+    assert none["qrecall"].reason
+    assert none.at(quota=2).next_hits.low == 0.0
+
+
+def test_every_place_a_hit_leaves_room_for_doubt() -> None:
+    ev = cl.evaluate([1, 1, 0] * 20, [3, 2, 1] * 20, batch=np.repeat(np.arange(20), 3), quota=2, measures=["hit_rate"])
+    assert ev["hit_rate"].value == 1.0
+    assert 0.8 < ev["hit_rate"].low < 0.95
+    assert ev.at(quota=2).next_hits.high == 2.0
+
+
+@pytest.mark.parametrize(
+    ("values", "names", "order"),
+    [
+        ([10, 9, 10, 2], (2, 9, 10), "number"),
+        (["10", "9", "10", "2"], ("2", "9", "10"), "number"),
+        (["2024-10-01", "2024-02-01", "2023-12-31", "2024-02-01"], ("2023-12-31", "2024-02-01", "2024-10-01"), "date"),
+        ([date(2024, 3, 1), date(2024, 2, 1), date(2024, 3, 1)], ("2024-02-01", "2024-03-01"), "date"),
+        (np.array(["2024-03-01", "2024-02-01"], "M8[ns]"), ("2024-02-01", "2024-03-01"), "date"),
+        (["may", "apr", "jun", "apr"], ("may", "apr", "jun"), "appearance"),
+        (["2024-05", "2024-4", "2024-06", "2024-4"], ("2024-05", "2024-4", "2024-06"), "appearance"),
+    ],
+)  # fmt: skip
+def test_the_order_of_batches(values: Any, names: tuple[Any, ...], order: str) -> None:
+    made = Batches.of(values)
+    assert (made.names, made.order) == (names, order)
+    text = [str(v)[:10] for v in np.asarray(values).tolist()] if order != "number" else list(values)
+    if not isinstance(values, np.ndarray):
+        assert [made.names[k] for k in made.code] == text
+
+
+def test_missing_and_short_batch_columns_are_refused() -> None:
+    for bad in (
+        ["a", None, "b", "b"],
+        [1.0, np.nan, 2.0, 2.0],
+        np.array(["2024-01-01", "NaT", "2024-01-02"] * 2, "M8[D]")[:4],
+    ):
+        with pytest.raises(cl.InputError, match="batch: row 1"):
+            cl.evaluate([1, 0, 1, 0], [4, 3, 2, 1], batch=bad, quota=1)
+    with pytest.raises(cl.InputError, match="batch has 3 rows but y_score has 4"):
+        cl.evaluate([1, 0, 1, 0], [4, 3, 2, 1], batch=[1, 2, 3], quota=1)
+    with pytest.raises(cl.InputError, match="stratify"):
+        cl.evaluate([1, 0, 1, 0], [4, 3, 2, 1], batch=[1, 1, 2, 2], quota=1, stratify=True)
+
+
+def test_a_row_of_weight_zero_is_not_there() -> None:
+    y, s, day, w = lists(weights=True)
+    w[day == 3] = 0.0
+    there = w > 0
+    one = cl.evaluate(y, s, batch=day, quota=5, sample_weight=w, measures=["hit_rate", "roc_auc"])
+    two = cl.evaluate(
+        y[there], s[there], batch=day[there], quota=5, sample_weight=w[there], measures=["hit_rate", "roc_auc"]
+    )
+    assert one["hit_rate"] == two["hit_rate"]
+    assert one["roc_auc"].interval == pytest.approx(two["roc_auc"].interval, rel=0.1)
+    assert len(one.at(quota=5).batches) == 11
+
+
+def test_clusters_hold_whole_batches_or_lie_within_them() -> None:
+    y, s, day, _ = lists()
+    how: dict[str, Any] = {"batch": day, "quota": 6, "measures": ["hit_rate"]}
+    alone = cl.evaluate(y, s, **how)["hit_rate"]
+    within = cl.evaluate(y, s, clusters=day * 100 + np.arange(len(y)) % 5, **how)["hit_rate"]
+    assert within == alone
+    pairs = cl.evaluate(y, s, clusters=day // 2, **how)["hit_rate"]
+    assert pairs.value == alone.value
+    assert pairs.interval != alone.interval
+    with pytest.raises(cl.InputError, match="neither hold whole batches nor lie within them"):
+        cl.evaluate(y, s, clusters=np.arange(len(y)) % 7, **how)
+
+
+def test_intervals_by_name() -> None:
+    y, s, day, _ = lists(30)
+    widths = {}
+    for interval in ("auto", "bootstrap", "percentile", "bca"):
+        e = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"], interval=interval)["hit_rate"]
+        widths[interval] = e.high - e.low
+    assert all(widths[name] == pytest.approx(widths["auto"], rel=0.25) for name in widths)
+    assert np.isnan(cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"], interval="wilson")["hit_rate"].low)
+
+
+def test_a_comparison_counts_in_each_batch_and_flips_batches() -> None:
+    y, s, day, _ = lists(20)
+    noise = s + np.random.default_rng(5).normal(size=len(s))
+    cmp = cl.compare(
+        y, {"good": s, "noisy": noise}, batch=day, quota=6, measures=["hit_rate", "quota_pearson", "roc_auc"]
+    )
+    assert cmp["good"]["hit_rate"].value == cl.evaluate(y, s, batch=day, quota=6, interval=None)["hit_rate"].value
+    row = cmp.difference("good", "noisy", "hit_rate")
+    assert row.method == "batches, sign flips"
+    # the standard error of a mean of batch differences, by hand
+    each = [held(y[day == k], s[day == k], None, 6) - held(y[day == k], noise[day == k], None, 6) for k in range(20)]
+    assert row.difference == pytest.approx(np.mean(each) / 6)
+    assert row.standard_error == pytest.approx(np.std(each, ddof=1) / np.sqrt(20) / 6, rel=0.03)
+    assert cmp.verdict("hit_rate").best == "good"
+    same = cl.compare(y, {"a": s, "b": 2 * s}, batch=day, quota=6, measures=["hit_rate"])
+    assert same.difference("a", "b", "hit_rate").p_value == 1.0
+    for refused in (
+        lambda: cmp.dominance("quota"),
+        lambda: cmp.swaps("good", "noisy"),
+        lambda: cmp.swap_test("good", "noisy", "hit_rate"),
+    ):
+        with pytest.raises(cl.InputError, match="reads one whole list"):
+            refused()
+    assert cmp.dominance("fpr")
+    assert cmp.swap_test("good", "noisy", "roc_auc", n_permutations=50).p_value <= 1.0
+    two = {"a": y, "b": y}, {"a": s, "b": noise}
+    apart = cl.compare(*two, batch={"a": day, "b": day}, quota=6, paired=False, measures=["hit_rate"])
+    assert apart.difference("a", "b", "hit_rate").standard_error > 0
+    with pytest.raises(cl.InputError, match="batch"):
+        cl.compare(*two, batch=day, quota=6, paired=False)
+
+
+def test_what_reads_one_whole_list_is_refused() -> None:
+    y, s, day, _ = lists()
+    ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"])
+    for curve in ("gain", "lift", "hit_rate", "qrecall"):
+        with pytest.raises(cl.InputError, match="one whole list"):
+            ev.curve(curve)
+    with pytest.raises(cl.InputError, match="one whole list"):
+        ev.cut(quota=6)
+    assert ev.curve("roc").band().low.shape
+    with pytest.raises(cl.InputError, match="batch is missing"):
+        cl.evaluate(y, s, quota=6, measures=["hit_rate"]).batch_rules()
+
+
+def test_at_a_threshold_all_batches_share_it() -> None:
+    y, s, day, _ = lists()
+    ev = cl.evaluate(y, s, batch=day, measures=["roc_auc"])
+    point = ev.at(threshold=0.5)
+    assert point.tp == np.count_nonzero(y & (s > 0.5))
+    assert point.batches[2]["places"] == np.count_nonzero((s > 0.5) & (day == 2))
+    low, high = point.next_hits
+    assert low <= point.expected_hits.value <= high
+    assert ev.at(recall=0.8).recall >= 0.8
+    with pytest.raises(cl.InputError, match="exactly one of"):
+        ev.at(quota=3, threshold=0.5)
+    with pytest.raises(cl.InputError, match="exactly one of"):
+        ev.at(recall=0.8, precision=0.5)
+
+
+def simulated_coverage(days: int, spread: float, repetitions: int, seed: int = 0) -> float:
+    """How often the next day's hits lie in next_hits, where rates vary from day to day."""
+    rng = np.random.default_rng(seed)
+    covered, n, k, new = 0.0, 200, 20, 20
+    for _ in range(repetitions):
+        rate = np.minimum(0.08 * np.exp(spread * rng.normal(size=days + new) - spread**2 / 2), 0.9)
+        y = rng.random((days + new, n)) < rate[:, None]
+        s = rng.normal(size=y.shape) + 1.5 * y
+        top = np.take_along_axis(y, np.argpartition(-s, k, axis=1)[:, :k], 1).sum(axis=1)
+        day = np.repeat(np.arange(days), n)
+        ev = cl.evaluate(y[:days].ravel(), s[:days].ravel(), batch=day, measures=["hit_rate@20"], interval=None)
+        low, high = ev.at(quota=k).next_hits
+        covered += float(np.mean((top[days:] >= low) & (top[days:] <= high)))
+    return covered / repetitions
+
+
+@pytest.mark.parametrize(("days", "spread"), [(12, 0.0), (12, 0.6), (60, 0.6)])
+def test_the_next_batch_is_held_where_batches_vary(days: int, spread: float) -> None:
+    assert simulated_coverage(days, spread, 80) > 0.92  # benchmarks/batches.py counts more
+
+
+def test_one_threshold_against_the_best_of_each_batch() -> None:
+    y, s, day, _ = lists(30, ties=True)
+    ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"])
+    rules = ev.batch_rules(threshold=1.0)
+    top, free, capped = rules.values()
+    assert top.hits.sum() == pytest.approx(sum(held(y[day == k], s[day == k], None, 6) for k in range(30)))
+    above = s > 1.0
+    taken = np.bincount(day[above], minlength=30)
+    np.testing.assert_allclose(free.places, taken)
+    np.testing.assert_allclose(free.hits, np.bincount(day[above & y], minlength=30))
+    np.testing.assert_allclose(capped.places, np.minimum(taken, 6))
+    assert free.overflow == capped.overflow == np.count_nonzero(taken > 6)
+    assert free.unfilled == np.count_nonzero(taken < 6)
+    gap = rules.difference(top.name, free.name, "hits")
+    each = top.hits - free.hits
+    assert gap.difference == pytest.approx(each.mean())
+    assert gap.standard_error == pytest.approx(each.std(ddof=1) / np.sqrt(30), rel=1e-6)
+    assert gap.comparisons == 3
+    verdict = rules.verdict("hits")
+    assert verdict.best == max(rules.values(), key=lambda rule: rule.hits.sum()).name
+    assert {v["measure"] for v in rules.to_dict()["verdicts"]} == {"hits", "hit_rate"}
+    assert rules["best 6 of each batch"]["hit_rate"].value == pytest.approx(top.hits.sum() / 180)
+
+
+def test_without_a_threshold_the_one_that_uses_as_many_places() -> None:
+    y, s, day, _ = lists(30)
+    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batch_rules()
+    top, free, capped = rules.values()
+    assert rules.matched
+    assert free.places.sum() == top.places.sum() == 180
+    assert capped.places.sum() < 180
+    assert capped.hits.sum() <= top.hits.sum()
+    assert "30 batches" in repr(rules)
+    assert "overflow" in rules.sentences()[1]
+
+
+def queue_by_hand(
+    y: Any, s: Any, day: Any, days: int, places: int, threshold: float
+) -> tuple[list[int], list[int], int]:
+    waiting: list[int] = []
+    hits, used = [], []
+    for k in range(days):
+        waiting += [i for i in np.flatnonzero(day == k).tolist() if s[i] > threshold]
+        waiting.sort(key=lambda i: -s[i])
+        served, waiting = waiting[:places], waiting[places:]
+        hits.append(int(y[served].sum()))
+        used.append(len(served))
+    return hits, used, len(waiting)
+
+
+def test_a_queue_carries_over_to_the_next_batch() -> None:
+    y, s, day, _ = lists(20)
+    hits, used, left = queue_by_hand(y, s, day, 20, 6, 1.2)
+    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batch_rules(threshold=1.2, carry=True)
+    queue = rules["score > 1.2, at most 6, the rest waits"]
+    np.testing.assert_allclose(queue.hits, hits)
+    np.testing.assert_allclose(queue.places, used)
+    assert queue.waiting == left
+    assert queue.longest_queue > 0
+    assert queue.wait > 0
+    row = rules.difference("best 6 of each batch", queue.name, "hits")
+    assert row.verdict == "not tested"  # a queue ties the batches together
+    assert "by number" in " ".join(rules.sentences())
+    tied = cl.evaluate([1, 0, 1, 0], [2, 2, 2, 1], batch=[0, 0, 1, 1], quota=1, measures=["hit_rate"])
+    shared = list(tied.batch_rules(threshold=1.5, carry=True).values())[2]
+    assert (shared.hits.tolist(), shared.waiting) == ([0.5, 0.75], 1.0)
+
+
+def test_the_order_within_batches_has_an_auc_of_its_own() -> None:
+    y, s, day, _ = lists(ties=True)
+    moved = s + 3.0 * (day % 2)  # levels differ between days, the order within them does not
+    one, two = (cl.evaluate(y, x, batch=day, measures=["roc_auc"]) for x in (s, moved))
+    assert two["roc_auc"].value < one["roc_auc"].value - 0.05
+    assert two.within_batch_auc.value == pytest.approx(one.within_batch_auc.value)
+    areas = [cl.roc_auc(y[day == k], s[day == k]) for k in range(12)]
+    pairs = [y[day == k].sum() * (~y[day == k]).sum() for k in range(12)]
+    assert one.within_batch_auc.value == pytest.approx(np.average(areas, weights=pairs))
+    assert one.within_batch_auc.low < one.within_batch_auc.value < one.within_batch_auc.high
+
+
+@pytest.mark.parametrize(("ties", "weights"), BOTH)
+def test_a_plan_for_each_batch(ties: bool, weights: bool) -> None:
+    y, s, day, w = lists(ties=ties, weights=weights)
+    made = cl.plan(y, s, cost=1.0, value=4.0, fixed_cost=0.5, batch=day, sample_weight=w, n_resamples=200)
+    profit = []
+    for j in range(len(made.taken)):
+        hits = taken = 0.0
+        for k in range(12):
+            here = day == k
+            cases = float(here.sum() if w is None else np.floor(w[here].sum()))
+            hits += held(y[here], s[here], None if w is None else w[here], min(j, cases))
+            taken += min(j, cases)
+        profit.append((4.0 * hits - taken) / 12 - 0.5 * (j > 0))
+    np.testing.assert_allclose(made.profits, profit, atol=1e-9)
+    assert made.quota == int(np.argmax(profit))
+    assert made.profit.low < made.profit.value < made.profit.high
+    assert made.cut.taken == pytest.approx(12 * made.quota)
+    assert made.next_hits.low <= made.cut.tp / 12 <= made.next_hits.high
+    assert "of each batch" in repr(made)
+    assert made.to_dict()["batches"] == 12
+
+
+def test_limits_of_a_plan_count_in_each_batch() -> None:
+    y, s, day, _ = lists()
+    how: dict[str, Any] = {"cost": 1.0, "value": 4.0, "batch": day, "n_resamples": 100}
+    assert cl.plan(y, s, quota=3, **how).limit == 3
+    assert cl.plan(y, s, budget=5.0, **how).limit == 5
+    assert cl.plan(y, s, quota=0.1, **how).limit == np.floor(0.1 * np.bincount(day)).max()
+    assert cl.plan(y, s, quotas=(2, 6), **how).over_quotas.low > 0
+    with pytest.raises(cl.InputError, match="share"):
+        cl.plan(y, s, quotas={0.1: 1.0}, **how)
+    one = cl.plan(y, s, cost=1.0, value=4.0, batch=np.zeros(len(y)), n_resamples=100)
+    assert one.quota == cl.plan(y, s, cost=1.0, value=4.0, n_resamples=100).quota
+    assert np.isnan(one.profit.low)
+    assert "nan" not in repr(one)
+
+
+@pytest.mark.parametrize("ties", ["random", "expand", "shrink"])
+def test_select_within_batches_as_if_each_were_a_list(ties: Any) -> None:
+    _, s, day, _ = lists(ties=True)
+    chosen = cl.select(s, 9, batch=day, ties=ties)
+    for k in range(12):
+        here = np.flatnonzero(day == k)
+        own = here[cl.select(s[here], 9, ties=ties).indices]
+        got = [i for i in chosen.indices if day[i] == k]
+        assert len(got) == len(own)
+        assert sorted(s[got]) == sorted(s[own])
+    assert (np.diff(day[chosen.indices]) >= 0).all()
+    assert cl.select(s, 9, batch=day, ties=ties, seed=0).indices.tolist() == chosen.indices.tolist()
+    assert "of each of 12 batches" in chosen.note
+    few = cl.select(s, 50, batch=day)
+    assert len(few) == np.minimum(np.bincount(day), 50).sum()
+    assert "all taken" in few.note
+    assert few.batches[0]["chosen"] == min(50, np.count_nonzero(day == 0))
+
+
+def test_tables_name_the_batch_column(tmp_path: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    y, s, day, _ = lists(14)
+    names = np.array([f"2024-05-{k + 1:02d}" for k in range(14)])[day]
+    frame = pd.DataFrame({"y": y.astype(int), "p": s, "day": names, "date": pd.to_datetime(names), "n": day})
+    direct = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for source, column in itertools.product((frame, tmp_path / "a.csv", tmp_path / "a.parquet"), ("day", "date", "n")):
+        ev = cl.evaluate_table(source, label="y", score="p", batch=column, quota=6, measures=["hit_rate"])
+        assert ev["hit_rate"] == direct["hit_rate"]
+        assert ev.at(quota=6).batches.column("hits") == direct.at(quota=6).batches.column("hits")
+        assert ev.facts["batch_order"] == ("number" if column == "n" else "date")
+    cmp = cl.compare_table(frame, label="y", scores={"a": "p", "b": "n"}, batch="day", quota=6, measures=["hit_rate"])
+    assert cmp["a"]["hit_rate"].value == direct["hit_rate"].value
+    frame.loc[3, "day"] = None
+    with pytest.raises(cl.InputError, match="'day': row 3"):
+        cl.evaluate_table(frame, label="y", score="p", batch="day", quota=6)
+    assert cl.evaluate_table(frame, label="y", score="p", batch="day", quota=6, missing="drop").facts["dropped"] == 1
+    with pytest.raises(cl.InputError, match="batch needs the rows in memory"):
+        cl.evaluate_table(tmp_path / "a.csv", label="y", score="p", batch="day", quota=6, stream=True)
+
+
+def test_results_pickle_copy_print_and_convert() -> None:
+    y, s, day, _ = lists()
+    ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate", "roc_auc"])
+    point, rules = ev.at(quota=6), ev.batch_rules(carry=True)
+    for result in (ev, point, rules, cl.plan(y, s, batch=day, cost=0.3, n_resamples=50), cl.select(s, 3, batch=day)):
+        for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+            assert repr(again) == repr(result)
+    again = pickle.loads(pickle.dumps(ev))
+    assert again.at(quota=6).to_dict() == point.to_dict()
+    json.loads(rules.to_json())
+    json.loads(ev.to_json())
+    assert len(rules.to_pandas()) == 3
+    assert "<table>" in rules._repr_html_()
+    assert ev._repr_html_()
+    assert point._repr_html_()
+    assert len(point.batches) == 12
+    assert json.loads(json.dumps(point.to_dict()["batches"]))
