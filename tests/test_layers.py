@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
 # A result shows itself: these methods, and nothing else below it, load the room that draws.
-SHOWING = ("plot", "to_html", "_repr_html_")
+SHOWING = ("plot", "to_html", "_repr_html_", "explore")
 
 
 class Import(NamedTuple):

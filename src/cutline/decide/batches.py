@@ -199,7 +199,7 @@ class BatchRules(Models[Rule]):
 
     def test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference of two rules, from what each batch adds to it; a queue ties batches together: not tested."""
-        one, two = (self.influence(name, key) for name in (a, b))
+        one, two = (self._influence(name, key) for name in (a, b))
         if one is None or two is None or self.rows.n_units < 2:
             return DifferenceTest()
         values = (self.evaluations[a][key].value, self.evaluations[b][key].value)
@@ -211,7 +211,7 @@ class BatchRules(Models[Rule]):
         made = replace(made, guard=effective_freedom(one - two))
         return made.test(self.settings.level)._replace(freedom=math.nan)
 
-    def influence(self, name: str, key: str) -> Floats | None:
+    def _influence(self, name: str, key: str) -> Floats | None:
         """Influence of each unit on the mean hits or the hit rate of a rule; None where batches are tied by a queue.
 
         A matched threshold moves with the sample: a batch with more cases above it than places pushes it up.
@@ -433,7 +433,7 @@ def _estimated(rules: BatchRules, rule: Rule, level: float) -> Rule:
     for key in ("hits", "hit_rate"):
         total = float(rule.places.sum())
         value = float(rule.hits.mean()) if key == "hits" else float(ratio(rule.hits.sum(), total))
-        psi = rules.influence(rule.name, key) if level == level and units > 1 else None
+        psi = rules._influence(rule.name, key) if level == level and units > 1 else None
         most = float(rule.places.max()) if key == "hits" else 1.0
         if psi is None or not most > 0.0:
             found[key] = Estimate(key, value)

@@ -34,6 +34,15 @@ ATTRIBUTES: dict[str, str] = {
     "Abstention.observed": "The accuracy among the cases answered here.",
     "Abstention.answered": "How many cases were answered.",
     "Abstention.errors": "How many of them were wrong.",
+    "BatchPoint.names": "The batches, in order.",
+    "BatchPoint.asked": "The quota of each batch; None at a threshold.",
+    "BatchPoint.cells": "What each batch holds: hits, cases taken, positives, cases, and moments of the taken.",
+    "BatchPoint.thresholds": "The threshold of each batch's cut.",
+    "BatchRules.evaluations": "The rules, by name.",
+    "BatchRules.quota": "The quota of each batch.",
+    "BatchRules.matched": "Whether the threshold was chosen to take as many cases in all as the quota does.",
+    "BatchRules.rows": "The rows and their batches.",
+    "BatchRules.drift": "How hits and places of each rule move with the cases that a matched threshold takes.",
     "Calibration.score": "The distinct probabilities that the model gave.",
     "Calibration.fitted": "How often each of them comes true, by isotonic regression.",
     "Calibration.cases": "How many cases have each of them.",
@@ -183,6 +192,7 @@ ATTRIBUTES: dict[str, str] = {
     "Plan.profits": "The profit at each of them.",
     "Plan.settings": "Costs, value and limits that were given.",
     "Plan.over_quotas": "The expected profit over the possible quotas; None if no quotas were given.",
+    "Plan.batches": "How many batches the plan is the mean of; None for one list.",
     "Quotas.quotas": "The quotas.",
     "Quotas.weights": "The probability of each.",
     "Quotas.through": "Whether every quota from the first to the last is meant.",
@@ -227,6 +237,7 @@ ATTRIBUTES: dict[str, str] = {
     "Selection.tied": "How many rows tie across the last place.",
     "Selection.taken_of_tied": "How many of them were taken.",
     "Selection.ties": "How the tie was broken.",
+    "Selection.batches": "What was chosen in each batch; None for one list.",
     "SelectionPower.models": "The names of the models.",
     "SelectionPower.better": "The model that is truly better.",
     "SelectionPower.specs": "The measures with their options.",
@@ -270,6 +281,9 @@ ATTRIBUTES: dict[str, str] = {
     "Verdict.value": "Its value, with the interval.",
     "Verdict.differences": "Its differences from each of the others.",
 }
+# a point of batches has the fields of a point of one list
+_OF_POINT = {key: text for key, text in ATTRIBUTES.items() if key.startswith("OperatingPoint.")}
+ATTRIBUTES |= {key.replace("OperatingPoint.", "BatchPoint."): text for key, text in _OF_POINT.items()}
 
 
 def explain_attribute(result: type, field: str) -> str:

@@ -26,6 +26,7 @@ PARAMETERS: dict[str, str] = {
     "customer). Clusters are resampled as a whole, so intervals allow for the dependence within them.",
     "batch": "The batch of each row (a day, a recruiter, a query). A quota is then filled in each batch, not once "
     "over the whole list.",
+    "carry": "Whether cases above the threshold that find no place wait for the next batch.",
     "by": "The column, or columns, that split the cases into segments; each segment is reported by itself.",
     "segment": "The segment of each row: a column of any values. A frame with several columns, or a mapping from "
     "names to columns, crosses them.",
@@ -189,6 +190,8 @@ PARAMETERS: dict[str, str] = {
     # where a word means something else
     "evaluate_table.clusters": "The name of the column that marks rows that belong together and are resampled as one.",
     "compare_table.clusters": "The name of the column that marks rows that belong together and are resampled as one.",
+    "evaluate_table.batch": "The name of the column with the batch of each row; a quota is then filled in each batch.",
+    "compare_table.batch": "The name of the column with the batch of each row; a quota is then filled in each batch.",
     "evaluate_table.name": "The name of the model. By default the name of the score column.",
     "evaluate_table.n_resamples": "How many bootstrap replicates to draw where a method needs them. By default 2000 "
     "in memory and 200 in a stream.",
