@@ -49,7 +49,7 @@ def check(
 ) -> None:
     """Check conditions such as "hit_rate@200 >= .5": pass, fail or undecided, by the interval of each measure.
 
-    Exit status: 0 where all pass, 3 where one fails, 4 where one is undecided, 2 for bad input.
+    Exit status: 0 if all pass, 3 if one fails, 4 if one is undecided, 2 for bad input.
     """
     from .. import __version__
     from ..decide.check import check as check_measures

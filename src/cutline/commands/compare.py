@@ -56,9 +56,9 @@ Examples:
 @options.value_option
 @options.quiet_option
 def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **asked: Any) -> None:
-    """Say which of several models is better, by how much, how sure that is, and for which quota.
+    """Compare models: which one is better, by how much, and whether the difference could be chance.
 
-    FILE holds a row for each case, with its real outcome and a score column for each model. Without --score all
+    FILE has one row per case, with its real outcome and a score column for each model. Without --score all
     columns of fractions are compared. With --model and --case it holds a row for each case and model. With more than
     two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
     """

@@ -28,7 +28,7 @@ Examples:
 @options.one_score_option
 @options.cut_options
 @click.option("--confidence", type=float, metavar="SHARE", help="Confidence that the promise holds on new data.")
-@click.option("--cost-fp", type=float, help="Cost of a false positive: the cheapest cut.")
+@click.option("--cost-fp", type=float, help="Cost of a false positive (for the cheapest cut).")
 @click.option("--cost-fn", type=float, help="Cost of a false negative.")
 @click.option("--prevalence", type=float, help="Share of positives where the scores will be used.")
 @click.option(
@@ -55,7 +55,7 @@ def cut(
     reviewer_error: float,
     **asked: Any,
 ) -> None:
-    """Find the threshold that keeps a promise, or costs least: score > threshold is taken.
+    """Find the threshold that keeps a promise or costs least; cases with score > threshold are taken.
 
     With --confidence the promise holds on new data like these; without it, it holds on FILE, and on new data about
     half the time. --capacity sends the next cases below the cut to a reviewer.

@@ -26,7 +26,7 @@ Examples:
 @options.format_option
 @options.quiet_option
 def doctor(file: str, label: str | None, positive: str | None, form: str, **asked: Any) -> None:
-    """Say what FILE supports: which columns could be what, how the classes and scores look, and what looks wrong.
+    """Inspect FILE: what each column could be, how the classes and scores look, and what looks wrong.
 
     The last line is the command to run next.
     """

@@ -68,10 +68,10 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.value_option
 @options.quiet_option
 def evaluate(file: str, label: str | None, score: str | None, form: str, **asked: Any) -> None:
-    """Say how good one model's scores are, each measure with an interval.
+    """Evaluate one model: every measure with an interval.
 
-    FILE holds a row for each case, with its real outcome and its score. --label and --score can be left out where
-    only one column can be meant. --all prints the whole catalogue of measures.
+    FILE has one row per case, with its real outcome and its score. --label and --score can be left out if
+    only one column qualifies. --all prints the whole catalogue of measures.
 
     With more than two classes, FILE holds a score column for each class (named after it, or --score 'p_*'), their
     predictions (--predicted), or a row for each case and class (--case, --class).

@@ -70,11 +70,11 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @options.format_option
 @options.quiet_option
 def extrapolate(file: str, form: str, plot: str | None, until: float | None, **asked: Any) -> None:
-    """Predict accuracy among more classes than were tried.
+    """Predict the accuracy with more classes than you tested.
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
     With --wins it has the number of other classes that the right one beat; with --gallery the embedding of every probe;
-    with --accuracy and --sizes an accuracy for each of some numbers of classes.
+    with --accuracy and --sizes the accuracies at several numbers of classes.
     """
     from .reading import opened
 

@@ -133,10 +133,10 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Version.")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Say how good a classifier is, how sure that is, which is better, and where to cut the ranked list.
+    """Evaluate and compare classifiers from labels and scores, and decide where to cut the ranked list.
 
     Files may be CSV, TSV, Parquet, JSON lines or Excel, text also compressed (.gz); "-" reads standard input. Results
-    go to standard output, messages to standard error. Exit status: 0 done, 2 bad input, 1 anything else, 130
+    go to standard output, messages to standard error. Exit status: 0 success, 2 bad input, 1 any other error, 130
     interrupted.
     """
     if ctx.invoked_subcommand is None:

@@ -55,10 +55,10 @@ def plan(
     resamples: int,
     **asked: Any,
 ) -> None:
-    """Say how many cases to take so that the profit is highest: value × hits − cost × cases.
+    """Find the most profitable number of cases: profit is value × hits − cost × cases.
 
-    --quota is the most cases there is room for, --budget the most money. csv prints the whole profit curve. With
-    --batch all of this is for each batch: so many places every day.
+    --quota limits the number of cases, --budget the total cost. --format csv prints the whole profit curve. With
+    --batch all of this is per batch: this many places every day.
     """
     from ..decide.planning import plan as plan_arrays
     from .evaluate import check_plot, facts_of, save_plot

@@ -70,7 +70,7 @@ def select(
 
     With --cut those above a cut.
 
-    All columns of FILE are kept as they stand; "place" is added before them. Without -o the rows go to standard
+    All columns of FILE are kept; "place" is added as the first one. Without -o the rows go to standard
     output as CSV.
     """
     from ..decide.selection import above

@@ -46,7 +46,7 @@ def vote(
     resamples: int,
     **asked: Any,
 ) -> None:
-    """Average the scores of the best models: how many to take, chosen on held-out rows, and what to expect of them."""
+    """Average the scores of the best models: choose how many on held-out rows, and estimate the result."""
     from ..decide.voting import selective_voting
     from .evaluate import check_plot, facts_of, save_plot
     from .reading import TEXT, choose_columns, load, opened
