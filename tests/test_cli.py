@@ -326,7 +326,7 @@ def test_plan_agrees_with_the_library() -> None:
     assert out["curve"] == made.curve.to_dicts()
     assert f"Take the best {made.quota}" in run(*arguments).stdout
     nothing = run("plan", EXAMPLE, "--score", "network", "--cost", 50, "--value", 20, *FAST).stdout
-    assert "Take nobody" in nothing
+    assert "Take no one" in nothing
 
 
 def test_measures_lists_and_explains() -> None:

@@ -172,10 +172,10 @@ def test_a_budget_that_pays_for_nobody_says_so(two: Path) -> None:
         done = run("plan", two, "--label", "y", "--score", "p", "--value", 5, *FAST, *more)
         return done.stdout.splitlines()[0]
 
-    assert first("--cost", 2, "--budget", 1) == "Take nobody: a budget of 1 does not pay for one case at a cost of 2."
+    assert first("--cost", 2, "--budget", 1) == "Take no one: a budget of 1 does not pay for one case at a cost of 2."
     assert "at cost 6 and value 5 no cut makes a profit" in first("--cost", 6)
     assert first("--cost", 2, "--fixed-cost", 20, "--quota", 2) == (
-        "Take nobody: among the 2 cases allowed no cut makes a profit; a higher limit would."
+        "Take no one: no cut within the 2 cases allowed makes a profit; a higher limit would."
     )
 
 

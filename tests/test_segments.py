@@ -237,7 +237,7 @@ def test_the_four_fifths_rule() -> None:
     shared = cl.evaluate_segments(rng.random(len(g)) < 0.2, p, g, interval=None, measures=["roc_auc"]).at(quota=800)
     assert [row["four_fifths"] for row in shared] == ["kept", "below", "cannot tell"]
     assert shared.four_fifths == "below"
-    assert "below 0.8 of the highest is the selection rate of b" in shared.sentence
+    assert "below 0.8 of the highest for b" in shared.sentence
 
 
 def test_the_price_of_other_rules(seg: cl.Segments) -> None:

@@ -239,7 +239,7 @@ class _Examination:
         few = [p.name for p in self.profiles if p.sort == rules.WORD and 3 <= p.distinct <= _LABELS]
         self.labels = few[:1]
         more = f" ({listed(few)} {'has' if len(few) == 1 else 'have'} a few more)" if few else ""
-        return f"no column has two values{more}, so none is the label by itself"
+        return f"no column has two values{more}, so the label cannot be inferred"
 
     def _choose_positive(self, values: Sequence[str]) -> None:
         """Suggest a positive label, values coming with the most frequent first: a word for yes, else the rarer one."""

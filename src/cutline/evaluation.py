@@ -447,8 +447,8 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
             for ev in cutless
         )
         found.append(
-            f"Not probabilities ({ends}), so there is no default threshold: recall, precision and whatever else needs "
-            "one have no value. Set one with {threshold}, or a number of places with {quota}."
+            f"Not probabilities ({ends}), so there is no default threshold: recall, precision and other measures "
+            "that need one have no value. Set one with {threshold}, or a number of places with {quota}."
         )
     for ev in evaluations:
         top, bottom = float(ev.ranking.score[0]), float(ev.ranking.score[-1])
@@ -473,7 +473,7 @@ def _about_batches(ev: Evaluation) -> list[str]:
     if ev.rows.n_units < 2:
         one = "batch" if len(ev.rows.batches) < 2 else "cluster of batches"
         said.append(
-            f"There is a single {one}, so that nothing is known of how batches vary, and there are no intervals. "
+            f"There is a single {one}, so the variation between batches is unknown and there are no intervals. "
             "Without {batch} the rows are taken as the sample."
         )
     if ev.quota is not None:

@@ -126,9 +126,13 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
         clear = [d for d in self.found if d.verdict in ("higher", "lower")]
         if not clear:
             tested = [d for d in self.found if d.verdict != "not tested"]
-            return f"No segment can be told from {self.reference}." if tested else "Nothing could be compared."
+            return (
+                f"No segment differs significantly from {self.reference}." if tested else "Nothing could be compared."
+            )
         said = "; ".join(f"{d.a}: {d.verdict} {d.measure}" for d in clear[:6])
-        return f"Told from {self.reference}: {said}" + (f"; and {len(clear) - 6} more." if len(clear) > 6 else ".")
+        return f"Significantly different from {self.reference}: {said}" + (
+            f"; and {len(clear) - 6} more." if len(clear) > 6 else "."
+        )
 
     def __repr__(self) -> str:
         columns = ("segment", "measure", "value", "other", "difference", "low", "high", "p_adjusted", "verdict", "note")

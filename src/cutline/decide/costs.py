@@ -144,7 +144,7 @@ class Cheapest(DictResult):
             f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
             f"{format_value(self.apparent)} on this sample, which flatters it by {format_value(self.optimism)} because "
             "the cut was chosen on it",
-            f"taking everybody costs {format_value(self.treat_all)}, taking nobody {format_value(self.treat_none)}",
+            f"taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
             f"{self.model} is the cheapest model while a false negative costs {low} to {high} times a false positive",
         ]
         if len(self.others):
@@ -520,7 +520,7 @@ def benefit_difference(
         {"threshold_probability": float(t), "difference": float(d), "low": float(d - z * e), "high": float(d + z * e)}
         for t, d, e in zip(grid, difference, error, strict=True)
     ]
-    return Table(rows, f"Net benefit of {names[0]} less that of {names[1]}")
+    return Table(rows, f"Net benefit of {names[0]} minus that of {names[1]}")
 
 
 def _values(

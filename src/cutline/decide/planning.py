@@ -92,12 +92,12 @@ class Plan(DictResult):
         """The plan in words; amounts are rounded to what the interval supports."""
         s = self.settings
         if self.limit == 0:
-            return [f"Take nobody: a budget of {s['budget']:g} does not pay for one case at a cost of {s['cost']:g}."]
+            return [f"Take no one: a budget of {s['budget']:g} does not pay for one case at a cost of {s['cost']:g}."]
         if self.quota == 0 and self.profits.max() > 0:
             allowed = pluralize(self.limit, "case")
-            return [f"Take nobody: among the {allowed} allowed no cut makes a profit; a higher limit would."]
+            return [f"Take no one: no cut within the {allowed} allowed makes a profit; a higher limit would."]
         if self.quota == 0:
-            return [f"Take nobody: at cost {s['cost']:g} and value {s['value']:g} no cut makes a profit."]
+            return [f"Take no one: at cost {s['cost']:g} and value {s['value']:g} no cut makes a profit."]
         p, (low, high) = self.profit, self.next_hits
         spread = p.high - p.low
         each = "" if self.batches is None else " of each batch"

@@ -138,9 +138,9 @@ class SharedList(TabularResult):
             return f"Four-fifths rule: every selection rate is at least 0.8 of {against}."
         said = []
         if told["below"]:
-            said.append(f"below 0.8 of {against} is the selection rate of {', '.join(told['below'])}")
+            said.append(f"below 0.8 of {against} for {', '.join(told['below'])}")
         if told["cannot tell"]:
-            said.append(f"on which side of 0.8 it lies cannot be told for {', '.join(told['cannot tell'])}")
+            said.append(f"undecided for {', '.join(told['cannot tell'])}")
         return f"Four-fifths rule: {'; '.join(said)}."
 
     def price(self, places: Mapping[Any, float] | None = None) -> Table:
@@ -154,7 +154,7 @@ class SharedList(TabularResult):
         lists = Lists.of(rows, len(self.segments))
         quota = float(self.rates.places.sum())
         if not 0.0 < quota:
-            raise InputError(None, "nobody gets a place at this cut, so that no other rule can be compared with it")
+            raise InputError(None, "no one gets a place at this cut, so no other rule can be compared with it")
         return price_table(lists, rows, quota, given, self.segments, self.level)
 
     def _given(self, places: Mapping[Any, float]) -> Floats:
@@ -162,7 +162,7 @@ class SharedList(TabularResult):
         if set(named) != set(self.segments):
             gone = [name for name in self.segments if name not in named]
             strange = [name for name in named if name not in self.segments]
-            said = f"has no number for {listed(gone)}" if gone else f"names {listed(strange)}, which is no segment"
+            said = f"has no number for {listed(gone)}" if gone else f"names {listed(strange)}, which is not a segment"
             raise InputError("places", said, "give each segment a number of places")
         found = np.array([check_number(named[name], f"places[{name!r}]", 0.0) for name in self.segments])
         over = np.flatnonzero(found > self.rates.cases * (1.0 + 1e-12))
@@ -171,7 +171,7 @@ class SharedList(TabularResult):
             said = f"gives {show(self.segments[k])} {found[k]:g} places, but it has {self.rates.cases[k]:g} cases"
             raise InputError("places", said, "give at most as many")
         if not found.any():
-            raise InputError("places", "gives nobody a place", "give at least one")
+            raise InputError("places", "gives no one a place", "give at least one")
         return found
 
     def _need_rows(self, what: str) -> ListRows:

@@ -79,5 +79,5 @@ def _given(quota: Mapping[Any, int], names: list[str], sizes: NDArray[np.intp]) 
         said = f"gives {show(names[k])} {places[k]} places, but it has {sizes[k]} cases"
         raise InputError("quota", said, "give at most as many")
     if not places.any():
-        raise InputError("quota", "gives nobody a place", "give at least one")
+        raise InputError("quota", "gives no one a place", "give at least one")
     return places

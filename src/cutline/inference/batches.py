@@ -209,7 +209,7 @@ class BatchRows(Rows):
     def lead(self, axis: str, settings: Settings) -> Drawn:
         if axis == "quota":
             raise InputError(
-                "batch", "cuts each list by itself, so that no place is one of the whole list", "use 'fpr'"
+                "batch", "cuts each list separately, so there are no places in the whole list", "use 'fpr'"
             )
         return super().lead(axis, settings)
 

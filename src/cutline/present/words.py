@@ -39,7 +39,7 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     said = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures move with it"
-        said += f"; told for a prevalence of {ev.prevalence} ({moved})"
+        said += f"; at a prevalence of {ev.prevalence} ({moved})"
     elif facts["weighted"]:
         pos, cases = ev.ranking.n_pos, ev.ranking.cases
         said += f"; by weight {count(cases)} cases, {count(pos)} positive ({pos / cases:.1%})"
