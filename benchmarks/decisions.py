@@ -100,7 +100,7 @@ def costs(samples: int = 200) -> None:
 
 def benefit(samples: int = 600) -> None:
     """Coverage of net benefit and of its paired difference, threshold by threshold."""
-    x = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5])
+    x = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99])
     print("coverage at", x.tolist())
     rng = np.random.default_rng(2)
     for n, share in ((500, 0.1), (2000, 0.1), (2000, 0.02)):

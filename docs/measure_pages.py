@@ -98,6 +98,8 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         yield "also called", ", ".join(f"`{alias}`" for alias in one.aliases)
     if one.same_as:
         yield "same as", _linked(one.same_as)
+    if one.propriety:
+        yield "proper", one.propriety
     others = [o for o in NAMES.values() if o is not one and one.name in re.findall(r"\w+", o.same_as)]
     if others:
         yield "see also", "; ".join(f"{_link(o)} = {o.same_as}" for o in others)

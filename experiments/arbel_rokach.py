@@ -56,6 +56,9 @@ def run_voting(report: Report, args: Any) -> None:
     figure, axes = new_figure(2, 2, (9.5, 6.6), sharex=True)
     arbel_voting.draw(figure, axes, votes)
     report.figure(figure, "figure-10-selective-voting")
+    figure, axes = new_figure(1, 2, (9.5, 4.6), sharex=True, sharey=True)
+    arbel_voting.draw_correlations(figure, axes, votes, arbel_scores.PRINTED["table 7"])
+    report.figure(figure, "figure-11-correlations")
 
 
 def run_uci(report: Report, args: Any) -> None:

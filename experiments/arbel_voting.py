@@ -101,12 +101,17 @@ def table_6(votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> list[di
     return rows
 
 
+def correlations(votes: list[cl.SelectiveVoting], a: str, b: str) -> Floats:
+    """The correlation of two marks over X, in each experiment."""
+    one, other = (next(m for m in MARKS if m.startswith(name)) for name in (a, b))
+    return np.array([next(r[other] for r in vote.correlation if r["mark"] == one) for vote in votes])
+
+
 def table_7(votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> list[dict[str, Any]]:
     """Correlation between marks over X."""
     rows = []
     for a, b, theirs in printed["rows"]:
-        one, other = (next(m for m in MARKS if m.startswith(name)) for name in (a, b))
-        ours = np.array([next(r[other] for r in vote.correlation if r["mark"] == one) for vote in votes])
+        ours = correlations(votes, a, b)
         inside = sum(bool(ours.min() <= x <= ours.max()) for x in theirs)
         rows.append(
             {
@@ -135,3 +140,21 @@ def draw(figure: Any, axes: Any, votes: list[cl.SelectiveVoting]) -> None:
         ax.set_ylabel("mark (chance = 0, perfect = 1)")
     axes[0, 0].legend(fontsize=8)
     figure.suptitle("Selective voting on made applicants", fontsize=11)
+
+
+def draw_correlations(figure: Any, axes: Any, votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> None:
+    """Figure 11: correlation between the marks, a line for each experiment; as printed, and on made data."""
+    names = [f"{a.replace('_', ' ')}\n{b.replace('_', ' ')}" for a, b, _ in printed["rows"]]
+    theirs = np.array([row[2] for row in printed["rows"]])
+    ours = np.array([correlations(votes, a, b) for a, b, _ in printed["rows"]])
+    for ax, title, found in zip(axes.flat, ("printed", "made applicants"), (theirs, ours), strict=True):
+        for k in range(min(4, found.shape[1])):
+            ax.plot(found[:, k], range(len(names)), "o-", label=f"experiment {k + 1}", linewidth=1.2, markersize=4)
+        ax.axvline(0.95, color="grey", linewidth=0.8, linestyle="--")  # the paper's line for a high correlation
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("correlation over the number of models")
+        ax.grid(alpha=0.3)
+    axes.flat[0].set_yticks(range(len(names)), names, fontsize=8)
+    axes.flat[0].invert_yaxis()
+    axes.flat[0].legend(fontsize=8)
+    figure.suptitle("Correlation between marks in selective voting", fontsize=11)

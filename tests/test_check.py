@@ -75,3 +75,11 @@ def test_conditions_read_options_and_quotas() -> None:
         "f_beta(beta=2, threshold=0.3)", ">=", 0.5
     )
     assert parse_condition("qrecall@5%<10%") == Condition("qrecall@5%", "<", 0.1)
+
+
+def test_measures_that_were_not_evaluated_are_evaluated_for_the_check() -> None:
+    y, s = [1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20
+    ev = cl.evaluate(y, s, measures=["roc_auc"])
+    found = cl.check(ev, "hit_rate@30 >= .5", "roc_auc >= .8")
+    assert found == "pass"
+    assert found.table[0]["low"] == cl.evaluate(y, s, measures=["hit_rate@30"])["hit_rate@30"].low

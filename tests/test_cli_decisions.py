@@ -140,3 +140,136 @@ def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
     status, out, _ = run("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20")
     assert status == 0
     assert "vote: expect pem" in out
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Probabilities of two models with text labels, and weights."""
+    rng = np.random.default_rng(3)
+    y = rng.random(600) < 0.3
+    z = rng.normal(size=600) + 1.3 * y
+    old, new = 1 / (1 + np.exp(1.7 - 1.3 * z)), 1 / (1 + np.exp(1.7 - 1.3 * (z + 0.5 * rng.normal(size=600))))
+    path = tmp_path_factory.mktemp("models") / "models.csv"
+    lines = zip(np.where(y, "yes", "no"), old.round(3), new.round(3), rng.integers(1, 4, 600), strict=True)
+    path.write_text("bought,old,new,w\n" + "\n".join(",".join(map(str, line)) for line in lines) + "\n")
+    return str(path)
+
+
+def arrays(models: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    table = np.genfromtxt(models, delimiter=",", names=True, dtype=None, encoding="utf-8")
+    return table["bought"] == "yes", table["old"], table["new"], table["w"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_calibration_prints_what_python_gives(models: str, weighted: bool, tmp_path) -> None:
+    picture = tmp_path / "calibration.png"
+    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--resamples", "99"]
+    words += ["--weight", "w"] if weighted else []
+    status, out, _ = run("calibration", models, *words, "--format", "json", "--plot", picture)
+    assert status == 0
+    found = json.loads(out)
+    y, old, _, w = arrays(models)
+    ev = cl.evaluate(y, old, sample_weight=w if weighted else None, n_resamples=99, measures=["brier_score"])
+    made = ev.calibration()
+    assert found["slope"]["value"] == pytest.approx(made.slope.value)
+    assert found["p_value"] == made.p_value
+    assert found["rows"] == 600
+    assert picture.stat().st_size > 10_000
+    status, out, _ = run("calibration", models, *words)
+    assert status == 0
+    assert "probabilities are wrong (p = " in out
+    assert "in_the_large" in out
+    status, out, _ = run("calibration", models, *words, "--format", "csv")
+    assert out.splitlines()[0] == "probability,comes_true,low,high,confidence_low,confidence_high"
+
+
+def test_calibration_of_other_scores_is_refused(scores: str) -> None:
+    status, _, said = run("calibration", scores, "--label", "y", "--score", "p")
+    assert status == 2
+    assert "is not a probability" in said
+
+
+def test_swaps_lists_who_enters_and_who_leaves(models: str, tmp_path) -> None:
+    picture = tmp_path / "swaps.svg"
+    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--score", "new", "--quota", "60"]
+    status, out, _ = run("swaps", models, *words, "--plot", picture)
+    assert status == 0
+    assert picture.exists()
+    y, old, new, w = arrays(models)
+    made = cl.compare(y, {"old": old, "new": new}, measures=["roc_auc"]).swaps("old", "new", quota=60)
+    assert f"{made!r}." in out
+    status, out, _ = run("swaps", models, *words, "--format", "csv")
+    rows = [line.split(",") for line in out.splitlines()]
+    assert rows[0] == ["row", "swap", "positive", "old", "new"]
+    assert [int(row[0]) - 1 for row in rows[1:] if row[1] == "enters"] == made.entering.tolist()
+    status, out, _ = run("swaps", models, *words, "--weight", "w", "--format", "json")
+    found = json.loads(out)
+    weighted = cl.compare(y, {"old": old, "new": new}, sample_weight=w, measures=["roc_auc"])
+    expected = weighted.swaps("old", "new", quota=60)
+    assert found["difference"] == pytest.approx(expected.difference.value)
+    assert len(found["swapped_rows"]) == len(expected.entering) + len(expected.leaving)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--score", "old", "--score", "new"], "--quota is missing"),
+        (["--score", "old", "--score", "new", "--quota", "20-60"], "one number of places"),
+        (["--score", "old", "--quota", "20"], "give it twice"),
+        (["--score", "old", "--score", "new", "--quota", "2000"], "from 1 to the number of cases, 600"),
+        (
+            ["--score", "old", "--score", "new", "--quota", "20", "--level", "2"],
+            "--level must be strictly between 0 and 1",
+        ),
+    ],
+)
+def test_swaps_refuses_in_a_sentence(models: str, words: list[str], said: str) -> None:
+    status, _, err = run("swaps", models, "--label", "bought", "--positive", "yes", *words)
+    assert status == 2
+    assert said in err.splitlines()[-1]
+
+
+def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
+    words = ["--label", "bought", "--positive", "yes", "--cost-fp", "1", "--cost-fn", "4", "--resamples", "60"]
+    status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
+    assert status == 0
+    y, old, new, _ = arrays(models)
+    made = cl.compare(y, {"old": old, "new": new}, n_resamples=60, measures=["roc_auc"]).cheapest(cost_fp=1, cost_fn=4)
+    found = json.loads(out)["cheapest"]
+    assert (found["model"], found["threshold"]) == (made.model, made.threshold)
+    status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words)
+    assert "Costs of errors" in out
+    assert "expected cost" in out
+    status, out, _ = run("evaluate", models, "--score", "old", *words)
+    assert status == 0
+    assert "expected cost" in out
+    status, _, said = run("evaluate", models, "--label", "bought", "--score", "old", "--cost-fp", "1")
+    assert (status, "--cost-fn is missing beside --cost-fp" in said) == (2, True)
+    status, _, said = run("evaluate", models, "--label", "bought", "--score", "old", *words[4:], "--quota", "9")
+    assert (status, "each set the cut" in said) == (2, True)
+
+
+def test_a_weighted_cut_is_that_of_python(models: str) -> None:
+    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--weight", "w", "--confidence", ".9"]
+    y, old, _, w = arrays(models)
+    status, out, _ = run("cut", models, *words, "--recall", ".7", "--format", "json")
+    assert status == 0
+    assert json.loads(out)["threshold"] == cl.threshold_for(y, old, sample_weight=w, recall=0.7, confidence=0.9)
+    status, out, _ = run("cut", models, *words, "--precision", ".4", "--capacity", "50", "--format", "json")
+    assert status == 0
+    zones = json.loads(out)["triage"]["zones"]
+    assert sum(row["cases"] for row in zones) == pytest.approx(w.sum())
+    assert zones[1]["cases"] == pytest.approx(50)
+
+
+def test_an_unknown_quota_is_told_in_words(models: str) -> None:
+    words = ["--label", "bought", "--positive", "yes", "--quota", "20-60", "--resamples", "60"]
+    status, out, _ = run("evaluate", models, "--score", "old", *words)
+    assert status == 0
+    assert "With 20 to 60 places, all equally likely, expect on average a hit rate of" in out
+    assert "At the threshold" not in out
+    assert "quota 20-60" in out
+    status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words)
+    assert "With 20 to 60 places, all equally likely, use " in out
+    status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
+    assert json.loads(out)["quota"] == "20-60"

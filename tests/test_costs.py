@@ -162,3 +162,16 @@ def test_scores_that_are_no_probabilities_have_no_decision_curve() -> None:
         decision_curve(make_sample([1, 0, 1], [0.5, 2.0, 0.1]))
     with pytest.raises(cl.InputError, match="strictly between 0 and 1"):
         decision_curve(make_sample([1, 0, 1], [0.5, 0.2, 0.1]), x=[0.0, 0.5])
+
+
+def test_the_band_of_net_benefit_stays_below_what_true_positives_bring() -> None:
+    """At a threshold of 0.99 a false positive costs 99 true ones; with none seen the upper end must not follow."""
+    rng = np.random.default_rng(4)
+    y = rng.random(400) < 0.25
+    p = np.clip(0.25 + 0.2 * (y - 0.25) + 0.1 * rng.normal(size=400), 0.01, 0.95)
+    for weight in (None, np.full(400, 2.5)):
+        found = cl.evaluate(y, p, sample_weight=weight, measures=["brier_score"]).decision_curve([0.1, 0.9, 0.99])
+        assert found.net_benefit[-1] == 0
+        assert found.high[-1] == pytest.approx(cl.proportion_interval(0, 400, method="wilson").high)
+        assert found.low[-1] == pytest.approx(-1.96 * np.hypot(1, 99) / 400, rel=1e-3)  # one false positive more
+        assert found.low[0] < found.net_benefit[0] < found.high[0]

@@ -212,6 +212,7 @@ def test_selective_voting_has_the_papers_shape(arbel: Any) -> None:
     assert min(ours) > 0.5  # PEM rests on Qrecall: 0.87 to 0.98 in the paper
     assert len(table(arbel[1] / "table-6.csv")) == 4
     assert (arbel[1] / "figure-10-selective-voting.png").stat().st_size > 10_000
+    assert (arbel[1] / "figure-11-correlations.png").stat().st_size > 10_000
 
 
 def test_auc_and_pem_never_disagree(arbel: Any) -> None:

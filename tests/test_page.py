@@ -256,3 +256,48 @@ def test_ticks_are_round_and_short() -> None:
         ticks = nice_ticks(low, high)
         assert 2 <= len(ticks) <= 6
         assert all(low - 1e-12 <= tick <= high * (1 + 1e-12) for tick in ticks)
+
+
+def data_of(text: str) -> dict[str, Any]:
+    """What the page's script reads."""
+    return json.loads(gzip.decompress(base64.b64decode(Elements(text).scripts[0])))
+
+
+def test_an_unknown_quota_is_marked_and_averaged() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.random(300) < 0.3
+    comparison = cl.compare(y, {"a": y + rng.normal(size=300), "b": rng.random(300)}, quota="20-60", n_resamples=50)
+    text = page(comparison)
+    data = data_of(text)
+    assert data["range"]["sizes"] == list(range(20, 61))
+    assert data["stops"][data["start"]] == 40
+    e = comparison["a"]["hit_rate"]
+    assert data["range"]["models"][0]["hit_rate"] == pytest.approx([e.value, e.low, e.high], abs=1e-6)
+    assert "With 20 to 60 places, all equally likely, use a" in text
+    assert 'id="range-from"' in text
+
+
+def test_the_page_says_whether_probabilities_are_right_and_what_errors_cost() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(400) < 0.3
+    p = np.clip(0.3 + 0.3 * (y - 0.3) + 0.1 * rng.normal(size=400), 0.01, 0.99)
+    weight = rng.integers(1, 4, 400)
+    for options in ({}, {"sample_weight": weight}):
+        ev = cl.evaluate(y, p, n_resamples=50, name="<p>", **options)
+        text = page(ev, cost_fp=1, cost_fn=4)
+        assert "Are the probabilities right?" in text
+        assert f"{ev.calibration().slope.value:.4f}" in text
+        assert "<small>0.0" in text or "<small>−0.0" in text
+        assert "What do errors cost?" in text
+        assert "Where a false positive costs 1, a false negative 4:" in text
+        assert "Take score &gt; " in text
+        assert 'id="figure-net-benefit"' in text
+        assert "<p>:" not in text  # names are escaped
+    with pytest.raises(cl.InputError, match="cost_fn"):
+        page(ev, cost_fp=1)
+    both = cl.compare(y, {"a": p, "b": rng.normal(size=400)}, n_resamples=50)
+    text = page(both)
+    assert 'id="figure-reliability"' in text  # of the one model that gives probabilities
+    scores_only = page(cl.evaluate(y, rng.normal(size=400), n_resamples=50))
+    assert "Are the probabilities right?" not in scores_only
+    assert "What do errors cost?" not in scores_only

@@ -73,6 +73,8 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
         return cl.screen(one.sample.positive, [(scores["tree"], 0.5), (scores["logistic"], 20)], n_resamples=50), {}
     if kind == "calibration":
         return one.calibration(), {}
+    if kind == "swaps":
+        return comparison.swaps("tree", "network", quota=60), {}
     return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
 
 

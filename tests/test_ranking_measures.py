@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy as np
@@ -93,3 +94,17 @@ def _leave_the_catalogue_as_it_was():
     yield
     declare._measures.clear()
     declare._measures.update(before)
+
+
+def test_the_function_pickles_and_keeps_its_signature() -> None:
+    made = cl.ranking_measure("root_of_place", np.sqrt)
+    again = pickle.loads(pickle.dumps(made))
+    assert again([1, 0, 1], [3, 2, 1]) == made([1, 0, 1], [3, 2, 1]) == pytest.approx(np.sqrt(3) + 1)
+    assert list(inspect.signature(made).parameters)[:2] == ["y_true", "y_score"]
+    assert "root_of_place" in repr(made)
+
+
+def test_a_worth_that_is_not_finite_is_refused() -> None:
+    made = cl.ranking_measure("log_of_place", lambda place: np.log(place - 1))
+    with pytest.raises(cl.InputError, match="g gives -inf for place 1; return a finite number"):
+        made([1, 0, 1], [3, 2, 1])

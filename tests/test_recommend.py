@@ -202,5 +202,17 @@ def test_refusals() -> None:
         cmp.recommend("best")
     with pytest.raises(cl.InputError, match=r"pass quota=…"):
         cmp.recommend("known quota")
-    with pytest.raises(cl.InputError, match="was not evaluated"):
-        cl.compare(y, models, measures=["f1"], n_resamples=5).recommend("unknown quota")
+
+
+def test_a_measure_that_was_not_compared_is_compared_for_the_goal() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(300) < 0.3
+    models = {"a": y + rng.normal(size=300), "b": rng.normal(size=300)}
+    few = cl.compare(y, models, measures=["roc_auc"], n_resamples=50)
+    all_of_them = cl.compare(y, models, quota="20-60", n_resamples=50)
+    said = few.recommend("quota between 20 and 60")
+    assert said.model == "a"
+    assert said.verdict.value.value == all_of_them["a"]["hit_rate"].value
+    assert few.recommend("rare positives").measure == "average_precision"
+    assert list(few.recommendations) == []  # nothing that was not asked for
+    assert few.with_measures("pem").differences[0]["measure"] == "pem"

@@ -74,6 +74,11 @@ class Comparison(Models[Evaluation]):
         return next(iter(self.evaluations.values())).moved
 
     @property
+    def quotas(self) -> Quotas | None:
+        """The unknown quota that measures were averaged over; None where there is none."""
+        return next(iter(self.evaluations.values())).quotas
+
+    @property
     def notices(self) -> list[str]:
         """What looks wrong with the scores of these models, each in one sentence with what to try."""
         return notices_of(list(self.evaluations.values()))
@@ -136,13 +141,23 @@ class Comparison(Models[Evaluation]):
                 raise InputError(None, "the ROC convex hull needs both classes")
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
+    def with_measures(self, *measures: str) -> Comparison:
+        """The same models by other measures; refused where tables were streamed and their rows were not kept."""
+        drawn: dict[str, dict[str, Floats]] = {name: {} for name in self.evaluations}
+        made = {name: ev.measured_by(measures, drawn[name]) for name, ev in self.evaluations.items()}
+        pairs_of = tests.RowPairs.of if self.prevalence is None else PrevalencePairs.of
+        specs, pairs = next(iter(made.values())).specs, pairs_of(made, paired=self.paired)
+        return replace(self, evaluations=made, specs=specs, pairs=pairs, replicates=drawn)
+
     def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
-        """Recommend a model for a goal: known quota, unknown quota, no missed positives, no wasted places, …
+        """Recommend a model for a goal: known quota, quota between … and …, unknown quota, no missed positives, …
+
+        A measure that was not compared yet is compared for it.
 
         ``fewest errors`` uses the threshold in use, or with ``best_thresholds`` each model's own best one,
         without the optimism of choosing it on the same cases.
         """
-        return recommend(self, goal, best_thresholds=best_thresholds)
+        return recommend(self, goal, best_thresholds=best_thresholds, compare_more=True)
 
     @cached_property
     def recommendations(self) -> dict[str, Recommendation]:
@@ -257,7 +272,7 @@ class Comparison(Models[Evaluation]):
         content = {
             **self.settings.to_dict(),
             **prevalence_facts(self.prevalence),
-            "quota": self.quota,
+            "quota": self.quota if self.quotas is None else str(self.quotas),
             "threshold": self.threshold,
             "paired": self.paired,
             "margin": self.margin,

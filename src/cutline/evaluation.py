@@ -103,6 +103,22 @@ class Evaluation(TabularResult):
     def __len__(self) -> int:
         return len(self.estimates)
 
+    def with_measures(self, *measures: str) -> Evaluation:
+        """The same rows by other measures; refused where a table was streamed and its rows were not kept."""
+        return self.measured_by(measures)
+
+    def measured_by(self, measures: Sequence[str], keep: dict[str, Any] | None = None) -> Evaluation:
+        """The same as :meth:`with_measures`; ``keep`` takes the replicates of every measure, for a comparison."""
+        sample, quota = self.sample, self.quota if self.quotas is None else self.quotas
+        specs = choose_specs(list(measures), threshold=self.threshold, quota=quota)
+        obstacles = {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs}
+        how: dict[str, Any] = {"name": self.name, "threshold": self.threshold, "quota": quota}
+        how |= {"keep": keep, "dropped": self.dropped}
+        if self.at_prevalence is None:
+            return evaluation_of(self.rows, specs, obstacles, self.settings, **how)
+        known = self.at_prevalence
+        return _evaluation_at(known.prevalence, known.sampled, specs, obstacles, self.settings, how)
+
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """Rows, positives, how much is tied; of a table also how many rows were dropped because a value was missing,

@@ -81,6 +81,22 @@ class Quotas:
         edges = np.concatenate([[low - 0.5], (sizes[1:] + sizes[:-1]) / 2.0, [high + 0.5]])
         return sizes.tolist(), np.diff(edges) / (high - low + 1)
 
+    @property
+    def words(self) -> str:
+        """The quotas in words.
+
+        >>> Quotas.of("20-60").words, Quotas.of("5%-10%").words, Quotas.of({20: 1, 40: 3}).words
+        ('20 to 60 places', 'places for 5% to 10% of the cases', '20 (25%) or 40 (75%) places')
+        """
+        if not self.through:
+            each = (f"{_show(q)} ({w:.3g})" if w < 0.01 else f"{_show(q)} ({w:.0%})" for q, w in self._chances())
+            return " or ".join(each) + " places"
+        said = " to ".join(map(_show, self.quotas))
+        return f"places for {said} of the cases" if isinstance(self.quotas[0], float) else f"{said} places"
+
+    def _chances(self) -> list[tuple[int | float, float]]:
+        return list(zip(self.quotas, self.weights, strict=True))
+
     def __str__(self) -> str:
         if self.through:
             return "-".join(map(_show, self.quotas))

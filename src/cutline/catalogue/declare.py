@@ -127,6 +127,7 @@ class Facts(TypedDict, total=False):
     case_loss: Callable[..., tuple[Any, Any]] | None
     worth: Callable[[Any], Any] | None
     perfect_area: Callable[[float, float], float] | None
+    proper: bool | None
     caution: str
 
 
@@ -147,7 +148,8 @@ class Measure:
     ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale. ``case_loss``
     gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
     ``worth`` what a place (worst = 1) is worth where it is the sum over the positives; ``perfect_area`` the area of a
-    perfect list of n⁺ among n where that is not 1. ``caution`` says where its interval falls short.
+    perfect list of n⁺ among n where that is not 1. ``proper``: whether the true probabilities have the best expected
+    value, and they alone; None where it reads no probabilities. ``caution`` says where its interval falls short.
 
     ``own``: declared by the user, so it is computed only where it is named.
     """
@@ -184,6 +186,7 @@ class Measure:
     case_loss: Callable[..., tuple[Any, Any]] | None = None
     worth: Callable[[Any], Any] | None = None
     perfect_area: Callable[[float, float], float] | None = None
+    proper: bool | None = None
     caution: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
@@ -221,6 +224,8 @@ class Measure:
             self.paired_test in ("decisions", "hits")
             and self.family != {"decisions": "threshold", "hits": "quota"}[self.paired_test],
         )
+        of_probabilities = self.family == "probability" and self.scores == "probability"
+        yield "say whether it is proper", of_probabilities != (self.proper is not None)
         unexplained = [name for name in self.params if not explain(self.name, name)]
         yield f"its options {unexplained} are not explained in reference/parameters.py", bool(unexplained)
         yield "the option that one class needs is none of its own", self.one_class_needs not in ("", *self.params)
@@ -237,6 +242,17 @@ class Measure:
     def ties(self) -> bool:
         """Whether the order of equal scores could matter, so that there is an option ``ties``."""
         return bool(self.tie_rule)
+
+    @property
+    def propriety(self) -> str:
+        """Whether the true probabilities have the best expected value, in words; empty where none are read."""
+        if self.proper is None:
+            return ""
+        return (
+            "yes: the true probabilities have the best expected value"
+            if self.proper
+            else "no: probabilities other than the true ones can have a better expected value"
+        )
 
     @property
     def when_undefined(self) -> str:
@@ -525,6 +541,7 @@ def _docstring(one: Measure) -> str:
         f"Formula: {one.formula}",
         f"Undefined ({one.when_undefined}) if {one.undefined}" if one.undefined else "",
         f"Same as: {one.same_as}" if one.same_as else "",
+        f"Proper: {one.propriety}." if one.propriety else "",
         f"Also called: {', '.join(one.aliases)}" if one.aliases else "",
         f"Ties: {TIE_RULES[one.tie_rule]}; ties='best' and ties='worst' give the best and the worst order."
         if one.ties

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from math import inf
 from typing import Any, ClassVar
 
@@ -459,10 +459,14 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     2.0794
     """
     places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
-    worth = np.asarray(g(places), dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite is refused below
+        worth = np.asarray(g(places), dtype=np.float64)
     if worth.shape != places.shape:
         said = f"gives values of shape {worth.shape} for {len(places)} places"
         raise InputError("g", said, "return one value for each place")
+    if not np.isfinite(worth).all():
+        at = int(np.argmin(np.isfinite(worth)))
+        raise InputError("g", f"gives {worth[at]:g} for place {at + 1}", "return a finite number for each place")
     if not (np.diff(worth) >= 0).all():
         at = int(np.argmin(np.diff(worth) >= 0)) + 1
         said = f"decreases: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}"
@@ -530,10 +534,28 @@ class RankingMeasure(Measure):
 def _again(name: str, g: Callable[[Any], Any], title: str) -> Measure:
     """The measure in another process: declared there if it is not yet."""
     known = known_measure(name)
-    return known if isinstance(known, RankingMeasure) else ranking_measure(name, g, title=title).measure  # type: ignore[attr-defined]
+    return known if isinstance(known, RankingMeasure) else ranking_measure(name, g, title=title).measure
 
 
-def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> Callable[..., float]:
+class RankingFunction:
+    """A Ranking score of one's own as a function of labels and scores; it pickles if its g does."""
+
+    measure: RankingMeasure
+
+    def __init__(self, function: Callable[..., float]) -> None:
+        update_wrapper(self, function)  # the measure comes with it
+
+    def __call__(self, *arguments: Any, **options: Any) -> float:
+        return self.__wrapped__(*arguments, **options)  # type: ignore[attr-defined,no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ranking_measure, (self.measure.name, self.measure.g)
+
+    def __repr__(self) -> str:
+        return f"ranking_measure({self.measure.name!r})"
+
+
+def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> RankingFunction:
     """Register your own Ranking score (Rosset section 2): the sum of g over the places of the positives.
 
     ``g`` is a non-decreasing, vectorised function of the places 1 … n, where 1 is the worst: the profit of a place,
@@ -573,4 +595,4 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> C
         summary="Ranking score with a g of your own.",
         g=g,
     )
-    return publish(own)
+    return RankingFunction(publish(own))

@@ -11,18 +11,20 @@ import click
 
 from ..errors import InputError, listed, show
 from . import options
-from .evaluate import check_outputs, facts_of, settings_of, warm_up, write_outputs
+from .evaluate import check_outputs, error_costs, facts_of, settings_of, warm_up, write_outputs
 from .output import Block, Report, note
 from .reading import keys_of, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..decide.costs import Cheapest
 
 EXAMPLES = """\b
 Examples:
   cutline compare scores.csv --quota 20
   cutline compare scores.csv --label y --score tree --score network --quota 5% --html compare.html
+  cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
   cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
 """
 
@@ -33,6 +35,7 @@ Examples:
 @options.scores_option
 @options.quota_option
 @options.threshold_option
+@options.error_cost_options
 @options.positive_option
 @options.prevalence_option
 @click.option("--predicted", multiple=True, metavar="COLUMN", help="A model's predicted classes; may be repeated.")
@@ -68,7 +71,10 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
+    prices = error_costs(asked)
     engine = choose_engine(file, asked)
+    if prices and engine.name != "memory":
+        raise InputError("cost_fp", f"is not read from a stream (--engine {engine.name})", "leave it out")
     with open_for(engine, file, asked) as table:
         warm_up(file)
         if asked["by"] and (asked["model"] is not None or asked["case"] is not None):
@@ -97,11 +103,12 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
                 segments.compare_by(table, file, columns, options, form, asked)
                 return
             comparison = compare_table(table, scores=columns.scores, margin=asked["margin"], **options)
+            cheapest = comparison.cheapest(**prices) if prices else None
     first = next(iter(comparison.evaluations.values()))
     say_understood(first.understood)
     facts = facts_of(file, columns, ", ".join(columns.scores), asked, first.dropped)
     write_outputs(comparison, facts, asked)
-    report(comparison, facts, asked["measures"], everything=asked["everything"]).publish(form)
+    report(comparison, facts, asked["measures"], everything=asked["everything"], cheapest=cheapest).publish(form)
 
 
 def _by_model(
@@ -126,7 +133,12 @@ def _by_model(
 
 
 def report(
-    comparison: Comparison, facts: Mapping[str, Any], measures: Sequence[str] = (), *, everything: bool = False
+    comparison: Comparison,
+    facts: Mapping[str, Any],
+    measures: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    cheapest: Cheapest | None = None,
 ) -> Report:
     """A comparison in every form."""
     from .. import __version__
@@ -137,13 +149,14 @@ def report(
 
     def document() -> dict[str, Any]:
         found = json.loads(comparison.to_json())
-        return {"cutline": __version__, **facts, **found, "dominance": words.dominance_of(comparison)}
+        costs = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
+        return {"cutline": __version__, **facts, **found, "dominance": words.dominance_of(comparison), **costs}
 
     def blocks() -> Iterator[str | Block]:
         quota = comparison.quota
         yield "\n".join(
             [
-                *(words.answer(comparison, quota) if quota is not None else []),
+                *(words.answer(comparison, quota) if quota is not None else words.range_answer(comparison)),
                 words.headline(first, named=False),
                 *notices_of(list(comparison.evaluations.values()), COMMAND_LINE),
             ]
@@ -158,6 +171,10 @@ def report(
             yield Block("Clear leaders by quota", leads)
         elif stretches:
             yield "No model leads clearly at any quota: the leads could be chance."
+        if cheapest is not None:
+            yield "\n".join(["Costs of errors", *(f"  {line}" for line in cheapest.sentences)])
+            if len(cheapest.others):
+                yield Block(cheapest.others.title, cheapest.others.to_dicts())
         lines = [
             textwrap.fill(f"{r.goal}: {r.text}", 118, initial_indent="  ", subsequent_indent="    ")
             for r in words.advice(comparison)

@@ -28,14 +28,14 @@ Examples:
 @options.one_score_option
 @options.cut_options
 @click.option("--confidence", type=float, metavar="SHARE", help="Confidence that the promise holds on new data.")
-@click.option("--cost-fp", type=float, help="Cost of a false positive (for the cheapest cut).")
-@click.option("--cost-fn", type=float, help="Cost of a false negative.")
+@options.error_cost_options
 @click.option("--prevalence", type=float, help="Share of positives where the scores will be used.")
 @click.option(
     "--capacity", callback=options.read_quota, metavar="N|P%", help="Cases a reviewer looks at below the cut."
 )
 @click.option("--reviewer-error", type=float, default=0.0, show_default=True, help="How often the reviewer is wrong.")
 @options.positive_option
+@options.weight_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
@@ -48,6 +48,7 @@ def cut(
     label: str | None,
     score: str | None,
     positive: str | None,
+    weight: str | None,
     form: str,
     output: str | None,
     resamples: int,
@@ -65,19 +66,21 @@ def cut(
     from .reading import load_one_score
 
     check_writable(output, "-o", file)
-    table, columns, rows = load_one_score(file, label, score, positive, asked)
+    table, columns, rows = load_one_score(file, label, score, positive, asked, weight)
     score = columns.scores[0]
     given = {key: value for key, value in asked.items() if value is not None}
     with about_file(table.name):
         if capacity is None:
-            made = threshold_for(rows.positive, rows.scores[score], n_resamples=resamples, **given)
+            made = threshold_for(
+                rows.positive, rows.scores[score], sample_weight=rows.weight, n_resamples=resamples, **given
+            )
             zones = None
         else:
             beyond = sorted({*given} & {"recall", "cost_fp", "cost_fn", "prevalence"})
             if beyond:
                 raise InputError(beyond[0], "does not go with a reviewer", "use precision, specificity or fpr")
             more = {"capacity": capacity, "reviewer_error": reviewer_error, "n_resamples": resamples}
-            zones = triage(rows.positive, rows.scores[score], **more, **given)
+            zones = triage(rows.positive, rows.scores[score], sample_weight=rows.weight, **more, **given)
             made = zones.cut
     facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
     if output is not None:

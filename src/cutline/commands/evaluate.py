@@ -31,6 +31,7 @@ Examples:
   cutline evaluate scores.csv
   cutline evaluate scores.csv --label y --score p --quota 200 --html report.html
   cutline evaluate scores.csv --label y --score p --recall 0.8 --plot cut.png
+  cutline evaluate scores.csv --label y --score p --cost-fp 1 --cost-fn 8 --html costs.html
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
@@ -49,6 +50,7 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.quota_option
 @options.threshold_option
 @options.cut_options
+@options.error_cost_options
 @options.positive_option
 @options.prevalence_option
 @options.class_options
@@ -141,12 +143,23 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
 def _promise(asked: dict[str, Any]) -> dict[str, float]:
     """The one thing that a cut is to keep, taken out of what was asked; empty if none was."""
     given = {name: value for name in _CUTS if (value := asked.pop(name)) is not None}
+    prices = error_costs(asked)
     others = [name for name in ("quota", "threshold") if asked[name] is not None]
-    if len([*given, *others]) > 1 and given:
-        raise InputError(None, f"--{' and --'.join([*given, *others])} each set the cut", "give one of them")
+    several = [*given, *(["cost-fp"] if prices else []), *others]
+    if len(several) > 1 and (given or prices):
+        raise InputError(None, f"--{' and --'.join(several)} each set the cut", "give one of them")
     if "precision" in given and asked["prevalence"] is not None:
         raise InputError("prevalence", "moves precision, and the cut is found in the file's own", "set a {threshold}")
-    return given
+    return {**given, **prices}
+
+
+def error_costs(asked: Mapping[str, Any]) -> dict[str, float]:
+    """What errors cost, if that was given: both kinds or none."""
+    prices = {name: asked[name] for name in ("cost_fp", "cost_fn") if asked[name] is not None}
+    if len(prices) == 1:
+        missing = "cost_fn" if "cost_fp" in prices else "cost_fp"
+        raise InputError(missing, f"is missing beside {{{next(iter(prices))}}}", "price both errors")
+    return prices
 
 
 def check_outputs(file: str, asked: Mapping[str, Any]) -> None:
@@ -172,7 +185,8 @@ def write_outputs(result: Any, facts: Mapping[str, Any], asked: Mapping[str, Any
     if asked["html"] is not None:
         from ..present.page import write_page
 
-        write_page(result, asked["html"], cost=asked["cost"], value=asked["value"], source=facts)
+        prices = {"cost": asked["cost"], "value": asked["value"], **error_costs(asked)}
+        write_page(result, asked["html"], source=facts, **prices)
         note(f"page: {asked['html']}")
     save_plot(result, asked["plot"])
 
@@ -215,7 +229,7 @@ def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], prom
 
     score = columns.scores[0]
     rows = load(table, columns.label, [score], columns.weight, asked, quiet=True)
-    given: dict[str, Any] = {**promise, "level": asked["level"]}
+    given: dict[str, Any] = {**promise, "level": asked["level"], "seed": asked["seed"]}
     with about_file(table.name):
         return threshold_for(rows.positive, rows.scores[score], sample_weight=rows.weight, **given)
 
@@ -238,7 +252,8 @@ def settings_of(result: Any, facts: Mapping[str, Any], rows: int, measures: Sequ
     """The settings line of an evaluation or a comparison."""
     s = result.settings
     made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
-    given = {"threshold": result.threshold, "quota": result.quota, "measures": ", ".join(measures) or None}
+    quota = result.quota if result.quotas is None else str(result.quotas)
+    given = {"threshold": result.threshold, "quota": quota, "measures": ", ".join(measures) or None}
     given["margin"] = getattr(result, "margin", None)
     given["prevalence"] = None if result.prevalence is None else str(result.prevalence)
     said = {key: value for key, value in given.items() if value is not None}
@@ -316,5 +331,5 @@ def _point(ev: Evaluation, cut: Cut | None) -> Any:
         return cut.point
     if ev.quota is not None:
         return ev.at(quota=ev.quota)
-    threshold = threshold_of(ev)
+    threshold = threshold_of(ev) if ev.quotas is None else None
     return None if threshold is None else ev.at(threshold=threshold)

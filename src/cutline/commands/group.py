@@ -25,6 +25,8 @@ COMMANDS = {
     "check": ("cutline.commands.check:check", "Check conditions such as 'roc_auc >= 0.8'."),
     "screen": ("cutline.commands.screen:screen", "Screen in stages: sizes, losses and costs."),
     "vote": ("cutline.commands.vote:vote", "Choose how many of the best models to average."),
+    "calibration": ("cutline.commands.calibration:calibration", "Check whether probabilities are right."),
+    "swaps": ("cutline.commands.swaps:swaps", "List who enters and leaves when a model is replaced."),
     "plan": ("cutline.commands.plan:plan", "Choose how many to take, given costs and values."),
     "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Predict accuracy with more classes than you tested."),
     "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),

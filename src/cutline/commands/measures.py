@@ -61,6 +61,7 @@ def facts_of(one: Measure) -> dict[str, Any]:
         "formula": one.formula,
         "undefined": one.undefined,
         "same_as": one.same_as,
+        "proper": one.propriety,
         "aliases": ", ".join(one.aliases),
         "options": "; ".join(
             f"{key if value is REQUIRED else f'{key}={value}'} ({explain(one.name, key).rstrip('.')})"

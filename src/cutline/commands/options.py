@@ -208,6 +208,14 @@ def cut_options(command: F) -> F:
     return command
 
 
+def error_cost_options(command: F) -> F:
+    """What errors cost."""
+    command = click.option("--cost-fn", type=float, metavar="COST", help="Cost of a false negative.")(command)
+    return click.option(
+        "--cost-fp", type=float, metavar="COST", help="Cost of a false positive (for the cheapest cut)."
+    )(command)
+
+
 measure_option = click.option(
     "--measure",
     "measures",

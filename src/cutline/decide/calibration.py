@@ -125,18 +125,36 @@ class Calibration(DictResult):
 
         return plot(self, "calibration", ax=ax)
 
+    @property
+    def bands(self) -> Table:
+        """The curve with both bands: where that of a calibrated model would lie, and where the true curve may lie."""
+        return Table(
+            [
+                {**band, "confidence_low": own["low"], "confidence_high": own["high"]}
+                for band, own in zip(self.band, self.confidence_band, strict=True)
+            ],
+            "Reliability",
+        )
+
+    @property
+    def lines(self) -> Table:
+        """Slope and intercepts with their intervals, beside what they are where all probabilities are right."""
+        of_all = ((self.slope, 1.0), (self.intercept, 0.0), (self.in_the_large, 0.0))
+        rows = [{"": e.name, "value": e.value, "low": e.low, "high": e.high, "if_right": right} for e, right in of_all]
+        return Table(rows, "Slope and intercept")
+
+    @property
+    def summary(self) -> str:
+        """What the test says, in a sentence."""
+        verdict = "some probabilities are wrong" if self.p_value < 0.05 else "no sign that probabilities are wrong"
+        return f"{self.name}: {verdict} (p = {self.p_value:.3g})"
+
     def __repr__(self) -> str:
         def said(e: Estimate) -> str:
             return f"{format_value(e.value)} [{format_value(e.low)}, {format_value(e.high)}]"
 
-        verdict = "some probabilities are wrong" if self.p_value < 0.05 else "no sign that probabilities are wrong"
-        return "\n".join(
-            [
-                f"{self.name}: {verdict} (p = {self.p_value:.3g})",
-                f"slope {said(self.slope)}, intercept {said(self.intercept)}, in the large {said(self.in_the_large)}",
-                repr(self.parts),
-            ]
-        )
+        lines = f"slope {said(self.slope)}, intercept {said(self.intercept)}, in the large {said(self.in_the_large)}"
+        return "\n".join([self.summary, lines, repr(self.parts)])
 
 
 def calibrate(

@@ -95,7 +95,7 @@ def check(evaluation: Any, *conditions: str) -> Check:
     """Check whether an evaluation meets conditions: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
 
     A condition passes if the whole interval meets its limit, fails if no part of it does, and is undecided otherwise.
-    Several conditions pass if all pass, and fail if one fails.
+    Several conditions pass if all pass, and fail if one fails. Measures that were not evaluated yet are evaluated.
 
     >>> import cutline as cl
     >>> ev = cl.evaluate([1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20, measures=["roc_auc"])
@@ -105,7 +105,9 @@ def check(evaluation: Any, *conditions: str) -> Check:
     if not conditions:
         raise InputError(None, "check needs at least one condition", "write e.g. check(ev, 'roc_auc >= 0.8')")
     read = [parse_condition(text) for text in conditions]
-    return judge_all(read, [evaluation[condition.measure] for condition in read])
+    missing = dict.fromkeys(c.measure for c in read if c.measure not in evaluation)
+    more = evaluation.with_measures(*missing) if missing else {}
+    return judge_all(read, [(more if c.measure in missing else evaluation)[c.measure] for c in read])
 
 
 def judge_all(conditions: Sequence[Condition], estimates: Sequence[Estimate]) -> Check:

@@ -15,7 +15,8 @@ from ..catalogue.declare import ratio
 from ..curves import hull_points
 from ..errors import InputError
 from ..estimate import Estimate
-from ..inference.proportions import z_of
+from ..inference.proportions import wilson, z_of
+from ..inference.weights import effective_size
 from ..progress import Progress
 from ..ranking import Ranking
 from ..sample import Sample
@@ -136,20 +137,22 @@ class Cheapest(DictResult):
             "others": self.others.to_dicts(),
         }
 
-    def __repr__(self) -> str:
+    @property
+    def sentences(self) -> list[str]:
+        """What to use, what it costs on new data and on the sample, and for which costs it stays the cheapest."""
         c = self.cost
         low, high = (format_value(r) for r in self.model_ratios)
-        lines = [
+        return [
             f"{self.model}, score > {format_value(self.threshold)}: expected cost {format_value(c.value)} per case "
             f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
             f"{format_value(self.apparent)} on this sample, which flatters it by {format_value(self.optimism)} because "
             "the cut was chosen on it",
-            f"taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
+            f"Taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
             f"{self.model} is the cheapest model while a false negative costs {low} to {high} times a false positive",
         ]
-        if len(self.others):
-            lines.append(repr(self.others))
-        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.sentences, *([repr(self.others)] if len(self.others) else [])])
 
 
 def cheapest_point(ranking: Ranking, prices: Prices) -> tuple[float, float, float, float]:
@@ -431,8 +434,8 @@ def check_probabilities(sample: Sample, what: str) -> None:
     bad = (sample.score < 0) | (sample.score > 1)
     raise InputError(
         "y_score",
-        f"is {float(sample.score[np.argmax(bad)]):g}, and {what} compares scores with threshold probabilities",
-        "pass probabilities",
+        f"is {float(sample.score[np.argmax(bad)]):g}, which is not a probability, and {what} needs probabilities",
+        "pass scores between 0 and 1",
         row=sample.first_row(bad),
     )
 
@@ -463,8 +466,9 @@ def decision_curve(
 ) -> DecisionCurve:
     """Net benefit and expected cost of acting on ``score > x``, with a band.
 
-    The band is normal, from the spread of what each case (or cluster of cases) adds; ``simultaneous`` widens it so that
-    it holds the whole curve.
+    The band is normal, from the spread of what each case (or cluster of cases) adds, and ends above where true
+    positives alone would bring no more; ``simultaneous`` widens it so that it holds the whole curve. Where hardly any
+    case lies above a high threshold, its lower end says what one unseen false positive would cost.
     """
     check_probabilities(sample, "a decision curve")
     grid = check_grid(x)
@@ -474,7 +478,8 @@ def decision_curve(
     benefit, covariance = values
     error = np.sqrt(np.diag(covariance))
     z = _supremum(covariance, level, seed) if simultaneous else z_of(level)
-    low, high = benefit - z * error, benefit + z * error
+    low = benefit - z * error
+    high = np.minimum(benefit + z * error, _most_benefit(sample, grid, prevalence, math.erf(z / math.sqrt(2.0))))
     none_cost = (1.0 - grid) * share
 
     def as_cost(b: Floats) -> Floats:
@@ -495,6 +500,18 @@ def decision_curve(
         level,
         simultaneous,
     )
+
+
+def _most_benefit(sample: Sample, grid: Floats, prevalence: float | None, level: float) -> Floats:
+    """Upper limit of the net benefit: that of the true positives alone. It binds where a false positive costs much."""
+    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    order = np.argsort(sample.score[sample.positive])
+    score, of_each = sample.score[sample.positive][order].astype(np.float64), weight[sample.positive][order]
+    above = np.append(np.cumsum(of_each[::-1])[::-1], 0.0)[np.searchsorted(score, grid, side="right")]
+    among = of_each if prevalence is not None else weight
+    size, total = effective_size(among), float(among.sum())
+    limits = [wilson(size * min(1.0, part / total), size, level)[1] for part in above.tolist()]
+    return np.array(limits) * (1.0 if prevalence is None else prevalence)
 
 
 def benefit_difference(
@@ -568,7 +585,8 @@ def _values(
     if clusters is None:
         if prevalence is None:
             second -= np.outer(mean, mean) * float(weight @ weight) / total**2
-        second += np.diag((1.0 + odds**2) / total**2)  # one more error of each kind: none seen is not none to come
+        one_more = float(weight @ weight) / total  # an error of each kind: none seen is not none to come
+        second += np.diag((1.0 + odds**2) * (one_more / total) ** 2)
         return n_pos, n_neg, (mean, second)
     return n_pos, n_neg, (mean, _by_clusters(one, grid, mean, clusters, (scale_pos, scale_neg), (sign, first, last)))
 

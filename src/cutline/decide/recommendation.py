@@ -156,8 +156,10 @@ class Recommendation(KeepsFields):
         return f"Recommendation({self.goal}: {self.text})"
 
 
-def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> Recommendation:
-    """The model that a comparison recommends for one goal."""
+def recommend(
+    comparison: Any, goal: str, *, best_thresholds: bool = False, compare_more: bool = False
+) -> Recommendation:
+    """The model that a comparison recommends for one goal; ``compare_more`` compares by its measure where need be."""
     between = _BETWEEN.match(goal) if isinstance(goal, str) else None
     if between is None:
         one_of(*GOALS, "quota between … and …")(goal, "goal")
@@ -165,9 +167,7 @@ def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> R
     else:
         quotas = Quotas.of(f"{between[1]}-{between[2]}", "goal")
         name = f"hit_rate@{quotas}"
-        why = (
-            f"with {between[1]} to {between[2]} places, all equally likely, the best model has the most hits on average"
-        )
+        why = f"with {quotas.words}, all equally likely, the best model has the most hits on average"
     if goal == "known quota" and comparison.quota is None:
         raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
     if best_thresholds and goal != "fewest errors":
@@ -176,9 +176,10 @@ def recommend(comparison: Any, goal: str, *, best_thresholds: bool = False) -> R
         raise InputError("best_thresholds", "needs models on the same rows", "leave it out")
     if not comparison.paired:
         why += "; each has its own cases here, so a difference may come from the cases"
-    verdict = error_verdict(comparison) if best_thresholds else comparison.verdict(name, goal)
-    support = None
     first = next(iter(comparison.evaluations.values()))
+    compared = comparison.with_measures(name) if compare_more and name not in first else comparison
+    verdict = error_verdict(comparison) if best_thresholds else compared.verdict(name, goal)
+    support = None
     if goal == "fewest errors" and comparison.paired and "linear_ranking" in first:  # it grows with the cases
         support = comparison.verdict("linear_ranking", goal)
     return Recommendation(goal, verdict, why, support)

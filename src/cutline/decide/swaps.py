@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..estimate import Estimate
 from ..inference.proportions import wilson, z_of
 from ..sample import Sample, resolve_quota
-from ..table import DictResult, format_value, pluralize
+from ..table import DictResult, Table, count, pluralize
 from .promises import round_up
 
 Floats = NDArray[np.float64]
@@ -61,14 +61,29 @@ class SwapSet(DictResult):
             "leaving": self.leaving.tolist(),
         }
 
+    @property
+    def sides(self) -> Table:
+        """The cases that enter and leave, and how many of them are hits."""
+        rows = []
+        for side, hits in (("enter", self.hits_entering), ("leave", self.hits_leaving)):
+            rate = hits / self.swapped if self.swapped else math.nan
+            rows.append({"side": side, "cases": self.swapped, "hits": hits, "hit_rate": rate})
+        return Table(rows, f"From {self.old} to {self.new}")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the cases that enter and leave, hits apart (matplotlib); gives the Axes."""
+        from ..present.plots import plot
+
+        return plot(self, "swaps", ax=ax)
+
     def __repr__(self) -> str:
         if self.swapped == 0:
             return f"{self.old} and {self.new} choose the same {self.quota:,} cases"
         d = self.difference
         text = (
-            f"{self.new} replaces {format_value(self.swapped)} of {self.old}'s {pluralize(self.quota, 'case')}: "
-            f"{format_value(self.hits_entering)} hits enter and {format_value(self.hits_leaving)} leave, a difference "
-            f"of {format_value(d.value)} ({d.level:.0%} interval {format_value(d.low)} to {format_value(d.high)})"
+            f"{self.new} replaces {count(self.swapped)} of {self.old}'s {pluralize(self.quota, 'case')}: "
+            f"{count(self.hits_entering)} hits enter and {count(self.hits_leaving)} leave, a difference "
+            f"of {count(d.value)} ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
         )
         if math.isfinite(self.labels_needed):
             text += (

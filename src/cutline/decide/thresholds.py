@@ -20,7 +20,7 @@ from ..inference.resampling import Resampler, enough_replicates
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample, resolve_quota
 from ..table import DictResult, Table, format_value, pluralize, to_jsonable
-from ..validate import check_number, checked
+from ..validate import check_number, check_quota, checked
 from .costs import Prices, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
 from .promises import PROMISES, Weighing, chance_kept, promised_groups
@@ -303,7 +303,7 @@ class Triage(DictResult):
 
     cut: Cut
     review_cut: float
-    capacity: int
+    capacity: float
     reviewer_error: float
     recall: Estimate
     precision: Estimate
@@ -343,6 +343,7 @@ def triage(
     specificity: float | None = None,
     confidence: float | None = None,
     pos_label: Any = None,
+    sample_weight: Any = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -350,15 +351,16 @@ def triage(
     """Decide automatically above a cut, send the next ``capacity`` cases to a reviewer, and leave the rest.
 
     The cut keeps a precision, specificity or false positive rate, with ``confidence`` on new data. ``capacity`` is a
-    number of cases of a list as long as this one, or a share of it. The reviewer calls a case wrongly with the chance
-    ``reviewer_error``.
+    number of cases of a list as long as this one, or a share of it; where fewer are left, all of them. The reviewer
+    calls a case wrongly with the chance ``reviewer_error``.
 
     >>> t = triage([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], precision=1.0, capacity=2, reviewer_error=0.1)
     >>> [row["cases"] for row in t.zones], round(t.recall.value, 4)
     ([2, 2, 2], 0.9667)
     """
     error = check_number(reviewer_error, "reviewer_error", 0.0, 1.0)
-    sample = make_sample(y_true, y_score, pos_label=pos_label)
+    capacity = check_quota(capacity, "capacity")
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     ranking = rank(sample)
     goals = {"precision": precision, "fpr": fpr, "specificity": specificity}
     if sum(value is not None for value in goals.values()) != 1:
@@ -366,23 +368,23 @@ def triage(
             None, "pass exactly one of precision, fpr, specificity for the cases decided automatically", ""
         )
     cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=n_resamples, seed=seed)
-    n, first = ranking.rows, round(cut.point.taken) if cut.point is not None else 0
-    reviewed = min(resolve_quota(capacity, n), n - first)
-    last = first + reviewed
+    n, first = float(ranking.cases), 0.0 if cut.point is None else float(cut.point.taken)
+    wanted = capacity if isinstance(capacity, int) else resolve_quota(capacity, n)
+    last = min(first + wanted, n)
     resampler = Resampler(sample, ranking, stratified=False, seed=seed)
     shares = np.array([first, last]) / n
-    hits, misses, n_pos, _ = resampler.curves(0, shares, enough_replicates(n_resamples, n))
-    whole = [operating_point(ranking, quota=rows, level=level) if rows else None for rows in (first, last)]
-    counts = np.array([[0.0, 0.0] if p is None else [p.tp, p.fp] for p in whole])
+    hits, misses, n_pos, _ = resampler.curves(0, shares, enough_replicates(n_resamples, len(sample)))
+    here, missed, *_ = resampler.observed_curve(0, shares)
     recall, kept = _after_review(hits, misses, n_pos[:, 0], error)
-    at = _after_review(counts[None, :, 0], counts[None, :, 1], np.array([float(ranking.n_pos)]), error)
-    zones = _zones(counts, (first, last, n), float(ranking.n_pos), error, level)
-    review_cut = -math.inf if whole[1] is None or last == n else whole[1].threshold
+    at = _after_review(here, missed, np.array([float(ranking.n_pos)]), error)
+    zones = _zones(here[0], (first, last, n), ranking, Weighing.of(sample, ranking), error, level)
+    groups = int(np.searchsorted(np.cumsum(ranking.pos + ranking.neg), last * (1.0 + 1e-12), side="right"))
+    review_cut = float(ranking.score[groups]) if groups < len(ranking) else -math.inf
     of_recall, of_precision = (
         _percentile(name, float(value[0]), drawn, level)
         for name, value, drawn in zip(("recall", "precision"), at, (recall, kept), strict=True)
     )
-    return Triage(cut, review_cut, reviewed, error, of_recall, of_precision, zones)
+    return Triage(cut, review_cut, last - first, error, of_recall, of_precision, zones)
 
 
 def _after_review(hits: Any, misses: Any, n_pos: Any, error: float) -> tuple[Any, Any]:
@@ -398,19 +400,22 @@ def _percentile(name: str, value: float, drawn: Any, level: float) -> Estimate:
     return Estimate(name, value, float(low), float(high), level, "percentile")
 
 
-def _zones(counts: Any, ends: tuple[int, int, int], n_pos: float, error: float, level: float) -> Table:
-    hits = np.diff([0.0, *counts[:, 0], n_pos])
-    sizes = np.diff([0, *ends])
+def _zones(
+    hits: Any, ends: tuple[float, float, float], ranking: Ranking, weighing: Weighing | None, error: float, level: float
+) -> Table:
+    found_in = np.diff([0.0, *hits, float(ranking.n_pos)])
+    sizes = np.diff([0.0, *ends])
+    worth = 1.0 if weighing is None else ends[2] / float(weighing.pos.sum() + weighing.neg.sum())
     called = ((1.0, 1.0), (1.0 - error, error), (0.0, 0.0))  # share of positives and of negatives called positive
     rows = []
-    for zone, size, found, (right, wrong) in zip(("automatic", "review", "left"), sizes, hits, called, strict=True):
-        low, high = wilson(float(found), float(size), level) if size else (math.nan, math.nan)
+    for zone, size, found, (right, wrong) in zip(("automatic", "review", "left"), sizes, found_in, called, strict=True):
+        low, high = wilson(float(found * worth), float(size * worth), level) if size > 1e-9 else (math.nan, math.nan)
         rows.append(
             {
                 "zone": zone,
-                "cases": int(size),
+                "cases": round(float(size)) if weighing is None else float(size),
                 "positives": float(found),
-                "hit_rate": float(found / size) if size else math.nan,
+                "hit_rate": float(found / size) if size > 1e-9 else math.nan,
                 "low": low,
                 "high": high,
                 "found": float(found * right),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..curves import keep_points
 from ..table import Markup, escaped
 from .inline import Frame, Picture, px
-from .numbers import STEADY, axis_end, reliability, score_histogram
+from .numbers import STEADY, axis_end, score_histogram
 from .palette import colour, dash
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ TITLES = {
     "precision_recall": "Precision and recall",
     "deciles": "Lift by tenths of the list",
     "histogram": "Scores of positives and negatives",
-    "reliability": "Are the probabilities right?",
+    "reliability": "Probability given and what came true",
+    "net_benefit": "Net benefit",
+    "expected_cost": "Expected cost",
 }
 PAGE = Frame(400, 232, 42.0, 386.0, 18.0, 196.0)
 GREY, CHANCE, PERFECT = "#8a8a8a", (2, 3), (6, 4)
@@ -195,7 +197,10 @@ def _thinned(places: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class QuotaLines:
-    """What the charts over quotas show of the models: ``models`` are the explorer's data, ``start`` a stop's number."""
+    """What the charts over quotas show of the models: ``models`` are the explorer's data, ``start`` a stop's number.
+
+    ``between`` are the ends of a range of quotas.
+    """
 
     models: Sequence[Mapping[str, Any]]
     stops: NDArray[np.int64]
@@ -206,6 +211,7 @@ class QuotaLines:
     highest: float
     cost: float | None = None
     value: float | None = None
+    between: tuple[int, int] | None = None
 
     @property
     def priced(self) -> bool:
@@ -263,6 +269,8 @@ def quota_chart(kind: str, lines: QuotaLines) -> Markup:
     x = (1.0 if lines.logarithmic else 0.0, float(lines.rows))
     chart = Chart(TITLES[kind], "", x, ends, "places", lines.logarithmic)
     chart.linked, chart.y_percent = f'data-kind="{kind}"', kind in ("hit_rate", "qrecall")
+    first, last = (1, 1) if lines.between is None else lines.between
+    chart.band([first, last], [ends[0]] * 2, [ends[1]] * 2, "#808080", f"data-range{' hidden' * (first == last)}")
     hits = [model["hits"][lines.start] for model in lines.models]
     lead = int(np.argmax(hits))
     low, high = lines.band(kind, lines.models[lead], drawn[lead])
@@ -327,22 +335,4 @@ def histogram_chart(ev: Evaluation, bins: int = 24) -> Markup:
     for side, paint in (("negative", NEGATIVES), ("positive", POSITIVES)):
         chart.steps(edges, shares[side], paint, 0.55)
     chart.legend([("positive", POSITIVES), ("negative", NEGATIVES)])
-    return chart.svg()
-
-
-def reliability_chart(evaluations: Sequence[Evaluation], bins: int = 10) -> Markup:
-    """How often what was given a probability came true, with intervals; models that give none are left out."""
-    tables = {k: reliability(ev, bins) for k, ev in enumerate(evaluations) if ev.rows.are_probabilities}
-    top = axis_end(
-        row[end] for table in tables.values() for row in table for end in ("mean_score", "share_positive", "high")
-    )
-    chart = Chart(TITLES["reliability"], "", (0.0, top), (0.0, top), "probability given")
-    chart.y_name, chart.x_percent, chart.y_percent = "share that came true", True, True
-    chart.line([0.0, top], [0.0, top], GREY, CHANCE)
-    for k, table in tables.items():
-        for row in table:
-            chart.whisker(row["mean_score"], row["low"], row["high"], colour(k))
-        chart.line(table.column("mean_score"), table.column("share_positive"), colour(k), dash(k))
-        for row in table:
-            chart.point(row["mean_score"], row["share_positive"], colour(k))
     return chart.svg()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,22 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
         "best": _digits(at.best) if inside_ties else None,
         "drawn": kept.tolist(),
     }
+
+
+def quota_range(evaluations: Sequence[Evaluation]) -> dict[str, Any] | None:
+    """The unknown quota that was asked for: its sizes and chances, and what each model gives on average; None without.
+
+    The reader may set another range, whose quotas are all as likely.
+    """
+    quotas = evaluations[0].quotas
+    if quotas is None:
+        return None
+    sizes, weights = quotas.sizes(evaluations[0].ranking.cases)
+    found = []
+    for ev in evaluations:
+        known = {name: ev[name] for name in ("hit_rate", "qrecall") if name in ev}
+        found.append({name: _digits(np.array([e.value, e.low, e.high])) for name, e in known.items()})
+    return {"sizes": sizes, "weights": _digits(weights, 9), "words": quotas.words, "models": found}
 
 
 def _digits(values: Floats, most: int = 6) -> list[float | int | None]:

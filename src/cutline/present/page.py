@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..decide.costs import Prices
 from ..errors import InputError
 from ..files import write_whole
 from ..inference.proportions import z_of
@@ -23,7 +24,8 @@ from ..table import count, format_value, pluralize, to_jsonable
 from ..table import escaped as text
 from . import charts, sections, words
 from .batch_section import batch_section
-from .explorer import TOLERANCE, explorer_data, quota_stops
+from .decision_sections import decision_sections
+from .explorer import TOLERANCE, explorer_data, quota_range, quota_stops
 from .numbers import axis_end, models_of, steady_rates
 from .palette import colour
 
@@ -37,6 +39,8 @@ def write_page(
     *,
     cost: float | None = None,
     value: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
     quota: int | float | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
@@ -45,10 +49,11 @@ def write_page(
     """Write the page of an Evaluation or a Comparison; gives back its path.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit; ``source`` is shown with the facts about the data (file, columns);
-    ``answer`` takes the place of the sentences at the top.
+    hit add profit; ``cost_fp`` and ``cost_fn`` are what errors cost, and add the cheapest cut; ``source`` is shown with
+    the facts about the data (file, columns); ``answer`` takes the place of the sentences at the top.
     """
-    written = page(result, cost=cost, value=value, quota=quota, title=title, source=source, answer=answer)
+    prices = {"cost": cost, "value": value, "cost_fp": cost_fp, "cost_fn": cost_fn}
+    written = page(result, quota=quota, title=title, source=source, answer=answer, **prices)
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
@@ -71,13 +76,16 @@ def page(
     *,
     cost: float | None = None,
     value: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
     quota: int | float | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     answer: Sequence[str] | None = None,
 ) -> str:
     """The page as text."""
-    parts = page_parts(result, cost=cost, value=value, quota=quota, title=title, source=source, answer=answer)
+    prices = {"cost": cost, "value": value, "cost_fp": cost_fp, "cost_fn": cost_fn}
+    parts = page_parts(result, quota=quota, title=title, source=source, answer=answer, **prices)
     return fill("page.html", parts)
 
 
@@ -86,6 +94,8 @@ def page_parts(
     *,
     cost: float | None = None,
     value: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
     quota: int | float | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
@@ -109,6 +119,7 @@ def page_parts(
     logarithmic = rows > 2000 and start < rows * 0.02
     positives = int(first.facts["positives"])
     models = [] if weighted else [explorer_data(ev, stops) for ev in evaluations]
+    between = None if weighted else quota_range(evaluations)
     script = script_of("page.js")
     data = {
         "rows": rows,
@@ -120,14 +131,17 @@ def page_parts(
         "z": z_of(first.settings.level),
         "models": models,
         "reference": charts.reference_places(rows, positives).tolist(),
+        "range": between,
         "colours": [colour(k) for k in range(len(models))],
     }
-    said = words.answer(result, asked) if answer is None else answer
+    said = (words.range_answer(result) or words.answer(result, asked)) if answer is None else answer
     money = {"cost": cost, "value": value, "log": logarithmic}
     figures = ""
     if not weighted:
         highest = axis_end(rate for ev in evaluations for rate in steady_rates(ev).tolist())
         lines = charts.QuotaLines(models, stops, place, rows, positives, logarithmic, highest, cost, value)
+        if between is not None:
+            lines = replace(lines, between=(between["sizes"][0], between["sizes"][-1]))
         figures = _quota_charts(evaluations, lines)
     return {
         "csp": policy(script),
@@ -143,6 +157,7 @@ def page_parts(
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
         "models": _models(result, evaluations) if len(evaluations) > 1 else "",
         "charts": _still_section(_still_charts(evaluations)),
+        "decisions": decision_sections(result, evaluations, _error_costs(cost_fp, cost_fn)),
         "measures": sections.at_threshold(evaluations) + sections.measure_table(evaluations),
         "facts": sections.data_facts(evaluations, source or {}),
         "notes": sections.method_notes(first.settings.level, TOLERANCE, len(stops), rows),
@@ -150,6 +165,13 @@ def page_parts(
         "data": packed(data),
         "script": script,
     }
+
+
+def _error_costs(cost_fp: float | None, cost_fn: float | None) -> dict[str, float]:
+    if cost_fp is None and cost_fn is None:
+        return {}
+    checked = Prices.checked(cost_fp, cost_fn)
+    return {"cost_fp": checked.fp, "cost_fn": checked.fn}
 
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
@@ -202,9 +224,13 @@ def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int 
     from ..sample import resolve_quota
 
     rows = evaluations[0].ranking.rows
-    asked = quota if quota is not None else evaluations[0].quota
-    if evaluations[0].rows.batched:
-        return max(1, rows // (10 * evaluations[0].facts["batches"])) if asked is None else asked
+    first = evaluations[0]
+    asked = quota if quota is not None else first.quota
+    if first.rows.batched:
+        return max(1, rows // (10 * first.facts["batches"])) if asked is None else asked
+    if quota is None and first.quotas is not None:
+        sizes, weights = first.quotas.sizes(first.ranking.cases)
+        return round(float(np.dot(sizes, weights)))
     return max(1, rows // 10) if asked is None else resolve_quota(asked, rows)
 
 
@@ -257,11 +283,6 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> str:
             best = "; ".join(f"{ev.name} {ev.lift_table(10)[0]['lift']:.2f}" for ev in evaluations)
             chart = charts.deciles_chart(evaluations)
             made += sections.figure("deciles", "deciles", chart, f"Lift in the first tenth: {best}.")
-    calibrated = [ev for ev in evaluations if ev.rows.are_probabilities]
-    if both and calibrated:
-        scores = each("brier_score", calibrated)
-        spoken = "On the diagonal the probabilities are right." + (f" Brier score: {scores}." if scores else "")
-        made += sections.figure("reliability", "reliability", charts.reliability_chart(evaluations), spoken)
     for k, ev in enumerate(evaluations[:6]):
         if both and ev.rows.are_finite:
             spoken = f"{ev.name}: the less the two overlap, the better the model separates them."
@@ -295,5 +316,6 @@ def _settings(ev: Evaluation, version: str) -> str:
     s = ev.settings
     made = f"level {s.level:g} · resamples {s.n_resamples:,} · seed {s.seed}" if s.interval else "no intervals"
     quota = "" if ev.quota is None else f" · quota {ev.quota:,}"
+    quota = quota if ev.quotas is None else f" · quota {ev.quotas}"
     threshold = "" if ev.threshold is None else f" · threshold {ev.threshold:g}"
     return f"Made by cutline {version} · rows {ev.facts['rows']:,}{threshold}{quota} · {made}"

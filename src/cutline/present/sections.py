@@ -41,6 +41,8 @@ _AT_ROWS = (
     ("qrecall", "Qrecall", "share of the positives that get a place: recall", True),
     ("lift", "Lift", "times as many hits as a random choice", False),
     ("profit", "Profit", "value × hits − cost × places", True),
+    ("range-rate", "Hit rate over the range", "mean over the quotas of the range", True),
+    ("range-qrecall", "Qrecall over the range", "mean over the quotas of the range", True),
 )
 
 
@@ -59,7 +61,7 @@ def explorer(
     for key, name, meaning, small in _AT_ROWS:
         inner = " <small> </small>" if small else " "
         cells = f"<td>{inner}</td>" * len(evaluations)
-        mark = ' id="row-profit" hidden' if key == "profit" else ""
+        mark = f' id="row-{key}" hidden' if key == "profit" or key.startswith("range-") else ""
         head = f'<th scope="row">{name}<small>{text(meaning)}</small></th>'
         rows += f'<tr data-row="{key}"{mark}>{head}{cells}</tr>'
     if several:
@@ -78,6 +80,9 @@ def explorer(
 <input type="range" id="slider" min="0" max="{stops - 1}" step="1" value="{start}"></div>
 <div><label for="quota">Number</label><input type="number" id="quota" min="1" max="{n}" step="1" value="{quota}">
 <span class="soft" id="share"></span></div>
+<div class="range"><label for="range-from">or a range, if it is not known</label>
+<input type="number" id="range-from" min="1" max="{n}" step="1" aria-label="Places, from"> to
+<input type="number" id="range-to" min="1" max="{n}" step="1" aria-label="Places, to"></div>
 <div><label for="goal">or set a target</label><select id="goal"><option value="">–</option>
 <option value="recall">recall of at least</option><option value="precision">precision of at least</option>
 <option value="specificity">specificity of at least</option>
@@ -89,6 +94,7 @@ def explorer(
 <p class="now" id="now" aria-live="polite"></p>
 <p class="note" id="exact" aria-live="polite"></p>
 <p class="note" id="promise" aria-live="polite"></p>
+<p class="note" id="range-words" aria-live="polite"></p>
 <div class="scroll" tabindex="0" role="region" aria-label="Figures at the chosen quota">
 <table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead>
 <tbody>{rows}</tbody></table></div>
@@ -197,6 +203,7 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
             "formula": one.formula,
             "range": f"{one.range[0]:g} to {one.range[1]:g}, better is {one.better}",
             "undefined": one.undefined,
+            "proper": one.propriety,
             "same number": "; ".join(disguised),
             "source": one.reference,
         }

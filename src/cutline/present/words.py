@@ -59,6 +59,8 @@ def _one_class(ev: Evaluation) -> bool:
 
 def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
     """What the evaluation's quota gives, and how many hits the next list will hold at this quota or threshold."""
+    if ev.quotas is not None:
+        return " ".join(range_answer(ev))
     if point is None or _one_class(ev):
         return ""
     low, high = point.next_hits
@@ -332,6 +334,31 @@ def _in_batches(result: Any, ordered: list[Evaluation], quota: int | float) -> l
     if len(ordered) == 1:
         return [said]
     return [f"With {quota_words(quota)} places in each batch, use {best.name}. {said}", _lead(result, ordered, quota)]
+
+
+def range_answer(result: Any) -> list[str]:
+    """What an unknown quota gives on average, by which model, and how sure that is; nothing where it was not asked."""
+    evaluations = models_of(result)
+    first = evaluations[0]
+    if first.quotas is None or _one_class(first) or "hit_rate" not in first:
+        return []
+    alike = ", all equally likely" if first.quotas.through else ""
+    if len(evaluations) == 1:
+        found = [f"a hit rate of {_percents(first['hit_rate'])}"]
+        if "qrecall" in first:
+            found.append(f"{_percents(first['qrecall'])} of the positives")
+        return [f"With {first.quotas.words}{alike}, expect on average {' and '.join(found)}."]
+    verdict = result.verdict("hit_rate", f"quota {first.quotas}")
+    mark = ", " if verdict.status == "cannot tell" else "; "
+    value = f"a hit rate of {_percents(verdict.value)} on average"
+    if not result.paired:
+        return [f"With {first.quotas.words}{alike}, {verdict.best} has the highest: {value}.", OWN_CASES]
+    return [f"With {first.quotas.words}{alike}, use {verdict.best}: {value}{mark}{verdict.sentence}."]
+
+
+def _percents(e: Any) -> str:
+    said = f"{e.value:.1%}"
+    return said if e.low != e.low else f"{said} ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})"
 
 
 def _apart(result: Any, quota: int | float) -> list[str]:

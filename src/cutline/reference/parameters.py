@@ -215,6 +215,7 @@ PARAMETERS: dict[str, str] = {
     "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'brier_score < 0.2'``.",
     "class_measure.name": "The name of the measure, such as ``'hand_till_auc'``.",
     "measure.name": "The name of the measure, or another name for it.",
+    "Evaluation.measured_by.keep": "Where to put the replicates of every measure, for a comparison.",
     "measures.family": "Only the measures of this family: threshold, probability, ranking, quota or other.",
     "parse_measure.text": "A measure string, such as ``'qrecall@5%'``.",
     "compare_classes.models": "The models: a mapping from name to a score matrix, or to one column of predicted "

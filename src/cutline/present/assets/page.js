@@ -5,7 +5,7 @@
   const $ = (id) => document.getElementById(id);
   const { stops, rows, models } = data;
   const positives = models.length ? models[0].positives : 0;
-  const state = { at: data.start, cost: data.cost, value: data.value, log: data.log, banded: null, shown: models.map(() => true) };
+  const state = { at: data.start, cost: data.cost, value: data.value, log: data.log, banded: null, range: data.range, shown: models.map(() => true) };
   const typed = { quota: null };
 
   const whole = (v) => Math.abs(v - Math.round(v)) < 1e-9;
@@ -113,6 +113,55 @@
     choose(best.i);
   }
 
+  // A range of quotas, where the number of places is not known: measures are means over it. One that was asked for
+  // comes with its quotas, their chances and the intervals of its means; for another, the mean of the intervals is shown.
+  function hitsAt(columns, q) {
+    let high = 0;
+    for (let low = 0, last = stops.length - 1; low <= last;) {
+      const middle = (low + last) >> 1;
+      if (stops[middle] < q) low = middle + 1; else { high = middle; last = middle - 1; }
+    }
+    if (stops[high] === q || high === 0) return columns.map((column) => column[high]);
+    const share = (q - stops[high - 1]) / (stops[high] - stops[high - 1]);
+    return columns.map((column) => column[high - 1] + share * (column[high] - column[high - 1]));
+  }
+  function evenly(from, to) {
+    const n = Math.min(to - from + 1, 256);
+    const sizes = Array.from({ length: n }, (_, k) => (n === 1 ? from : Math.round(from + (k * (to - from)) / (n - 1))));
+    return { sizes, weights: sizes.map(() => 1 / n), words: `${number(from)} to ${number(to)} places`, models: null };
+  }
+  function meanOver(model, k) {
+    const { sizes, weights, models: known } = state.range;
+    const rate = [0, 0, 0], found = [0, 0, 0];
+    sizes.forEach((q, i) => {
+      const [hits, low, high, least, most] = hitsAt([model.hits, ...model.expected, ...model.found], q);
+      [hits, low, high].forEach((v, j) => { rate[j] += (weights[i] * v) / q; });
+      [hits / positives, least, most].forEach((v, j) => { found[j] += weights[i] * v; });
+    });
+    const asked = known ? known[k] : {};
+    return { rate: asked.hit_rate || rate, qrecall: asked.qrecall || found };
+  }
+  function fillRange() {
+    for (const name of ["rate", "qrecall"]) $("row-range-" + name).hidden = !state.range;
+    $("range-words").textContent = state.range
+      ? `Rows over the range: ${state.range.words}${state.range.models ? "" : ", all equally likely; the intervals are means of those at single quotas"}.` : "";
+    if (!state.range) return;
+    models.forEach((model, k) => {
+      const mean = meanOver(model, k);
+      for (const name of ["rate", "qrecall"]) {
+        const [value, low, high] = mean[name];
+        put(rowsOf["range-" + name][k], positives ? percent(value) : "–", positives ? `${percent(low)} to ${percent(high)}` : "");
+      }
+    });
+  }
+  function rangeChanged() {
+    const from = Math.round(read("range-from")), to = Math.round(read("range-to"));
+    state.range = from >= 1 && to >= from && to <= rows ? evenly(from, to) : null;
+    fillRange();
+    charts.forEach(drawRange);
+    document.documentElement.dataset.range = state.range ? `${from}-${to}` : "";
+  }
+
   // What a chart shows at the chosen quota, for those who cannot see it, and below it for those who can.
   const spoken = {
     gain: number, hit_rate: percent, qrecall: percent, lift: (v) => (Number.isFinite(v) ? fixed(v, 2) : "–"), profit: money,
@@ -184,7 +233,7 @@
     const all = (name) => [...svg.querySelectorAll(`[data-${name}]`)];
     return {
       svg, kind: svg.dataset.kind, low, high, left, top, width, height, curves: all("curve"), markers: all("marker"),
-      band: all("band")[0], cut: all("cut")[0], lines: all("line"), axes: all("axis"),
+      band: all("band")[0], range: all("range")[0], cut: all("cut")[0], lines: all("line"), axes: all("axis"),
     };
   });
   const across = (c, q) => (c.left + c.width * (state.log ? Math.log(q) / (Math.log(rows) || 1) : q / rows)).toFixed(1);
@@ -214,9 +263,16 @@
     c.band.setAttribute("points", path(c, [...low, ...high]));
     c.band.setAttribute("fill", data.colours[k]);
   }
+  function drawRange(c) {
+    c.range.toggleAttribute("hidden", !state.range);
+    if (!state.range) return;
+    const [from, to] = [state.range.sizes[0], state.range.sizes[state.range.sizes.length - 1]].map((q) => across(c, q));
+    c.range.setAttribute("points", `${from},${c.top} ${to},${c.top} ${to},${c.top + c.height} ${from},${c.top + c.height}`);
+  }
   function drawCurves() {
     state.banded = null;
     for (const c of charts) {
+      drawRange(c);
       if (c.kind === "profit") fitProfit(c);
       for (const axis of c.axes) axis.toggleAttribute("hidden", (axis.dataset.axis === "log") !== state.log);
       for (const line of c.lines) {
@@ -299,6 +355,12 @@
     });
     $("best-go").addEventListener("click", () => { typed.quota = null; choose(state.best.i); });
     $("quota").addEventListener("change", () => { $("quota").value = stops[state.at]; });
+    if (state.range) {
+      $("range-from").value = state.range.sizes[0];
+      $("range-to").value = state.range.sizes[state.range.sizes.length - 1];
+    }
+    fillRange();
+    for (const id of ["range-from", "range-to"]) $(id).addEventListener("input", rangeChanged);
     for (const id of ["goal", "goal-value"]) $(id).addEventListener("input", promise);
     for (const id of ["cost", "value"]) $(id).addEventListener("input", moneyChanged);
     document.querySelectorAll(".models input").forEach((box, k) => {

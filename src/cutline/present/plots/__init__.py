@@ -38,6 +38,7 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "expected_cost": (decisions.expected_cost, decisions.decision_frame),
     "screening": (decisions.screening, decisions.screening_frame),
     "voting": (decisions.voting, decisions.voting_frame),
+    "swaps": (decisions.swaps, decisions.swaps_frame),
     "forest": (others.forest, frames.forest_frame),
     "batches": (batch_plots.batches, batch_plots.batches_frame),
     "extrapolation": (others.extrapolation, frames.extrapolation_frame),
@@ -49,8 +50,8 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
     ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
-    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``forest``, ``batches`` and
-    ``extrapolation``. Without ``ax`` a figure of its own is made.
+    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``
+    and ``extrapolation``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(kind)
     if ax is None:
@@ -85,6 +86,7 @@ def write_picture(result: Any, path: Any) -> None:
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
     own = {"profits": "plan", "stages": "screening", "voters": "voting", "confidence_band": "calibration"}
+    own |= {"labels_needed": "swaps"}
     kinds = (
         tuple(kind for mark, kind in own.items() if hasattr(result, mark)) or _PANELS[hasattr(result, "differences")]
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...table import Table
+from ...table import Table, count
 from ..numbers import models_of
 from ..palette import colour
 from .style import GREY, LIGHT, count_axis, label_lines, line_style, percent_axis, quiet, reference, say_beside
@@ -15,11 +15,8 @@ from .style import GREY, LIGHT, count_axis, label_lines, line_style, percent_axi
 
 def calibration_frame(result: Any) -> Table:
     """The reliability curve at the points of its bands."""
-    found = result.calibration() if hasattr(result, "calibration") else result
-    rows = []
-    for band, own in zip(found.band, found.confidence_band, strict=True):
-        rows.append({**band, "confidence_low": own["low"], "confidence_high": own["high"]})
-    return Table(rows, "Reliability")
+    bands: Table = (result.calibration() if hasattr(result, "calibration") else result).bands
+    return bands
 
 
 def calibration(ax: Any, result: Any) -> None:
@@ -120,8 +117,8 @@ def screening(ax: Any, result: Any) -> None:
     ax.bar(at - 0.2, cases, 0.38, color="#8f8f8f", alpha=0.7, label="cases left")
     ax.bar(at + 0.2, recall, 0.38, color=colour(0), alpha=0.9, label="positives left")
     ax.vlines(at + 0.2, low, high, color="#222222", linewidth=1.4)
-    for x, share, count in zip(at, cases, [stages[0]["enter"], *stages.column("keep")], strict=True):
-        ax.annotate(f"{count:,}", (x - 0.2, share), ha="center", va="bottom", fontsize=8, color=GREY)
+    for x, share, kept in zip(at, cases, [stages[0]["enter"], *stages.column("keep")], strict=True):
+        ax.annotate(f"{kept:,}", (x - 0.2, share), ha="center", va="bottom", fontsize=8, color=GREY)
     for x, share, top in zip(at, recall, high, strict=True):
         ax.annotate(f"{share:.0%}", (x + 0.2, max(share, top)), ha="center", va="bottom", fontsize=8, color=GREY)
     ax.set_xticks(at, names)
@@ -166,3 +163,31 @@ def voting(ax: Any, result: Any) -> None:
     ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     count_axis(ax.xaxis)
     ax.legend(fontsize=8.5, frameon=False, ncols=2, loc="upper right")
+
+
+def swaps_frame(result: Any) -> Table:
+    """The cases that enter and leave."""
+    sides: Table = result.sides
+    return sides
+
+
+def swaps(ax: Any, result: Any) -> None:
+    """The cases that enter and those that leave, hits first, and what the difference is."""
+    if not result.swapped:
+        raise InputError(None, f"{result.old} and {result.new} choose the same cases, so there is nothing to draw")
+    rows = swaps_frame(result)
+    hits, cases = np.array(rows.column("hits")), np.array(rows.column("cases"))
+    at = np.arange(2)[::-1]
+    ax.barh(at, hits, 0.5, color=colour(0), label="hits")
+    ax.barh(at, cases - hits, 0.5, left=hits, color=LIGHT, label="no hits")
+    for y, row in zip(at, rows, strict=True):
+        said = f"{count(row['hits'])} of {count(row['cases'])} ({row['hit_rate']:.0%})"
+        ax.annotate(said, (float(row["cases"]), y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+    ax.set_yticks(at, ["enter", "leave"])
+    ax.set(xlim=(0, 1.35 * float(cases.max())), ylim=(-0.6, 1.9))
+    d = result.difference
+    said = f"difference {count(d.value)} hits ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
+    say_beside(ax, 0.0, 1.6, said, xytext=(2, 0))
+    quiet(ax, f"From {result.old} to {result.new} at {result.quota:,} places", "cases", "")
+    ax.grid(False, axis="y")
+    ax.legend(fontsize=8.5, frameon=False, loc="upper right")
