@@ -45,10 +45,10 @@ def _example(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_printed_output_is_what_comes_out(
     page: str, command: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each stretch of output between dots is printed as shown, in that order."""
+    """Each stretch of output between dots is printed as shown, in that order; lines may be wrapped on the page."""
     _example(tmp_path, monkeypatch)
-    printed = CliRunner().invoke(cli, shlex.split(command), catch_exceptions=False).stdout
-    for stretch in filter(None, (part.strip("\n") for part in re.split(r"^…$", shown, flags=re.MULTILINE))):
+    printed = " ".join(CliRunner().invoke(cli, shlex.split(command), catch_exceptions=False).stdout.split())
+    for stretch in filter(None, (" ".join(part.split()) for part in re.split(r"^…$", shown, flags=re.MULTILINE))):
         _, found, printed = printed.partition(stretch)
         assert found, f"{page}: {stretch}"
 

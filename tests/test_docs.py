@@ -85,4 +85,4 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_overview_for_programs_names_every_guide() -> None:
     text = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w-]+)\.html\)", text))
-    assert linked == {page.stem for page in (ROOT / "docs").glob("*.md")}
+    assert linked >= {page.stem for page in (ROOT / "docs").glob("*.md")}

@@ -102,7 +102,7 @@ by_option = click.option(
     metavar="COLUMN",
     multiple=True,
     shell_complete=_columns,
-    help="Column that divides rows into segments, each reported apart; repeat it to cross columns.",
+    help="Column of segments, each reported separately; repeat it to cross columns.",
 )
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
@@ -110,7 +110,10 @@ batch_option = click.option(
     "--batch", metavar="COLUMN", shell_complete=_columns, help="Column with the batch (day): a quota counts in each."
 )
 cluster_option = click.option(
-    "--cluster", metavar="COLUMN", shell_complete=_columns, help="Column with what rows belong to; resampled as one."
+    "--cluster",
+    metavar="COLUMN",
+    shell_complete=_columns,
+    help="Column whose equal values mark rows resampled together.",
 )
 
 
