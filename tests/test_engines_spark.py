@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,28 +29,6 @@ from cutline.tuning import TUNING  # noqa: E402
 
 CLOSE = {"rel": 1e-12, "abs": 1e-14}
 TIES = [parse_measure(text) for text in ("pr_auc_max(ties='best')", "pr_auc_min(ties='worst')", "roc_auc(ties='best')")]
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session = (
-            SparkSession.builder.master("local[2]")
-            .appName("cutline-tests")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "4")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.driver.memory", "1g")
-            .config("spark.sql.execution.arrow.maxRecordsPerBatch", "97")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
 
 
 def make_table(kind: str, n: int = 3000) -> dict[str, np.ndarray]:
@@ -210,7 +186,6 @@ def without_numba(work_of: Callable[..., Any]) -> Callable[..., Any]:
         work = work_of(*arguments)
 
         def hidden(batches: Any) -> Any:
-            import sys
 
             from cutline.kernels.backend import compiled
 

@@ -240,6 +240,18 @@ def test_the_four_fifths_rule() -> None:
     assert "below 0.8 of the highest for b" in shared.sentence
 
 
+def test_a_tiny_segment_without_a_place_decides_nothing() -> None:
+    """None of 12 cases taken is what chance gives with a tenth of the places; its ratio may be anything up to 1."""
+    rng = np.random.default_rng(0)
+    g = np.repeat(["a", "b", "tiny"], [500, 500, 12])
+    p = np.where(g == "tiny", -1.0, rng.random(len(g)))
+    shared = cl.evaluate_segments(rng.random(len(g)) < 0.2, p, g, interval=None, measures=["roc_auc"]).at(quota=100)
+    row = shared["tiny"]
+    assert (row["places"], row["selection_ratio"], row["low"]) == (0.0, 0.0, 0.0)
+    assert row["high"] > 0.8
+    assert row["four_fifths"] == "cannot tell"
+
+
 def test_the_price_of_other_rules(seg: cl.Segments) -> None:
     table = seg.at(quota=90).price({"east": 10, "north": 50, "south": 30})
     one, rates, recall, given = table

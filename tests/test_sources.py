@@ -7,8 +7,6 @@ import json
 import math
 import os
 import re
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -253,36 +251,22 @@ def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
-def test_spark_gives_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-        session = (
-            builder.config("spark.sql.shuffle.partitions", "1").config("spark.driver.host", "127.0.0.1").getOrCreate()
-        )
-    session.sparkContext.setLogLevel("OFF")
+def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
     chosen = [
         *("text 0 and 1", "text true and false", "decimal labels", "an unknown word", "codes", "days", "three labels"),
         *("a word among numbers", "NA dropped", "percent with decimal commas", "thousands or decimals", "signed zeros"),
         *("a word among scores", "one value and NaN dropped", "integers beyond 2^53", "a text integer of 50 digits"),
         *("zero weights", "a negative weight", "only zero weights", "infinite scores", "days as scores", "only NaN"),
     ]
-    try:
-        for name in chosen:
-            table, options = TABLES[name]
-            path = tmp_path / f"{len(os.listdir(tmp_path))}.parquet"
-            pyarrow.parquet.write_table(arrow(table), path)
-            expected = outcome(lambda p=path, o=options: evaluate_table(p, **asked(o)))
-            frame = session.read.parquet(str(path))
-            found = outcome(lambda f=frame, o=options: evaluate_table(f, **asked(o)))
-            assert found[0] == expected[0], (name, found, expected)
-            if found[0] == "refused":
-                assert found[1] == expected[1], name
-            else:
-                assert found[1][0] == pytest.approx(expected[1][0], rel=1e-12, nan_ok=True), name
-    finally:
-        session.stop()
+    for name in chosen:
+        table, options = TABLES[name]
+        path = tmp_path / f"{len(os.listdir(tmp_path))}.parquet"
+        pyarrow.parquet.write_table(arrow(table), path)
+        expected = outcome(lambda p=path, o=options: evaluate_table(p, **asked(o)))
+        frame = spark.read.parquet(str(path))
+        found = outcome(lambda f=frame, o=options: evaluate_table(f, **asked(o)))
+        assert found[0] == expected[0], (name, found, expected)
+        if found[0] == "refused":
+            assert found[1] == expected[1], name
+        else:
+            assert found[1][0] == pytest.approx(expected[1][0], rel=1e-12, nan_ok=True), name

@@ -13,6 +13,7 @@ from .areas import likelihood_ratio_limits
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+_FEW = 5.0
 _LEAST_SHARE = 0.02  # of all cases: smaller segments are not what others are measured by
 
 
@@ -45,8 +46,12 @@ class SelectionRates:
         if rates[one] == 0.0 and rates[two] == 0.0:
             return Interval(0.0, math.inf)
         smooth = (self.places + 0.5) / (self.cases + 1.0)
-        plain = sum(float((1.0 - smooth[k]) / (smooth[k] * self.cases[k])) for k in (one, two))
-        variance = float(cov[one, one] + cov[two, two] - 2.0 * cov[one, two])
+        alone = (1.0 - smooth) / (smooth * self.cases)
+        # a handful of places, or none, show too little of their own variance
+        few = np.minimum(self.places, self.cases - self.places) < _FEW
+        own = np.where(few, np.maximum(np.diag(cov), alone), np.diag(cov))
+        plain = float(alone[one] + alone[two])
+        variance = float(own[one] + own[two] - 2.0 * cov[one, two])
         design = max(variance / plain, 1e-6) if plain > 0.0 and variance > 0.0 else 1.0
         sizes = [float(self.cases[k]) / design for k in (one, two)]
         taken = [float(rates[k]) * size for k, size in zip((one, two), sizes, strict=True)]
