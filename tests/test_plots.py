@@ -75,6 +75,10 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
         return one.calibration(), {}
     if kind == "swaps":
         return comparison.swaps("tree", "network", quota=60), {}
+    if kind in ("segments", "trend"):
+        part = np.arange(len(one.sample)) % 3
+        seg = cl.evaluate_segments(one.sample.positive, one.sample.score, part, measures=["roc_auc"])
+        return (seg if kind == "segments" else seg.trend("roc_auc")), {}
     return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
 
 

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -341,3 +342,27 @@ def test_models_are_compared_in_each_segment() -> None:
         assert [row["p_adjusted"] for row in mine] == pytest.approx(holm([row["p_value"] for row in mine]))
     assert found.of_model("a")["north"]["roc_auc"].value == found["north"]["a"]["roc_auc"].value
     same(found.overall["a"], cl.compare(Y, scores, measures=["roc_auc", "hit_rate@10%"], n_resamples=100)["a"])
+
+
+def test_plots_and_the_page_show_every_segment_with_its_interval(tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from cutline.present.plots import plot_data
+
+    g = np.where(np.arange(N) == 0, "<b>alone</b>", G)
+    seg = cl.evaluate_segments(Y, P, g, quota=50, measures=["roc_auc", "hit_rate"])
+    data = plot_data(seg, "segments", measure="roc_auc")
+    assert data.column("segment") == [*seg.names, None]
+    assert data[1]["low"] == seg["east"]["roc_auc"].low
+    seg.plot(ax=Figure().add_subplot())
+    trend = cl.evaluate_segments(Y, P, np.arange(N) % 4, measures=["roc_auc"]).trend("roc_auc")
+    assert np.polyfit(trend.places, trend.fitted, 1)[0] == pytest.approx(trend.slope)
+    trend.plot(ax=Figure().add_subplot())
+    both = cl.compare_segments(Y, {"a": P, "b": 1 - P}, g, quota=50, measures=["roc_auc"], n_resamples=50)
+    both.plot(ax=Figure().add_subplot())
+    for result in (seg, both):
+        text = Path(result.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
+        assert "segments-title" in text
+        assert "<b>alone</b>" not in text
+        assert "&lt;b&gt;alone&lt;/b&gt;" in text
+    assert "The same places by other rules" in Path(seg.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")

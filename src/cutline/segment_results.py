@@ -196,6 +196,8 @@ class Trend(TabularResult):
     level: float
     better: str
     left_out: Mapping[str, str]
+    places: tuple[float, ...] = ()
+    sizes: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, segments: Segments, key: str, order: Sequence[Any] | None) -> Trend:
@@ -236,13 +238,22 @@ class Trend(TabularResult):
         line = fit_slope(values, covariance, sizes, places, level)
         change = first_change(values, covariance, sizes, level, seed)
         names = tuple(ev.name for ev in found)
-        return cls(key, names, tuple(estimates), line, change, level, spec.better, left_out)
+        shape = tuple(places.tolist()), tuple(sizes.tolist())
+        return cls(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
 
     slope = property(lambda self: self.line.slope, doc="Change from one segment to the next.")
     low = property(lambda self: self.line.low, doc="Lower limit of the slope.")
     high = property(lambda self: self.line.high, doc="Upper limit of the slope.")
     p_value = property(lambda self: self.line.p_value, doc="Of a test that the slope is 0.")
     excess = property(lambda self: self.line.excess, doc="Variance around the line relative to what chance explains.")
+
+    @property
+    def fitted(self) -> list[float]:
+        """The line at each of the segments."""
+        sizes, places = np.array(self.sizes), np.array(self.places)
+        values = np.array([e.value for e in self.estimates])
+        level = np.average(values, weights=sizes)
+        return [float(v) for v in level + self.line.slope * (places - np.average(places, weights=sizes))]
 
     @property
     def change(self) -> str | None:

@@ -106,7 +106,7 @@ def evaluate_table(
             if found.segments is not None:
                 from .segments import evaluate_segments
 
-                _refuse_by_segment(prevalence)
+                _refuse_by_segment(prevalence, batch)
                 options = _in_memory(found, request)
                 seg = evaluate_segments(found.positive, values, found.segments, name=model, **options)
                 return replace(seg, dropped=found.dropped, understood="; ".join(found.understood))
@@ -191,7 +191,7 @@ def compare_table(
         if isinstance(found, Rows) and found.segments is not None:
             from .segment_comparison import compare_segments
 
-            _refuse_by_segment(prevalence)
+            _refuse_by_segment(prevalence, batch)
             options = _in_memory(found, request)
             seg = compare_segments(found.positive, found.scores, found.segments, margin=margin, **options)
             return replace(seg, overall=_compared_with_facts(seg.overall, found))
@@ -262,7 +262,10 @@ def _refuse_in_stream(prevalence: Any) -> None:
         raise InputError("prevalence", said, "load them with {stream=False}, or leave it out")
 
 
-def _refuse_by_segment(prevalence: Any) -> None:
+def _refuse_by_segment(prevalence: Any, batch: Any) -> None:
+    if batch is not None:
+        said = "does not go with {by}: segments share one list, and batches have one each"
+        raise InputError("batch", said, "leave one of them out")
     if prevalence is not None:
         said = "is one for all rows, and segments differ in theirs"
         raise InputError("prevalence", said, "leave it out, or evaluate each segment by itself")

@@ -74,8 +74,8 @@ def first_change(values: Floats, covariance: Floats, sizes: Floats, level: float
 
     The largest difference over all places to split the series, each in its standard errors, against its distribution
     where nothing changes, simulated from the covariance. Where one is found, the segments before it are searched again,
-    each time at half the error rate, until nothing is found: so the first of several changes is found. Excess variance
-    of the segments is allowed for as in :func:`fit_slope`.
+    each time at a tenth of the error rate, until nothing is found: so the first of several clear changes is found.
+    Excess variance of the segments is allowed for as in :func:`fit_slope`.
     """
     found, end, allowed = None, len(values), 1.0 - level
     while end >= 2:
@@ -83,7 +83,7 @@ def first_change(values: Floats, covariance: Floats, sizes: Floats, level: float
         made = _largest_change(values[part], covariance[part, part], sizes[part], level, seed)
         if made is None or not made.p_adjusted < allowed:
             return found
-        found, end, allowed = made, made.at, allowed / 2.0
+        found, end, allowed = made, made.at, allowed / 10.0
     return found
 
 

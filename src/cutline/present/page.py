@@ -103,7 +103,10 @@ def page_parts(
 ) -> dict[str, str]:
     """What the page's template is filled with."""
     from .. import __version__
+    from .segment_section import segment_section
 
+    segments = segment_section(result)
+    result = result.overall if segments else result
     evaluations = evaluations_of(result)
     first = evaluations[0]
     rows = int(first.facts["rows"])
@@ -155,7 +158,7 @@ def page_parts(
         else _WEIGHTED
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
-        "models": _models(result, evaluations) if len(evaluations) > 1 else "",
+        "models": (_models(result, evaluations) if len(evaluations) > 1 else "") + segments,
         "charts": _still_section(_still_charts(evaluations)),
         "decisions": decision_sections(result, evaluations, _error_costs(cost_fp, cost_fn)),
         "measures": sections.at_threshold(evaluations) + sections.measure_table(evaluations),

@@ -230,6 +230,8 @@ ATTRIBUTES: dict[str, str] = {
     "Trend.line": "The slope for each step, with its interval.",
     "Trend.found": "The first clear change of level; None where no change is shown.",
     "Trend.better": "Whether higher or lower values of the measure are better.",
+    "Trend.places": "The place of each segment in the order, which the slope counts in.",
+    "Trend.sizes": "The weight of each segment in the fit.",
     "Trend.left_out": "The segments without a value, each with the reason.",
     "Selection.indices": "The chosen rows, best first.",
     "Selection.quota": "The number of places to fill.",

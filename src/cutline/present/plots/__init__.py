@@ -16,6 +16,7 @@ from . import batch_plots as batch_plots
 from . import curve_plots as curves
 from . import decision_plots as decisions
 from . import others
+from . import segment_plots as of_segments
 from .style import new_axes
 
 # kind -> (draws it on axes, gives its numbers)
@@ -41,6 +42,8 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "swaps": (decisions.swaps, decisions.swaps_frame),
     "forest": (others.forest, frames.forest_frame),
     "batches": (batch_plots.batches, batch_plots.batches_frame),
+    "segments": (of_segments.segments, of_segments.segments_frame),
+    "trend": (of_segments.trend, of_segments.trend_frame),
     "extrapolation": (others.extrapolation, frames.extrapolation_frame),
 }
 
@@ -50,8 +53,8 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
 
     ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
     ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
-    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``
-    and ``extrapolation``. Without ``ax`` a figure of its own is made.
+    ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``,
+    ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``. Without ``ax`` a figure of its own is made.
     """
     draw, _ = _found(kind)
     if ax is None:
@@ -86,7 +89,7 @@ def write_picture(result: Any, path: Any) -> None:
     except ImportError:
         raise ImportError(f"plots need matplotlib: {how_to_install('plot')}") from None
     own = {"profits": "plan", "stages": "screening", "voters": "voting", "confidence_band": "calibration"}
-    own |= {"labels_needed": "swaps"}
+    own |= {"labels_needed": "swaps", "by": "segments"}
     kinds = (
         tuple(kind for mark, kind in own.items() if hasattr(result, mark)) or _PANELS[hasattr(result, "differences")]
     )
