@@ -57,7 +57,7 @@ def facts_of(one: Measure) -> dict[str, Any]:
         "better": one.better,
         "low": one.range[0],
         "high": one.range[1],
-        "meaning": " ".join(one.summary.partition(">>>")[0].split()),
+        "meaning": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
         "formula": one.formula,
         "undefined": one.undefined,
         "same_as": one.same_as,

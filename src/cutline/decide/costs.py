@@ -377,7 +377,7 @@ def _others(
 class DecisionCurve(TabularResult):
     """Net benefit and expected cost by threshold probability, for one model.
 
-    At threshold probability ``x`` you act on a case whose chance is above ``x``: a false positive costs
+    At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs
     x / (1 − x) times what a true positive brings. ``net_benefit`` is true positives less so many false positives, for
     each case; ``expected_cost`` is the cost for each case where a false positive and a false negative cost 1 together,
     x and 1 − x. ``treat_all`` is the net benefit of acting on everybody; acting on nobody has 0.

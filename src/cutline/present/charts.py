@@ -32,7 +32,7 @@ TITLES = {
     "precision_recall": "Precision and recall",
     "deciles": "Lift by tenths of the list",
     "histogram": "Scores of positives and negatives",
-    "reliability": "Probability given and what came true",
+    "reliability": "Predicted probability and observed share",
     "net_benefit": "Net benefit",
     "expected_cost": "Expected cost",
 }

@@ -66,7 +66,7 @@ def reliability_chart(usable: Mapping[int, Evaluation], found: Mapping[int, Cali
     ends = ("mean_score", "share_positive", "high")
     top = axis_end(row[end] for table in tables.values() for row in table for end in ends)
     chart = Chart(TITLES["reliability"], "", (0.0, top), (0.0, top), "probability given")
-    chart.y_name, chart.x_percent, chart.y_percent = "share that came true", True, True
+    chart.y_name, chart.x_percent, chart.y_percent = "observed share", True, True
     if len(found) == 1:
         bands = next(iter(found.values())).bands
         chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
@@ -90,12 +90,12 @@ def _numbers(found: Mapping[int, Calibration]) -> str:
         return ""
     parts = [(f"brier_score.{name}", name.capitalize()) for name in ("miscalibration", "discrimination", "uncertainty")]
     meanings = {
-        "Slope": "1 where all is well; less: too extreme",
-        "In the large": "0 where all is well; more: too low",
+        "Slope": "1 is ideal; below 1, probabilities are too extreme",
+        "In the large": "0 is ideal; above 0, probabilities are too low",
         "p-value": "of the test that every probability is right",
-        "Miscalibration": "part of the Brier score; less is better",
-        "Discrimination": "part of the Brier score; more is better",
-        "Uncertainty": "part of the Brier score; that of the outcome itself",
+        "Miscalibration": "part of the Brier score; lower is better",
+        "Discrimination": "part of the Brier score; higher is better",
+        "Uncertainty": "part of the Brier score; does not depend on the model",
     }
     lines: dict[str, str] = {}
     for made in found.values():
@@ -132,16 +132,16 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
         return _cheapest_words(result, prices)
     at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
     spoken = {
-        "net_benefit": "Dashed: acting on everybody. Dotted: on nobody. Shaded: interval.",
-        "expected_cost": "For each case, where a false positive and a false negative cost 1 together.",
+        "net_benefit": "Dashed: act on everyone. Dotted: act on no one. Shaded: interval.",
+        "expected_cost": "Per case; the costs of a false positive and a false negative add up to 1.",
     }
     figures = "".join(
         figure(kind.replace("_", "-"), kind, cost_chart(kind, curves, at), said) for kind, said in spoken.items()
     )
     head = '<section aria-labelledby="costs-title"><h2 id="costs-title">What do errors cost?</h2>'
     note = (
-        '<p class="note">At a threshold probability x you act on a case whose chance is above x: a false positive '
-        "costs x / (1 − x) times what a true positive brings. Choose x by what errors cost: "
+        '<p class="note">At a threshold probability x, you act on cases with a probability above x: a false positive '
+        "costs x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
         "cost of a false positive / (cost of a false positive + cost of a false negative).</p>"
     )
     words = _cheapest_words(result, prices, heading=False)

@@ -199,7 +199,7 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
             if determined_by(other.measure) is one and other.threshold == spec.threshold
         ]
         facts = {
-            "": " ".join(one.summary.partition(">>>")[0].split()),
+            "": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
             "formula": one.formula,
             "range": f"{one.range[0]:g} to {one.range[1]:g}, better is {one.better}",
             "undefined": one.undefined,
