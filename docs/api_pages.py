@@ -27,6 +27,7 @@ REFUSED = "If an argument cannot be used; the message names it, the row where th
 # Sections of the index: where a name lives says what it is for.
 SECTIONS = {
     "Evaluate and compare": ("evaluation", "comparison", "class_evaluation", "class_comparison", "verdict", "estimate"),
+    "Some labels only": ("sampled_labels",),
     "Segments": ("segments", "segment_results", "segment_comparison"),
     "Places, costs and thresholds": ("decide", "quotas"),
     "Intervals and tests": ("inference",),

@@ -232,6 +232,11 @@ from .verdict import (
     Difference as Difference,
     Verdict as Verdict,
 )
+from .sampled_labels import (
+    LabelPlan as LabelPlan,
+    audit as audit,
+    label_plan as label_plan,
+)
 from .tables import (
     compare_table as compare_table,
     evaluate_table as evaluate_table,

@@ -420,7 +420,8 @@ class Evaluation(TabularResult):
     def _headline(self) -> str:
         facts = self.facts
         rows = pluralize(facts["rows"], "row")
-        said = f"{self.name}: {rows}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+        some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
+        said = f"{self.name}: {rows}, {some}{facts['positives']:,} positive ({facts['share_positive']:.1%})"
         if self.prevalence is not None:
             moved = f"{len(self.moved)} of {pluralize(len(self.specs), 'measure')} move with it"
             said += f"\nfor a prevalence of {self.prevalence}: {moved}"

@@ -28,6 +28,8 @@ COMMANDS = {
     "calibration": ("cutline.commands.calibration:calibration", "Check whether probabilities are right."),
     "swaps": ("cutline.commands.swaps:swaps", "List who enters and leaves when a model is replaced."),
     "plan": ("cutline.commands.plan:plan", "Choose how many to take, given costs and values."),
+    "audit": ("cutline.commands.audit:audit", "How good is one model where only some rows have a label."),
+    "label-plan": ("cutline.commands.label_plan:label_plan", "Which rows to label, to know one measure well."),
     "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Predict accuracy with more classes than you tested."),
     "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),
     "experiment": ("cutline.commands.experiment:experiment", "Rerun a paper's experiment."),

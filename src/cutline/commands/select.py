@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,7 @@ def select(
             else:
                 chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
-        _write(table, at.tolist(), output)
+        write_rows(table, at.tolist(), output, {"place": list(range(1, len(at) + 1))})
     note(chosen.note)
     if known is not None and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"
@@ -139,31 +140,37 @@ def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int
     return column, places
 
 
-def _write(table: DuckTable, rows: list[int], output: str | None) -> None:
-    """Copy the chosen rows out of the file, in their order; text formats keep every cell as it stands."""
+def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]]) -> None:
+    """Copy rows out of the file, in the order given, with columns added before them.
+
+    Text formats keep every cell as it stands; a name that the file has already gets an underscore.
+    """
     from ..sources.tables import DUCKDB
 
-    name = "place"
-    while name in table.named:
-        name += "_"
+    first = [_free_name(table, name) for name in added]
     kind = output_kind(output)
     casts = _number_types(table) if kind in ("parquet", "json") else {}
     cells = ", ".join(
         f"{f'CAST({column.sql} AS {casts[column.name]})' if column.name in casts else column.sql} AS v{k}"
         for k, column in enumerate(table.columns)
     )
-    names = _output_names(table, name)
+    names = _output_names(table, first)
     shown = ", ".join(f"f.v{k} AS {DUCKDB.name(shown)}" for k, shown in enumerate(names))
-    # Row numbers travel as one list; DuckDB numbers the rows of a file in their order.
-    places = f"(SELECT unnest({rows}::BIGINT[]) AS n, unnest(range(1, {len(rows) + 1})) AS place)"
+    # Row numbers and added columns travel as lists; DuckDB numbers the rows of a file in their order.
+    types = {
+        name: "DOUBLE" if any(isinstance(v, float) for v in values) else "BIGINT" for name, values in added.items()
+    }
+    lists = "".join(f", unnest({values}::{types[name]}[]) AS a{k}" for k, (name, values) in enumerate(added.items()))
+    chosen = f"(SELECT unnest({rows}::BIGINT[]) AS n, unnest(range({len(rows)})) AS nth{lists})"
+    before = "".join(f"c.a{k} AS {DUCKDB.name(name)}, " for k, name in enumerate(first))
     query = (
-        f"SELECT c.place AS {DUCKDB.name(name)}, {shown} FROM "
+        f"SELECT {before}{shown} FROM "
         f"(SELECT {cells}, row_number() OVER () - 1 AS n FROM {table.relation}) f "
-        f"JOIN {places} c ON c.n = f.n ORDER BY c.place"
+        f"JOIN {chosen} c ON c.n = f.n ORDER BY c.nth"
     )
     if output is None:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow([name, *(column.name for column in table.columns)])
+        writer.writerow([*first, *(column.name for column in table.columns)])
         writer.writerows(table.rows(query))
         return
     how = {
@@ -184,14 +191,20 @@ def _write(table: DuckTable, rows: list[int], output: str | None) -> None:
         table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(cells_of))} ({how})")
         with beside.open("w", newline="", encoding="utf-8") as header:
             writer = csv.writer(header, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
-            writer.writerow([name, *(column.name for column in table.columns)])
+            writer.writerow([*first, *(column.name for column in table.columns)])
         with beside.open("ab") as whole, cells_of.open("rb") as rows_of:
             shutil.copyfileobj(rows_of, whole)
 
 
-def _output_names(table: DuckTable, place: str) -> list[str]:
+def _free_name(table: DuckTable, name: str) -> str:
+    while name in table.named:
+        name += "_"
+    return name
+
+
+def _output_names(table: DuckTable, first: Sequence[str]) -> list[str]:
     """The names of the columns as they stand; where the file has one twice, SQL needs them to differ."""
-    taken = {place.casefold()}
+    taken = {name.casefold() for name in first}
     names = []
     for column in table.columns:
         name, k = column.name or "column", 1

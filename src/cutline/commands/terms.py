@@ -13,6 +13,7 @@ _SAME = (
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
     *("abstain", "ordered", "order", "predicted", "by", "batch"),
+    *("inclusion", "estimator"),
 )
 NAMES = {
     "segment": "--by",

@@ -36,11 +36,12 @@ _BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_hit_rate", "average_qrecall",
 def headline(ev: Evaluation, *, named: bool = True) -> str:
     """How many rows and positives, what was left out; and where one class is missing, that nothing can be judged."""
     facts = ev.facts
-    said = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive ({facts['share_positive']:.1%})"
+    some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
+    said = f"{pluralize(facts['rows'], 'row')}, {some}{facts['positives']:,} positive ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
         moved = f"{len(ev.moved)} of the {len(ev.specs)} measures move with it"
         said += f"; at a prevalence of {ev.prevalence} ({moved})"
-    elif facts["weighted"]:
+    elif facts["weighted"] and not some:
         pos, cases = ev.ranking.n_pos, ev.ranking.cases
         said += f"; by weight {count(cases)} cases, {count(pos)} positive ({pos / cases:.1%})"
     if "batches" in facts:

@@ -32,7 +32,19 @@ PARAMETERS: dict[str, str] = {
     "names to columns, crosses them.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
-    "prevalence": "The share of positives where the scores will be used, if it differs from the sample's.",
+    "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
+    "evaluations and plans also a pair of it and its standard error.",
+    "label_plan.prevalence": "The share of positives to expect, where no labels are known yet. By default the mean of "
+    "probabilities, else 5 %.",
+    "audit.label": "The label of each case, and None or nan where it is unknown.",
+    "label_plan.label": "The labels known so far, None or nan elsewhere. They improve the choice, and those rows are "
+    "not drawn again.",
+    "inclusion": "The probability that each row had of being labelled, whether it was or not; one number where it is "
+    "the same for all.",
+    "audit.interval": "``'auto'``, or None for values alone.",
+    "audit.estimator": "``'assisted'`` also uses the scores of the rows without a label; ``'hajek'`` takes the "
+    "labelled rows alone, weighted by 1 / inclusion.",
+    "label_plan.budget": "How many rows can be labelled.",
     "score_matrix": "One row for each case and one column of scores for each class.",
     "y_pred": "The predicted class of each case. By default the class with the highest score, the first of equal ones.",
     "classes": "The class of each column of scores, in order. By default the sorted labels, or a frame's column names.",

@@ -33,7 +33,7 @@ def _draw(ax: Any, result: Any, name: str, *, band: bool | None, level: float | 
     for k, ev in enumerate(models):
         curve = points_of(ev, name)
         style = line_style(k)
-        if wanted:
+        if wanted and (band or ev.curve(name).banded is not None):  # an audit has none
             shade = ev.curve(name).band(level=ev.settings.level if level is None else level)
             ax.fill_between(
                 shade.x,

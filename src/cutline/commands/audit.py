@@ -1,0 +1,100 @@
+"""``cutline audit``: one model on a list of which only some labels are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+from ..errors import InputError
+from . import options
+from .terms import about_file
+
+EXAMPLES = """\b
+Examples:
+  cutline audit to_label.csv --label y --score p --inclusion inclusion --quota 1000
+  cutline audit cases.csv --label outcome --positive fraud --score p --inclusion chance --measure hit_rate@200
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@options.file_argument
+@options.label_option
+@options.one_score_option
+@click.option("--inclusion", required=True, metavar="COLUMN|P", help="Probability of being labelled: column or share.")
+@options.quota_option
+@options.threshold_option
+@options.positive_option
+@options.measure_option
+@options.all_option
+@click.option(
+    "--estimator",
+    type=click.Choice(["assisted", "hajek"]),
+    default="assisted",
+    show_default=True,
+    help="Use the scores of rows without a label, too, or the labelled rows alone.",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--no-intervals", is_flag=True, help="Values only.")
+@options.text_options
+@options.format_option
+@options.plot_option
+@options.quiet_option
+def audit(file: str, label: str | None, score: str | None, inclusion: str, form: str, **asked: Any) -> None:
+    """Say how good one model's scores are where only some rows have a label.
+
+    FILE holds every row of the list: its score, the probability that it had of being labelled, and its label or an
+    empty cell. cutline label-plan writes such a file.
+    """
+    from ..sampled_labels import audit as audit_rows
+    from .evaluate import check_plot, facts_of, report, save_plot
+    from .reading import Columns, choose_columns, load, one_score, opened, say_understood
+
+    check_plot(asked["plot"], file)
+    with opened(file, asked) as table:
+        if label is None:
+            raise InputError("label", "is missing: a column with empty cells is not looked for", "name it with {label}")
+        scores = [one_score(table, score)]
+        columns = choose_columns(table, label, scores, None)
+        score = columns.scores[0]
+        chance = _share(inclusion)
+        numbers = [score] if chance is not None else [score, inclusion]
+        if chance is None:
+            table.column(inclusion, "inclusion")
+        every = load(table, None, numbers, None, asked, quiet=True)
+        known = load(table, label, [score], None, {**asked, "missing": "drop"}, quiet=True)
+        say_understood("; ".join(known.understood))
+    labels = np.full(len(every), np.nan)
+    labels[np.arange(len(every)) if known.source_rows is None else known.source_rows] = known.positive
+    short = form in ("table", "markdown") and not (asked["everything"] or asked["measures"])
+    measures = list(asked["measures"]) or None
+    if short:
+        from ..present.words import default_measures
+
+        measures = default_measures(asked["quota"])
+    with about_file(table.name):
+        ev = audit_rows(
+            every.scores[score],
+            labels,
+            inclusion=every.scores[inclusion] if chance is None else chance,
+            name=score,
+            threshold=asked["threshold"],
+            quota=asked["quota"],
+            measures=measures,
+            estimator=asked["estimator"],
+            interval=None if asked["no_intervals"] else "auto",
+            level=asked["level"],
+        )
+    save_plot(ev, asked["plot"])
+    facts = facts_of(file, Columns(label, (score,), None), score, asked)
+    facts |= {"inclusion": inclusion, "labelled": ev.facts["labelled"], "estimator": asked["estimator"]}
+    report(ev, facts, asked["measures"], short=short).publish(form)
+
+
+def _share(text: str) -> float | None:
+    """A probability that is the same for all rows; None for the name of a column."""
+    try:
+        return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,422 @@
+"""A list of which some labels are known, each with a known chance of being looked up: estimates of every measure.
+
+Two estimators. ``assisted``: every row without a label counts as the share of a positive that a curve through the known
+labels gives it, corrected stretch by stretch so that the weighted residuals (y − m)·(1/π − 1) of the known labels add
+up to zero; cuts are exact, because all scores are known. ``hajek``: the labelled rows alone, each weighted by 1/π, the
+weights of each stretch adding up to its rows.
+
+Where π depends on the score alone, the correction of a stretch counts in so far as its variance is small against what
+the curve may be wrong by (a share ``_MISFIT`` of the positives there). The intervals do not use that gain: they are
+as wide as those of the full correction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.compute import Computed, compute, threshold_of
+from ..catalogue.declare import Spec
+from ..errors import InputError
+from ..estimate import Estimate, Interval
+from ..quotas import quota_sizes
+from ..ranking import Ranking
+from ..sample import Sample
+from ..table import KeepsFields
+from .label_chances import chances, fit_chances, log_odds, logistic, normal_scores, shift_to
+from .mass_influence import mass_influence
+from .proportions import wilson_share
+from .quota_cut import Cuts, QuotaCut
+from .scales import effective_freedom, range_limits
+from .settings import Settings
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+_MISFIT = 0.4
+_FEW = 5  # labels drawn by chance that a stretch of the list needs
+_MANY = 60  # labels from which a stretch is divided
+_ROUGH = 0.1  # share of the variance of log π between neighbours above which π is no function of the score
+
+
+@dataclass(frozen=True, eq=False)
+class KnownLabels:
+    """The rows of a list: all scores, the labels that are known, and the chance that each had of being known."""
+
+    score: NDArray[Any]
+    known: Flags
+    positive: Flags
+    inclusion: Floats
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @cached_property
+    def groups(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """The distinct scores, best first, and the number of each row's score among them."""
+        score, at = np.unique(self.score, return_inverse=True)
+        return score[::-1].copy(), len(score) - 1 - at.reshape(-1)
+
+    @cached_property
+    def size(self) -> Floats:
+        """Rows of each distinct score."""
+        return np.bincount(self.groups[1]).astype(np.float64)
+
+    @cached_property
+    def by_score(self) -> bool:
+        """Whether the chance of being known follows the score, so that the known labels tell of the others beside."""
+        there = self.inclusion > 0.0
+        order = np.argsort(self.groups[1][there], kind="stable")
+        chance = np.log(self.inclusion[there][order])
+        spread = float(chance.var())
+        rough = float(np.mean(np.diff(chance) ** 2)) / 2.0 if len(chance) > 1 else 0.0
+        return spread < 1e-12 or rough < _ROUGH * spread
+
+    @cached_property
+    def surplus(self) -> Floats:
+        """1/π − 1 of each known row: for how many unknown ones it stands."""
+        return np.where(self.known, 1.0 / np.where(self.known, self.inclusion, 1.0) - 1.0, 0.0)
+
+
+def cut_edges(specs: Sequence[Spec], rows: KnownLabels) -> list[int]:
+    """Groups at which the cuts of measures lie."""
+    score, _ = rows.groups
+    ends = np.cumsum(rows.size)
+    edges = set()
+    for spec in specs:
+        if spec.measure.needs_quota:
+            for quota in quota_sizes(spec.quota, float(len(rows)))[0]:
+                edges.add(int(np.searchsorted(ends, quota - 0.5)) + 1)
+        elif spec.measure.needs_threshold:
+            above = len(score) - int(np.searchsorted(score[::-1], threshold_of(spec), side="right"))
+            edges.add(above)
+    return sorted(edge for edge in edges if 0 < edge < len(score))
+
+
+def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
+    """The stretch of the list that each group belongs to.
+
+    Stretches end at the cuts. Where many labels were drawn between two cuts they are divided; where hardly any were,
+    though some are unknown, they are joined with the next.
+    """
+    score, group = rows.groups
+    drawn, unknown = (
+        np.concatenate([[0], np.cumsum(np.bincount(group[which], minlength=len(score)))])
+        for which in (rows.known & (rows.inclusion < 1.0), ~rows.known)
+    )
+    found: list[int] = []
+    before = 0
+    for edge in [*edges, len(score)]:
+        inside = int(drawn[edge] - drawn[before])
+        parts = max(1, min(4, inside // _MANY))
+        found += [int(np.searchsorted(drawn, drawn[before] + inside * k / parts)) for k in range(1, parts)]
+        found.append(edge)
+        before = edge
+    kept = [0]
+    for edge in found:
+        enough = drawn[edge] - drawn[kept[-1]] >= _FEW or unknown[edge] == unknown[kept[-1]]
+        if enough and edge > kept[-1]:
+            kept.append(edge)
+    if kept[-1] != len(score):  # too few at the end: they join the stretch before, unless all of that is known
+        known_before = len(kept) > 1 and unknown[kept[-1]] == unknown[kept[-2]]
+        if len(kept) > 1 and not known_before:
+            kept.pop()
+        kept.append(len(score))
+    starts = np.zeros(len(score), np.intp)
+    starts[kept[1:-1]] = 1
+    return np.cumsum(starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Audited(KeepsFields):
+    """What is known of a list with some labels: the evidence that its evaluation is made from.
+
+    ``chance`` is the estimated share of a positive of each row, known or not; ``cell`` the stretch of the list that a
+    row belongs to. ``ranking`` holds all rows (``assisted``) or the labelled ones by their weights (``hajek``).
+    """
+
+    known: KnownLabels
+    ranking: Ranking
+    chance: Floats
+    cell: NDArray[np.intp]
+    estimator: str
+    level: float = 0.95
+    independent: bool = False
+    set_by_design: bool = False
+    has_jackknife: bool = False
+    keeps_list: bool = True
+    is_long: bool = False
+    batched: bool = False
+
+    @property
+    def sample(self) -> Sample:
+        """Refused: most rows have no label."""
+        said = "results row by row need all labels, and an audit knows only some"
+        raise InputError(None, said, "evaluate the labelled rows alone with {sample_weight}: 1 / inclusion")
+
+    @property
+    def units(self) -> float:
+        """Labels that are known."""
+        return float(np.count_nonzero(self.known.known))
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether all scores lie in [0, 1]."""
+        return bool(self.known.score.min() >= 0.0 and self.known.score.max() <= 1.0)
+
+    @property
+    def are_finite(self) -> bool:
+        """Whether no score is infinite."""
+        return bool(np.isfinite(self.known.score).all())
+
+    @property
+    def auc(self) -> tuple[float, float]:
+        """Not told apart from the other measures."""
+        return math.nan, math.nan
+
+    @property
+    def auc_freedom(self) -> float:
+        """Degrees of freedom of that variance."""
+        return 1.0
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """Rows, known labels, and the estimated number of positives."""
+        n, found = len(self.known), self.ranking.n_pos
+        return MappingProxyType(
+            {
+                "rows": n,
+                "labelled": int(self.units),
+                "labelled_positives": int(np.count_nonzero(self.known.positive)),
+                "positives": round(found),
+                "negatives": n - round(found),
+                "share_positive": found / n,
+                "distinct_scores": len(self.known.size),
+                "largest_tie": float(self.known.size.max()),
+                "tied_pairs": math.nan,
+                "weighted": True,
+            }
+        )
+
+    def compute(self, specs: Sequence[Spec]) -> Computed:
+        """Values, and cells at the cuts."""
+        return compute(specs, self.ranking)
+
+    def resamples(self, spec: Spec) -> bool:
+        """Intervals come from the known chances of being labelled, not from replicates."""
+        return False
+
+    def replicate(self, *_: Any) -> dict[Spec, Any]:
+        """None are drawn."""
+        return {}
+
+    def by_block(self, specs: Collection[Spec], settings: Settings) -> dict[Spec, Floats]:
+        """None are made."""
+        return {}
+
+    def label(self, method: str) -> str:
+        """The estimator."""
+        return self.estimator
+
+    def band(self, name: str, settings: Settings) -> Any:
+        """There is none."""
+        return
+
+    def lead(self, axis: str, settings: Settings) -> Any:
+        """Refused: an audit is of one model."""
+        raise InputError(None, "an audit knows too few labels to compare models place by place")
+
+    @cached_property
+    def cuts(self) -> Cuts:
+        """The cuts of the list."""
+        return Cuts(self.ranking.pos, self.ranking.neg)
+
+    def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
+        """The cut as one of a list from a population: labels that are not known make its size smaller."""
+        cut = self.cuts.at(taken, hits)
+        error, _ = self.error_of(*self._hits_at(taken))
+        plain = taken * cut.hit_rate * (1.0 - cut.hit_rate)
+        return replace(cut, size=cut.cases / (1.0 + error**2 / plain) if plain > 0.0 else cut.size, relief=0.0)
+
+    def settle(self, point: Any, rows: int | None) -> Any:
+        """The cut with the interval of its hits in this very list."""
+        if not point.taken:
+            return point
+        error, freedom = self.error_of(*self._hits_at(point.taken))
+        low, high = share_limits(point.tp / point.taken, error / point.taken, freedom, self.level, self.units)
+        ends = Estimate("expected_hits", point.tp, point.taken * low, point.taken * high, self.level, self.estimator)
+        return replace(point, expected_hits=ends)
+
+    def _hits_at(self, taken: float) -> tuple[Floats, Floats]:
+        each = np.asarray(self.ranking.pos + self.ranking.neg, np.float64)
+        share = np.clip((taken - (np.cumsum(each) - each)) / np.where(each > 0.0, each, 1.0), 0.0, 1.0)
+        return share, np.zeros_like(share)
+
+    @cached_property
+    def _group(self) -> NDArray[np.intp]:
+        """The group of the ranking that each row belongs to; of a labelled row alone where only those are ranked."""
+        if self.estimator == "assisted":
+            return self.known.groups[1]
+        at = len(self.ranking) - np.searchsorted(self.ranking.score[::-1], self.known.score, side="right")
+        return np.minimum(at, len(self.ranking) - 1)
+
+    @cached_property
+    def _weight(self) -> Floats:
+        """Rows that each labelled one stands for: 1/π, adding up to the rows of each stretch."""
+        return stretch_weights(self.known, self.cell)
+
+    def depends_on_unreachable(self, of_pos: Floats, of_neg: Floats) -> bool:
+        """Whether labels matter that had no chance of being known."""
+        effect = (of_pos - of_neg)[self._group]
+        return bool((np.abs(effect[self.known.inclusion == 0.0]) > 1e-15).any())
+
+    def error_of(self, of_pos: Floats, of_neg: Floats) -> tuple[float, float]:
+        """Standard error of a measure by its derivatives, and degrees of freedom; 0 where all that counts is known.
+
+        The variance is Σ(1 − π)/π²·ψ² over the labels that were drawn, or what the chances of all rows let expect,
+        Σ(1/π − 1)·E ψ², where that is more: few positives among the labels say little of how much they vary.
+        """
+        rows, group = self.known, self._group
+        drawn = rows.known & (rows.inclusion < 1.0)
+        open_ = (rows.inclusion > 0.0) & (rows.inclusion < 1.0)
+        if self.estimator == "assisted":
+            effect = (of_pos - of_neg)[group]
+            if_pos, if_neg = effect * (1.0 - self.chance), -effect * self.chance
+            weight = np.where(rows.known, 1.0 / np.where(rows.known, rows.inclusion, 1.0), 0.0)
+        else:
+            if_pos, if_neg, weight = of_pos[group], of_neg[group], self._weight
+            each = np.where(rows.positive, if_pos, if_neg)
+            total = np.maximum(np.bincount(self.cell, weight), 1e-300)
+            mean = (np.bincount(self.cell, weight * each) / total)[self.cell]
+            if_pos, if_neg = if_pos - mean, if_neg - mean
+        psi = (np.sqrt(1.0 - rows.inclusion) * weight * np.where(rows.positive, if_pos, if_neg))[drawn]
+        size = np.bincount(self.cell, rows.surplus) ** 2 / np.maximum(np.bincount(self.cell, rows.surplus**2), 1e-300)
+        p = ((self.chance * size[self.cell] + 0.5) / (size[self.cell] + 1.0))[open_]
+        square = p * if_pos[open_] ** 2 + (1.0 - p) * if_neg[open_] ** 2
+        expected = float(((1.0 / rows.inclusion[open_] - 1.0) * square).sum())
+        variance = max(float((psi**2).sum()), expected)
+        return math.sqrt(variance), max(effective_freedom(psi), 2.0)
+
+
+def stretch_weights(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
+    """Rows that each labelled one stands for: 1/π, adding up to the rows of each stretch of the list."""
+    weight = np.where(rows.known, 1.0 / np.where(rows.known, rows.inclusion, 1.0), 0.0)
+    reached = rows.inclusion > 0.0
+    total, size = np.bincount(cell, weight), np.bincount(cell[reached], minlength=int(cell.max()) + 1)
+    return np.asarray(weight * (size / np.where(total > 0.0, total, 1.0))[cell], np.float64)
+
+
+def share_limits(value: float, error: float, freedom: float, level: float, trials: float) -> Interval:
+    """Interval of a share; the share itself where nothing is left to chance.
+
+    The wider of a t interval on the logit scale and Wilson's with as many trials as give the variance: near 0 and 1 a
+    few labels leave more open than either alone.
+    """
+    if error <= 1e-12:
+        return Interval(value, value)
+    made = range_limits(value, error, freedom, level, 0.0, 1.0, trials)
+    inside = min(max(value, 0.5 / (trials + 1.0)), 1.0 - 0.5 / (trials + 1.0))
+    low, high = wilson_share(value, inside * (1.0 - inside) / error**2, level)
+    return Interval(min(made.low, low), max(made.high, high))
+
+
+def audited(rows: KnownLabels, specs: Sequence[Spec], estimator: str, level: float) -> Audited:
+    """The evidence of a list with some labels, its stretches ending at the cuts of the measures."""
+    cell = stretches(rows, cut_edges(specs, rows))[rows.groups[1]]
+    chance = assisted_chances(rows, cell)
+    if estimator == "hajek":
+        weight = stretch_weights(rows, cell)
+        score, group = np.unique(rows.score[rows.known], return_inverse=True)
+        group = len(score) - 1 - group.reshape(-1)
+        sides = [
+            np.bincount(group, weight[rows.known] * (rows.positive[rows.known] == side), minlength=len(score))
+            for side in (True, False)
+        ]
+        ranking = Ranking(score[::-1].copy(), sides[0], sides[1], len(rows), True)
+        return Audited(rows, ranking, chance, cell, estimator, level)
+    score, group = rows.groups
+    pos = np.bincount(group, weights=np.where(rows.known, rows.positive, chance), minlength=len(score))
+    return Audited(
+        rows, Ranking(score, pos, np.maximum(rows.size - pos, 0.0), len(rows), True), chance, cell, estimator, level
+    )
+
+
+def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
+    """The chance of every row to be positive: a curve through the known labels, corrected by stretches of the list."""
+    known = rows.known
+    z = normal_scores(rows.size)[rows.groups[1]]
+    weight = np.ones(int(known.sum()))
+    if not rows.by_score:
+        weight = 1.0 / rows.inclusion[known]
+        weight *= len(weight) / weight.sum()
+    m = chances(fit_chances(z[known], rows.positive[known].astype(np.float64), weight), z)
+    odds = log_odds(m)
+    for k in range(int(cell.max()) + 1):
+        here = cell == k
+        open_, drawn = here & ~known & (rows.inclusion > 0.0), here & known & (rows.inclusion < 1.0)
+        stands = float(rows.surplus[drawn].sum())
+        if not open_.any() or stands <= 0.0:
+            continue
+        factor = float(open_.sum()) / stands
+        surplus, p = rows.surplus[drawn], m[drawn]
+        correction = factor * float((surplus * (rows.positive[drawn] - p)).sum())
+        noise = factor**2 * float((surplus**2 * p * (1.0 - p)).sum())
+        scale = _MISFIT * float((m[open_] * (1.0 - m[open_])).sum())
+        trust = scale**2 / (scale**2 + noise) if rows.by_score else 1.0
+        odds[here] += shift_to(odds[open_], float(m[open_].sum()) + trust * correction)
+    return logistic(odds)
+
+
+def audit_estimates(
+    specs: Sequence[Spec], evidence: Audited, obstacles: Mapping[Spec, str], settings: Settings
+) -> dict[Spec, Estimate]:
+    """Values with intervals; refuses measures that rest on labels which had no chance of being known."""
+    readable = [spec for spec in specs if not obstacles[spec]]
+    values = evidence.compute(readable).values
+    slopes = mass_influence(readable, evidence.ranking)
+    found = {}
+    for spec in specs:
+        value = values.get(spec, math.nan)
+        if value != value:
+            reason = obstacles[spec] or spec.measure.undefined or "0/0"
+            found[spec] = Estimate(str(spec), value, reason=reason)
+            continue
+        if evidence.depends_on_unreachable(*slopes[spec]):
+            raise unreachable(evidence.known, str(spec))
+        if settings.interval is None:
+            found[spec] = Estimate(str(spec), value)
+            continue
+        error, freedom = evidence.error_of(*slopes[spec])
+        low, high = spec.measure.range
+        if error <= 1e-12 * max(1.0, abs(value)):
+            limits, method = Interval(value, value), "known"
+        else:
+            limits = (
+                share_limits(value, error, freedom, settings.level, evidence.units)
+                if spec.measure.proportion is not None and (low, high) == (0.0, 1.0)
+                else range_limits(value, error, freedom, settings.level, low, high, evidence.units)
+            )
+            method = evidence.estimator
+        found[spec] = Estimate(str(spec), value, limits.low, limits.high, settings.level, method)
+    return found
+
+
+def unreachable(rows: KnownLabels, measure: str) -> InputError:
+    """A measure that rests on rows which had no chance of being labelled; says which quotas have an answer."""
+    none = rows.inclusion == 0.0
+    first = int(rows.groups[1][none].min())
+    places = int(rows.size[:first].sum())
+    said = f"is 0 for {int(none.sum()):,} of {len(rows):,} rows, so {measure} cannot be estimated"
+    if places == 0:
+        return InputError("inclusion", said, "label some of these rows, chosen at random with a known probability")
+    remedy = (
+        f"label some of them at random, or ask for hit rates of up to {places:,} places, the rows before the first of "
+        f"them: {{measures=['hit_rate@{places}']}}"
+    )
+    return InputError("inclusion", said, remedy)

@@ -1,0 +1,306 @@
+"""Labels of some rows only: an audit by known chances of being labelled, and which rows to label for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .catalogue.compute import check_applicable, check_threshold, default_threshold, with_defaults
+from .catalogue.declare import Spec, parse_measure
+from .errors import InputError, different_lengths, show
+from .evaluation import Evaluation, choose_specs, obstacle_of
+from .inference.audited import KnownLabels, audit_estimates, audited, unreachable
+from .inference.label_design import (
+    draw_systematically,
+    expected_error,
+    inclusion_chances,
+    label_effects,
+    working_chances,
+)
+from .inference.mass_influence import is_algebra
+from .inference.settings import Settings
+from .quotas import Quotas, check_any_quota
+from .sample import Sample, as_numbers, make_sample, resolve_quota
+from .sources.frames import lacking_cells, taken_cells
+from .table import Table, TabularResult, format_value, pluralize, to_jsonable
+from .validate import check_number, check_whole, checked, one_of
+
+ESTIMATORS = ("assisted", "hajek")
+_STRETCHES = 10
+
+
+@checked(interval=one_of(None, "auto"), quota=check_any_quota, estimator=one_of(*ESTIMATORS))
+def audit(
+    y_score: Any,
+    label: Any,
+    *,
+    inclusion: Any,
+    name: str = "model",
+    pos_label: Any = None,
+    threshold: float | None = None,
+    quota: Any = None,
+    measures: Sequence[Any] | None = None,
+    estimator: str = "assisted",
+    interval: str | None = "auto",
+    level: float = 0.95,
+) -> Evaluation:
+    """Evaluate a list of which only some labels are known: those that were acted on, a random few, or both.
+
+    ``label`` holds None, nan or nothing where it is unknown; ``inclusion`` is the probability that each row had of
+    being labelled, known or not: 1 for those that always are, 0.02 for a random fiftieth (one number where it is the
+    same for all). Every measure is estimated for the whole list, with an interval for what all labels would give.
+
+    ``estimator``: ``"assisted"`` also uses the scores of rows without a label: each counts with the chance of being
+    positive that a curve through the known labels gives it, corrected by their residuals (y − m)(1/π − 1) stretch by
+    stretch. ``"hajek"`` takes the labelled rows alone, weighted by 1/π. Cuts at a quota lie where they do in the whole
+    list. Rows without any chance of being labelled are refused, unless nothing that is asked for depends on them, as
+    the hit rate at a quota above the first of them.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> score = rng.random(2000)
+    >>> truth = rng.random(2000) < score**3
+    >>> chance = np.where(score > 0.9, 1.0, 0.1)  # the best are acted on, the rest looked at by a tenth
+    >>> known = np.where(rng.random(2000) < chance, truth, np.nan)
+    >>> ev = audit(score, known, inclusion=chance, measures=["hit_rate@200", "recall(threshold=0.9)"])
+    >>> e = ev["hit_rate@200"]
+    >>> bool(e.low <= truth[np.argsort(-score)[:200]].mean() <= e.high)
+    True
+    """
+    settings = Settings(interval, level)
+    rows, scores = _known_labels(y_score, label, inclusion, pos_label)
+    specs = choose_specs(measures, threshold=threshold, quota=quota)
+    threshold = default_threshold(threshold, scores)
+    obstacles = {spec: _obstacle(spec, scores, threshold, measures is None, estimator) for spec in specs}
+    if measures is None and (rows.inclusion == 0.0).any():
+        raise unreachable(rows, "the whole list")
+    evidence = audited(rows, [spec for spec in specs if not obstacles[spec]], estimator, level)
+    estimates = audit_estimates(specs, evidence, obstacles, settings)
+    return Evaluation(
+        name,
+        evidence,
+        {str(spec): spec for spec in specs},
+        {str(spec): estimates[spec] for spec in specs},
+        settings,
+        threshold,
+        None if quota is None or isinstance(quota, Quotas) else resolve_quota(quota, float(len(rows))),
+        quotas=quota if isinstance(quota, Quotas) else None,
+    )
+
+
+def _obstacle(spec: Spec, scores: Sample, threshold: float | None, by_default: bool, estimator: str) -> str:
+    if spec.ties != "expected":
+        return "rows without a label have no best or worst order"
+    if estimator == "assisted" and spec.measure.part == "cut" and not is_algebra(spec):
+        return "estimated labels do not have the spread of real ones: use the estimator hajek"
+    return obstacle_of(spec, scores, threshold, by_default)
+
+
+def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> tuple[KnownLabels, Sample]:
+    """The rows, checked; and their scores as a sample without labels of its own."""
+    score, low, high = as_numbers(y_score, "y_score")
+    n = len(score)
+    scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
+    known, positive = _split(label, n, pos_label, score)
+    chance = _chances(inclusion, n)
+    bad = known & (chance == 0.0)
+    if bad.any():
+        said = "is 0, but the row has a label"
+        raise InputError("inclusion", said, "give the probability that it had", row=int(np.argmax(bad)))
+    bad = ~known & (chance == 1.0)
+    if bad.any():
+        said = "is 1, but the row has no label"
+        remedy = "look it up; where labels get lost, give the probability that one is there"
+        raise InputError("inclusion", said, remedy, row=int(np.argmax(bad)))
+    if not known.any():
+        raise InputError("label", "holds no label", "label some of the rows: label_plan says which")
+    return KnownLabels(score, known, positive, chance), scores
+
+
+def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which labels are known, and which of these are positive."""
+    gone = lacking_cells(label)
+    if len(gone) != n:
+        raise different_lengths("label", len(gone), "y_score", n)
+    positive = np.zeros(n, np.bool_)
+    kept = np.flatnonzero(~gone)
+    if len(kept):
+        cells = taken_cells(label, kept)
+        if (isinstance(cells, np.ndarray) and cells.dtype.kind == "O") or isinstance(cells, list):
+            cells = _plain(list(cells))
+        try:
+            positive[kept] = make_sample(cells, score[kept], pos_label=pos_label).positive
+        except InputError as error:
+            row = int(kept[error.row]) if isinstance(error.row, int) else error.row
+            raise error.but(argument="label" if error.argument == "y_true" else error.argument, row=row) from None
+    return ~gone, positive
+
+
+def _plain(cells: list[Any]) -> list[Any]:
+    """Cells as a list that NumPy reads by their own type: what was of objects because some were missing."""
+    return [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+
+
+def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
+    if isinstance(inclusion, int | float | np.number) and not isinstance(inclusion, bool):
+        return np.full(n, check_number(inclusion, "inclusion", 0.0, 1.0))
+    column, _, _ = as_numbers(inclusion, "inclusion")
+    if len(column) != n:
+        raise different_lengths("inclusion", len(column), "y_score", n)
+    bad = (column < 0.0) | (column > 1.0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        said = f"is {float(column[row]):g}, which is not a probability"
+        remedy = "give the probability of being labelled, from 0 to 1; of a weight, 1 / weight"
+        raise InputError("inclusion", said, remedy, row=row)
+    return column.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPlan(TabularResult):
+    """Which rows to label for one measure. ``rows`` are those to look up, best score first; ``inclusion`` is the
+
+    probability that each row of the list had of being among them, which :func:`audit` takes. ``standard_error`` is what
+    to expect of the measure if a share ``prevalence`` of the rows is positive, without the gain of the curve that an
+    audit draws; ``simple_random_error`` is what as many labels drawn evenly would give.
+    """
+
+    measure: str
+    rows: NDArray[np.intp]
+    inclusion: NDArray[np.float64]
+    standard_error: float
+    simple_random_error: float
+    prevalence: float
+    score: NDArray[Any]
+    seed: int
+
+    @property
+    def strata(self) -> Table:
+        """The list in tenths: rows, labels to look up, and their mean probability."""
+        order = np.argsort(-self.score.astype(np.float64), kind="stable")
+        chosen = np.zeros(len(order), np.bool_)
+        chosen[self.rows] = True
+        found, before = [], 0
+        for part in np.array_split(order, min(_STRETCHES, len(order))):
+            found.append(
+                {
+                    "from": before + 1,
+                    "to": before + len(part),
+                    "labels": int(np.count_nonzero(chosen[part])),
+                    "inclusion": float(self.inclusion[part].mean()),
+                }
+            )
+            before += len(part)
+        return Table(found, "Labels along the list")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each row to label."""
+        return [
+            {"row": int(row), "score": float(self.score[row]), "inclusion": float(self.inclusion[row])}
+            for row in self.rows
+        ]
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The plan with its rows."""
+        content = {
+            "measure": self.measure,
+            "labels": len(self.rows),
+            "list": len(self.inclusion),
+            "standard_error": self.standard_error,
+            "simple_random_error": self.simple_random_error,
+            "prevalence": self.prevalence,
+            "seed": self.seed,
+            "rows": self.to_dicts(),
+        }
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        one, two = format_value(self.standard_error), format_value(self.simple_random_error)
+        labels = f"{pluralize(len(self.rows), 'row')} of {len(self.inclusion):,}"
+        return (
+            f"Label {labels} for {self.measure}: if {self.prevalence:.2%} are positive, expect a standard error of "
+            f"about {one} (drawn evenly: {two}).\n{self.strata!r}"
+        )
+
+
+@checked(budget=lambda value, name: check_whole(value, name, 1))
+def label_plan(
+    y_score: Any,
+    *,
+    budget: int,
+    measure: Any,
+    label: Any = None,
+    pos_label: Any = None,
+    prevalence: float | None = None,
+    seed: int = 0,
+) -> LabelPlan:
+    """Choose which rows to label so that one measure is known as well as ``budget`` labels allow.
+
+    Rows are drawn along the list, each with a probability that grows with how uncertain its label is and with how much
+    that label moves the measure; every row keeps some chance. Look up ``plan.rows`` and pass ``plan.inclusion`` to
+    :func:`audit`. Only the order of the scores counts, except for measures of probabilities.
+
+    ``label``: what is known already (None or nan elsewhere). It improves the guess of where positives are; those rows
+    are not drawn again, and their ``inclusion`` is 1. Without it, ``prevalence`` is the share of positives to expect
+    (by default the mean of probabilities, else 5 %).
+
+    >>> import numpy as np
+    >>> score = np.random.default_rng(0).random(10_000)
+    >>> plan = label_plan(score, budget=200, measure="qrecall@500", prevalence=0.02)
+    >>> len(plan.rows), round(float(plan.inclusion.sum()))
+    (200, 200)
+    >>> plan.standard_error < plan.simple_random_error
+    True
+    """
+    score, low, high = as_numbers(y_score, "y_score")
+    n = len(score)
+    scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
+    spec = _plannable(measure, scores)
+    known, positive = (np.zeros(n, np.bool_),) * 2 if label is None else _split(label, n, pos_label, score)
+    rows = KnownLabels(score, known, positive, np.ones(n))
+    left = n - int(np.count_nonzero(known))
+    if budget > left:
+        of = "rows" if left == n else "rows without a label"
+        raise InputError("budget", f"is {budget:,}, but there are {left:,} {of}", "label at most these")
+    if prevalence is None:
+        share = float(np.clip(score.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
+    else:
+        share = check_number(prevalence, "prevalence", 0.0, 1.0, open_ends=True)
+    guesses = working_chances(rows, share)
+    effects = label_effects(spec, rows, guesses)
+    if not all(np.isfinite(effect).all() and effect.max() > 0.0 for effect in effects):
+        raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")
+    inclusion = inclusion_chances(rows, guesses, effects, budget)
+    even = np.where(known, 1.0, budget / left)
+    return LabelPlan(
+        str(spec),
+        draw_systematically(rows, inclusion, seed),
+        inclusion,
+        expected_error(rows, guesses, effects, inclusion),
+        expected_error(rows, guesses, effects, even),
+        float((guesses[0] * rows.size).sum() / n),
+        score,
+        seed,
+    )
+
+
+def _plannable(measure: Any, scores: Sample) -> Spec:
+    spec = with_defaults(parse_measure(measure), threshold=None, quota=None)
+    if spec.measure.family == "other":
+        raise InputError("measure", f"is {show(spec.measure.name)}, which is not of one score", "choose another")
+    if spec.ties != "expected":
+        raise InputError(
+            "measure", "asks for the best or worst order of ties, which labels do not tell", "leave it out"
+        )
+    if spec.measure.part == "cut" and not is_algebra(spec):
+        raise InputError("measure", f"{spec} depends on more than the labels' sums, so it cannot be planned for")
+    check_applicable(spec.measure, scores)
+    check_threshold(spec, scores)
+    if spec.measure.needs_quota and not isinstance(spec.quota, Quotas):
+        resolve_quota(spec.quota, float(len(scores)))
+    return spec

@@ -1,0 +1,315 @@
+"""Labels of some rows only: audits by known chances, and which rows to label for them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import cutline as cl
+from cutline.catalogue.declare import parse_measure
+from cutline.commands.group import cli
+from cutline.inference.mass_influence import mass_influence
+from cutline.ranking import Ranking
+
+MEASURES = ["hit_rate@100", "qrecall@100", "roc_auc", "precision(threshold=1)", "recall(threshold=1)"]
+
+
+def world(n: int, seed: int, share: float = 0.05, gap: float = 1.35) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    return y, rng.normal(size=n) + gap * y
+
+
+def hide(y: np.ndarray, known: np.ndarray) -> np.ndarray:
+    return np.where(known, y, np.nan)
+
+
+def strata(s: np.ndarray) -> np.ndarray:
+    """More chances for better scores."""
+    return np.array([0.05, 0.15, 0.6])[np.searchsorted(np.quantile(s, [0.7, 0.95]), s)]
+
+
+@pytest.mark.parametrize("estimator", ["assisted", "hajek"])
+def test_with_all_labels_it_is_the_evaluation_itself(estimator: str) -> None:
+    y, s = world(300, 1, share=0.3)
+    real = cl.evaluate(y, s, quota=50, threshold=1.0, interval=None)
+    ev = cl.audit(s, y, inclusion=1.0, quota=50, threshold=1.0, estimator=estimator)
+    for key in real:
+        if estimator == "assisted" and key.startswith("quota_pearson"):
+            continue
+        assert ev[key].value == pytest.approx(real[key].value, nan_ok=True), key
+        assert ev[key].low == ev[key].high or np.isnan(ev[key].low), key
+    assert ev["roc_auc"].method == "known"
+
+
+def test_hajek_is_the_weighted_evaluation_of_the_labelled_rows() -> None:
+    y, s = world(1000, 2, share=0.2)
+    chance = np.full(1000, 0.25)
+    known = np.random.default_rng(0).random(1000) < chance
+    ev = cl.audit(s, hide(y, known), inclusion=0.25, measures=["roc_auc", "average_precision"], estimator="hajek")
+    cells = int(np.count_nonzero(known)) // 60  # stretches of the list, each weighing as many rows as it has
+    assert cells >= 1
+    plain = cl.evaluate(y[known], s[known], measures=["roc_auc", "average_precision"], interval=None)
+    for key in plain:
+        assert ev[key].value == pytest.approx(plain[key].value, abs=0.03)
+
+
+@pytest.mark.parametrize("design", ["strata", "acted on"])
+def test_intervals_hold_the_value_of_the_whole_list(design: str) -> None:
+    held, runs = dict.fromkeys(MEASURES, 0), 20
+    for k in range(runs):
+        y, s = world(1500, 100 + k, share=0.1)
+        chance = strata(s) if design == "strata" else np.where(s >= np.sort(s)[-100], 1.0, 0.1)
+        known = np.random.default_rng(k).random(len(s)) < chance
+        ev = cl.audit(s, hide(y, known), inclusion=chance, measures=MEASURES)
+        for key, value in cl.evaluate(y, s, measures=MEASURES, interval=None).estimates.items():
+            held[key] += ev[key].low - 1e-9 <= value.value <= ev[key].high + 1e-9
+    assert all(n >= 0.85 * runs for n in held.values()), held
+    if design == "acted on":
+        assert ev["hit_rate@100"].method == "known"
+
+
+def test_scores_of_unlabelled_rows_help() -> None:
+    errors: dict[str, list[float]] = {"assisted": [], "hajek": []}
+    for k in range(25):
+        y, s = world(4000, 300 + k, share=0.03)
+        known = np.random.default_rng(k).random(len(s)) < 0.08
+        truth = cl.qrecall(y, s, quota=200)
+        for kind, found in errors.items():
+            ev = cl.audit(s, hide(y, known), inclusion=0.08, measures=["qrecall@200"], estimator=kind)
+            found.append(ev["qrecall@200"].value - truth)
+    rmse = {kind: np.sqrt(np.mean(np.square(found))) for kind, found in errors.items()}
+    assert rmse["assisted"] < 0.9 * rmse["hajek"], rmse
+
+
+def test_labels_of_every_kind_are_read_by_the_one_rule() -> None:
+    y, s = world(400, 5, share=0.3)
+    chance = strata(s)
+    known = np.random.default_rng(1).random(400) < chance
+    numbers = hide(y, known)
+    words = [None if not k else "yes" if v else "no" for v, k in zip(y, known, strict=True)]
+    truths = [None if not k else bool(v) for v, k in zip(y, known, strict=True)]
+    expected = cl.audit(s, numbers, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"]
+    plain = [numbers, list(numbers), truths, pd.Series(numbers), pd.Series(numbers).astype("Int64"), pl.Series(truths)]
+    for label in plain:
+        assert cl.audit(s, label, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"] == expected
+    for label in (words, pd.Series(words), pl.Series(words)):
+        found = cl.audit(s, label, inclusion=chance, measures=["hit_rate@40"], pos_label="yes")
+        assert found["hit_rate@40"] == expected
+    with pytest.raises(cl.InputError, match="label"):
+        cl.audit(s, words, inclusion=chance)
+
+
+def test_what_cannot_be_known_is_refused_and_what_can_is_told() -> None:
+    y, s = world(500, 6, share=0.2)
+    chance = np.where(s >= np.sort(s)[-50], 1.0, 0.0)
+    label = hide(y, chance == 1.0)
+    for measures in (None, ["roc_auc"], ["qrecall@50"], ["hit_rate@51"]):
+        with pytest.raises(cl.InputError, match="up to 50 places") as refused:
+            cl.audit(s, label, inclusion=chance, measures=measures)
+        assert "hit_rate@50" in str(refused.value)
+    ev = cl.audit(s, label, inclusion=chance, measures=["hit_rate@50", "hit_rate@20"])
+    assert ev["hit_rate@20"].value == cl.hit_rate(y, s, quota=20)
+    above = float(np.sort(s)[-20])
+    assert cl.audit(s, label, inclusion=chance, measures=[f"precision(threshold={above})"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"inclusion": 2.0}, "inclusion"),
+        ({"inclusion": np.full(100, 1.5)}, "1 / weight"),
+        ({"inclusion": np.zeros(100)}, "has a label"),
+        ({"inclusion": 1.0}, "no label"),
+        ({"inclusion": [0.5, 0.5]}, "2 rows"),
+        ({"label": [None] * 100}, "no label"),
+        ({"label": [1, None]}, "2 rows"),
+        ({"interval": "wilson"}, "interval"),
+        ({"estimator": "best"}, "estimator"),
+    ],
+)
+def test_refuses_what_is_no_audit(change: dict[str, object], said: str) -> None:
+    y, s = world(100, 7, share=0.4)
+    given = {"label": hide(y, np.arange(100) % 2 == 0), "inclusion": 0.5, **change}
+    with pytest.raises(cl.InputError, match=said):
+        cl.audit(s, **given)
+
+
+def test_an_audit_is_an_evaluation() -> None:
+    y, s = world(600, 8, share=0.2)
+    chance = strata(s)
+    ev = cl.audit(s, hide(y, np.random.default_rng(2).random(600) < chance), inclusion=chance, quota=60)
+    point = ev.at(quota=60)
+    assert point.expected_hits.low <= point.tp <= point.expected_hits.high
+    assert point.next_hits.width >= point.expected_hits.interval.width - 1
+    assert point.hit_rate == pytest.approx(ev["hit_rate"].value)
+    assert pickle.loads(pickle.dumps(ev)).at(quota=60) == point
+    assert copy.deepcopy(ev)["roc_auc"] == ev["roc_auc"]
+    assert json.loads(ev.to_json())["data"]["labelled"] == ev.facts["labelled"]
+    assert "labelled" in repr(ev)
+    assert len(ev.curve("roc").x)
+    for refused in (ev.calibration, lambda: ev.sample, lambda: ev.at(quota=60, prevalence=0.1)):
+        with pytest.raises(cl.InputError):
+            refused()
+
+
+def test_derivatives_are_those_of_the_measures() -> None:
+    rng = np.random.default_rng(3)
+    pos = rng.random(30)
+    ranking = Ranking(np.linspace(1, 0, 30), pos, 1.0 - pos, 30, True)
+    names = ["hit_rate@10", "f1", "roc_auc", "brier_score", "average_precision", "hit_rate@5-9"]
+    specs = [parse_measure(name) for name in names]
+    found = mass_influence(specs, ranking)
+    from cutline.catalogue.compute import compute
+
+    for spec in specs:
+        for at in (0, 7, 20):
+            ends = []
+            for step in (-1e-5, 1e-5):
+                moved = pos.copy()
+                moved[at] += step
+                ends.append(compute([spec], Ranking(ranking.score, moved, 1.0 - moved, 30, True)).values[spec])
+            effect = found[spec][0][at] - found[spec][1][at]
+            assert effect == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=0.02, abs=1e-6), (str(spec), at)
+
+
+def test_a_plan_draws_by_its_chances() -> None:
+    _, s = world(3000, 9, share=0.02)
+    plans = [cl.label_plan(s, budget=150, measure="qrecall@100", seed=seed) for seed in range(60)]
+    assert all(len(plan.rows) == len(set(plan.rows.tolist())) == 150 for plan in plans)
+    inclusion = plans[0].inclusion
+    assert inclusion.sum() == pytest.approx(150)
+    assert inclusion.min() > 0
+    drawn = np.bincount(np.concatenate([plan.rows for plan in plans]), minlength=3000) / 60
+    top = np.argsort(-s)[:100]
+    assert drawn[top].mean() == pytest.approx(inclusion[top].mean(), rel=0.1)
+    assert inclusion[top].mean() > 5 * inclusion.mean()
+    assert np.array_equal(plans[3].rows, cl.label_plan(s, budget=150, measure="qrecall@100", seed=3).rows)
+    cubed = cl.label_plan(s**3, budget=150, measure="qrecall@100", seed=3)
+    assert np.array_equal(cubed.rows, plans[3].rows)  # only the order of the scores counts
+    assert plans[0].standard_error < plans[0].simple_random_error
+    assert "standard error" in repr(plans[0])
+    assert len(plans[0].to_pandas()) == 150
+    assert len(json.loads(plans[0].to_json())["rows"]) == 150
+
+
+def test_planned_labels_beat_those_drawn_evenly() -> None:
+    gaps: dict[str, list[float]] = {"planned": [], "even": []}
+    held = 0
+    for k in range(15):
+        y, s = world(10_000, 400 + k, share=0.02)
+        truth = cl.qrecall(y, s, quota=200)
+        plan = cl.label_plan(s, budget=300, measure="qrecall@200", seed=k)
+        known = np.zeros(len(y), np.bool_)
+        known[plan.rows] = True
+        found = cl.audit(s, hide(y, known), inclusion=plan.inclusion, measures=["qrecall@200"])["qrecall@200"]
+        gaps["planned"].append(found.value - truth)
+        held += found.low <= truth <= found.high
+        few = np.random.default_rng(k).choice(len(y), 300, replace=False)
+        at = np.isin(few, np.argsort(-s)[:200])
+        gaps["even"].append((at & y[few]).sum() / max(y[few].sum(), 1) - truth)
+    rmse = {kind: float(np.sqrt(np.mean(np.square(found)))) for kind, found in gaps.items()}
+    assert rmse["planned"] < 0.6 * rmse["even"], rmse
+    assert held >= 12
+
+
+@pytest.mark.parametrize(
+    "measure", ["roc_auc", "hit_rate@50", "precision", "accuracy", "brier_score", "hit_rate@20-60"]
+)
+def test_plans_for_other_measures(measure: str) -> None:
+    rng = np.random.default_rng(1)
+    p = rng.beta(1, 8, 2000)
+    plan = cl.label_plan(p, budget=100, measure=measure)
+    assert len(plan.rows) == 100
+    assert plan.standard_error <= plan.simple_random_error * 1.02
+
+
+def test_known_labels_are_kept_and_improve_the_plan() -> None:
+    y, s = world(2000, 10, share=0.1, gap=2.5)
+    first = cl.label_plan(s, budget=100, measure="qrecall@200", seed=1)
+    known = np.zeros(2000, np.bool_)
+    known[first.rows] = True
+    second = cl.label_plan(s, budget=100, measure="qrecall@200", label=hide(y, known), seed=2)
+    assert not set(second.rows) & set(first.rows)
+    assert (second.inclusion[first.rows] == 1.0).all()
+    known[second.rows] = True
+    ev = cl.audit(s, hide(y, known), inclusion=second.inclusion, measures=["qrecall@200"])
+    assert ev["qrecall@200"].low <= cl.qrecall(y, s, quota=200) <= ev["qrecall@200"].high
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"budget": 0}, "budget"),
+        ({"budget": 2.5}, "budget"),
+        ({"budget": 101}, "100 rows"),
+        ({"measure": "nonsense"}, "measure"),
+        ({"measure": "hit_rate"}, "quota"),
+        ({"measure": "hit_rate@200"}, "quota"),
+        ({"measure": "precision"}, "threshold"),
+        ({"measure": "brier_score"}, "probabilities"),
+        ({"measure": "quota_pearson@10"}, "planned"),
+        ({"measure": "mean_average_precision"}, "measure"),
+        ({"measure": "roc_auc(ties='best')"}, "ties"),
+        ({"prevalence": 1.0}, "prevalence"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_refuses_what_cannot_be_planned(change: dict[str, object], said: str) -> None:
+    _, s = world(100, 11)
+    with pytest.raises(cl.InputError, match=said):
+        cl.label_plan(s, **{"budget": 10, "measure": "roc_auc", **change})
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_command_line_plans_and_audits(tmp_path, ending: str) -> None:
+    y, s = world(800, 12, share=0.2)
+    file, planned = tmp_path / "scores.csv", tmp_path / f"to_label.{ending}"
+    pd.DataFrame({"id": np.arange(800), "p": s, "inclusion": "x"}).to_csv(file, index=False)
+    given = ["label-plan", str(file), "--score", "p", "--budget", "120", "--measure", "qrecall@80", "-o", str(planned)]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    assert "standard error" in done.stdout
+    found = pd.read_csv(planned) if ending == "csv" else pd.read_parquet(planned)
+    assert list(found.columns[:2]) == ["to_label", "inclusion_"]
+    assert found["to_label"].sum() == 120
+    assert list(found["id"]) == list(range(800))
+    found["y"] = np.where(found["to_label"] == 1, np.where(y, "yes", "no"), None)
+    labelled = tmp_path / "labelled.csv"
+    found.to_csv(labelled, index=False)
+    base = ["audit", str(labelled), "--label", "y", "--positive", "yes", "--score", "p", "--inclusion", "inclusion_"]
+    done = CliRunner().invoke(cli, [*base, "--quota", "80", "--format", "json", "--measure", "qrecall"])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    label = np.where(found["to_label"] == 1, y, np.nan)
+    expected = cl.audit(s, label, inclusion=found["inclusion_"], measures=["qrecall@80"])["qrecall@80"]
+    (row,) = document["measures"]
+    assert (row["value"], row["low"]) == (pytest.approx(expected.value), pytest.approx(expected.low))
+    assert document["labelled"] == 120
+    table = CliRunner().invoke(cli, [*base, "--quota", "80"])
+    assert "120 of them labelled" in table.stdout
+    more = ["label-plan", str(labelled), "--score", "p", "--label", "y", "--positive", "yes", "--budget", "5"]
+    assert CliRunner().invoke(cli, [*more, "--measure", "roc_auc", "--format", "csv"]).exit_code == 0
+    wrong = CliRunner().invoke(cli, [*base[:-1], "nothing"])
+    assert (wrong.exit_code, "nothing" in wrong.output) == (2, True)
+
+
+def test_weights_of_thinned_negatives_agree_with_the_whole_list() -> None:
+    gaps, held, runs = [], 0, 40
+    for k in range(runs):
+        y, s = world(20_000, 500 + k, share=0.03)
+        kept = y | (np.random.default_rng(k).random(len(y)) < 1 / 40)
+        weight = np.where(y, 1.0, 40.0)[kept]
+        found = cl.evaluate(y[kept], s[kept], sample_weight=weight, measures=["hit_rate@500"])["hit_rate@500"]
+        full = cl.hit_rate(y, s, quota=500)
+        gaps.append(found.value - full)
+        held += found.low <= full <= found.high
+    assert abs(np.mean(gaps)) < 0.02
+    assert held >= 0.88 * runs
