@@ -139,7 +139,7 @@ def test_several_classes_are_seen_as_evaluate_sees_them(tmp_path: Path) -> None:
     found = cl.doctor(path)
     assert (found.label, found.command) == ("animal", f"cutline evaluate {path} --label animal")
     assert any("several classes" in sentence for sentence in found.findings)
-    assert "the right class for" in run(*shlex.split(found.command)[1:], *FAST).stdout
+    assert "the right class in" in run(*shlex.split(found.command)[1:], *FAST).stdout
 
 
 def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_without_a_margin_the_number_is_for_the_observed_difference() -> None:
     middle = 400 * ((ndtri(1 - 0.05 / 4) + ndtri(0.8)) * 0.03 / 0.06) ** 2  # c needs more than b, whose gap is smaller
     assert needed.low == pytest.approx(middle * 30 / chdtri(30, 0.1))
     assert needed.high == pytest.approx(middle * 30 / chdtri(30, 0.9))
-    assert "if the true difference is as observed, you would need" in verdict.sentence
+    assert "to detect a difference of the observed size" in verdict.sentence
     assert verdict.to_dict()["cases_needed"] == [needed.low, needed.high]
     crossing = tested._replace(low=-0.01, p_value=0.06)
     equal = differences_of("pem", "higher", [("a", "b", 0.05, crossing)], 0.95, None, 400)
