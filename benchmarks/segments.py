@@ -82,7 +82,7 @@ def ratios(samples: int) -> None:
             real = _true_ratios(kind, cut, reference, ties)
             held: list[list[bool]] = [[] for _ in SIZES]
             for r in range(samples):
-                rng = np.random.default_rng([r, 2])
+                rng = np.random.default_rng([r, 77])
                 segment = rng.permutation(np.repeat(np.arange(5), SIZES))
                 for k, row in enumerate(_ratios(rng, segment, kind, cut, reference, ties)):
                     if row["low"] == row["low"]:
