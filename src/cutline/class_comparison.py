@@ -29,6 +29,7 @@ from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
 from .sample import as_column
 from .table import pluralize, text_table, to_jsonable
+from .types import ClassIntervalName, ClassMeasureLike, Labels, Scores
 from .validate import checked
 from .verdict import Models
 
@@ -123,15 +124,15 @@ def _paired(
 
 @checked(interval=CLASS_INTERVAL)
 def compare_classes(
-    y_true: Any,
+    y_true: Labels,
     models: Mapping[str, Any],
     *,
     classes: Sequence[Any] | None = None,
     ordered: bool = False,
-    sample_weight: Any = None,
-    clusters: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
+    measures: Sequence[ClassMeasureLike] | None = None,
+    interval: ClassIntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -191,7 +192,7 @@ def _is_matrix(given: Any) -> bool:
     return bool(len(given)) and isinstance(given[0], list | tuple | np.ndarray)
 
 
-def _common_classes(y_true: Any, models: Mapping[str, Any], classes: Sequence[Any] | None) -> ClassNames:
+def _common_classes(y_true: Labels, models: Mapping[str, Any], classes: Sequence[Any] | None) -> ClassNames:
     """The classes of all models: as named, by the columns of a frame, or those of labels and hard predictions."""
     matrices = {name: given for name, given in models.items() if _is_matrix(given)}
     hard = [as_column(given, f"models[{name!r}]") for name, given in models.items() if name not in matrices]

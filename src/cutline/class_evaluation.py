@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,12 @@ from .inference.class_columns import column_estimates
 from .inference.class_intervals import NAMES, estimate_classes
 from .inference.class_shares import share_of
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .types import ClassIntervalName, ClassMeasureLike, FilePath, Labels, ScoreMatrix, Scores
 from .validate import check_number, check_whole, checked, one_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 CLASS_INTERVAL = one_of(None, *NAMES)
@@ -35,7 +40,7 @@ _POINTS_KEPT = 100  # of the risk–coverage curve in JSON
 class ClassSettings:
     """How intervals are made; enough to make them again."""
 
-    interval: str | None = "auto"
+    interval: ClassIntervalName | None = "auto"
     level: float = 0.95
     n_resamples: int = 2000
     seed: int = 0
@@ -396,13 +401,13 @@ class ClassEvaluation(TabularResult):
             content["calibration"] = self.calibration().to_dicts()
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    def plot(self, kind: str = "confusion", ax: Any = None) -> Any:
+    def plot(self, kind: str = "confusion", ax: Axes | None = None) -> Any:
         """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); returns the Axes."""
         from .present.plots.class_plots import class_plot
 
         return class_plot(self, kind, ax)
 
-    def to_html(self, path: Any, **options: Any) -> Any:
+    def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page: one file, no network needed to read it."""
         from .present.class_page import write_class_page
 
@@ -481,17 +486,17 @@ def _wilson_rows(counts: Floats, n: float, level: float) -> tuple[Floats, Floats
 
 @checked(interval=CLASS_INTERVAL)
 def evaluate_classes(
-    y_true: Any,
-    score_matrix: Any = None,
+    y_true: Labels,
+    score_matrix: ScoreMatrix | None = None,
     *,
-    y_pred: Any = None,
+    y_pred: Labels | None = None,
     classes: Sequence[Any] | None = None,
     ordered: bool = False,
     name: str = "model",
-    sample_weight: Any = None,
-    clusters: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
+    measures: Sequence[ClassMeasureLike] | None = None,
+    interval: ClassIntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -520,7 +525,12 @@ def evaluate_classes(
 
 
 def evaluate_class_sample(
-    sample: ClassSample, *, name: str, ordered: bool, measures: Sequence[Any] | None, settings: ClassSettings
+    sample: ClassSample,
+    *,
+    name: str,
+    ordered: bool,
+    measures: Sequence[ClassMeasureLike] | None,
+    settings: ClassSettings,
 ) -> ClassEvaluation:
     """Evaluate a checked sample."""
     specs = choose_class_specs(sample, measures, ordered=ordered)
@@ -546,7 +556,9 @@ def evaluate_class_sample(
     )
 
 
-def choose_class_specs(sample: ClassSample, measures: Sequence[Any] | None, *, ordered: bool) -> list[ClassSpec]:
+def choose_class_specs(
+    sample: ClassSample, measures: Sequence[ClassMeasureLike] | None, *, ordered: bool
+) -> list[ClassSpec]:
     """The specs that were asked for; by default every measure that the sample supports."""
     if isinstance(measures, str):
         raise InputError("measures", "must be a list of measure strings", f"write {{measures=[{measures!r}]}}")

@@ -14,6 +14,7 @@ from .class_names import find_classes
 from .errors import InputError, listed, show
 from .sample import as_column, as_weights
 from .sources.arrays import as_codes
+from .types import Labels, Scores
 
 SUM_TOLERANCE = 0.01  # rows of probabilities rounded to two or three decimals pass; independent sigmoids do not
 
@@ -95,8 +96,8 @@ def make_class_sample(
     *,
     y_pred: Any = None,
     classes: Sequence[Any] | None = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
 ) -> ClassSample:
     """Check labels, scores, predictions, weights and clusters against each other."""
     if score_matrix is None and y_pred is None:
@@ -240,7 +241,7 @@ def _refuse_label(label: NDArray[Any], row: int, names: Sequence[Any], argument:
     )
 
 
-def _cluster_codes(clusters: Any, rows: int, weight: NDArray[np.float64] | None) -> NDArray[np.int32]:
+def _cluster_codes(clusters: Labels | None, rows: int, weight: NDArray[np.float64] | None) -> NDArray[np.int32]:
     codes = as_codes(clusters, "clusters", rows)
     if len(np.unique(codes if weight is None else codes[weight > 0])) < 2:
         raise InputError("clusters", "holds a single cluster", "resampling needs at least two")

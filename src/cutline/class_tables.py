@@ -15,12 +15,13 @@ from .sources.class_tables import find_class_columns, read_classes, read_long_cl
 from .sources.doors import open_source
 from .sources.duckdb import DuckTable, Machine, machine_of
 from .sources.files import TextFormat
+from .types import ClassIntervalName, ClassMeasureLike, Missing, TableSource
 from .validate import checked
 
 
 @checked(interval=CLASS_INTERVAL)
 def evaluate_classes_table(
-    source: Any,
+    source: TableSource,
     *,
     label: str,
     score: str | Sequence[str] | None = None,
@@ -33,12 +34,12 @@ def evaluate_classes_table(
     clusters: str | None = None,
     query: str | None = None,
     name: str = "model",
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    measures: Sequence[ClassMeasureLike] | None = None,
+    interval: ClassIntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
-    missing: str = "error",
+    missing: Missing = "error",
     delimiter: str | None = None,
     quote: str | None = None,
     decimal: str | None = None,
@@ -102,7 +103,7 @@ def evaluate_classes_table(
 
 @checked(interval=CLASS_INTERVAL)
 def compare_classes_table(
-    source: Any,
+    source: TableSource,
     *,
     label: str,
     scores: Sequence[str] | Mapping[str, str] = (),
@@ -112,13 +113,13 @@ def compare_classes_table(
     weight: str | None = None,
     clusters: str | None = None,
     query: str | None = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    measures: Sequence[ClassMeasureLike] | None = None,
+    interval: ClassIntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
     margin: float | None = None,
-    missing: str = "error",
+    missing: Missing = "error",
     delimiter: str | None = None,
     quote: str | None = None,
     decimal: str | None = None,
@@ -173,7 +174,7 @@ def compare_classes_table(
 
 
 @contextmanager
-def _opened(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[DuckTable]:
+def _opened(source: TableSource, query: str | None, machine: Machine, text: TextFormat) -> Iterator[DuckTable]:
     """The source through DuckDB; a frame hands its columns to the functions on arrays, and a cluster its rows."""
     with open_source(source, query, machine, text) as table:
         if not isinstance(table, DuckTable):

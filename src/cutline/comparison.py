@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .catalogue.declare import Spec, parse_measure
 from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
@@ -29,13 +29,16 @@ from .inference.prevalence_pairs import PrevalencePairs
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
-from .quotas import Quotas, check_any_quota
+from .quotas import Quotas, check_any_quota, settled
 from .sample import Sample, make_sample
 from .table import Table, pluralize, text_table, to_jsonable
+from .types import FilePath, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked
 from .verdict import Models
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .present.page import PageView
 
 Floats = NDArray[np.float64]
@@ -205,7 +208,7 @@ class Comparison(Models[Evaluation]):
         return swaps(one, two, places, names=(old, new), level=self.settings.level)
 
     def benefit_difference(
-        self, a: str, b: str, x: Any = None, *, prevalence: float | None = None, simultaneous: bool = False
+        self, a: str, b: str, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> Table:
         """Net benefit of model ``a`` less that of ``b`` by threshold probability, with the paired interval."""
         self._need_common_rows("a difference in net benefit")
@@ -283,13 +286,13 @@ class Comparison(Models[Evaluation]):
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
+    def plot(self, kind: str = "roc", ax: Axes | None = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib) with all models in one Axes; returns the Axes."""
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: Any, **options: Any) -> Any:
+    def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page: one file, no network needed to read it."""
         from .present.page import write_page
 
@@ -321,21 +324,21 @@ class Comparison(Models[Evaluation]):
 
 @checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
 def compare(
-    y_true: Any,
-    scores: Any,
+    y_true: Labels | Mapping[str, Labels],
+    scores: Mapping[str, Scores] | HasColumns,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
     threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
     stratify: bool | None = None,
-    clusters: Any = None,
-    batch: Any = None,
+    clusters: Labels | Mapping[str, Labels] | None = None,
+    batch: Labels | Mapping[str, Labels] | None = None,
     paired: bool = True,
     margin: float | None = None,
     prevalence: Any = None,
@@ -357,7 +360,8 @@ def compare(
     'b'
     """
     if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame: one model in each column
-        scores = {str(name): scores[name] for name in scores.columns}
+        columns: Any = scores
+        scores = {str(name): columns[name] for name in columns.columns}
     if not isinstance(scores, Mapping) or not scores:
         remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
         raise InputError("scores", "names no model", remedy)
@@ -369,27 +373,30 @@ def compare(
         if named is not None and not paired and not (isinstance(named, Mapping) and set(samples) <= set(named)):
             said = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
             raise InputError(what, said, f"pass a mapping from model to {what}")
+    places = settled(quota)
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):
         # models on rows of their own must not share their luck
         own = settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k)
         drawn[str(name)] = {}
+        its_clusters: Any = clusters[name] if isinstance(clusters, Mapping) and not paired else clusters
+        its_batch: Any = batch[name] if isinstance(batch, Mapping) and not paired else batch
         evaluations[str(name)] = evaluate_sample(
             sample,
             name=str(name),
             threshold=threshold,
-            quota=quota,
+            quota=places,
             measures=measures,
             settings=own,
-            clusters=clusters if paired or clusters is None else clusters[name],
+            clusters=its_clusters,
             prevalence=prevalence,
-            batch=batch if paired or batch is None else batch[name],
+            batch=its_batch,
             keep=drawn[str(name)],
         )
-    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
+    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=places)}
     first = next(iter(evaluations.values()))
-    rows = None if isinstance(quota, Quotas) else places_asked(quota, first.rows)
+    rows = None if isinstance(places, Quotas) else places_asked(places, first.rows)
     settings = replace(settings, interval=first.settings.interval)
     pairs: tests.Pairs = tests.RowPairs.of(evaluations, paired=paired)
     if prevalence is not None:
@@ -404,7 +411,7 @@ def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
 
 
 def _samples(
-    y_true: Any, scores: Mapping[str, Any], pos_label: Any, sample_weight: Any, paired: bool
+    y_true: Any, scores: Mapping[str, Any], pos_label: Label, sample_weight: Scores | None, paired: bool
 ) -> dict[str, Sample]:
     samples = {}
     for name, column in scores.items():

@@ -17,6 +17,7 @@ from .sources.duckdb import DuckTable, Machine
 from .sources.files import TextFormat
 from .sources.frames import Frame
 from .table import Table, TabularResult, format_value, pluralize
+from .types import TableSource
 
 _LABELS = 10  # values of a column of words that could yet be the label, one of them positive
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
@@ -72,7 +73,7 @@ class Diagnosis(TabularResult):
 
 
 def doctor(
-    source: Any,
+    source: TableSource,
     *,
     label: str | None = None,
     pos_label: Any = None,
@@ -97,12 +98,12 @@ def doctor(
         return _Examination(table, label, pos_label, decimal, _file(source)).diagnosis()
 
 
-def _file(source: Any) -> str:
+def _file(source: TableSource) -> str:
     return str(source) if isinstance(source, str) or hasattr(source, "__fspath__") else "FILE"
 
 
 @contextmanager
-def _asked(source: Any, query: str | None, text: TextFormat) -> Iterator[DuckTable]:
+def _asked(source: TableSource, query: str | None, text: TextFormat) -> Iterator[DuckTable]:
     with open_source(source, query, Machine(), text) as table:
         if isinstance(table, DuckTable):
             yield table

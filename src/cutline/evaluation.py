@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .catalogue.compute import DEFAULT_THRESHOLD, default_threshold, why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
@@ -37,13 +38,16 @@ from .inference.prevalence import (
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.weights import small_size_note
-from .quotas import Quotas, check_any_quota, quota_sizes
+from .quotas import Quotas, check_any_quota, quota_sizes, settled
 from .ranking import Ranking
 from .sample import Sample, make_sample, resolve_quota
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import checked
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from .decide.batches import BatchRules
     from .present.page import PageView
 
@@ -298,7 +302,7 @@ class Evaluation(TabularResult):
         return calibrate(self.sample, self.ranking, name=self.name, **how)
 
     def decision_curve(
-        self, x: Any = None, *, prevalence: float | None = None, simultaneous: bool = False
+        self, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> DecisionCurve:
         """Net benefit and expected cost by threshold probability (``x``), with a band."""
         s = self.settings
@@ -322,7 +326,7 @@ class Evaluation(TabularResult):
         columns = zip(*(column.tolist() for column in hull_points(self.ranking)), strict=True)
         return Table([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
 
-    def plot(self, kind: str = "roc", ax: Any = None, **options: Any) -> Any:
+    def plot(self, kind: str = "roc", ax: Axes | None = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib); returns the Axes.
 
         Kinds: roc, precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``),
@@ -333,7 +337,7 @@ class Evaluation(TabularResult):
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: Any, **options: Any) -> Any:
+    def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page: one file, no network needed to read it."""
         from .present.page import write_page
 
@@ -513,7 +517,7 @@ def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:
 
 
 def choose_specs(
-    measures: Sequence[Any] | None, *, threshold: float | None, quota: int | float | Quotas | None
+    measures: Sequence[MeasureLike] | None, *, threshold: float | None, quota: int | float | Quotas | None
 ) -> list[Spec]:
     """The requested specs; by default, all that the options allow."""
     if measures is not None:
@@ -535,23 +539,23 @@ def _every_spec(catalogue: tuple[Measure, ...], threshold: float | None, quota: 
 
 @checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
 def evaluate(
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
     name: str = "model",
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
     threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
     stratify: bool | None = None,
-    clusters: Any = None,
+    clusters: Labels | None = None,
     prevalence: Any = None,
-    batch: Any = None,
+    batch: Labels | None = None,
     progress: bool | None = None,
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
@@ -582,7 +586,7 @@ def evaluate(
         sample,
         name=name,
         threshold=threshold,
-        quota=quota,
+        quota=settled(quota),
         measures=measures,
         settings=settings,
         clusters=clusters,
@@ -597,11 +601,11 @@ def evaluate_sample(
     name: str,
     threshold: float | None,
     quota: int | float | Quotas | None,
-    measures: Sequence[Any] | None,
+    measures: Sequence[MeasureLike] | None,
     settings: Settings,
-    clusters: Any = None,
+    clusters: Labels | None = None,
     prevalence: Prevalence | None = None,
-    batch: Any = None,
+    batch: Labels | None = None,
     keep: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
@@ -766,7 +770,9 @@ class OneVsRest(TabularResult):
         return one_vs_rest_html(self)
 
 
-def one_vs_rest(y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, **options: Any) -> OneVsRest:
+def one_vs_rest(
+    y_true: Labels, score_matrix: ScoreMatrix, *, classes: Sequence[Any] | None = None, **options: Any
+) -> OneVsRest:
     """Evaluate each class of a score matrix against the rest; options as for :func:`evaluate`.
 
     ``classes`` names the class of each column (by default the sorted labels, or a frame's column names).

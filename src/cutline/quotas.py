@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError, show
 from .sample import resolve_quota
+from .types import QuotaLike
 from .validate import check_number, check_quota
 
 MOST = 256  # a longer range is read at this many quotas, evenly spread, each standing for those nearest to it
@@ -145,6 +146,11 @@ def check_any_quota(value: Any, name: str = "quota") -> int | float | Quotas:
     if isinstance(value, Quotas | Mapping | range | tuple | list | str):
         return parse_quota(value, name) if isinstance(value, str) else Quotas.of(value, name)
     return check_quota(value, name)
+
+
+def settled(quota: QuotaLike | None) -> int | float | Quotas | None:
+    """What a user gave as a quota, in one of its settled forms."""
+    return None if quota is None else check_any_quota(quota)
 
 
 def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]:

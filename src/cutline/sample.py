@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .errors import InputError
@@ -13,10 +11,11 @@ from .sources.arrays import as_keys as as_keys
 from .sources.arrays import as_numbers as as_numbers
 from .sources.arrays import as_weights as as_weights
 from .sources.arrays import make_sample as make_sample
+from .types import QuotaLike
 from .validate import check_quota
 
 
-def resolve_quota(quota: Any, cases: float) -> int:
+def resolve_quota(quota: QuotaLike | None, cases: float) -> int:
     """Cases that a quota means: an integer is a number of cases, a float in (0, 1) a share of them, rounded down.
 
     ``cases`` is the number of rows, or the sum of their weights: a row of weight w stands for w cases.

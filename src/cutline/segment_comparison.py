@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,18 @@ from .errors import InputError, listed, show
 from .evaluation import obstacle_of
 from .inference.paired import RowPairs, holm
 from .inference.settings import INTERVAL, Settings
-from .quotas import check_any_quota
+from .quotas import check_any_quota, settled
 from .segment_results import evidence, note_of
 from .segment_rows import RowPool
 from .segments import Segments, length_of, segments_of
 from .sources.levels import as_levels, label_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +44,7 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
     models: Mapping[str, Segments] = field(repr=False)
     by: tuple[str, ...] = ("segment",)
 
-    def __getitem__(self, segment: Any) -> Comparison:
+    def __getitem__(self, segment: Labels) -> Comparison:
         if segment in self.comparisons:
             return self.comparisons[segment]
         return self.comparisons[self._first._key(segment)]
@@ -95,7 +100,7 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
         for key, comparison in self.comparisons.items():
             yield label_of(key), self._note(key), comparison
 
-    def _note(self, segment: Any) -> str:
+    def _note(self, segment: Labels) -> str:
         return note_of(self._first.evaluations[segment])
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -132,13 +137,13 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    def plot(self, kind: str = "segments", ax: Any = None, **options: Any) -> Any:
+    def plot(self, kind: str = "segments", ax: Axes | None = None, **options: Any) -> Any:
         """Draw the models' values of a ``measure`` by segment with their intervals; returns the Axes."""
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: Any, **options: Any) -> Any:
+    def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page of all rows, with a section on the segments."""
         from .present.page import write_page
 
@@ -154,21 +159,21 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
 
 @checked(interval=INTERVAL, quota=check_any_quota)
 def compare_segments(
-    y_true: Any,
+    y_true: Labels,
     scores: Any,
-    segment: Any,
+    segment: SegmentLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
     threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
     stratify: bool | None = None,
-    clusters: Any = None,
+    clusters: Labels | None = None,
     margin: float | None = None,
     progress: bool | None = None,
 ) -> SegmentComparison:
@@ -202,7 +207,7 @@ def compare_segments(
     for name, ev in overall.evaluations.items():
         specs = list(ev.specs.values())
         obstacles = {spec: obstacle_of(spec, ev.sample, ev.threshold, measures is None) for spec in specs}
-        settings = (specs, obstacles, overall.settings, ev.threshold, quota, name)
+        settings = (specs, obstacles, overall.settings, ev.threshold, settled(quota), name)
         pool = RowPool(ev.sample, levels.codes, len(levels.keys), clusters, *settings)
         drawn[name] = [{} for _ in levels.keys]
         models[name] = segments_of(pool, levels, drawn[name])

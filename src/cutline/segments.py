@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,18 @@ from .errors import InputError, listed, show
 from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
-from .quotas import Quotas, check_any_quota, quota_sizes
+from .quotas import Quotas, check_any_quota, quota_sizes, settled
 from .sample import make_sample, resolve_quota
 from .segment_results import SegmentDifferences, Trend, note_of
 from .segment_rows import Pool, RowPool
 from .sources.levels import Levels, as_levels, label_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
+from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
@@ -48,7 +53,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     dropped: int | None = None
     understood: str = ""
 
-    def __getitem__(self, segment: Any) -> Evaluation:
+    def __getitem__(self, segment: Labels) -> Evaluation:
         if segment in self.evaluations:
             return self.evaluations[segment]
         return self.evaluations[self._key(segment)]
@@ -65,7 +70,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def _key(self, segment: Any) -> Any:
+    def _key(self, segment: Labels) -> Any:
         """A segment by its value, or by its name in tables."""
         found = [key for key in self.evaluations if key == segment or label_of(key) == label_of(segment)]
         if not found:
@@ -194,13 +199,13 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    def plot(self, kind: str = "segments", ax: Any = None, **options: Any) -> Any:
+    def plot(self, kind: str = "segments", ax: Axes | None = None, **options: Any) -> Any:
         """Draw the segments' values of a ``measure`` with their intervals (matplotlib); returns the Axes."""
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: Any, **options: Any) -> Any:
+    def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page of all rows, with a section on the segments."""
         from .present.page import write_page
 
@@ -216,22 +221,22 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
 
 @checked(interval=INTERVAL, quota=check_any_quota)
 def evaluate_segments(
-    y_true: Any,
-    y_score: Any,
-    segment: Any,
+    y_true: Labels,
+    y_score: Scores,
+    segment: SegmentLike,
     *,
     name: str = "model",
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
     threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
     stratify: bool | None = None,
-    clusters: Any = None,
+    clusters: Labels | None = None,
     progress: bool | None = None,
 ) -> Segments:
     """Evaluate each segment of the rows by itself; options as for :func:`evaluate`.
@@ -255,7 +260,8 @@ def evaluate_segments(
     levels = as_levels(segment, n)
     if sample.source_rows is not None:
         levels = levels.only(sample.source_rows)
-    specs = choose_specs(measures, threshold=threshold, quota=quota)
+    places = settled(quota)
+    specs = choose_specs(measures, threshold=threshold, quota=places)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     cases = float(len(sample)) if sample.weight is None else float(sample.weight.sum())
@@ -264,7 +270,9 @@ def evaluate_segments(
             quota_sizes(spec.quota, cases)  # refused where not even all rows have so many cases
     if clusters is not None:
         cluster_codes(clusters, sample)  # checked before anything is computed
-    pool = RowPool(sample, levels.codes, len(levels.keys), clusters, specs, obstacles, settings, threshold, quota, name)
+    pool = RowPool(
+        sample, levels.codes, len(levels.keys), clusters, specs, obstacles, settings, threshold, places, name
+    )
     return segments_of(pool, levels)
 
 

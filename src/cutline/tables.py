@@ -12,12 +12,13 @@ from .errors import InputError, show
 from .evaluation import Evaluation, evaluate
 from .inference.prevalence import as_prevalence
 from .inference.settings import INTERVAL, Settings
-from .quotas import check_any_quota
+from .quotas import Quotas, check_any_quota, settled
 from .sources.doors import open_source, rows_of
 from .sources.duckdb import DuckTable, machine_of
 from .sources.files import TextFormat
 from .sources.frames import Frame, Rows
 from .sources.tables import Checked, Roles
+from .types import IntervalName, Label, Labels, MeasureLike, Missing, QuotaLike, TableSource
 from .validate import checked
 
 if TYPE_CHECKING:
@@ -27,34 +28,36 @@ if TYPE_CHECKING:
 
 
 @overload
-def evaluate_table(source: Any, *, label: str, score: str, by: None = None, **options: Any) -> Evaluation: ...
+def evaluate_table(source: TableSource, *, label: str, score: str, by: None = None, **options: Any) -> Evaluation: ...
 @overload
-def evaluate_table(source: Any, *, label: str, score: str, by: str | Sequence[str], **options: Any) -> Segments: ...
+def evaluate_table(
+    source: TableSource, *, label: str, score: str, by: str | Sequence[str], **options: Any
+) -> Segments: ...
 
 
 @checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)  # type: ignore[misc]  # the overloads leave the options out
 def evaluate_table(
-    source: Any,
+    source: TableSource,
     *,
     label: str,
     score: str,
     weight: str | None = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     clusters: str | None = None,
     by: str | Sequence[str] | None = None,
     batch: str | None = None,
     query: str | None = None,
     name: str | None = None,
     threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int | None = None,
     seed: int = 0,
     stratify: bool | None = None,
     prevalence: Any = None,
-    missing: str = "error",
+    missing: Missing = "error",
     delimiter: str | None = None,
     quote: str | None = None,
     decimal: str | None = None,
@@ -97,7 +100,9 @@ def evaluate_table(
     _need(score, "score")
     named = {str(score) if name is None else name: score}
     roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
-    request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
+    request = _request(
+        threshold, settled(quota), measures, interval, level, n_resamples, seed, stratify, progress, stream
+    )
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         found = _found(table, roles, request)
@@ -123,38 +128,38 @@ def evaluate_table(
 
 
 @overload
-def compare_table(source: Any, *, label: str, scores: Any, by: None = None, **options: Any) -> Comparison: ...
+def compare_table(source: TableSource, *, label: str, scores: Any, by: None = None, **options: Any) -> Comparison: ...
 @overload
 def compare_table(
-    source: Any, *, label: str, scores: Any, by: str | Sequence[str], **options: Any
+    source: TableSource, *, label: str, scores: Any, by: str | Sequence[str], **options: Any
 ) -> SegmentComparison: ...
 
 
 @checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)  # type: ignore[misc]
 def compare_table(
-    source: Any,
+    source: TableSource,
     *,
     label: str,
     scores: Sequence[str] | Mapping[str, str] | str,
     model: str | None = None,
     case: str | None = None,
     weight: str | None = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     clusters: str | None = None,
     by: str | Sequence[str] | None = None,
     batch: str | None = None,
     query: str | None = None,
     threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    interval: str | None = "auto",
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | None = "auto",
     level: float = 0.95,
     n_resamples: int | None = None,
     seed: int = 0,
     stratify: bool | None = None,
     margin: float | None = None,
     prevalence: Any = None,
-    missing: str = "error",
+    missing: Missing = "error",
     delimiter: str | None = None,
     quote: str | None = None,
     decimal: str | None = None,
@@ -178,7 +183,9 @@ def compare_table(
     """
     _need(label, "label")
     named = {} if model is not None or case is not None else _named(scores)
-    request = _request(threshold, quota, measures, interval, level, n_resamples, seed, stratify, progress, stream)
+    request = _request(
+        threshold, settled(quota), measures, interval, level, n_resamples, seed, stratify, progress, stream
+    )
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         if not named:
@@ -233,8 +240,8 @@ def _need(column: Any, role: str) -> None:
 
 def _request(
     threshold: float | None,
-    quota: int | float | None,
-    measures: Sequence[Any] | None,
+    quota: int | float | Quotas | None,
+    measures: Sequence[MeasureLike] | None,
     interval: str | None,
     level: float,
     n_resamples: int | None,
@@ -262,7 +269,7 @@ def _refuse_in_stream(prevalence: Any) -> None:
         raise InputError("prevalence", said, "load them with {stream=False}, or leave it out")
 
 
-def _refuse_by_segment(prevalence: Any, batch: Any) -> None:
+def _refuse_by_segment(prevalence: Any, batch: Labels | None) -> None:
     if batch is not None:
         said = "does not go with {by}: segments share one list, and batches have one each"
         raise InputError("batch", said, "leave one of them out")

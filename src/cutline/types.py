@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from .catalogue.classes import ClassMeasure, ClassSpec
     from .catalogue.declare import Measure, Spec
     from .quotas import Quotas
+    from .sources.levels import Levels
 
 Floats: TypeAlias = NDArray[np.float64]
 """An array of floats."""
@@ -36,6 +38,9 @@ QuotaLike: TypeAlias = "Quota | range | str | tuple[Quota, Quota] | Mapping[Quot
 
 MeasureLike: TypeAlias = "str | Spec | Measure | Callable[..., float]"
 """A measure: a measure string such as ``'qrecall@5%'``, its declaration, or its function."""
+
+ClassMeasureLike: TypeAlias = "str | ClassSpec | ClassMeasure"
+"""A measure of several classes: a measure string such as ``'macro(f1)'``, or its declaration."""
 
 IntervalName: TypeAlias = Literal[
     "auto", "bootstrap", "wald", "wilson", "clopper_pearson", "agresti_coull", "jeffreys", "delong", "delong_logit",
@@ -93,3 +98,6 @@ Frame: TypeAlias = HasColumns | ArrowStream
 
 TableSource: TypeAlias = FilePath | Mapping[str, ArrayLike] | Frame | Connection
 """Where a table comes from: a path or pattern, columns by name, a frame, a relation, or a connection with a query."""
+
+SegmentLike: TypeAlias = "Labels | Mapping[str, Labels] | HasColumns | Levels"
+"""The segment of each row: a column of any values; a frame or a mapping with several columns, to cross them."""

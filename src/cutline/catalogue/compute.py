@@ -15,6 +15,7 @@ from ..quotas import Quotas, quota_sizes
 from ..ranking import Ranking, Ties, rank
 from ..sample import Sample, make_sample
 from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
+from ..types import Label, Labels, Scores
 from .declare import NEEDS, Measure, Spec
 
 DEFAULT_THRESHOLD = 0.5
@@ -158,7 +159,7 @@ def why_undefined(one: Measure, n_pos: float, n_neg: float, cut: Counts | None =
 
 
 def compute_one(
-    spec: Spec, y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
+    spec: Spec, y_true: Labels, y_score: Scores, *, pos_label: Label = None, sample_weight: Scores | None = None
 ) -> tuple[float, str]:
     """Value of one measure from columns, and the reason where it is nan."""
     one = spec.measure

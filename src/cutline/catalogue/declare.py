@@ -22,6 +22,7 @@ from ..errors import InputError, UndefinedWarning, show
 from ..quotas import Quotas, check_any_quota, parse_quota
 from ..ranking import Ties
 from ..reference.docstrings import explain
+from ..types import Label, Labels, Scores
 from ..validate import check_number, one_of
 
 Family = Literal["threshold", "probability", "ranking", "quota", "other"]
@@ -500,7 +501,7 @@ def _public(one: Measure) -> Callable[..., float]:
 
     @functools.wraps(one.compute)
     def function(
-        y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, **options: Any
+        y_true: Labels, y_score: Scores, *, pos_label: Label = None, sample_weight: Scores | None = None, **options: Any
     ) -> float:
         from .compute import compute_one
 
@@ -512,18 +513,24 @@ def _public(one: Measure) -> Callable[..., float]:
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    added = [inspect.Parameter("pos_label", keyword, default=None)]
+    own = inspect.signature(one.compute).parameters
+
+    def option(name: str, default: Any, annotation: str) -> inspect.Parameter:
+        return inspect.Parameter(name, keyword, default=default, annotation=annotation)
+
+    added = [option("pos_label", None, "Label")]
     if one.family != "other":
-        added.append(inspect.Parameter("sample_weight", keyword, default=None))
+        added.append(option("sample_weight", None, "Scores | None"))
     if one.needs_threshold:
-        added.append(inspect.Parameter("threshold", keyword, default=None))
+        added.append(option("threshold", None, "float | None"))
     if one.needs_quota:
-        added.append(inspect.Parameter("quota", keyword))
-    added += [inspect.Parameter(name, keyword, default=default) for name, default in one.params.items()]
+        added.append(option("quota", REQUIRED, "QuotaLike"))
+    added += [option(name, given, own[name].annotation if name in own else "Any") for name, given in one.params.items()]
     if one.ties:
-        added.append(inspect.Parameter("ties", keyword, default="expected"))
+        added.append(option("ties", "expected", "Ties"))
+    data = [("y_true", "Labels"), ("y_score", "Scores")]
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter("y_true", positional), inspect.Parameter("y_score", positional), *added],
+        [*(inspect.Parameter(name, positional, annotation=kind) for name, kind in data), *added],
         return_annotation=float,
     )
     function.__annotations__ = {"return": float}

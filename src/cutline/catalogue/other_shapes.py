@@ -11,10 +11,11 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..class_sample import SUM_TOLERANCE, make_class_sample, score_matrix_of
 from ..errors import InputError, UndefinedWarning
+from ..types import Labels, ScoreMatrix, Scores
 from ..validate import checked
 from .class_compute import ClassTotals
 from .classes import class_measure, class_reason, make_class_spec, why_inapplicable_to_classes
@@ -39,7 +40,12 @@ def _declared(name: str) -> Callable[[Callable[..., Any]], Callable[..., float]]
 
 
 def _value(
-    name: str, y_true: Any, score_matrix: Any, classes: Sequence[Any] | None, sample_weight: Any, **options: Any
+    name: str,
+    y_true: Labels,
+    score_matrix: ScoreMatrix,
+    classes: Sequence[Any] | None,
+    sample_weight: Scores | None,
+    **options: Any,
 ) -> float:
     """One value of a class matrix; what the measure cannot read is refused, an undefined value warned of."""
     sample = make_class_sample(y_true, score_matrix, classes=classes, sample_weight=sample_weight)
@@ -64,7 +70,11 @@ def _value(
 
 @_declared("hand_till_auc")
 def hand_till_auc(
-    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    y_true: Labels,
+    score_matrix: ScoreMatrix,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Area under the ROC curve averaged over pairs of classes; it does not depend on the class shares.
 
@@ -76,7 +86,12 @@ def hand_till_auc(
 
 @_declared("top_t_accuracy")
 def top_t_accuracy(
-    y_true: Any, score_matrix: Any, *, t: int = 2, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    y_true: Labels,
+    score_matrix: ScoreMatrix,
+    *,
+    t: int = 2,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Share of cases whose real class is among the t highest; equal scores keep the order of the columns.
 
@@ -88,7 +103,11 @@ def top_t_accuracy(
 
 @_declared("risk_coverage_area")
 def risk_coverage_area(
-    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    y_true: Labels,
+    score_matrix: ScoreMatrix,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Mean error rate when only the most confident cases are answered, over all numbers of cases answered.
 
@@ -100,7 +119,11 @@ def risk_coverage_area(
 
 @_declared("mean_average_precision")
 def mean_average_precision(
-    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    y_true: Labels,
+    score_matrix: ScoreMatrix,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Mean of the average precisions of all classes.
 
@@ -112,7 +135,11 @@ def mean_average_precision(
 
 @_declared("ranked_probability_score")
 def ranked_probability_score(
-    y_true: Any, score_matrix: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
+    y_true: Labels,
+    score_matrix: ScoreMatrix,
+    *,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Squared distance between cumulative distributions over ordered classes; ``classes`` gives their order.
 
@@ -133,7 +160,9 @@ def ranked_probability_score(
     perfect=0.0,
 )
 @checked
-def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, normalize: bool = False) -> float:
+def triplet_loss(
+    anchor: ArrayLike, positive: ArrayLike, negative: ArrayLike, *, margin: float, normalize: bool = False
+) -> float:
     """Sum over triplets of how far the negative is from being farther away than the positive plus a margin.
 
     Embeddings must be of length 1 (Def. 34); ``normalize=True`` scales them.
@@ -145,7 +174,7 @@ def triplet_loss(anchor: Any, positive: Any, negative: Any, *, margin: float, no
 
 
 def triplet_losses(
-    anchor: Any, positive: Any, negative: Any, margin: float, normalize: bool = False
+    anchor: ArrayLike, positive: ArrayLike, negative: ArrayLike, margin: float, normalize: bool = False
 ) -> NDArray[np.float64]:
     """The loss of each triplet."""
     tables = {"anchor": anchor, "positive": positive, "negative": negative}

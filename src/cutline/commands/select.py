@@ -100,7 +100,7 @@ def select(
         with about_file(table.name):
             if cut is None:
                 asked: Any = quota if places is None else places
-                own = {"by": rows.segments, "batch": rows.batch}
+                own: dict[str, Any] = {"by": rows.segments, "batch": rows.batch}
                 chosen = select_rows(rows.scores[score], asked, ties=ties, seed=seed, **own)
             else:
                 chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])

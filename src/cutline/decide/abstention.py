@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..table import Table, TabularResult, format_value
 from ..validate import check_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 _FEW_ERRORS = 3
@@ -68,7 +72,7 @@ class RiskCoverage(TabularResult):
         columns = {name: getattr(self, name)[at] for name in ("coverage", "risk", "low", "high", "confidence")}
         return replace(self, **columns)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw the curve with its band (matplotlib); returns the Axes."""
         from ..present.plots.class_plots import risk_coverage_plot
 

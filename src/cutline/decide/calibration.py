@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,13 @@ from ..estimate import Estimate
 from ..inference.proportions import z_of
 from ..ranking import Ranking
 from ..table import DictResult, Table, format_value
+from ..types import Labels
 from .costs import check_probabilities
 from .promises import Weighing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 EPS = 1e-5  # as the log loss: probabilities closer to 0 or 1 are moved there
@@ -119,7 +124,7 @@ class Calibration(DictResult):
             "band": self.band.to_dicts(),
         }
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw the reliability curve with its band (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
@@ -165,7 +170,7 @@ def calibrate(
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
-    clusters: Any = None,
+    clusters: Labels | None = None,
 ) -> Calibration:
     """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
     check_probabilities(sample, "calibration")

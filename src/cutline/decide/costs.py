@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..catalogue.declare import ratio
 from ..curves import hull_points
@@ -440,7 +440,7 @@ def check_probabilities(sample: Sample, what: str) -> None:
     )
 
 
-def check_grid(x: Any) -> Floats:
+def check_grid(x: ArrayLike | None) -> Floats:
     """Threshold probabilities: given ones, ascending, strictly between 0 and 1; without them 0.01 … 0.99."""
     if x is None:
         return np.arange(1, 100) / 100.0
@@ -457,7 +457,7 @@ def decision_curve(
     sample: Sample,
     *,
     name: str = "model",
-    x: Any = None,
+    x: ArrayLike | None = None,
     prevalence: float | None = None,
     level: float = 0.95,
     simultaneous: bool = False,
@@ -519,7 +519,7 @@ def benefit_difference(
     two: Sample,
     *,
     names: Sequence[str] = ("a", "b"),
-    x: Any = None,
+    x: ArrayLike | None = None,
     prevalence: float | None = None,
     level: float = 0.95,
     simultaneous: bool = False,

@@ -12,6 +12,7 @@ from ..catalogue.declare import ratio
 from ..errors import InputError, different_lengths
 from ..ranking import midranks, rank
 from ..sample import as_numbers, make_sample
+from ..types import Label, Labels, Scores
 from ..validate import checked
 from .selection import hits_at
 
@@ -27,7 +28,9 @@ class Decomposition:
     reducible_pairs: float
 
 
-def _columns(y_true: Any, y_score: Any, true_probability: Any, pos_label: Any) -> tuple[NDArray[np.float64], ...]:
+def _columns(
+    y_true: Labels, y_score: Scores, true_probability: Scores, pos_label: Label
+) -> tuple[NDArray[np.float64], ...]:
     sample = make_sample(y_true, y_score, pos_label=pos_label)
     truth, low, high = as_numbers(true_probability, "true_probability")
     if len(truth) != len(sample):
@@ -40,7 +43,7 @@ def _columns(y_true: Any, y_score: Any, true_probability: Any, pos_label: Any) -
 
 
 def linear_ranking_decomposition(
-    y_true: Any, y_score: Any, true_probability: Any, *, pos_label: Any = None
+    y_true: Labels, y_score: Scores, true_probability: Scores, *, pos_label: Label = None
 ) -> Decomposition:
     """Linear Ranking as oracle minus reducible part, the latter in three equal forms (Rosset 5.1, 5.2, 5.3).
 
@@ -63,7 +66,7 @@ def linear_ranking_decomposition(
 
 @checked
 def misclassification_decomposition(
-    y_true: Any, y_score: Any, true_probability: Any, *, threshold: float = 0.5, pos_label: Any = None
+    y_true: Labels, y_score: Scores, true_probability: Scores, *, threshold: float = 0.5, pos_label: Label = None
 ) -> Decomposition:
     """Number of correct decisions as the Bayes classifier's minus a reducible part (Rosset 6.1, corrected by R4).
 
@@ -92,7 +95,7 @@ class SelectorDifferences:
 
 @checked
 def selector_differences(
-    y_true: Any, first_score: Any, second_score: Any, *, threshold: float = 0.5, pos_label: Any = None
+    y_true: Labels, first_score: Scores, second_score: Scores, *, threshold: float = 0.5, pos_label: Label = None
 ) -> SelectorDifferences:
     """MC(m₂) − MC(m₁) and LR(m₂) − LR(m₁) from the decisions in which the models differ (Rosset 6.2 with R5, 6.3).
 
@@ -136,7 +139,7 @@ class PemAreas:
         return float(ratio(self.s1 - self.s2, self.s3))
 
 
-def pem_areas(y_true: Any, y_score: Any, *, pos_label: Any = None) -> PemAreas:
+def pem_areas(y_true: Labels, y_score: Scores, *, pos_label: Label = None) -> PemAreas:
     """S₁, S₂ and S₃ of PEM, summed at the quotas 1 … n as in Table 5; S₁ − S₂ over S₃ is PEM (erratum A18).
 
     >>> y = [1, 0, 1, 1, 0, 0, 1, 0, 0, 0]

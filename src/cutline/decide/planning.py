@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,15 @@ from ..kernels.backend import passes
 from ..ranking import Ranking
 from ..sample import make_sample, resolve_quota
 from ..table import DictResult, Table, count, format_value, pluralize
+from ..types import Label, Labels, QuotaLike, Scores
 from ..validate import checked
 from .batches import batch_point
 from .operating import OperatingPoint, at_rows, next_hits
 from .selection import hits_at, quota_weights
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 _GRID = 400
@@ -135,7 +140,7 @@ class Plan(DictResult):
     def __repr__(self) -> str:
         return "\n".join(self.sentences())
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw the profit by number of cases taken, with the best cut and its interval; returns the matplotlib Axes."""
         from ..present.plots import plot
 
@@ -152,20 +157,20 @@ _LARGEST = 1e150  # sums of money; their squares are added up, too
 
 @checked(prevalence=as_prevalence)
 def plan(
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
     cost: float = 0.0,
     value: float = 1.0,
     fixed_cost: float = 0.0,
     budget: float | None = None,
     quota: int | float | None = None,
-    quotas: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
+    quotas: QuotaLike | None = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
     prevalence: Any = None,
-    batch: Any = None,
+    batch: Labels | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -237,7 +242,7 @@ def _plan_batches(
     prices: dict[str, float],
     budget: float | None,
     quota: int | float | None,
-    quotas: Any,
+    quotas: QuotaLike | None,
     settings: Settings,
 ) -> Plan:
     """The same number of places in every batch: mean hits, places used and profit of a batch."""
@@ -418,7 +423,7 @@ def _with_error_of(
 
 
 def _over(
-    quotas: Any, n: float, hits: Floats, taken: Floats, prices: dict[str, float], draw: Draw, level: float
+    quotas: QuotaLike, n: float, hits: Floats, taken: Floats, prices: dict[str, float], draw: Draw, level: float
 ) -> Estimate:
     """Expected profit over a distribution of quotas, with a percentile interval."""
     sizes, weights = quota_weights(quotas, n)

@@ -23,6 +23,7 @@ from ..sample import make_sample
 from ..sweep import wanted
 from ..table import Table, pluralize
 from ..threads import cores
+from ..types import Label, Labels, MeasureLike
 from ..validate import checked
 
 Floats = NDArray[np.float64]
@@ -146,7 +147,7 @@ class SelectionPower:
 def selection_power(
     simulate: Callable[[np.random.Generator, int], tuple[Any, Any]] | Any,
     models: Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Scorer]],
-    measures: Sequence[Any] | None = None,
+    measures: Sequence[MeasureLike] | None = None,
     *,
     better: str | None = None,
     goal: str = "accuracy",
@@ -159,7 +160,7 @@ def selection_power(
     level: float = 0.95,
     seed: int = 0,
     n_jobs: int | None = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     progress: bool | None = None,
 ) -> SelectionPower:
     """How often does each measure pick the better of several models, on test sets of a given size?
@@ -236,7 +237,7 @@ def selection_power(
 
 
 def _own_rows(
-    y_true: Any, models: Any, pos_label: Any
+    y_true: Labels, models: Any, pos_label: Label
 ) -> tuple[Callable[[np.random.Generator, int], tuple[Any, Any]], dict[str, Scorer]]:
     """A population of the rows of one test set: what is drawn are row numbers, and a model looks its scores up."""
     if not isinstance(models, Mapping) or len(models) < 2:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,13 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..sample import as_numbers, make_sample, resolve_quota
 from ..table import DictResult, Table, format_value
+from ..types import Label, Labels
 from ..validate import check_number, checked
 from .selection import TieRule, select
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 _REPLICATES = 400
@@ -71,7 +76,7 @@ class Screening(DictResult):
             "chosen": self.chosen.tolist(),
         }
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw how many cases and positives each stage leaves (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
@@ -132,7 +137,7 @@ def _prices(value: Any, name: str) -> list[float]:
 
 @checked(cost=_prices, max_loss=lambda value, name: check_number(value, name, 0.0, 1.0))
 def screen(
-    y_true: Any,
+    y_true: Labels,
     stages: Sequence[tuple[Any, int | float | None]],
     *,
     cost: Sequence[float] | None = None,
@@ -142,7 +147,7 @@ def screen(
     level: float = 0.95,
     n_resamples: int = _REPLICATES,
     seed: int = 0,
-    pos_label: Any = None,
+    pos_label: Label = None,
 ) -> Screening:
     """Screen in stages: each ``(score, keep)`` keeps the best of the remaining cases.
 

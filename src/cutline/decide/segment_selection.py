@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, listed, show
 from ..sample import as_numbers, resolve_quota
 from ..sources.levels import as_levels, label_of
+from ..types import Labels, Scores
 from ..validate import check_whole
 from .selection import Selection, TieRule, select
 
@@ -30,7 +31,7 @@ class SegmentSelection(Selection):
 
 
 def select_by(
-    y_score: Any, quota: int | float | Mapping[Any, int], segment: Any, *, ties: TieRule = "random", seed: int = 0
+    y_score: Scores, quota: int | float | Mapping[Any, int], segment: Labels, *, ties: TieRule = "random", seed: int = 0
 ) -> SegmentSelection:
     """Choose the best rows of each segment.
 

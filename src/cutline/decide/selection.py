@@ -16,6 +16,7 @@ from ..errors import InputError, show
 from ..ranking import Ranking, rank
 from ..sample import Sample, as_numbers, make_sample, resolve_quota
 from ..table import Table, pluralize
+from ..types import Label, Labels, QuotaLike, Scores
 from ..validate import check_quota, check_whole, checked
 
 TieRule = Literal["random", "expand", "shrink"]
@@ -93,13 +94,13 @@ def _any_quota(value: Any, name: str) -> Any:
 
 @checked(quota=_any_quota)
 def select(
-    y_score: Any,
+    y_score: Scores,
     quota: int | float | Mapping[Any, int],
     *,
     ties: TieRule = "random",
     seed: int = 0,
     by: Any = None,
-    batch: Any = None,
+    batch: Labels | None = None,
 ) -> Selection:
     """Choose the best ``quota`` rows by score; with ``by`` (the segment of each row) those of each segment.
 
@@ -144,7 +145,9 @@ def select(
     return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
 
 
-def _select_in_batches(score: NDArray[Any], quota: int | float, ties: TieRule, seed: int, batch: Any) -> Selection:
+def _select_in_batches(
+    score: NDArray[Any], quota: int | float, ties: TieRule, seed: int, batch: Labels | None
+) -> Selection:
     values = score.astype(np.float64)
     sample = Sample(np.zeros(len(score), np.bool_), score, None, float(values.min()), float(values.max()))
     batches = Batches.of(batch, sample)
@@ -184,7 +187,7 @@ def _select_in_batches(score: NDArray[Any], quota: int | float, ties: TieRule, s
     return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, Table(rows, "Chosen in each batch"))
 
 
-def above(y_score: Any, threshold: float) -> Selection:
+def above(y_score: Scores, threshold: float) -> Selection:
     """The rows that score above a threshold, best first."""
     score, _, _ = as_numbers(y_score, "y_score")
     found = np.flatnonzero(score > np.float64(threshold))
@@ -193,13 +196,13 @@ def above(y_score: Any, threshold: float) -> Selection:
 
 
 def average_over_quotas(
-    y_true: Any,
-    y_score: Any,
-    quotas: Any,
+    y_true: Labels,
+    y_score: Scores,
+    quotas: QuotaLike,
     *,
     measure: str = "qrecall",
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Expected hit rate, Qrecall or lift when the quota is not known: a mean over a distribution of quotas.
 
@@ -220,7 +223,7 @@ def average_over_quotas(
     return float(np.average(ratio(hits, by), weights=weights))
 
 
-def quota_weights(quotas: Any, n: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def quota_weights(quotas: QuotaLike, n: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Quotas in cases and their weights, from a range (low, high) or a mapping from quota to weight."""
     if isinstance(quotas, Mapping):
         if not quotas:
@@ -247,7 +250,7 @@ def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64
 
 @checked
 def lift_table(
-    y_true: Any, y_score: Any, *, portions: int = 10, pos_label: Any = None, sample_weight: Any = None
+    y_true: Labels, y_score: Scores, *, portions: int = 10, pos_label: Label = None, sample_weight: Scores | None = None
 ) -> Table:
     """Lift by portions of the ranked list (Arbel & Rokach section 2.2.5), with cumulative columns.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from ..inference.proportions import wilson, z_of
 from ..sample import Sample, resolve_quota
 from ..table import DictResult, Table, count, pluralize
 from .promises import round_up
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +74,7 @@ class SwapSet(DictResult):
             rows.append({"side": side, "cases": self.swapped, "hits": hits, "hit_rate": rate})
         return Table(rows, f"From {self.old} to {self.new}")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw the cases that enter and leave, hits apart (matplotlib); gives the Axes."""
         from ..present.plots import plot
 

@@ -20,6 +20,7 @@ from ..inference.resampling import Resampler, enough_replicates
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample, resolve_quota
 from ..table import DictResult, Table, format_value, pluralize, to_jsonable
+from ..types import FilePath, Label, Labels, Scores
 from ..validate import check_number, check_quota, checked
 from .costs import Prices, cheapest
 from .operating import CutOf, OperatingPoint, operating_point
@@ -88,13 +89,13 @@ class Cut(float):
             "sample": self.sample,
         }
 
-    def save(self, path: Any, **more: Any) -> None:
+    def save(self, path: FilePath, **more: Any) -> None:
         """Write the cut as a small JSON file; ``more`` is written beside it (the name of the score column, say)."""
         text = json.dumps(to_jsonable({**self.to_dict(), **more}), indent=2, ensure_ascii=False)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Any) -> Cut:
+    def load(cls, path: FilePath) -> Cut:
         """Read a cut file."""
         content = read_cut_file(path)
         return cls(
@@ -120,7 +121,7 @@ def _as_dict(estimate: Estimate) -> dict[str, Any]:
     return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "method")}
 
 
-def read_cut_file(path: Any) -> dict[str, Any]:
+def read_cut_file(path: FilePath) -> dict[str, Any]:
     """The content of a cut file, its threshold as a number."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -148,8 +149,8 @@ def fingerprint(sample: Sample) -> dict[str, Any]:
 
 @checked
 def threshold_for(
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
     recall: float | None = None,
     precision: float | None = None,
@@ -160,8 +161,8 @@ def threshold_for(
     cost_fp: float | None = None,
     cost_fn: float | None = None,
     prevalence: float | None = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -333,8 +334,8 @@ class Triage(DictResult):
 
 @checked
 def triage(
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
     capacity: int | float,
     reviewer_error: float = 0.0,
@@ -342,8 +343,8 @@ def triage(
     fpr: float | None = None,
     specificity: float | None = None,
     confidence: float | None = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,13 @@ from ..evaluation import choose_specs
 from ..ranking import rank
 from ..sample import make_sample, resolve_quota
 from ..table import DictResult, Table, format_value, pluralize
+from ..types import Label, Labels
 from ..validate import check_whole, checked, one_of
 from .power import judge_sets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 Vote = Literal["score", "rank"]
@@ -129,7 +134,7 @@ class SelectiveVoting(DictResult):
             "optimum": self.optimum.to_dicts(),
         }
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw the marks against the number of models, as in Fig. 10 (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
@@ -165,7 +170,7 @@ def _correlation(a: Floats, b: Floats) -> float:
 
 @checked(vote=one_of("score", "rank"), folds=lambda value, name: check_whole(value, name, 2))
 def selective_voting(
-    y_true: Any,
+    y_true: Labels,
     models: Mapping[str, Any],
     *,
     rank_by: str = "pem",
@@ -179,7 +184,7 @@ def selective_voting(
     level: float = 0.95,
     n_resamples: int = 200,
     seed: int = 0,
-    pos_label: Any = None,
+    pos_label: Label = None,
 ) -> SelectiveVoting:
     """Order models by a measure, average the votes of the best X, mark each X by several measures, and choose X.
 
@@ -334,7 +339,7 @@ def _finite(scores: Any, name: str) -> Floats:
     return column.astype(np.float64)
 
 
-def _table(y_true: Any, models: Mapping[str, Any], pos_label: Any) -> tuple[list[str], Floats]:
+def _table(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> tuple[list[str], Floats]:
     columns = []
     for name, scores in models.items():
         try:

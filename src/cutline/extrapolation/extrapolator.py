@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, show
+from ..types import Labels
 from ..validate import RULES, check_whole, checked, one_of
 from .backtest import BacktestRow, back_test, best_of_families, blend_of, weigh
 from .class_bootstrap import replicate_fits
@@ -105,11 +106,11 @@ class AccuracyExtrapolator:
     def fit(
         self,
         scores: Any,
-        labels: Any = None,
+        labels: Labels | None = None,
         *,
-        classes: Any = None,
+        classes: Labels | None = None,
         distance: bool = False,
-        groups: Any = None,
+        groups: Labels | None = None,
         templates: str = "best",
     ) -> AccuracyExtrapolator:
         """From scores of test cases (rows) for all classes (columns); ``distance=True`` where small is near.
@@ -117,19 +118,19 @@ class AccuracyExtrapolator:
         ``groups`` is the family of every class, where classes come by whole families. A class with several columns
         (templates) counts by their ``"best"`` or their ``"mean"``.
         """
-        options = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
+        options: dict[str, Any] = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
         return self.fit_task(from_scores(scores, labels, ties=self.ties, **options))
 
     def fit_embeddings(
         self,
-        gallery: Any,
-        probes: Any,
+        gallery: ArrayLike,
+        probes: ArrayLike,
         *,
-        gallery_labels: Any = None,
-        probe_labels: Any = None,
+        gallery_labels: Labels | None = None,
+        probe_labels: Labels | None = None,
         metric: Metric = "euclidean",
         distance: bool | None = None,
-        groups: Any = None,
+        groups: Labels | None = None,
         templates: str = "best",
     ) -> AccuracyExtrapolator:
         """From embeddings of a gallery and of probes, compared in blocks: 20,000 classes fit in memory."""
@@ -138,12 +139,12 @@ class AccuracyExtrapolator:
         return self.fit_task(from_embeddings(gallery, probes, ties=self.ties, **labels, **how))
 
     def fit_wins(
-        self, wins: Any, *, n_classes: int | None, tied: Any = None, labels: Any = None
+        self, wins: ArrayLike, *, n_classes: int | None, tied: ArrayLike | None = None, labels: Labels | None = None
     ) -> AccuracyExtrapolator:
         """From the number of distractors that each case's right class beats, and ties."""
         return self.fit_task(from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=self.ties))
 
-    def fit_accuracies(self, accuracies: Any) -> AccuracyExtrapolator:
+    def fit_accuracies(self, accuracies: ArrayLike) -> AccuracyExtrapolator:
         """From known pairs (number of classes, accuracy)."""
         return self.fit_task(from_accuracies(accuracies))
 
@@ -248,7 +249,7 @@ class AccuracyExtrapolator:
 @checked(**_OPTIONS)
 def extrapolate(
     scores: Any = None,
-    labels: Any = None,
+    labels: Labels | None = None,
     *,
     k: int | Iterable[int] | None = None,
     method: str | Method = "auto",
@@ -257,19 +258,19 @@ def extrapolate(
     level: float = 0.95,
     n_resamples: int = 100,
     seed: int = 0,
-    classes: Any = None,
-    groups: Any = None,
+    classes: Labels | None = None,
+    groups: Labels | None = None,
     distance: bool | None = None,
-    gallery: Any = None,
-    probes: Any = None,
-    gallery_labels: Any = None,
+    gallery: ArrayLike | None = None,
+    probes: ArrayLike | None = None,
+    gallery_labels: Labels | None = None,
     metric: Metric = "euclidean",
     templates: str = "best",
     candidates: bool = False,
-    wins: Any = None,
-    tied: Any = None,
+    wins: ArrayLike | None = None,
+    tied: ArrayLike | None = None,
     n_classes: int | None = None,
-    accuracies: Any = None,
+    accuracies: ArrayLike | None = None,
     marginal: bool = True,
     n_jobs: int | None = None,
     progress: bool | None = None,

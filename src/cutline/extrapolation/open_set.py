@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..estimate import Estimate
 from ..table import TabularResult, text_table
+from ..types import Labels, ScoreMatrix, Scores
 from ..validate import check_number, check_whole, checked
 from .favorability import Favorability, Floats
 from .score_methods import pareto_survival, pooled_shape
@@ -50,12 +51,12 @@ class OpenSet(TabularResult):
 @checked(distance=lambda value, name: bool(value))
 def extrapolate_open_set(
     scores: Any,
-    labels: Any = None,
+    labels: Labels | None = None,
     *,
-    strangers: Any,
+    strangers: ScoreMatrix,
     k: int | Iterable[int],
     fpir: float = 0.01,
-    classes: Any = None,
+    classes: Labels | None = None,
     distance: bool = False,
     level: float = 0.95,
     n_resamples: int = 100,
@@ -151,7 +152,7 @@ def _exceedance(scores: Floats, points: Floats, count: int) -> Floats:
     return np.where(height > 0, r / count * pareto_survival(np.maximum(height, 0.0), shape), share)
 
 
-def pair_favorability(genuine: Any, impostor: Any, *, distance: bool = False) -> Favorability:
+def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = False) -> Favorability:
     """Favorability from comparisons one to one alone: scores of the right class, and scores of wrong ones.
 
     Assumes that impostor scores follow one law for all cases (no case is harder than another except by its genuine

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, show
+from ..types import Estimator, Labels
 from ..validate import check_whole, checked
 from .class_bootstrap import compressed
 from .extrapolation_result import Extrapolation, Observed
@@ -21,9 +22,9 @@ _METHODS = ("gaussian", "probit_normal", "exponential")
 
 @checked
 def extrapolate_training(
-    estimator: Any,
+    estimator: Estimator,
     X: Any,
-    y: Any,
+    y: Labels,
     *,
     sizes: Sequence[int],
     k: int | Sequence[int] | None = None,

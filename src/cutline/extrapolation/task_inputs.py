@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, listed, show
 from ..tuning import TUNING
+from ..types import Labels
 from .favorability import Floats
 from .notes import PROBABILITIES, SHIFTED, Note
 from .tasks import Bits, CurveTask, Indices, KeptScores, ScoreTask, WinsTask
@@ -96,11 +97,11 @@ def from_scores(
 
 
 def from_embeddings(
-    gallery: Any,
-    probes: Any,
+    gallery: ArrayLike,
+    probes: ArrayLike,
     *,
-    gallery_labels: Any = None,
-    probe_labels: Any = None,
+    gallery_labels: Labels | None = None,
+    probe_labels: Labels | None = None,
     metric: Metric = "euclidean",
     distance: bool | None = None,
     ties: str = "random",
@@ -142,7 +143,9 @@ def from_embeddings(
     return task.task(())
 
 
-def from_wins(wins: Any, *, n_classes: Any, tied: Any = None, labels: Any = None, ties: str = "random") -> WinsTask:
+def from_wins(
+    wins: ArrayLike, *, n_classes: Any, tied: ArrayLike | None = None, labels: Any = None, ties: str = "random"
+) -> WinsTask:
     """Distractors beaten (and tied) per case; ``labels`` say which cases are of one class."""
     rule = check_ties(ties)
     beaten = _counts(wins, "wins")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import rank
 from ..sample import Sample, make_sample
+from ..types import Label, Labels, Scores
 from ..validate import checked, one_of
 from .normal import normal_cdf, normal_quantile
 from .resampling import Resampler
@@ -105,12 +105,12 @@ def replicate(
 @checked(method=one_of("percentile", "basic"))
 def bootstrap(
     statistic: Callable[..., float],
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
     stratify: bool = False,
     method: str = "percentile",
     level: float = 0.95,

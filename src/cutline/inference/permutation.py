@@ -16,6 +16,7 @@ from ..errors import InputError, show
 from ..progress import Progress
 from ..ranking import Ranking, rank
 from ..sample import Sample, make_sample
+from ..types import Label, Labels, Scores
 from ..validate import checked
 from .resampling import Resampler, cluster_codes
 
@@ -132,14 +133,14 @@ def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:
 
 @checked
 def label_permutation_test(
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
     measure: Any = "roc_auc",
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_permutations: int = 10_000,
     better: str | None = None,
-    clusters: Any = None,
+    clusters: Labels | None = None,
     seed: int = 0,
     progress: bool | None = None,
 ) -> PermutationTest:

@@ -27,6 +27,7 @@ from ..estimate import Estimate, Interval
 from ..progress import Progress
 from ..sample import as_column, make_sample
 from ..tuning import TUNING
+from ..types import Estimator, Label, Labels
 from ..validate import checked
 from .permutation import (
     Better,
@@ -158,7 +159,7 @@ class _SeveralClasses:
 class _Learner:
     """An estimator and how its copies are read."""
 
-    estimator: Any
+    estimator: Estimator
     reader: _TwoClasses | _SeveralClasses
     seed: int
 
@@ -174,7 +175,7 @@ class _Learner:
 
 
 def _reader(
-    labels: NDArray[Any], pos_label: Any, measure: Any, better: str | None, argument: str, default: str
+    labels: NDArray[Any], pos_label: Label, measure: Any, better: str | None, argument: str, default: str
 ) -> tuple[_TwoClasses | _SeveralClasses, dict[str, Better]]:
     """How measures are read from models of these labels, and which way each is better."""
     try:
@@ -230,7 +231,7 @@ def _class_scores(
     return None, np.array([place[label] for label in np.asarray(model.predict(x)).tolist()])
 
 
-def _unfitted(estimator: Any) -> Any:
+def _unfitted(estimator: Estimator) -> Any:
     """scikit-learn's own way to copy its estimators, where they are in use; else a deep copy."""
     base = sys.modules.get("sklearn.base")
     if base is not None and isinstance(estimator, base.BaseEstimator):
@@ -268,7 +269,7 @@ def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tu
     return (np.asarray(model.predict(x)) == positive_label).astype(np.float64), 0.5
 
 
-def _labels(y: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _labels(y: Labels, argument: str, pos_label: Label) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Labels as they are, for the estimator, and as booleans."""
     labels = as_column(y, argument)
     try:
@@ -293,7 +294,7 @@ def _same_length(x: Any, y: NDArray[Any], x_name: str, y_name: str) -> None:
         raise different_lengths(x_name, _length(x), y_name, len(y))
 
 
-def _check_estimator(estimator: Any) -> None:
+def _check_estimator(estimator: Estimator) -> None:
     answers = ("predict_proba", "decision_function", "predict")
     if not hasattr(estimator, "fit") or not any(hasattr(estimator, a) for a in answers):
         said = f"is of type {type(estimator).__name__}, which cannot be fitted"
@@ -352,14 +353,14 @@ class _Permuting:
 
 @overload
 def permutation_test(
-    estimator: Any,
+    estimator: Estimator,
     X_train: Any,
-    y_train: Any,
+    y_train: Labels,
     X_test: Any,
-    y_test: Any,
+    y_test: Labels,
     *,
     measure: list[Any] | tuple[Any, ...],
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_permutations: int = 10_000,
     better: str | None = None,
     n_jobs: int = -1,
@@ -368,14 +369,14 @@ def permutation_test(
 ) -> dict[str, PermutationTest]: ...
 @overload
 def permutation_test(
-    estimator: Any,
+    estimator: Estimator,
     X_train: Any,
-    y_train: Any,
+    y_train: Labels,
     X_test: Any,
-    y_test: Any,
+    y_test: Labels,
     *,
     measure: str | Spec | Measure | ClassSpec | Callable[..., float] | None = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_permutations: int = 10_000,
     better: str | None = None,
     n_jobs: int = -1,
@@ -384,14 +385,14 @@ def permutation_test(
 ) -> PermutationTest: ...
 @checked
 def permutation_test(
-    estimator: Any,
+    estimator: Estimator,
     X_train: Any,
-    y_train: Any,
+    y_train: Labels,
     X_test: Any,
-    y_test: Any,
+    y_test: Labels,
     *,
     measure: Any = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_permutations: int = 10_000,
     better: str | None = None,
     n_jobs: int = -1,
@@ -489,12 +490,12 @@ def _one_class(truth: NDArray[Any]) -> bool:
 
 @overload
 def bootstrap_oob(
-    estimator: Any,
+    estimator: Estimator,
     X: Any,
-    y: Any,
+    y: Labels,
     *,
     measure: list[Any] | tuple[Any, ...],
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     n_jobs: int = -1,
@@ -503,12 +504,12 @@ def bootstrap_oob(
 ) -> dict[str, OutOfBag]: ...
 @overload
 def bootstrap_oob(
-    estimator: Any,
+    estimator: Estimator,
     X: Any,
-    y: Any,
+    y: Labels,
     *,
     measure: str | Spec | Measure | ClassSpec | Callable[..., float] | None = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     n_jobs: int = -1,
@@ -517,12 +518,12 @@ def bootstrap_oob(
 ) -> OutOfBag: ...
 @checked
 def bootstrap_oob(
-    estimator: Any,
+    estimator: Estimator,
     X: Any,
-    y: Any,
+    y: Labels,
     *,
     measure: Any = None,
-    pos_label: Any = None,
+    pos_label: Label = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     n_jobs: int = -1,

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..progress import Progress
 from ..ranking import midranks, rank
 from ..sample import Sample, make_sample
+from ..types import Label, Labels, Scores
 from ..validate import checked
 from .flips import EXACT_UNITS, sign_matrix
 from .resampling import cluster_codes
@@ -114,18 +115,18 @@ class SwapTest:
 
 @checked
 def swap_test(
-    y_true: Any,
-    first: Any,
-    second: Any,
+    y_true: Labels,
+    first: Scores,
+    second: Scores,
     *,
     measure: str = "roc_auc",
     threshold: float | None = None,
     quota: int | float | None = None,
     n_permutations: int = 2000,
     seed: int = 0,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
     progress: bool | None = None,
 ) -> SwapTest:
     """Paired permutation test: if two models are equally good, swapping their scores case by case changes nothing.

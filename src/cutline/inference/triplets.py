@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..catalogue.other_shapes import triplet_losses
 from ..errors import InputError
 from ..estimate import Estimate
 from ..sample import as_column
+from ..types import Labels
 from ..validate import checked
 from .normal import t_quantile
 
 
 @checked
 def triplet_loss_estimate(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
+    anchor: ArrayLike,
+    positive: ArrayLike,
+    negative: ArrayLike,
     *,
     margin: float,
     normalize: bool = False,
-    clusters: Any = None,
+    clusters: Labels | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """The triplet loss with an interval for its expected value over as many triplets from the same source.

@@ -11,6 +11,7 @@ import numpy as np
 from ..files import write_whole
 from ..table import escaped as text
 from ..table import html_table, pluralize
+from ..types import FilePath
 from .class_sections import (
     calibration_picture,
     confusion_table,
@@ -29,7 +30,7 @@ MOST_PAGES = 20  # classes whose own page is held ready, the largest ones
 _SHARED = ("css", "script", "version", "csp")  # parts that are the same for every class
 
 
-def write_class_page(ev: ClassEvaluation, path: str | Path, **options: Any) -> Path:
+def write_class_page(ev: ClassEvaluation, path: FilePath, **options: Any) -> Path:
     """Write the page of an evaluation of several classes; gives back its path."""
     written = class_page(ev, **options)
     with write_whole(path) as beside:

@@ -22,6 +22,7 @@ from ..files import write_whole
 from ..inference.proportions import z_of
 from ..table import count, format_value, pluralize, to_jsonable
 from ..table import escaped as text
+from ..types import FilePath
 from . import charts, sections, words
 from .batch_section import batch_section
 from .decision_sections import decision_sections
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def write_page(
     result: Any,
-    path: str | Path,
+    path: FilePath,
     *,
     cost: float | None = None,
     value: float | None = None,

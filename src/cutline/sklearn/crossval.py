@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,13 @@ from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
 from ..sample import as_column, as_numbers, make_sample
 from ..table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from ..types import Label, Labels, MeasureLike, Scores
 from ..validate import checked
 from ..verdict import Models
 from .response import BOUNDARY, find_response, positive_class, scores_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +48,9 @@ class Fold:
     boundary: float
 
 
-def read_folds(cv_results: Mapping[str, Any], X: Any, y: Any, *, pos_label: Any, response_method: Any) -> list[Fold]:
+def read_folds(
+    cv_results: Mapping[str, Any], X: Any, y: Labels, *, pos_label: Label, response_method: Any
+) -> list[Fold]:
     """Score the test rows of each split with the estimator of that split."""
     if "estimator" not in cv_results or "indices" not in cv_results:
         remedy = "call cross_validate(…, return_estimator=True, return_indices=True)"
@@ -100,7 +106,7 @@ class CrossValidation(TabularResult):
         """The folds' evaluations by name."""
         return {fold.name: fold for fold in self.folds}
 
-    def plot(self, kind: str = "roc", ax: Any = None, *, pooled: bool = False, **options: Any) -> Any:
+    def plot(self, kind: str = "roc", ax: Axes | None = None, *, pooled: bool = False, **options: Any) -> Any:
         """Draw the folds' curves, or that of the pooled scores; returns the Axes."""
         from ..present.plots import plot
 
@@ -230,36 +236,36 @@ def corrected_error(values: NDArray[np.float64], tested_share: float) -> float:
     return math.sqrt(float(values.var(ddof=1)) * (1.0 / k + tested_share)) if k > 1 else math.nan
 
 
-def _nothing(estimator: Any, X: Any, y: Any) -> float:
+def _nothing(estimator: Any, X: Any, y: Labels) -> float:
     """A score that costs nothing: the estimators are scored later, by every measure at once."""
     return 0.0
 
 
 @overload
-def evaluate_cv(estimator: Mapping[str, Any], X: Any, y: Any, **options: Any) -> CrossValidatedComparison: ...
+def evaluate_cv(estimator: Mapping[str, Any], X: Any, y: Labels, **options: Any) -> CrossValidatedComparison: ...
 
 
 @overload
-def evaluate_cv(estimator: Any, X: Any, y: Any, **options: Any) -> CrossValidation: ...
+def evaluate_cv(estimator: Any, X: Any, y: Labels, **options: Any) -> CrossValidation: ...
 
 
 @checked  # type: ignore[misc]  # the overloads leave the options to the signature below
 def evaluate_cv(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Labels,
     *,
     cv: Any = None,
-    groups: Any = None,
+    groups: Labels | None = None,
     params: Mapping[str, Any] | None = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
-    pos_label: Any = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
+    pos_label: Label = None,
     response_method: Any = "auto",
     name: str | None = None,
     threshold: float | None = None,
     quota: float | None = None,
-    measures: Sequence[Any] | None = None,
+    measures: Sequence[MeasureLike] | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
@@ -401,7 +407,7 @@ def _pooled_comparison(
     )
 
 
-def _cluster_codes(clusters: Any, folds: Sequence[Fold], rows: int) -> NDArray[Any] | None:
+def _cluster_codes(clusters: Labels | None, folds: Sequence[Fold], rows: int) -> NDArray[Any] | None:
     """The cluster of each row as a number; refused where one reaches into two folds of a split."""
     if clusters is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,8 +15,13 @@ from ..evaluation import Evaluation, choose_specs, evaluate
 from ..inference.settings import Settings
 from ..present.plots import plot as draw
 from ..present.plots.style import line_style
+from ..types import Estimator, Label, Labels, Scores
 from .crossval import pooled_evaluation, read_folds
 from .response import find_response, positive_class, scores_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 # What a display has drawn on axes: the display's class, its evaluations, and its artists.
 _drawn: WeakKeyDictionary[Any, tuple[type, list[Evaluation], list[Any]]] = WeakKeyDictionary()
@@ -47,13 +52,13 @@ class CurveDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        y_true: Labels,
+        y_score: Scores,
         *,
-        pos_label: Any = None,
-        sample_weight: Any = None,
+        pos_label: Label = None,
+        sample_weight: Scores | None = None,
         name: str = "model",
-        ax: Any = None,
+        ax: Axes | None = None,
         quota: int | float | None = None,
         level: float = 0.95,
         n_resamples: int = 2000,
@@ -82,11 +87,11 @@ class CurveDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Estimator,
         X: Any,
-        y: Any,
+        y: Labels,
         *,
-        pos_label: Any = None,
+        pos_label: Label = None,
         response_method: Any = "auto",
         name: str | None = None,
         **options: Any,
@@ -102,13 +107,13 @@ class CurveDisplay:
         cls,
         cv_results: Mapping[str, Any],
         X: Any,
-        y: Any,
+        y: Labels,
         *,
-        pos_label: Any = None,
-        sample_weight: Any = None,
+        pos_label: Label = None,
+        sample_weight: Scores | None = None,
         response_method: Any = "auto",
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         pooled: bool = False,
         level: float = 0.95,
         n_resamples: int = 2000,
@@ -144,7 +149,7 @@ class CurveDisplay:
         ]
         return cls(*evaluations, **options).plot(ax=ax)
 
-    def plot(self, ax: Any = None, *, name: str | None = None, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on a figure of its own; ``options`` go before those given when the display was made."""
         chosen = {**self.options, **options}
         if name is not None:
@@ -174,11 +179,11 @@ class CurveDisplay:
         self.line_ = lines[0] if len(lines) == 1 else lines
         return self
 
-    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+    def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
         return draw(result, self.kind, ax=ax, **options)
 
 
-def _legend(ax: Any) -> list[Any]:
+def _legend(ax: Axes) -> list[Any]:
     return [] if ax.get_legend() is None else [ax.get_legend()]
 
 
@@ -220,7 +225,7 @@ class QrecallDisplay(CurveDisplay):
     kind = "qrecall"
     measures = ("pem",)
 
-    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+    def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
         if options.get("band"):
             options = {"areas": False, **options}  # areas and band would cover each other
         return super()._draw(result, ax, options)
@@ -231,7 +236,7 @@ class TprFprDisplay(CurveDisplay):
 
     kind = "tpr_fpr"
 
-    def _draw(self, result: Any, ax: Any, options: dict[str, Any]) -> Any:
+    def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
         left = dict(options)
         band, level = left.pop("band", False), left.pop("level", None)
         ax = super()._draw(result, ax, left)

@@ -18,6 +18,7 @@ from ..decide.selection import Selection, select
 from ..decide.thresholds import threshold_for
 from ..errors import InputError, show
 from ..sample import resolve_quota
+from ..types import Estimator, Label
 from .response import find_response, positive_class, scores_of
 
 
@@ -48,11 +49,11 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         quota: int | float = 0.1,
         cv: Any = 5,
-        pos_label: Any = None,
+        pos_label: Label = None,
         response_method: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
@@ -78,7 +79,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             if self.cv != "prefit":
                 raise InputError("cv", f"is {show(self.cv)}", "pass a number of folds, a splitter, or 'prefit'")
             check_is_fitted(self.estimator)
-            self.estimator_ = self.estimator
+            self.estimator_: Any = self.estimator
         else:
             self.estimator_ = self._fitted(X, y, params)
         self.classes_ = self.estimator_.classes_

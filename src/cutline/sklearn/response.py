@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, show
 from ..sources.arrays import is_positive
+from ..types import Label
 
 AUTO = ("predict_proba", "decision_function")
 BOUNDARY = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -40,7 +41,7 @@ def find_response(estimator: Any, response_method: Any = "auto") -> str:
     raise NoResponseError("estimator", f"has no {' and no '.join(names)}, so it gives no scores", "pass one that does")
 
 
-def positive_class(estimator: Any, pos_label: Any = None) -> Any:
+def positive_class(estimator: Any, pos_label: Label = None) -> Any:
     """The class of two that counts as positive, by the one rule for labels: as named, or as they say by themselves."""
     if not hasattr(estimator, "classes_"):
         if hasattr(estimator, "fit"):
@@ -55,7 +56,7 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
     return classes.tolist()[int(np.argmax(is_positive(classes, pos_label)))]
 
 
-def scores_of(estimator: Any, X: Any, method: str, pos_label: Any) -> NDArray[Any]:
+def scores_of(estimator: Any, X: Any, method: str, pos_label: Label) -> NDArray[Any]:
     """Scores for the class ``pos_label``: higher means more likely."""
     at = np.asarray(estimator.classes_).tolist().index(pos_label)
     answer = np.asarray(getattr(estimator, method)(X))

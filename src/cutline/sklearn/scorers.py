@@ -14,6 +14,7 @@ from ..catalogue.compute import compute_one
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError, UndefinedWarning
 from ..sources.arrays import as_column, is_positive
+from ..types import Label, Labels, Scores
 from .response import AUTO, response_names
 
 
@@ -34,7 +35,9 @@ class MeasureFunction:
             ]
         )
 
-    def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, sample_weight: Any = None) -> float:
+    def __call__(
+        self, y_true: Labels, y_pred: Labels | None, *, pos_label: Label = None, sample_weight: Scores | None = None
+    ) -> float:
         spec = parse_measure(self.text)
         said = np.asarray(y_pred)
         if self.reads_decisions:
@@ -62,13 +65,13 @@ class MeasureFunction:
         return hash((self.text, self.reads_decisions))
 
 
-def _positive(true: Any, said: Any, pos_label: Any) -> tuple[Any, Any]:
+def _positive(true: Any, said: Any, pos_label: Label) -> tuple[Any, Any]:
     """Which labels and which decisions are positive, by the one rule for labels."""
     both = is_positive(np.concatenate([true, said]), pos_label)
     return both[: len(true)], both[len(true) :]
 
 
-def scorer(measure: Any, *, pos_label: Any = None, response_method: Any = "auto") -> Callable[..., float]:
+def scorer(measure: Any, *, pos_label: Label = None, response_method: Any = "auto") -> Callable[..., float]:
     """A scikit-learn scorer for a measure string: for ``scoring=`` in searches and cross-validation.
 
     What it reads of the estimator: a measure at a threshold without a threshold of its own reads the decisions of

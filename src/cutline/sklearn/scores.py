@@ -17,6 +17,7 @@ from ..catalogue.declare import parse_measure
 from ..errors import InputError, listed, show
 from ..ranking import rank
 from ..sample import Sample, as_column, make_sample
+from ..types import Label, Labels, Scores
 from ..validate import check_number
 
 Floats = NDArray[np.float64]
@@ -61,7 +62,7 @@ def _positives(column: NDArray[Any], label: Any) -> NDArray[np.bool_]:
     return found.astype(np.bool_) if found.shape == column.shape else np.zeros(column.shape, np.bool_)
 
 
-def _scored(positive: NDArray[np.bool_], y_score: Any, sample_weight: Any) -> Sample:
+def _scored(positive: NDArray[np.bool_], y_score: Scores, sample_weight: Scores | None) -> Sample:
     """A sample of finite scores: scikit-learn takes no infinite ones."""
     sample = make_sample(positive, y_score, sample_weight=sample_weight)
     if not sample.are_finite:
@@ -70,7 +71,7 @@ def _scored(positive: NDArray[np.bool_], y_score: Any, sample_weight: Any) -> Sa
     return sample
 
 
-def _by_pos_label(y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
+def _by_pos_label(y_true: Labels, pos_label: Label) -> NDArray[np.bool_]:
     """Positives by scikit-learn's rule: 1 of {0, 1} and {−1, 1} unless ``pos_label`` names another."""
     column, labels = _labels(y_true)
     if pos_label is None and (column.dtype.kind in "OUS" or not (set(labels) <= {0, 1} or set(labels) <= {-1, 1})):
@@ -92,7 +93,12 @@ def _totals(sample: Sample) -> tuple[Floats, Floats, NDArray[Any]]:
 
 
 def roc_curve(
-    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = True
+    y_true: Labels,
+    y_score: Scores,
+    *,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
+    drop_intermediate: bool = True,
 ) -> tuple[Floats, Floats, Floats]:
     """False positive rates, true positive rates and thresholds (``score >= threshold``), from (0, 0) on.
 
@@ -117,7 +123,12 @@ def roc_curve(
 
 
 def precision_recall_curve(
-    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, drop_intermediate: bool = False
+    y_true: Labels,
+    y_score: Scores,
+    *,
+    pos_label: Label = None,
+    sample_weight: Scores | None = None,
+    drop_intermediate: bool = False,
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Precisions, recalls (falling) and thresholds (``score >= threshold``); ends at precision 1, recall 0.
 
@@ -146,14 +157,14 @@ def _warn_no_positives() -> None:
 
 
 def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: Labels,
+    y_score: Scores,
     *,
     average: str | None = "macro",
-    sample_weight: Any = None,
+    sample_weight: Scores | None = None,
     max_fpr: float | None = None,
     multi_class: str = "raise",
-    labels: Any = None,
+    labels: Labels | None = None,
 ) -> float:
     """Area under the ROC curve; up to ``max_fpr``, standardised after McClish. The larger label is positive.
 
@@ -188,7 +199,12 @@ def roc_auc_score(
 
 
 def average_precision_score(
-    y_true: Any, y_score: Any, *, average: str | None = "macro", pos_label: Any = 1, sample_weight: Any = None
+    y_true: Labels,
+    y_score: Scores,
+    *,
+    average: str | None = "macro",
+    pos_label: Any = 1,
+    sample_weight: Scores | None = None,
 ) -> float:
     """Sum of precisions weighted by the gain in recall.
 
