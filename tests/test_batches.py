@@ -483,3 +483,114 @@ def test_results_pickle_copy_print_and_convert() -> None:
     assert point._repr_html_()
     assert len(point.batches) == 12
     assert json.loads(json.dumps(point.to_dict()["batches"]))
+
+
+@pytest.fixture
+def claims(tmp_path: Any) -> Any:
+    """A file with days, two models, and branches that hold whole days."""
+    y, s, day, _ = lists(14, ties=True)
+    other = np.round(s + np.random.default_rng(1).normal(size=len(s)), 1)
+    rows = [
+        f"2024-05-{k + 1:02d},{int(a)},{b},{c},north{k // 4}"
+        for k, a, b, c in zip(day.tolist(), y.tolist(), s.tolist(), other.tolist(), strict=True)
+    ]
+    path = tmp_path / "claims.csv"
+    path.write_text("\n".join(["day,fraud,p,q,branch", *rows]), encoding="utf-8")
+    return path, y, s, day
+
+
+def run(*arguments: Any) -> Any:
+    from click.testing import CliRunner
+
+    from cutline.commands.group import cli
+
+    return CliRunner().invoke(cli, [str(one) for one in arguments])
+
+
+def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
+    path, y, s, day = claims
+    direct = cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"])
+    how = ("--label", "fraud", "--score", "p", "--batch", "day")
+    found = json.loads(run("evaluate", path, *how, "--quota", 5, "--measure", "hit_rate", "--format", "json").stdout)
+    assert found["measures"][0]["value"] == pytest.approx(direct["hit_rate"].value)
+    assert found["batch"] == "day"
+    point = found["operating_point"]
+    assert point["next_hits_high"] == direct.at(quota=5).next_hits.high
+    assert [row["batch"] for row in point["batches"]] == [f"2024-05-{k + 1:02d}" for k in range(14)]
+    assert len(found["batch_rules"]["rules"]) == 3
+    said = run("evaluate", path, *how, "--quota", "10%").stdout
+    assert "The best 10 % of each batch" in said
+    assert "2024-05-14" in said
+    assert "overflow" in said
+    both = run("compare", path, "--label", "fraud", "--score", "p", "--score", "q", "--batch", "day", "--quota", 5)
+    assert "With 5 places in each batch" in both.stdout
+    plan = run("plan", path, *how, "--cost", 1, "--value", 4, "--format", "json", "--resamples", 100)
+    assert json.loads(plan.stdout)["quota"] == cl.plan(y, s, batch=day, cost=1, value=4, n_resamples=100).quota
+    chosen = run("select", path, "--score", "p", "--quota", 3, "--batch", "day").stdout.splitlines()
+    assert len(chosen) == 1 + 3 * 14
+    by_branch = run(
+        "evaluate", path, *how[:4], "--quota", 5, "--cluster", "branch", "--measure", "roc_auc", "--format", "json"
+    )
+    clustered = cl.evaluate_table(path, label="fraud", score="p", clusters="branch", measures=["roc_auc"])["roc_auc"]
+    assert json.loads(by_branch.stdout)["measures"][0]["low"] == pytest.approx(clustered.low)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--batch", "dya"), "dya"),
+        (("--batch", "day", "--recall", "0.8"), "--recall"),
+        (("--batch", "day", "--by", "branch"), "--batch"),
+        (("--batch", "day", "--prevalence", "0.1"), "--batch"),
+    ],
+)
+def test_the_command_line_refuses_what_batches_cannot_do(claims: Any, options: Any, words: str) -> None:
+    done = run("evaluate", claims[0], "--label", "fraud", "--score", "p", *options)
+    assert done.exit_code != 0
+    assert words in str(done.exception) + done.output
+
+
+def test_the_page_shows_the_batches_side_by_side(claims: Any, tmp_path: Any) -> None:
+    pytest.importorskip("vl_convert")
+    path, *_ = claims
+    ev = cl.evaluate_table(path, label="fraud", score="p", batch="day", quota=5, measures=["hit_rate", "roc_auc"])
+    page = ev.to_html(tmp_path / "one.html").read_text(encoding="utf-8")
+    for text in ("Batch by batch", "2024-05-14", "one threshold for all?", "the next batch should hold"):
+        assert text in page
+    both = cl.compare_table(
+        path, label="fraud", scores=["p", "q"], batch="day", quota=0.1, measures=["hit_rate", "roc_auc"]
+    )
+    page = both.to_html(tmp_path / "two.html").read_text(encoding="utf-8")
+    assert "p: hits" in page
+    assert "q: hits" in page
+    single = cl.evaluate([1, 0, 1, 0], [4, 3, 2, 1], batch=["<b>"] * 4, quota=1, measures=["hit_rate", "roc_auc"])
+    assert "&lt;b&gt;" in single.to_html(tmp_path / "three.html").read_text(encoding="utf-8")
+
+
+def test_the_plot_of_batches(claims: Any) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from cutline.present.plots import plot_data
+
+    _, y, s, day = claims
+    ev = cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"])
+    axes = ev.plot("batches")
+    assert len(axes.patches) == 2 * 14
+    assert plot_data(ev, "batches").column("hits") == ev.at(quota=5).batches.column("hits")
+    both = cl.compare(y, {"a": s, "b": -s}, batch=day, quota=5, measures=["hit_rate"])
+    assert len(both.plot("batches").lines) == 2
+    with pytest.raises(cl.InputError, match="batch is missing"):
+        cl.evaluate(y, s, quota=5, measures=["hit_rate"]).plot("batches")
+
+
+def test_many_small_batches_are_dealt_into_groups() -> None:
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(1500), 4)
+    y = rng.random(6000) < 0.3
+    s, t = rng.normal(size=6000) + y, rng.normal(size=6000)
+    cmp = cl.compare(y, {"a": s, "b": t}, batch=query, quota=1, measures=["hit_rate"])
+    row = cmp.difference("a", "b", "hit_rate")
+    top = [np.maximum.reduceat(x, np.arange(0, 6000, 4)) for x in (s, t)]
+    each = [y[np.isin(x, best)].astype(float) for x, best in zip((s, t), top, strict=True)]
+    assert row.standard_error == pytest.approx((each[0] - each[1]).std(ddof=1) / np.sqrt(1500), rel=0.1)
+    assert cmp["a"].batch_rules(quota=1).verdict("hits").best

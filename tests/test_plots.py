@@ -79,6 +79,9 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
         part = np.arange(len(one.sample)) % 3
         seg = cl.evaluate_segments(one.sample.positive, one.sample.score, part, measures=["roc_auc"])
         return (seg if kind == "segments" else seg.trend("roc_auc")), {}
+    if kind == "batches":
+        batch = np.arange(len(one.sample)) % 10
+        return cl.evaluate(one.sample.positive, one.sample.score, batch=batch, quota=8, measures=["hit_rate"]), {}
     return {"histogram": one, "extrapolation": extrapolated}.get(kind, comparison), options
 
 

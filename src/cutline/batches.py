@@ -85,8 +85,10 @@ class BatchLists:
     def __init__(self, sample: Sample, batches: Batches, ties: Ties = "expected") -> None:
         code, y = batches.code, sample.positive
         score = sample.score.astype(np.float64)
-        keys = (-score, code) if ties == "expected" else ((y if ties == "worst" else ~y), -score, code)
-        order = np.lexsort(keys)
+        if ties == "expected":  # rows of one score need no order among themselves
+            order = in_batches(code, np.argsort(-score))
+        else:
+            order = np.lexsort((y if ties == "worst" else ~y, -score, code))
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight[order]
         apart = (np.diff(code[order]) != 0) | (np.diff(score[order]) != 0)
         if ties != "expected":
@@ -160,6 +162,12 @@ class BatchLists:
         before = self._sums[0][:-1] - self._sums[0][self.first_group[self.batch]]
         won = np.bincount(self.batch, neg * (before + self.pos / 2.0), len(self.cases)).astype(np.float64)
         return won, self.positives * (self.cases - self.positives)
+
+
+def in_batches(code: NDArray[np.intp], order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rows in an order, put batch by batch; small numbers are sorted by their digits."""
+    small = code.astype(np.uint16) if len(code) and int(code.max()) < 2**16 else code
+    return np.asarray(order[np.argsort(small[order], kind="stable")])
 
 
 def _rising(bends: Floats, slopes: Floats, places: Floats) -> Floats:

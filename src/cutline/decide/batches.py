@@ -17,7 +17,8 @@ from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.batches import BatchRows, forecast, share_limits
-from ..inference.differences import DifferenceTest, paired_difference
+from ..inference.differences import DifferenceTest, paired_difference, sums_by
+from ..inference.leads import units_of
 from ..inference.scales import effective_freedom
 from ..inference.settings import Settings
 from ..table import KeepsFields, Table, count, escaped, html_table, pluralize, text_table, to_jsonable
@@ -203,12 +204,14 @@ class BatchRules(Models[Rule]):
         if one is None or two is None or self.rows.n_units < 2:
             return DifferenceTest()
         values = (self.evaluations[a][key].value, self.evaluations[b][key].value)
-        made = paired_difference(values, one - two, math.inf, self.settings.seed, "batches, sign flips")
+        unit, units = units_of(self.rows.n_units, None, self.settings.seed)
+        psi = sums_by(unit, one - two, units)
+        made = paired_difference(values, psi, math.inf, self.settings.seed, "batches, sign flips")
         if made is None:
             same = bool(np.abs(one - two).max() < _NOTHING and values[0] == values[1])
             return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places") if same else DifferenceTest()
         # few batches may carry most of the difference: Student's t with their degrees of freedom must agree
-        made = replace(made, guard=effective_freedom(one - two))
+        made = replace(made, guard=effective_freedom(psi))
         return made.test(self.settings.level)._replace(freedom=math.nan)
 
     def _influence(self, name: str, key: str) -> Floats | None:

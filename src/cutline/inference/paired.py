@@ -128,8 +128,10 @@ class RowPairs(KeepsFields):
         independent = all(one.independent for one in rows)
         spec = pair.spec
         if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
-            of_units = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
-            return self._made(pair, of_units, "batches")
+            dealt = [
+                sums_by(*_dealt(one.influence(spec), pair.settings.seed)) for one in rows if isinstance(one, BatchRows)
+            ]
+            return self._made(pair, dealt, "batches")
         if independent and pair.slope is not None:
             return self._by_placements(pair)
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
@@ -300,6 +302,12 @@ class RowPairs(KeepsFields):
     @cached_property
     def _swapped(self) -> dict[tuple[str, str], dict[Spec, Floats]]:
         return {}
+
+
+def _dealt(influence: Floats, seed: int) -> tuple[NDArray[np.int64], Floats, int]:
+    """Many units dealt into some groups, which flip as one."""
+    unit, units = leads.units_of(len(influence), None, seed)
+    return unit, influence, units
 
 
 def decision_scale(one: Measure, ranking: Ranking) -> float:
