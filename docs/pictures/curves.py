@@ -51,7 +51,7 @@ def above_diagonal(figure: Figure, one: Measure) -> str:
     ax.plot([x, x], [x, y], color=ORANGE, linewidth=3)
     ax.annotate(f"  {short(value_of(one))}", (x, (x + y) / 2), va="center", color=ORANGE, fontweight="bold")
     _cut(ax)
-    return f"How far the point of the cut stands above the diagonal of the ROC plot: {short(value_of(one))}."
+    return f"How far the point of the cut lies above the diagonal of the ROC plot: {short(value_of(one))}."
 
 
 def one_corner(figure: Figure, one: Measure) -> str:
@@ -62,7 +62,7 @@ def one_corner(figure: Figure, one: Measure) -> str:
     ax.plot([0, x, 1], [0, y, 1], color=BLUE, linewidth=2)
     _cut(ax)
     ax.annotate(short(value_of(one)), (0.6, 0.35), ha="center", color=BLUE, fontweight="bold", fontsize=13)
-    return f"The area under a ROC curve that knows this one cut only: {short(value_of(one))}."
+    return f"The area under a ROC curve through this single cut: {short(value_of(one))}."
 
 
 def slope_to_cut(figure: Figure, one: Measure) -> str:
@@ -140,7 +140,7 @@ def mean_gap(figure: Figure, one: Measure) -> str:
     ax = _rates(figure)
     for at in range(1, N):
         ax.plot([at / N] * 2, [FPR[at], TPR[at]], color="black", linewidth=1.6, alpha=0.6)
-    return f"The mean length of the {N - 1} upright lines, negative where FPR is above TPR: {short(value_of(one))}."
+    return f"The mean length of the {N - 1} vertical lines, negative where FPR is above TPR: {short(value_of(one))}."
 
 
 RECALL, PRECISION = HITS / N_POS, HITS / PLACES
@@ -230,7 +230,7 @@ def gain_over_chance(figure: Figure, one: Measure) -> str:
     ax.plot([0, *PLACES], [0, *HITS], color=BLUE, linewidth=2, marker="o", markersize=4)
     for place, hits in zip(PLACES, HITS, strict=True):
         ax.plot([place, place], [place * N_POS / N, hits], color=BLUE, linewidth=3, alpha=0.4)
-    return f"The mean length of the upright lines, over all {N} places: {short(value_of(one))} positives beyond chance."
+    return f"The mean length of the vertical lines, over {N} places: {short(value_of(one))} positives beyond chance."
 
 
 def extracted_potential(figure: Figure, one: Measure) -> str:

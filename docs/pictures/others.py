@@ -26,11 +26,11 @@ def mean_over_classes(figure: Figure, one: Measure) -> str:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.set(ylabel="average precision", ylim=(0, 1.05))
-    return f"Ten made cases of three classes: the average precision of each class, and their mean, {short(mean)}."
+    return f"Ten simulated cases of three classes: the average precision of each class, and their mean, {short(mean)}."
 
 
 def _made() -> tuple[list[str], np.ndarray]:
-    """Thirty made cases of three classes, with rows of probabilities."""
+    """Thirty simulated cases of three classes, with rows of probabilities."""
     rng = np.random.default_rng(3)
     labels = [str(c) for c in rng.choice(list("abc"), 30)]
     scores = rng.random((30, 3)) + 0.5 * (np.array(labels)[:, None] == np.array(list("abc")))
@@ -54,7 +54,7 @@ def pairs_of_classes(figure: Figure, one: Measure) -> str:
     ax.set_xticklabels(list("abc"))
     ax.set_yticklabels(list("abc"))
     mean = cl.hand_till_auc(labels, scores, classes=list("abc"))
-    return f"Thirty made cases of three classes: the area of each pair of classes; their mean is {short(mean)}."
+    return f"Thirty simulated cases of three classes: the area of each pair of classes; their mean is {short(mean)}."
 
 
 def places_of_the_real_class(figure: Figure, one: Measure) -> str:
@@ -69,7 +69,7 @@ def places_of_the_real_class(figure: Figure, one: Measure) -> str:
         ax.spines[side].set_visible(False)
     ax.set(ylabel="real class among the first t", ylim=(0, 1.1))
     return (
-        f"Thirty made cases of three classes: the real class is among the two highest for {short(shares[1])} of them."
+        f"Thirty cases of three classes: the real class is among the two highest for {short(shares[1])} of them."
     )
 
 
@@ -84,7 +84,7 @@ def errors_by_coverage(figure: Figure, one: Measure) -> str:
         ax.spines[side].set_visible(False)
     ax.set(xlabel="share of cases answered, the most confident first", ylabel="error rate", xlim=(0, 1), ylim=(0, 1))
     area = cl.risk_coverage_area(labels, scores, classes=list("abc"))
-    return f"Thirty made cases of three classes: the shaded area, {short(area)}, is the mean error over all coverages."
+    return f"Thirty cases of three classes: the shaded area, {short(area)}, is the mean error over all coverages."
 
 
 def cumulative_gaps(figure: Figure, one: Measure) -> str:

@@ -24,7 +24,7 @@ Discordant = dict[tuple[str, str, float], tuple[int, int]]
 def compared(
     evaluations: dict[str, Evaluation],
     drawn: dict[str, dict[str, Floats]],
-    wishes: EvaluationRequest,
+    request: EvaluationRequest,
     margin: float | None,
     *,
     add_rows: Callable[[Gaps], None],

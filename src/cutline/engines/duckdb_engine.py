@@ -27,12 +27,12 @@ def evaluate(
     table: DuckTable,
     checked: Checked,
     model: str,
-    wishes: EvaluationRequest,
+    request: EvaluationRequest,
     keep: dict[str, NDArray[np.float64]] | None = None,
 ) -> Evaluation:
     """Evaluate the scores of one model."""
     totals = checked.totals[model]
-    job = Job.of(wishes, totals)
+    job = Job.of(request, totals)
     draws = None
     if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
         draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
@@ -56,17 +56,17 @@ def evaluate(
                 progress.advance(len(batch["score"]))
     part = stream.finish()
     check_same(table.name, totals, *part.blocks[:, [2, 3, 1]].T)
-    return finish(part, totals, job, wishes, model, keep)
+    return finish(part, totals, job, request, model, keep)
 
 
-def compare(table: DuckTable, checked: Checked, wishes: EvaluationRequest, margin: float | None) -> Comparison:
+def compare(table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None) -> Comparison:
     """Compare models on the rows that have all their scores: each is sorted once."""
     drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in checked.scores}
-    evaluations = {model: evaluate(table, checked, model, wishes, drawn[model]) for model in checked.scores}
+    evaluations = {model: evaluate(table, checked, model, request, drawn[model]) for model in checked.scores}
     return compared(
         evaluations,
         drawn,
-        wishes,
+        request,
         margin,
         add_rows=lambda gaps: _add_rows(gaps, table, checked),
         count=lambda thresholds: _discordant(table, checked, thresholds),

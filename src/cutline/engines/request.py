@@ -52,12 +52,12 @@ class Job:
     settings: Settings
 
     @classmethod
-    def of(cls, wishes: EvaluationRequest, totals: Totals) -> Job:
+    def of(cls, request: EvaluationRequest, totals: Totals) -> Job:
         """Plan a streamed evaluation."""
-        specs = choose_specs(wishes.measures, threshold=wishes.threshold, quota=wishes.quota)
+        specs = choose_specs(request.measures, threshold=request.threshold, quota=request.quota)
         sample = empty_sample(totals)
-        threshold = default_threshold(wishes.threshold, sample)
-        obstacles = {spec: obstacle_of(spec, sample, threshold, wishes.measures is None) for spec in specs}
+        threshold = default_threshold(request.threshold, sample)
+        obstacles = {spec: obstacle_of(spec, sample, threshold, request.measures is None) for spec in specs}
         tolerance = 0.0 if totals.distinct <= TUNING.keep_all_scores else TOLERANCE
         whole = [spec for spec in specs if spec.measure.part == "ranking"]
         if whole and tolerance:
@@ -65,14 +65,14 @@ class Job:
             said = f"name {whole[0]}, which needs every place in memory, and {many}"
             raise InputError("measures", said, "leave it out, or evaluate a sample of the rows")
         readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.cases)
-        if wishes.settings.interval == "bca":
+        if request.settings.interval == "bca":
             raise InputError(
                 "interval",
                 "'bca' leaves out rows in turn, but the rows of this table are not kept in memory",
                 "use 'percentile' or 'basic' (at these sizes the correction is far smaller than the interval)",
             )
-        resamples = STREAMED_RESAMPLES if wishes.resamples is None else wishes.resamples
-        settings = replace(wishes.settings, n_resamples=resamples)
+        resamples = STREAMED_RESAMPLES if request.resamples is None else request.resamples
+        settings = replace(request.settings, n_resamples=resamples)
         return cls(specs, [r for r in readings if r.specs], obstacles, tolerance, threshold, settings)
 
     def marks(self, cases: float) -> list[float]:

@@ -39,35 +39,35 @@ _MOST_PARTITIONS = 1024
 _SAMPLED_PER_PARTITION = 400
 
 
-def evaluate(table: SparkTable, roles: Roles, wishes: EvaluationRequest) -> Evaluation:
+def evaluate(table: SparkTable, roles: Roles, request: EvaluationRequest) -> Evaluation:
     """Evaluate the one model of a Spark DataFrame."""
-    (ev,) = _Passes(table, roles, wishes, paired=False).evaluations().values()
+    (ev,) = _Passes(table, roles, request, paired=False).evaluations().values()
     return ev
 
 
-def compare(table: SparkTable, roles: Roles, wishes: EvaluationRequest, margin: float | None) -> Comparison:
+def compare(table: SparkTable, roles: Roles, request: EvaluationRequest, margin: float | None) -> Comparison:
     """Compare models of a Spark DataFrame on the rows that have all their scores."""
-    passes = _Passes(table, roles, wishes, paired=True)
+    passes = _Passes(table, roles, request, paired=True)
     evaluations = passes.evaluations()
-    return compared(evaluations, passes.drawn, wishes, margin, add_rows=passes.add_rows, count=passes.count_discordant)
+    return compared(evaluations, passes.drawn, request, margin, add_rows=passes.add_rows, count=passes.count_discordant)
 
 
 class _Passes:
     """The checked columns of a DataFrame, and what is found of each model."""
 
-    def __init__(self, table: SparkTable, roles: Roles, wishes: EvaluationRequest, *, paired: bool) -> None:
-        if wishes.stream is False:
+    def __init__(self, table: SparkTable, roles: Roles, request: EvaluationRequest, *, paired: bool) -> None:
+        if request.stream is False:
             remedy = "use toPandas() if you want them there"
             raise InputError("stream", "is False, which would move the rows to the driver", remedy)
         for key in OF_ROWS:
             if getattr(roles, key) is not None:
                 raise InputError(key, "needs the rows in memory, but these stay on the cluster", "leave it out")
-        self.session, self.models, self.wishes = table.frame.sparkSession, list(roles.scores), wishes
-        self._progress = Progress(f"Spark: {', '.join(roles.scores.values())}", 4, wishes.settings.progress)
+        self.session, self.models, self.request = table.frame.sparkSession, list(roles.scores), request
+        self._progress = Progress(f"Spark: {', '.join(roles.scores.values())}", 4, request.settings.progress)
         checked = check(table, roles)
         self.rows, self.totals = table.rows(checked), list(checked.totals.values())
         self._progress.advance()
-        self.jobs = [Job.of(wishes, totals) for totals in self.totals]
+        self.jobs = [Job.of(request, totals) for totals in self.totals]
         self.by_row = needs_rows(self.jobs[0].settings, weighted=roles.weight is not None, paired=paired)
         self.drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in self.models} if paired else {}
 
@@ -94,7 +94,7 @@ class _Passes:
         job, name = self.jobs[k], self.models[k]
         part = joined_parts(told, job.readings)
         check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].T)
-        return finish(part, self.totals[k], job, self.wishes, name, self.drawn.get(name))
+        return finish(part, self.totals[k], job, self.request, name, self.drawn.get(name))
 
     def _tasks(self) -> list[Task]:
         tasks = []

@@ -170,7 +170,7 @@ def drop(n: int) -> str:
 
 
 def not_a_number(argument: str, value: Any, row: int | str | None) -> InputError:
-    """A cell that is no number."""
+    """A cell that is not a number."""
     commas = isinstance(value, str) and "," in value and matches(NOTATIONS[1].cell, value)
     remedy = "write a decimal point, or decimal commas in the whole column" if commas else "correct it or drop the row"
     return InputError(argument, f"is {show(value)}, which is not a number", remedy, row=row)

@@ -453,7 +453,7 @@ class _Check:
             return notation
         if failing[rules.TRUTH_CELL] == 0:
             return "truth"
-        # the first cell that is no number in the notation that fails least
+        # the first cell that is not a number in the notation that fails least
         fewest = min((n for n in rules.NOTATIONS if decimal in (None, n.decimal)), key=lambda n: failing[n.cell])
         condition = f"NOT {self.table.dialect.matches(column.sql, fewest.cell)}"
         self._add_first(role, name, 2, condition, rules.not_a_number, value=True)
