@@ -86,6 +86,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "extrapolate": {"scores": np.eye(3), "labels": [0, 1, 2]},
     "extrapolate_open_set": {"scores": np.eye(3), "labels": [0, 1, 2], "strangers": np.eye(3) / 2, "k": 6},
     "extrapolate_training": {"estimator": Estimator(), "X": X, "y": Y, "sizes": [2, 3]},
+    "extrapolate_training_growth": {"estimator": Estimator(), "X": X, "y": Y, "sizes": [2, 3], "cases": [1, 2]},
     "label_permutation_test": {"y_true": Y, "y_score": P},
     "lift_table": {"y_true": Y, "y_score": P},
     "misclassification_decomposition": {"y_true": Y, "y_score": P, "true_probability": P},

@@ -68,9 +68,11 @@ from .extrapolation import (
     extrapolate as extrapolate,
     extrapolate_open_set as extrapolate_open_set,
     extrapolate_training as extrapolate_training,
+    extrapolate_training_growth as extrapolate_training_growth,
     Extrapolation as Extrapolation,
     OpenSet as OpenSet,
     pair_favorability as pair_favorability,
+    TrainingGrowth as TrainingGrowth,
 )
 from .inference.bootstrap import (
     bootstrap as bootstrap,

@@ -13,6 +13,7 @@ from .methods import Method, every_method
 from .notes import Note
 from .open_set import OpenSet, extrapolate_open_set, pair_favorability
 from .retrained_sizes import extrapolate_training
+from .training_growth import TrainingGrowth, extrapolate_training_growth
 
 __all__ = [
     "AccuracyExtrapolator",
@@ -22,9 +23,11 @@ __all__ = [
     "Note",
     "Observed",
     "OpenSet",
+    "TrainingGrowth",
     "every_method",
     "extrapolate",
     "extrapolate_open_set",
     "extrapolate_training",
+    "extrapolate_training_growth",
     "pair_favorability",
 ]

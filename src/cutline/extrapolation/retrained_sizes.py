@@ -12,12 +12,23 @@ from ..types import Estimator, Labels
 from ..validate import check_whole, checked
 from .class_bootstrap import compressed
 from .extrapolation_result import Extrapolation, Observed
-from .favorability import Favorability
+from .favorability import Favorability, mix
 from .methods import every_method
 from .notes import NOT_MARGINAL, Note
 from .tasks import CurveTask
 
 _METHODS = ("gaussian", "probit_normal", "exponential")
+
+
+def retrained_curve(sizes: Sequence[int], accuracy: Any) -> Favorability:
+    """The curve through accuracies that were seen at some numbers of classes: the mean of three shapes."""
+    fits = _fitted(np.array(sizes, dtype=np.float64), accuracy)
+    return mix(list(fits.values()), [1.0 / len(fits)] * len(fits))
+
+
+def _fitted(sizes: Any, accuracy: Any) -> dict[str, Favorability]:
+    evidence = CurveTask(sizes, np.clip(accuracy, 0.0, 1.0)).whole()
+    return {name: every_method()[name].variants()[-1].fit(evidence) for name in _METHODS}
 
 
 @checked
@@ -73,14 +84,8 @@ def extrapolate_training(
             seen[number, place] = np.mean(model.predict(points[inside & test]) == labels[inside & test])
     sizes_seen = np.array(wanted, dtype=np.float64)
 
-    def fitted(accuracy: Any) -> dict[str, Favorability]:
-        evidence = CurveTask(sizes_seen, np.clip(accuracy, 0.0, 1.0)).whole()
-        return {name: every_method()[name].variants()[-1].fit(evidence) for name in _METHODS}
-
-    from .favorability import mix
-
     share = [1.0 / len(_METHODS)] * len(_METHODS)
-    fits = fitted(seen.mean(axis=0))
+    fits = _fitted(sizes_seen, seen.mean(axis=0))
     error = seen.std(axis=0, ddof=1) / np.sqrt(n_rounds) if n_rounds > 1 else np.full(sizes_seen.size, np.nan)
     largest = wanted[-1]
     asked = (2 * largest, 5 * largest) if k is None else tuple([k] if isinstance(k, int) else k)
@@ -93,7 +98,7 @@ def extrapolate_training(
         fits=fits,
         weights=dict(zip(fits, share, strict=True)),
         plausible=tuple(fits),
-        replicates=tuple(compressed(mix(list(fitted(row).values()), share)) for row in seen) if n_rounds > 1 else (),
+        replicates=tuple(compressed(retrained_curve(wanted, row)) for row in seen) if n_rounds > 1 else (),
         k=tuple(check_whole(size, "k", 1) for size in asked),
         level=level,
         general_notes=(

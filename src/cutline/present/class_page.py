@@ -26,7 +26,7 @@ from .page import asset, fill, packed, page_parts, policy, script_of
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
 
-MOST_PAGES = 20  # classes whose own page is held ready, the largest ones
+MOST_PAGES, FEW_PAGES = 20, 8  # up to so many classes, all have a page of their own; of more, only the largest
 _SHARED = ("css", "script", "version", "csp")  # parts that are the same for every class
 
 
@@ -85,7 +85,8 @@ def _class_pages(
     """The parts of the binary page of each class, the largest classes first; what all share is left out."""
     sizes = np.bincount(ev.sample.code, minlength=len(ev.classes))
     pages = []
-    for at in np.argsort(-sizes, kind="stable")[:MOST_PAGES]:
+    ready = FEW_PAGES if len(sizes) > MOST_PAGES else MOST_PAGES
+    for at in np.argsort(-sizes, kind="stable")[:ready]:
         if sizes[at] == 0:
             continue
         label = ev.classes[int(at)]
@@ -145,7 +146,8 @@ def _picker(ev: ClassEvaluation, pages: list[dict[str, Any]]) -> str:
         return ""
     options = "".join(f'<option value="{k}">{text(one["name"])}</option>' for k, one in enumerate(pages))
     left = len(ev.classes) - len(pages)
-    more = f"<p class='note'>The {len(pages)} largest classes are held ready; {left} are not.</p>" if left else ""
+    said = f"The page has the {len(pages)} largest classes; of(class).to_html(path) writes the page of another one."
+    more = f"<p class='note'>{said}</p>" if left else ""
     return (
         '<section aria-labelledby="picker-title"><h2 id="picker-title">One class against the rest</h2>'
         '<p class="controls"><label for="pick">Class <select id="pick"><option value="">choose a class</option>'

@@ -220,9 +220,9 @@ PARAMETERS: dict[str, str] = {
     "bootstrap.statistic": "A function of ``(y_true, y_score, sample_weight)`` that gives a number.",
     "bootstrap.method": "The interval: ``'percentile'``, ``'basic'`` or ``'bca'``.",
     "bootstrap_oob.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
-    "share the fitted models.",
+    "share the fitted models. By default ``'roc_auc'``; with several classes ``'accuracy'``.",
     "permutation_test.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
-    "share the fitted models.",
+    "share the fitted models. By default ``'recall'``; with several classes ``'accuracy'``.",
     "label_permutation_test.measure": "A measure string, or a function of ``(y_true, y_score)``.",
     "check.evaluation": "The evaluation whose intervals decide.",
     "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'brier_score < 0.2'``.",
@@ -263,6 +263,11 @@ PARAMETERS: dict[str, str] = {
     "extrapolate_open_set.k": "The numbers of classes to predict for.",
     "extrapolate_training.k": "The numbers of classes to predict for.",
     "extrapolate_training.y": "The class of each case.",
+    "extrapolate_training_growth.y": "The class of each case.",
+    "extrapolate_training_growth.cases": "Two or more numbers of training cases per class to train with.",
+    "TrainingGrowth.accuracy.k": "How many classes.",
+    "TrainingGrowth.accuracy.cases": "How many training cases each class has.",
+    "TrainingGrowth.at_classes.k": "How many classes.",
     "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
     "same size, and within clusters.",
     "plan.quota": "The most cases that may be taken: a number, or a share of the list.",

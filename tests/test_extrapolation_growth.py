@@ -1,0 +1,73 @@
+"""More classes and more training cases, and the level of a tree: predictions against what larger tasks give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import cutline as cl
+from cutline.extrapolation.training_growth import learning_curves
+
+
+def clouds(classes: int, rows: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(classes), rows)
+    return rng.normal(size=(classes, 6))[y] + noise * rng.normal(size=(classes * rows, 6)), y
+
+
+def test_learning_curves_follow_a_power_law() -> None:
+    cases = [4, 8, 16, 32]
+    error = 0.1 + 0.8 * np.array(cases, dtype=float) ** -0.7
+    line, floor = learning_curves(cases, 1.0 - error, 512)
+    assert 1.0 - floor == pytest.approx(0.1 + 0.8 * 512**-0.7, abs=0.01)
+    assert line > floor  # without a floor the error falls for ever
+    assert learning_curves(cases, 1.0 - error, 8) == [1.0 - error[1]]
+    assert learning_curves([4, 8], np.array([0.5, 0.5]), 64) == [pytest.approx(0.5)]
+
+
+def test_growth_in_both_is_predicted() -> None:
+    x, y = clouds(40, 60, 0.6, 0)
+    model = KNeighborsClassifier(3)
+    trained = np.tile(np.arange(60) < 40, 40)
+    truth = float(np.mean(model.fit(x[trained], y[trained]).predict(x[~trained]) == y[~trained]))
+    some = (y < 16) & np.tile(np.arange(60) < 30, 40)
+    growth = cl.extrapolate_training_growth(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
+    found = growth.accuracy(40, 40)
+    assert found.low <= truth <= found.high
+    assert abs(found.value - truth) < 0.1
+    assert growth.accuracy(40, 12).value < growth.accuracy(16, 12).value
+    assert len(growth.to_dicts()) == 9
+    assert "classes" in repr(growth)
+    again = cl.extrapolate_training_growth(model, x[some], y[some], sizes=[4, 8, 16], cases=[3, 6, 12], n_rounds=4)
+    assert np.array_equal(again.seen, growth.seen)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"sizes": [4, 99], "cases": [2, 4]}, "99"),
+        ({"sizes": [4, 8], "cases": [2]}, "two numbers of training cases"),
+        ({"sizes": [4, 8], "cases": [2, 20]}, "leave some of them for the test"),
+        ({"sizes": [4, 8], "cases": [2, 4], "test_share": 1.0}, "test_share"),
+    ],
+)
+def test_grids_that_cannot_be_trained_are_refused(asked: dict[str, object], words: str) -> None:
+    x, y = clouds(8, 20, 0.5, 1)
+    with pytest.raises(cl.InputError, match=words):
+        cl.extrapolate_training_growth(KNeighborsClassifier(1), x, y, **asked)
+
+
+def test_a_level_of_a_tree_counts_families() -> None:
+    rng = np.random.default_rng(2)
+    family = np.repeat(np.arange(60), 4)
+    centre = rng.normal(size=(60, 5))[family] + 0.4 * rng.normal(size=(240, 5))
+    probe = centre + 0.4 * rng.normal(size=centre.shape)
+    scores = -np.linalg.norm(probe[:, None] - centre, axis=2)
+    right = float(np.mean(family[scores.argmax(axis=1)] == family))
+    whole = cl.extrapolate(scores, family, classes=family, interval=False)
+    assert whole.observed.test_accuracy == pytest.approx(right)
+    few = family < 20
+    part = cl.extrapolate(scores[np.ix_(few, few)], family[few], classes=family[few], k=[60], n_resamples=20)
+    found = part.accuracy(60)
+    assert found.low <= right <= found.high
