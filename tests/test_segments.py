@@ -153,8 +153,10 @@ def test_a_reference_segment(seg: cl.Segments) -> None:
     assert {row["other"] for row in rows} == {seg["north"]["roc_auc"].value}
     with pytest.raises(cl.InputError, match="no segment 'west'"):
         seg.differences("west")
-    with pytest.raises(cl.InputError, match="grow with the number of cases"):
-        cl.evaluate_segments(Y, P, G, measures=["linear_ranking"]).differences()
+    sums = cl.evaluate_segments(Y, P, G, measures=["linear_ranking"])
+    assert sums.differences().left_out == {"linear_ranking": "is a sum that grows with the number of cases"}
+    with pytest.raises(cl.InputError, match="grows with the number of cases"):
+        sums.differences(measures=["linear_ranking"])
     with pytest.raises(cl.InputError, match="a single segment"):
         cl.evaluate_segments(Y, P, ["a"] * N, measures=["roc_auc"]).differences()
 
@@ -239,6 +241,25 @@ def test_the_four_fifths_rule() -> None:
     assert [row["four_fifths"] for row in shared] == ["kept", "below", "cannot tell"]
     assert shared.four_fifths == "below"
     assert "below 0.8 of the highest for b" in shared.sentence
+
+
+def test_a_number_of_places_is_not_compared_between_segments_of_different_sizes() -> None:
+    """100 places are half of a small segment and a tenth of a large one: recall there says nothing of the scores."""
+    rng = np.random.default_rng(1)
+    g = np.repeat(["small", "large"], [200, 1000])
+    p = rng.random(1200)
+    seg = cl.evaluate_segments(rng.random(1200) < p, p, g, quota=100, measures=["qrecall", "roc_auc"], n_resamples=50)
+    found = seg.differences()
+    assert {d.measure for d in found} == {"roc_auc"}
+    assert list(found.left_out) == ["qrecall@100"]
+    with pytest.raises(cl.InputError, match="names qrecall@100, which depends on the size"):
+        seg.differences(measures=["qrecall@100"])
+    share = cl.evaluate_segments(rng.random(1200) < p, p, g, quota=0.1, measures=["qrecall"], n_resamples=50)
+    assert {d.measure for d in share.differences()} == {"qrecall@10%"}
+    alone = cl.evaluate_segments(rng.random(1200) < p, p, g, measures=["qrecall@100"], n_resamples=50)
+    assert len(alone.differences()) == 0
+    assert alone.differences().sentence == "Nothing could be compared."
+    assert json.loads(alone.to_json())["differences"] == []
 
 
 def test_a_tiny_segment_without_a_place_decides_nothing() -> None:

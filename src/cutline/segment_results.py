@@ -18,6 +18,7 @@ from .inference.areas import FEW_CASES
 from .inference.differences import DifferenceTest
 from .inference.segment_differences import independent_difference, independent_ratio
 from .inference.segment_trend import Change, Slope, first_change, fit_slope, standard_errors
+from .quotas import Quotas
 from .sources.levels import label_of
 from .table import KeepsFields, Table, TabularResult, format_value, text_table, to_jsonable
 from .verdict import Difference, differences_of
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
     from .segments import Segments
 
 REST = "the rest"
+COMPARABLE = "name a rate, a mean or an area, and give a quota as a share, such as 5%"
+
+
+def why_not_comparable(spec: Spec) -> str:
+    """Why segments of different sizes do not share a measure; empty where they do."""
+    if spec.measure.extensive:
+        return "is a sum that grows with the number of cases"
+    quotas = spec.quota.quotas if isinstance(spec.quota, Quotas) else (spec.quota,)
+    if any(isinstance(quota, int) for quota in quotas):
+        return "depends on the size of the segment: so many places are a larger share of a small one"
+    return ""
 
 
 def note_of(ev: Evaluation) -> str:
@@ -45,17 +57,16 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
     found: tuple[Difference, ...]
     rows: tuple[Mapping[str, Any], ...]
     reference: str
+    left_out: Mapping[str, str]
 
     @classmethod
     def of(cls, segments: Segments, keys: Sequence[str], reference: int | None) -> SegmentDifferences:
-        """Compare, measure by measure, and sort by evidence."""
+        """Compare, measure by measure, and sort by evidence; ``left_out`` says which measures have no comparison."""
         if len(segments) < 2:
             raise InputError("segment", "holds a single segment", "give at least two, so that they can be compared")
         evaluations, pool, level = list(segments.evaluations.values()), segments.pool, segments.settings.level
-        specs = {key: segments.specs[key] for key in keys if not segments.specs[key].measure.extensive}
-        if not specs:
-            said = "names only sums that grow with the number of cases, which segments of different sizes do not share"
-            raise InputError("measures", said, "name a rate, a mean or an area")
+        left_out = {key: why for key in keys if (why := why_not_comparable(segments.specs[key]))}
+        specs = {key: segments.specs[key] for key in keys if key not in left_out}
         made: list[tuple[Difference, dict[str, Any]]] = []
         others: list[tuple[int, Evaluation, str, Mapping[str, Estimate]]] = []
         for at, ev in enumerate(evaluations):
@@ -82,7 +93,7 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
             made += [(d, _difference_row(d, *column)) for d, column in zip(judged, columns, strict=True)]
         made.sort(key=lambda pair: evidence(pair[0]))
         name = REST if reference is None else evaluations[reference].name
-        return cls(tuple(d for d, _ in made), tuple(row for _, row in made), name)
+        return cls(tuple(d for d, _ in made), tuple(row for _, row in made), name, left_out)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], str):
@@ -209,9 +220,8 @@ class Trend(TabularResult):
             said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
             raise InputError("order", said, "name each segment once")
         spec = segments.specs[key]
-        if spec.measure.extensive:
-            said = f"{key} is a sum that grows with the number of cases, which segments of different sizes do not share"
-            raise InputError("measure", said, "name a rate, a mean or an area")
+        if why := why_not_comparable(spec):
+            raise InputError("measure", f"{key} {why}", COMPARABLE)
         if segments.settings.interval is None:
             raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
         known, left_out = [], {}

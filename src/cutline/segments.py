@@ -20,7 +20,7 @@ from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .quotas import Quotas, check_any_quota, quota_sizes, settled
 from .sample import make_sample, resolve_quota
-from .segment_results import SegmentDifferences, Trend, note_of
+from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, why_not_comparable
 from .segment_rows import Pool, RowPool
 from .sources.levels import Levels, as_levels, label_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
@@ -122,9 +122,14 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
 
         Of two segments the first is compared with the second. Intervals of differences and ratios come from the two
         estimates' own (MOVER), which are independent; where a cluster reaches into both, from leaving out its rows in
-        both at once. ``p_adjusted`` is Holm's over the segments for each measure.
+        both at once. ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a
+        number of places are left out (``left_out`` says why): segments of different sizes do not share them.
         """
         keys = self.chosen(measures)
+        if measures is not None:
+            for key in keys:
+                if why := why_not_comparable(self.specs[key]):
+                    raise InputError("measures", f"names {key}, which {why}", COMPARABLE)
         if reference is None and len(self) == 2:  # the rest of one is the other: one question, not two
             reference = list(self.evaluations)[1]
         at = None if reference is None else list(self.evaluations).index(self._key(reference))

@@ -27,7 +27,13 @@ def default_measures(quota: Any) -> list[str]:
 
 def sentences(seg: Segments) -> list[str]:
     """What the segments show, and which have few cases."""
-    found = [differences_of(seg).sentence] if len(seg) > 1 else []
+    found = []
+    if len(seg) > 1:
+        made = differences_of(seg)
+        found.append(made.sentence)
+        if made.left_out:
+            keys, reasons = ", ".join(made.left_out), "; ".join(dict.fromkeys(made.left_out.values()))
+            found.append(f"Not compared between segments: {keys} ({reasons}).")
     few = seg.small
     if few:
         named = ", ".join(few[:8]) + (f" and {len(few) - 8} more" if len(few) > 8 else "")
