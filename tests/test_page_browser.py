@@ -438,3 +438,20 @@ def test_axe_finds_nothing_serious(browser: Any, which: str, scheme: str, reques
         for node in one["nodes"][:3]
     ]
     assert grave == []
+
+
+def test_another_prevalence(browser: Any, address: str, comparison: Any, columns: Any) -> None:
+    """What the reader sets is what an evaluation for that share of positives gives."""
+    tab = opened(browser, address)
+    tab.fill("#prevalence", "5")
+    tab.wait_for_function("() => document.documentElement.dataset.prevalence === '5'")
+    y, scores = columns
+    for k, name in enumerate(scores):
+        point = cl.evaluate(y, scores[name], measures=["roc_auc"], interval=None, prevalence=0.05).at(quota=20)
+        shown = [cell(tab, f"there-{what}", k)[0].replace("\u202f%", "") for what in ("rate", "qrecall", "lift")]
+        expected = [100 * point.hit_rate, 100 * point.recall, point.lift]
+        assert [float(value) for value in shown] == pytest.approx(expected, abs=0.06)
+    tab.fill("#prevalence", "")
+    tab.wait_for_function("() => document.documentElement.dataset.prevalence === ''")
+    assert not tab.locator("#row-there-rate").is_visible()
+    tab.close()

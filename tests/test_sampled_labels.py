@@ -142,9 +142,9 @@ def test_refuses_what_is_no_audit(change: dict[str, object], said: str) -> None:
         cl.audit(s, **given)
 
 
-def test_an_audit_is_an_evaluation() -> None:
+def test_an_audit_is_an_evaluation(tmp_path) -> None:
     y, s = world(600, 8, share=0.2)
-    chance = strata(s)
+    chance, s = strata(s), 1.0 / (1.0 + np.exp(-s))
     ev = cl.audit(s, hide(y, np.random.default_rng(2).random(600) < chance), inclusion=chance, quota=60)
     point = ev.at(quota=60)
     assert point.expected_hits.low <= point.tp <= point.expected_hits.high
@@ -155,6 +155,9 @@ def test_an_audit_is_an_evaluation() -> None:
     assert json.loads(ev.to_json())["data"]["labelled"] == ev.facts["labelled"]
     assert "labelled" in repr(ev)
     assert len(ev.curve("roc").x)
+    page = ev.to_html(tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert "of them labelled" in page
+    assert "Are the probabilities right" not in page
     for refused in (ev.calibration, lambda: ev.sample, lambda: ev.at(quota=60, prevalence=0.1)):
         with pytest.raises(cl.InputError):
             refused()

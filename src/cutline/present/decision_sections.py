@@ -27,7 +27,9 @@ _SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
 def decision_sections(result: Any, evaluations: Sequence[Evaluation], prices: Mapping[str, float]) -> str:
     """Both sections; of costs only the cheapest cut where no model gives probabilities."""
     facts = evaluations[0].facts
-    usable = {k: ev for k, ev in enumerate(evaluations) if ev.rows.are_probabilities}
+    usable = {  # an audit does not know the labels of most rows
+        k: ev for k, ev in enumerate(evaluations) if ev.rows.are_probabilities and "labelled" not in ev.facts
+    }
     if not usable or not 0 < facts["positives"] < facts["rows"]:
         return _cheapest_words(result, prices)
     return _calibration(usable) + _costs(result, usable, prices)

@@ -156,7 +156,7 @@ def page_parts(
         "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *result.notices]),
         "explorer": batch_section(evaluations, asked)
         if batched
-        else _WEIGHTED
+        else _no_explorer(first)
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
         "models": (_models(result, evaluations) if len(evaluations) > 1 else "") + segments,
@@ -183,10 +183,24 @@ def fill(template: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], asset(template))
 
 
-_WEIGHTED = (
-    '<section id="explorer"><h2>How many places?</h2><p class="note">This sample is weighted, so a quota counts '
-    "cases by their weight. There is no quota explorer for it: ask for a quota with ev.at(quota=…).</p></section>"
-)
+def _no_explorer(ev: Evaluation) -> str:
+    """Why a page has no quota explorer, and what to do instead."""
+    if ev.prevalence is not None:
+        said = (
+            f"All figures on this page are for a prevalence of {ev.prevalence}. The quota explorer is on the page of "
+            "the sample itself, where you can set the prevalence by hand."
+        )
+    elif "labelled" in ev.facts:
+        said = (
+            "Only some rows of this list have a label, so all figures are estimates. There is no quota explorer for "
+            "it: ask for a quota with ev.at(quota=…)."
+        )
+    else:
+        said = (
+            "This sample is weighted, so a quota counts cases by their weight. There is no quota explorer for it: ask "
+            "for a quota with ev.at(quota=…)."
+        )
+    return f'<section id="explorer"><h2>How many places?</h2><p class="note">{text(said)}</p></section>'
 
 
 def evaluations_of(result: Any) -> list[Evaluation]:
@@ -241,7 +255,10 @@ def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int 
 def _subtitle(evaluations: Sequence[Evaluation]) -> str:
     facts = evaluations[0].facts
     names = ", ".join(ev.name for ev in evaluations[:6]) + (" …" if len(evaluations) > 6 else "")
-    cases = f"{pluralize(facts['rows'], 'case')}, {facts['positives']:,} of them positive"
+    positive = f"{facts['positives']:,} of them positive"
+    if "labelled" in facts:
+        positive = f"{facts['labelled']:,} of them labelled, about {facts['positives']:,} positive"
+    cases = f"{pluralize(facts['rows'], 'case')}, {positive}"
     return text(f"{names} · {cases} ({facts['share_positive']:.1%})")
 
 

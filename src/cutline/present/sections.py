@@ -43,6 +43,9 @@ _AT_ROWS = (
     ("profit", "Profit", "value × hits − cost × places", True),
     ("range-rate", "Hit rate over the range", "mean over the quotas of the range", True),
     ("range-qrecall", "Qrecall over the range", "mean over the quotas of the range", True),
+    ("there-rate", "Hit rate there", "where positives are as frequent as you set", False),
+    ("there-qrecall", "Qrecall there", "where positives are as frequent as you set", False),
+    ("there-lift", "Lift there", "where positives are as frequent as you set", False),
 )
 
 
@@ -61,7 +64,7 @@ def explorer(
     for key, name, meaning, small in _AT_ROWS:
         inner = " <small> </small>" if small else " "
         cells = f"<td>{inner}</td>" * len(evaluations)
-        mark = f' id="row-{key}" hidden' if key == "profit" or key.startswith("range-") else ""
+        mark = f' id="row-{key}" hidden' if key == "profit" or key.startswith(("range-", "there-")) else ""
         head = f'<th scope="row">{name}<small>{text(meaning)}</small></th>'
         rows += f'<tr data-row="{key}"{mark}>{head}{cells}</tr>'
     if several:
@@ -88,6 +91,8 @@ def explorer(
 <option value="specificity">specificity of at least</option>
 <option value="fpr">false positive rate of at most</option></select>
 <input type="number" id="goal-value" min="0" max="100" step="any" value="80" aria-label="Per cent"> %</div>
+<div><label for="prevalence">Positives elsewhere</label>
+<input type="number" id="prevalence" min="0" max="100" step="any"> %</div>
 {field("cost", "Cost per place")}{field("value", "Value per hit")}
 <div><label><input type="checkbox" id="log"{" checked" if money["log"] else ""}> logarithmic axis</label></div>
 {models}</div>
@@ -95,6 +100,7 @@ def explorer(
 <p class="note" id="exact" aria-live="polite"></p>
 <p class="note" id="promise" aria-live="polite"></p>
 <p class="note" id="range-words" aria-live="polite"></p>
+<p class="note" id="there-words" aria-live="polite"></p>
 <div class="scroll" tabindex="0" role="region" aria-label="Figures at the chosen quota">
 <table id="at"><thead><tr><th class="text" scope="col">At this quota</th>{heads}</tr></thead>
 <tbody>{rows}</tbody></table></div>

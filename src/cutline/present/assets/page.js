@@ -162,6 +162,37 @@
     document.documentElement.dataset.range = state.range ? `${from}-${to}` : "";
   }
 
+  // Another share of positives: each class keeps its scores, and the quota is cut in the list so weighted. A cut of this
+  // list that finds a share t of the positives and takes a share f of the negatives takes π·t + (1 − π)·f of that one.
+  function foundThere(model, q) {
+    const share = state.prevalence, wanted = q / rows;
+    const at = (i) => {
+      const hits = i < 0 ? 0 : model.hits[i], taken = i < 0 ? 0 : stops[i];
+      return [(share * hits) / positives + ((1 - share) * (taken - hits)) / (rows - positives), hits / positives];
+    };
+    let low = -1, high = stops.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (at(middle)[0] < wanted) low = middle; else high = middle;
+    }
+    const [a, s] = at(low), [b, t] = at(high);
+    return b > a ? s + ((wanted - a) / (b - a)) * (t - s) : t;
+  }
+  function fillThere() {
+    const there = state.prevalence > 0 && state.prevalence < 1 && positives > 0 && positives < rows;
+    for (const name of ["rate", "qrecall", "lift"]) $("row-there-" + name).hidden = !there;
+    $("there-words").textContent = there
+      ? `Rows "there": with ${percent(state.prevalence)} positives instead of ${percent(positives / rows)}, if the scores of either class stay as they are. Recall and AUC do not move. For intervals, evaluate with this prevalence.` : "";
+    if (!there) return;
+    const q = stops[state.at];
+    models.forEach((model, k) => {
+      const found = foundThere(model, q);
+      put(rowsOf["there-rate"][k], percent((state.prevalence * found * rows) / q));
+      put(rowsOf["there-qrecall"][k], percent(found));
+      put(rowsOf["there-lift"][k], fixed((found * rows) / q, 2));
+    });
+  }
+
   // What a chart shows at the chosen quota, for those who cannot see it, and below it for those who can.
   const spoken = {
     gain: number, hit_rate: percent, qrecall: percent, lift: (v) => (Number.isFinite(v) ? fixed(v, 2) : "–"), profit: money,
@@ -215,6 +246,7 @@
       }
     });
     $("row-profit").hidden = !hasProfit();
+    fillThere();
     showBest();
     $("now").textContent = inWords(i, leads);
     describe();
@@ -361,6 +393,11 @@
     }
     fillRange();
     for (const id of ["range-from", "range-to"]) $(id).addEventListener("input", rangeChanged);
+    $("prevalence").addEventListener("input", () => {
+      state.prevalence = read("prevalence") / 100;
+      fillThere();
+      document.documentElement.dataset.prevalence = $("prevalence").value;
+    });
     for (const id of ["goal", "goal-value"]) $(id).addEventListener("input", promise);
     for (const id of ["cost", "value"]) $(id).addEventListener("input", moneyChanged);
     document.querySelectorAll(".models input").forEach((box, k) => {
