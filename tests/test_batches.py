@@ -149,6 +149,16 @@ def test_batches_without_positives_or_too_small_for_a_share() -> None:
     assert none.at(quota=2).next_hits.low == 0.0
 
 
+def test_a_place_for_everybody_finds_everybody() -> None:
+    y, s, day, _ = lists()
+    ev = cl.evaluate(y, s, batch=day, quota=100, measures=["qrecall", "quota_lift", "hit_rate"])
+    assert ev["qrecall"].interval == (1.0, 1.0)
+    assert ev["quota_lift"].interval == pytest.approx((1.0, 1.0))
+    assert ev["hit_rate"].low < ev["hit_rate"].value == pytest.approx(y.mean())
+    same = cl.evaluate(np.ones(len(y)), s, batch=day, quota=3, measures=["hit_rate"]).batch_rules()
+    assert "both find the same" in same.sentences()[-1]
+
+
 def test_every_place_a_hit_leaves_room_for_doubt() -> None:
     ev = cl.evaluate([1, 1, 0] * 20, [3, 2, 1] * 20, batch=np.repeat(np.arange(20), 3), quota=2, measures=["hit_rate"])
     assert ev["hit_rate"].value == 1.0
@@ -528,6 +538,7 @@ def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
     assert json.loads(plan.stdout)["quota"] == cl.plan(y, s, batch=day, cost=1, value=4, n_resamples=100).quota
     chosen = run("select", path, "--score", "p", "--quota", 3, "--batch", "day").stdout.splitlines()
     assert len(chosen) == 1 + 3 * 14
+    assert [line.split(",")[0] for line in chosen[1:7]] == ["1", "2", "3"] * 2
     by_branch = run(
         "evaluate", path, *how[:4], "--quota", 5, "--cluster", "branch", "--measure", "roc_auc", "--format", "json"
     )

@@ -105,7 +105,8 @@ def select(
             else:
                 chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
-        write_rows(table, at.tolist(), output, {"place": list(range(1, len(at) + 1))})
+        taken = [len(at)] if chosen.batches is None else chosen.batches.column("chosen")  # a place is one of its batch
+        write_rows(table, at.tolist(), output, {"place": [k for n in taken for k in range(1, n + 1)]})
     note(chosen.note)
     if known is not None and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"

@@ -304,6 +304,8 @@ class BatchRules(Models[Rule]):
         told = {"higher": f"the {top.name} win", "lower": "one threshold wins"}.get(
             gap.verdict, "the difference could be chance" if gap.low == gap.low else "nothing was tested"
         )
+        if gap.low == gap.high == 0.0:
+            told = "both find the same"
         ends = ends if gap.low == gap.low else ""
         said.append(f"Difference in hits for each batch: {_signed(gap.difference)}{ends}: {told}.")
         return said

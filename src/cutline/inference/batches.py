@@ -189,6 +189,9 @@ class BatchRows(Rows):
         """Interval of a measure at a quota, from how it varies over the units."""
         if self.n_units < 2:
             return Interval(math.nan, math.nan)
+        _, taken, _, cases = self.cells(spec)[:, :, :4].sum(axis=0).T
+        if spec.measure.interval == "moving_cut_recall" and (taken >= cases * (1.0 - 1e-12)).all():
+            return Interval(value, value)  # a place for everybody finds everybody
         error, psi = jackknife(self.left_out(spec))
         taking = float(np.count_nonzero(self.cells(spec)[:, :, 1].any(axis=1)))
         low, high = spec.measure.range
