@@ -1,7 +1,8 @@
 """Do promises hold, and do the intervals of decisions hold the truth? Counted on known populations.
 
     python benchmarks/decisions.py              some minutes of processor time
-    python benchmarks/decisions.py promises     one part: promises, costs, benefit, calibration
+    python benchmarks/decisions.py promises     one part: promises, weighted, costs, benefit, calibration, type_one,
+                                                quotas, swapped, screens, votes
 
 The score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being positive
 where probabilities are needed. "kept" is the share of samples whose cut keeps the promise in the population; a promise
@@ -17,9 +18,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import norm
 
-from cutline.decide.calibration import calibrate
+import cutline as cl
+from cutline.decide.calibration import calibrate, calibration_test
 from cutline.decide.costs import Prices, benefit_difference, cheapest, decision_curve
 from cutline.decide.promises import promised_groups
+from cutline.decide.swaps import swaps
 from cutline.errors import InputError
 from cutline.ranking import rank
 from cutline.sample import make_sample
@@ -38,7 +41,7 @@ def rates(cut: float, share: float) -> dict[str, float]:
     recall, fpr = float(norm.sf(cut - SEPARATION)), float(norm.sf(cut))
     taken = share * recall + (1 - share) * fpr
     precision = share * recall / taken if taken else math.nan
-    return {"recall": recall, "specificity": 1 - fpr, "precision": precision, "taken": taken}
+    return {"recall": recall, "specificity": 1 - fpr, "fpr": -fpr, "precision": precision, "taken": taken}
 
 
 def promises(samples: int = 400) -> None:
@@ -49,6 +52,7 @@ def promises(samples: int = 400) -> None:
         (10_000, 0.01, "recall", 0.8),
         (2000, 0.1, "recall", 0.9),
         (500, 0.1, "specificity", 0.9),
+        (500, 0.1, "fpr", 0.1),
         (10_000, 0.01, "precision", 0.05),
         (2000, 0.1, "precision", 0.4),
         (500, 0.3, "precision", 0.6),
@@ -56,7 +60,8 @@ def promises(samples: int = 400) -> None:
     ):
         grid = np.linspace(-4, 6, 20_001)
         of_grid = [rates(cut, share) for cut in grid]
-        ideal = [r["taken"] for r in of_grid if r[promise] >= target]
+        goal = -target if promise == "fpr" else target
+        ideal = [r["taken"] for r in of_grid if r[promise] >= goal]
         best = min(ideal) if promise == "recall" else max(ideal)
         kept, refused, taken = 0, 0, []
         for _ in range(samples):
@@ -67,9 +72,9 @@ def promises(samples: int = 400) -> None:
                 kept, refused = kept + 1, refused + 1
                 continue
             found = rates(float(ranking.score[groups]) if groups < len(ranking) else -math.inf, share)
-            kept += found[promise] >= target
+            kept += found[promise] >= goal
             taken.append(found["taken"])
-        said = f"{promise} ≥ {target:g}"
+        said = f"{promise} {'≤' if promise == 'fpr' else '≥'} {target:g}"
         print(
             f"{n:>6} {share:>8g} {said:>16} {kept / samples:>6.3f} {refused:>7} {np.mean(taken):>6.3f} {best:>9.3f}",
             flush=True,
@@ -154,7 +159,129 @@ def calibration(samples: int = 100) -> None:
         )
 
 
+def weighted(samples: int = 400) -> None:
+    """How often promises from weighted rows are kept. Weights exp(−s / 2) turn N(m, 1) into N(m − 1/2, 1)."""
+    rng = np.random.default_rng(4)
+    for n, promise, target in ((1000, "recall", 0.8), (1000, "specificity", 0.8), (1000, "precision", 0.3)):
+        kept = made = 0
+        for _ in range(samples):
+            y, s = drawn(rng, n, 0.2)
+            try:
+                cut = cl.threshold_for(y, s, confidence=0.9, sample_weight=np.exp(-s / 2), **{promise: target})
+            except InputError:
+                continue
+            recall, fpr = norm.sf(cut - SEPARATION + 0.5), norm.sf(cut + 0.5)
+            pos = 0.2 * math.exp(-SEPARATION / 2)
+            truth = {"recall": recall, "specificity": 1 - fpr, "precision": pos * recall / (pos * recall + 0.8 * fpr)}
+            kept, made = kept + (truth[promise] >= target), made + 1
+        print(f"{n:>6} {promise} ≥ {target:g}: kept {kept / made:.3f} of {made}", flush=True)
+
+
+def type_one(samples: int = 1000) -> None:
+    """How often the test of calibration rejects right probabilities at 5 %, from its null draws alone."""
+    rng = np.random.default_rng(5)
+    for n, weighing in ((60, False), (300, False), (300, True)):
+        rejected = 0
+        for _ in range(samples):
+            p = 1 / (1 + np.exp(2 - 1.2 * rng.normal(size=n)))
+            weight = np.exp(0.7 * rng.normal(size=n)) if weighing else None
+            sample = make_sample(rng.random(n) < p, p, sample_weight=weight)
+            if 0 < sample.positive.sum() < n:
+                rejected += calibration_test(sample, rank(sample), 99, rng) <= 0.05
+        print(f"{n:>6} {'weighted' if weighing else '':8} rejects {rejected / samples:.3f}", flush=True)
+
+
+def quotas(samples: int = 300) -> None:
+    """Coverage of measures over a range of quotas, and of their paired difference."""
+    rng = np.random.default_rng(6)
+    y, z = drawn(rng, 4_000_000, 0.1)
+    other = 0.8 * z + 0.6 * rng.normal(size=len(z))
+    truth = {}
+    for name, score in (("a", z), ("b", other)):
+        hits = np.cumsum(y[np.argsort(-score)])
+        truth[name] = {}
+        for n in (500, 2000):
+            q = np.arange(round(0.02 * n), round(0.06 * n) + 1)
+            at = hits[(q / n * len(y)).astype(int) - 1] / len(y) * n
+            truth[name][n] = {"hit_rate": np.mean(at / q), "qrecall": np.mean(at) / (y.mean() * n)}
+    for n in (500, 2000):
+        inside = {"hit_rate": 0, "qrecall": 0, "difference": 0}
+        for seed in range(samples):
+            y, z = drawn(rng, n, 0.1)
+            pair = {"a": z, "b": 0.8 * z + 0.6 * rng.normal(size=n)}
+            quota = f"{round(0.02 * n)}-{round(0.06 * n)}"
+            made = cl.compare(y, pair, quota=quota, measures=["hit_rate", "qrecall"], n_resamples=400, seed=seed)
+            for name in ("hit_rate", "qrecall"):
+                e = made["a"][name]
+                inside[name] += e.low <= truth["a"][n][name] <= e.high
+            gap = truth["a"][n]["hit_rate"] - truth["b"][n]["hit_rate"]
+            d = made.difference("a", "b", "hit_rate")
+            inside["difference"] += d.low <= gap <= d.high
+        print(f"{n:>6} { ({k: round(v / samples, 3) for k, v in inside.items()}) }", flush=True)
+
+
+def swapped(samples: int = 2000) -> None:
+    """Coverage of the difference in hits, and how often Fisher's test rejects where both sides hit alike."""
+    rng = np.random.default_rng(7)
+    for k, p, q in ((20, 0.3, 0.3), (50, 0.4, 0.2), (200, 0.1, 0.1)):
+        inside = rejected = 0
+        old, new = np.r_[np.zeros(k), np.ones(k)], np.r_[np.ones(k), np.zeros(k)]
+        for _ in range(samples):
+            y = np.r_[rng.random(k) < p, rng.random(k) < q]
+            found = swaps(make_sample(y, old), make_sample(y, new), k)
+            inside += found.difference.low <= k * (p - q) <= found.difference.high
+            rejected += found.p_value <= 0.05
+        print(f"{k:>6} rates {p:g} and {q:g}: holds {inside / samples:.3f}, rejects {rejected / samples:.3f}")
+
+
+def screens(samples: int = 100) -> None:
+    """Coverage of what a screening keeps, the sizes given and chosen under a budget."""
+    rng = np.random.default_rng(8)
+    n, share, far = 1000, 0.1, 400_000
+
+    def two_stages(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        y, z = drawn(rng, size, share)
+        return y, 0.6 * z + 0.8 * rng.normal(size=size), z
+
+    y_far, cheap_far, dear_far = two_stages(far)
+    for given in (True, False):
+        inside = 0
+        for seed in range(samples):
+            y, cheap, dear = two_stages(n)
+            stages = [(cheap, 0.3 if given else None), (dear, 50)]
+            budget = {} if given else {"budget": 3000.0}
+            made = cl.screen(y, stages, cost=[1.0, 10.0], n_resamples=200, seed=seed, **budget)
+            sizes = [round(k * far / n) for k in made.sizes]
+            left = np.argsort(-cheap_far)[: sizes[0]]
+            left = left[np.argsort(-dear_far[left])[: sizes[1]]]
+            truth = y_far[left].sum() / y_far.sum()
+            inside += made.recall.low <= truth <= made.recall.high
+        print(f"sizes {'given ' if given else 'chosen'} recall holds {inside / samples:.3f}", flush=True)
+
+
+def votes(samples: int = 60) -> None:
+    """Coverage of what the chosen vote is worth on new rows."""
+    rng = np.random.default_rng(9)
+    y_far, z_far = drawn(rng, 200_000, 0.2)
+    noises = [0.6, 0.8, 1.0, 1.2, 1.5, 2.0]
+    far = {f"m{k}": z_far + s * rng.normal(size=len(z_far)) for k, s in enumerate(noises)}
+    inside = 0
+    for seed in range(samples):
+        y, z = drawn(rng, 300, 0.2)
+        models = {f"m{k}": z + s * rng.normal(size=300) for k, s in enumerate(noises)}
+        made = cl.selective_voting(y, models, marks=["pem"], n_resamples=100, seed=seed)
+        truth = cl.pem(y_far, made.score(far))
+        inside += made.expected.low <= truth <= made.expected.high
+    print(f"   300 rows, {len(noises)} models: PEM of the chosen vote holds {inside / samples:.3f}")
+
+
 PARTS: dict[str, Callable[[], None]] = {
+    "weighted": weighted,
+    "type_one": type_one,
+    "quotas": quotas,
+    "swapped": swapped,
+    "screens": screens,
+    "votes": votes,
     "promises": promises,
     "costs": costs,
     "benefit": benefit,

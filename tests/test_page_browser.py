@@ -231,7 +231,7 @@ def test_logarithmic_axis(tab: Any) -> None:
 def test_each_chart_has_words(tab: Any) -> None:
     choose(tab, 50)
     charts = tab.locator(".chart")
-    assert charts.count() == 12
+    assert charts.count() == 14
     for k in range(charts.count()):
         assert charts.nth(k).get_attribute("role") == "img"
         assert len(charts.nth(k).get_attribute("aria-label") or "") > 20
@@ -388,7 +388,7 @@ def test_without_scripts_the_charts_are_there(browser: Any, address: str) -> Non
     page = browser.new_page()
     browser.new_cdp_session(page).send("Emulation.setScriptExecutionDisabled", {"value": True})
     page.goto(address)
-    assert page.locator(".chart > svg").count() == 12
+    assert page.locator(".chart > svg").count() == 14
     assert not page.locator("#slider").is_visible()
     assert page.locator(".models .name").first.is_visible()
     assert page.locator("#chart-gain [data-curve='0']").is_visible()
@@ -455,3 +455,19 @@ def test_another_prevalence(browser: Any, address: str, comparison: Any, columns
     tab.wait_for_function("() => document.documentElement.dataset.prevalence === ''")
     assert not tab.locator("#row-there-rate").is_visible()
     tab.close()
+
+
+def test_a_range_of_quotas_is_averaged(tab: Any, comparison: Any) -> None:
+    """The reader's range: the mean over all its quotas; without a range the rows are hidden."""
+    assert not tab.locator("#row-range-rate").is_visible()
+    tab.fill("#range-from", "20")
+    tab.fill("#range-to", "60")
+    tab.wait_for_function("() => document.documentElement.dataset.range === '20-60'")
+    cells = tab.locator("#row-range-rate td")
+    for k, ev in enumerate(comparison.evaluations.values()):
+        rate = cl.hit_rate(ev.sample.positive, ev.sample.score, quota="20-60")
+        assert f"{100 * rate:.1f}" in cells.nth(k).inner_text()
+    assert tab.locator("#chart-gain [data-range]").is_visible()
+    tab.fill("#range-to", "10")
+    tab.wait_for_function("() => document.documentElement.dataset.range === ''")
+    assert not tab.locator("#row-range-rate").is_visible()

@@ -80,3 +80,28 @@ def test_credit(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert cmp.best("pem") in data.scores
     assert "Progressive screening" in printed
     assert "Recommended for" in printed
+
+
+def test_decisions_run_on_invented_clients(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("pandas")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    spec = importlib.util.spec_from_file_location("decisions_example", ROOT / "examples" / "decisions.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "PART", 1600)
+    module.main(["--made", "--resamples", "60"])
+    said = capsys.readouterr().out
+    for part in (
+        "promised cuts",
+        "with a reviewer",
+        "expected cost",
+        "slope",
+        "replaces",
+        "Progressive",
+        "vote",
+        "gate",
+    ):
+        assert part in said

@@ -68,9 +68,7 @@ def places_of_the_real_class(figure: Figure, one: Measure) -> str:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.set(ylabel="real class among the first t", ylim=(0, 1.1))
-    return (
-        f"Thirty cases of three classes: the real class is among the two highest for {short(shares[1])} of them."
-    )
+    return f"Thirty cases of three classes: the real class is among the two highest for {short(shares[1])} of them."
 
 
 def errors_by_coverage(figure: Figure, one: Measure) -> str:

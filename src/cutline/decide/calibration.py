@@ -190,7 +190,6 @@ def calibrate(
     null, null_curves = _drawn_outcomes(p, p, draws, grid, n_drawn, rng)
     _, own_curves = _drawn_outcomes(p, fitted, draws, grid, n_drawn, rng)
     replicates = _resampled_parts(p, draws, n_drawn, rng)
-    extreme = int(np.count_nonzero(null[:, 0] >= observed[0, 1] * (1 - 1e-12)))
     weighing = Weighing.of(sample, ranking)
     intercept, slope = _logistic(p, pos, neg, weighing, level)
     return Calibration(
@@ -202,7 +201,7 @@ def calibrate(
         slope,
         intercept,
         _in_the_large(p, pos, neg, weighing, level),
-        (extreme + 1.0) / (n_drawn + 1.0),
+        _p_value(null, observed),
         _band(p[grid], null_curves, fitted[grid], level, centre=p[grid]),
         _band(p[grid], own_curves, fitted[grid], level, centre=fitted[grid]),
         level,
@@ -251,6 +250,19 @@ class _RowDraws:
         """Weight of the positives and negatives of each group where the rows are drawn again."""
         times = np.bincount(rng.integers(0, self.size, self.size), minlength=self.size)
         return self._sums(self._positive, self._weight * times)
+
+
+def calibration_test(sample: Any, ranking: Ranking, n_drawn: int, rng: np.random.Generator) -> float:
+    """The p-value alone: how often outcomes drawn from the probabilities are as miscalibrated as those observed."""
+    p = ranking.score.astype(np.float64)
+    draws = _GroupDraws(ranking) if sample.weight is None else _RowDraws(sample, ranking)
+    null, _ = _drawn_outcomes(p, p, draws, _grid(p, draws.pos + draws.neg), n_drawn, rng)
+    return _p_value(null, decompose(p, draws.pos, draws.neg))
+
+
+def _p_value(null: Floats, observed: Floats) -> float:
+    extreme = int(np.count_nonzero(null[:, 0] >= observed[0, 1] * (1 - 1e-12)))
+    return (extreme + 1.0) / (len(null) + 1.0)
 
 
 def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:

@@ -404,7 +404,7 @@ def _percentile(name: str, value: float, drawn: Any, level: float) -> Estimate:
 def _zones(
     hits: Any, ends: tuple[float, float, float], ranking: Ranking, weighing: Weighing | None, error: float, level: float
 ) -> Table:
-    found_in = np.diff([0.0, *hits, float(ranking.n_pos)])
+    found_in = np.diff([0.0, *hits, float(ranking.n_pos)]).round(9)
     sizes = np.diff([0.0, *ends])
     worth = 1.0 if weighing is None else ends[2] / float(weighing.pos.sum() + weighing.neg.sum())
     called = ((1.0, 1.0), (1.0 - error, error), (0.0, 0.0))  # share of positives and of negatives called positive
