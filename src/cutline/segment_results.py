@@ -63,7 +63,7 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
     def of(cls, segments: Segments, keys: Sequence[str], reference: int | None) -> SegmentDifferences:
         """Compare, measure by measure, and sort by evidence; ``left_out`` says which measures have no comparison."""
         if len(segments) < 2:
-            raise InputError("segment", "holds a single segment", "give at least two, so that they can be compared")
+            raise InputError("segment", "holds a single segment", "give at least two to compare")
         evaluations, pool, level = list(segments.evaluations.values()), segments.pool, segments.settings.level
         left_out = {key: why for key in keys if (why := why_not_comparable(segments.specs[key]))}
         specs = {key: segments.specs[key] for key in keys if key not in left_out}

@@ -22,7 +22,9 @@ Examples:
 @options.file_argument
 @options.label_option
 @options.one_score_option
-@click.option("--inclusion", required=True, metavar="COLUMN|P", help="Probability of being labelled: column or share.")
+@click.option(
+    "--inclusion", required=True, metavar="COLUMN|P", help="Probability of being labelled: a column or a share."
+)
 @options.quota_option
 @options.threshold_option
 @options.positive_option
@@ -33,7 +35,7 @@ Examples:
     type=click.Choice(["assisted", "hajek"]),
     default="assisted",
     show_default=True,
-    help="Use the scores of rows without a label, too, or the labelled rows alone.",
+    help="Also use the scores of unlabelled rows, or labelled rows only.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--no-intervals", is_flag=True, help="Values only.")

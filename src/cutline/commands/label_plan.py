@@ -23,11 +23,11 @@ Examples:
 @click.command("label-plan", epilog=EXAMPLES)
 @options.file_argument
 @options.one_score_option
-@click.option("--budget", type=int, required=True, help="Rows that can be labelled.")
-@click.option("--measure", required=True, metavar="NAME", help="What is to be known well, e.g. qrecall@1000.")
-@click.option("--label", metavar="COLUMN", help="Labels so far, with empty cells: improves the choice.")
+@click.option("--budget", type=int, required=True, help="Number of rows you can label.")
+@click.option("--measure", required=True, metavar="NAME", help="Measure to estimate, e.g. qrecall@1000.")
+@click.option("--label", metavar="COLUMN", help="Labels known so far (empty if unknown); improves the plan.")
 @options.positive_option
-@click.option("--prevalence", type=float, help="Share of positives to expect, if no labels are known.")
+@click.option("--prevalence", type=float, help="Expected share of positives, if no labels are known.")
 @options.seed_option
 @options.text_options
 @options.format_option

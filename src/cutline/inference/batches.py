@@ -205,7 +205,7 @@ class BatchRows(Rows):
 
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
         if self.n_units < 2:
-            problem = "holds a single batch, so that nothing is known of how batches vary"
+            problem = "holds a single batch, so the variation between batches is unknown"
             raise InputError("batch", problem, "leave {batch} out to take the rows as the sample")
         return super().resampler(settings, stratified=stratified)
 
@@ -219,7 +219,7 @@ class BatchRows(Rows):
 
 def whole_list(what: str) -> InputError:
     """What reads one list from its first place to its last cannot be asked of batches."""
-    return InputError("batch", f"cuts each list by itself, but {what} reads one whole list", "leave {batch} out")
+    return InputError("batch", f"cuts each list separately, but {what} needs one whole list", "leave {batch} out")
 
 
 def _values(spec: Spec, sums: Floats) -> Any:

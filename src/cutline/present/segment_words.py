@@ -37,7 +37,7 @@ def sentences(seg: Segments) -> list[str]:
     few = seg.small
     if few:
         named = ", ".join(few[:8]) + (f" and {len(few) - 8} more" if len(few) > 8 else "")
-        found.append(f"Few cases, so that little can be said: {named}.")
+        found.append(f"Too few cases for clear results: {named}.")
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 ATTRIBUTES: dict[str, str] = {
     "LabelPlan.rows": "The rows to label, by number from 0, the best score first.",
     "LabelPlan.inclusion": "The probability that each row of the list had of being drawn, which ``audit`` takes.",
-    "LabelPlan.standard_error": "The standard error to expect of the measure with these labels.",
-    "LabelPlan.simple_random_error": "The standard error to expect with as many labels drawn evenly.",
+    "LabelPlan.standard_error": "The expected standard error of the measure with these labels.",
+    "LabelPlan.simple_random_error": "The expected standard error with as many labels drawn evenly.",
     "LabelPlan.prevalence": "The share of positives that both rest on.",
     "LabelPlan.score": "The scores.",
     "name": "The name of the model.",
