@@ -86,3 +86,12 @@ def test_the_overview_for_programs_names_every_guide() -> None:
     text = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w-]+)\.html\)", text))
     assert linked >= {page.stem for page in (ROOT / "docs").glob("*.md")}
+
+
+def test_text_avoids_phrases_that_read_as_translated() -> None:
+    avoided = re.compile(
+        r"is no (number|probability)\b|without a wish|foretold|counted coverage|lead alike|than chance gives|prior None"
+    )
+    files = [*PAGES, *(ROOT / "src").rglob("*.py")]
+    found = [f"{f.name}: {match[0]}" for f in files for match in avoided.finditer(f.read_text(encoding="utf-8"))]
+    assert found == []

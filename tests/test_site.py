@@ -103,6 +103,12 @@ def test_links_within_the_site_lead_somewhere(pages: dict[Path, Page]) -> None:
     assert lost == []
 
 
+def test_the_overview_for_programs_is_at_the_root(site: Path) -> None:
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    lost = [target for target in re.findall(r"\]\(([^)]+)\)", text) if not (site / target).is_file()]
+    assert lost == []
+
+
 def test_nothing_is_loaded_from_afar(site: Path, pages: dict[Path, Page]) -> None:
     loads = [(path.name, what) for path, page in pages.items() for what in page.loads]
     for sheet in site.rglob("*.css"):

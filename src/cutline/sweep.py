@@ -159,7 +159,7 @@ def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float], req
 
 
 def loss_columns(score: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """log p and log(1−p), nan or −inf where p is no probability: then the losses are not read."""
+    """log p and log(1−p), nan or −inf where p is not a probability; the losses are then unused."""
     p = score.astype(np.float64)
     with np.errstate(all="ignore"):
         return np.log(p), np.log1p(-p)

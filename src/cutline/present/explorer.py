@@ -152,5 +152,5 @@ def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
 
 
 def _significant(value: float, digits: int) -> float | None:
-    """So many significant digits; None where there is no number: the threshold where everyone is taken."""
+    """Round to significant digits; None for infinity: the threshold if everyone is taken."""
     return float(f"{value:.{digits}g}") if np.isfinite(value) else None
