@@ -150,6 +150,20 @@ def test_predictions_are_found_compared_and_ordered(trees: Any, tmp_path: Path) 
     assert "two models" in refused("compare", both, "--label", "kind", "--predicted", "one")
 
 
+def test_rows_that_belong_together_are_resampled_together(trees: Any, tmp_path: Path) -> None:
+    y, p = trees
+    unit = np.arange(120) // 4
+    path = write(tmp_path / "t.csv", {"kind": y, "unit": unit, **columns_of(p, "a_"), **columns_of(p[::-1], "b_")})
+    told = ("--label", "kind", "--cluster", "unit", "--format", "json", *FAST)
+    found = json.loads(run("evaluate", path, *told, "--score", "a_*").stdout)
+    ev = cl.evaluate_classes(y, p, classes=NAMES, clusters=unit)
+    assert found["measures"][0]["low"] == pytest.approx(ev["accuracy"].low)
+    assert found["data"]["clusters"] == 30
+    compared = json.loads(run("compare", path, *told, "--score", "a_*", "--score", "b_*").stdout)
+    arrays = cl.compare_classes(y, {"a": p, "b": p[::-1]}, classes=NAMES, clusters=unit)
+    assert compared["differences"][0]["low"] == pytest.approx(arrays.differences[0]["low"])
+
+
 def test_abstention_and_engines(trees: Any, tmp_path: Path) -> None:
     y, p = trees
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "a_"), **columns_of(p[::-1], "b_")})

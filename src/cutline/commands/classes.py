@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN_CLASSES = 30
 _HONOURED = (  # options that have a meaning for several classes; any other is refused
     *("file", "label", "score", "scores", "quota", "predicted", "case", "class_column", "ordered", "order", "abstain"),
-    *("weight", "measures", "everything", "margin", "no_intervals", "level", "resamples", "seed", "missing"),
+    *("weight", "cluster", "measures", "everything", "margin", "no_intervals", "level", "resamples", "seed", "missing"),
     *("delimiter", "quote", "decimal", "encoding", "engine", "memory_limit", "threads", "temp_directory"),
     *("form", "html", "plot", "cost", "value"),
 )
@@ -98,7 +98,7 @@ def _evaluate(table: Any, rows: ClassRows, facts: Mapping[str, Any], form: str, 
         rows = rows.in_the_order(asked["order"], ordered=_ordered(asked))
         ev = replace(evaluate_classes(rows.labels, **rows.arguments, **_options(asked)), dropped=rows.dropped)
         kept = None if asked["abstain"] is None else ev.abstain(asked["abstain"], confidence=asked["level"])
-    facts = {**facts, "weight": asked["weight"], "dropped": rows.dropped}
+    facts = {**facts, "weight": asked["weight"], "cluster": asked.get("cluster"), "dropped": rows.dropped}
     _publish(ev, kept, {key: value for key, value in facts.items() if value}, form, asked)
 
 
@@ -117,7 +117,7 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
             return False
         if any(len(matching(table, one)) < 2 for one in patterns):
             return False
-        taken = [asked["weight"]] if asked["weight"] else []
+        taken = [name for name in (asked["weight"], asked.get("cluster")) if name]
         if any(find_class_columns(table, label, one, None, taken) is None for one in patterns):
             return False
     if len(patterns) + len(predicted) < 2:
@@ -129,7 +129,13 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
             table, label, patterns, predicted, asked["order"], ordered=ordered, **_reading(asked)
         )
         _say_dropped(rows)
-        options = {"classes": rows.classes, "sample_weight": rows.weight, "margin": asked["margin"], **_options(asked)}
+        options = {
+            "classes": rows.classes,
+            "sample_weight": rows.weight,
+            "clusters": rows.clusters,
+            "margin": asked["margin"],
+            **_options(asked),
+        }
         cmp = compare_classes(rows.labels, models, **options)
     facts = {"file": file, "label": label, "score": list(patterns), "predicted": predicted, "dropped": rows.dropped}
     _comparison_report(cmp, {key: value for key, value in facts.items() if value}).publish(form)
@@ -151,7 +157,8 @@ def refuse_options(others: Sequence[str] = ()) -> None:
 
 
 def _reading(asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"weight": asked["weight"], "missing": asked["missing"] or "error", "decimal": asked["decimal"]}
+    named = {"weight": asked["weight"], "clusters": asked.get("cluster")}
+    return {**named, "missing": asked["missing"] or "error", "decimal": asked["decimal"]}
 
 
 def _say_dropped(rows: ClassRows) -> None:
