@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -131,6 +132,8 @@ def test_what_cannot_be_known_is_refused_and_what_can_is_told() -> None:
         ({"inclusion": [0.5, 0.5]}, "2 rows"),
         ({"label": [None] * 100}, "no label"),
         ({"label": [1, None]}, "2 rows"),
+        ({"label": 1}, "type int"),
+        ({"label": np.ones((100, 2))}, "one column"),
         ({"interval": "wilson"}, "interval"),
         ({"estimator": "best"}, "estimator"),
     ],
@@ -161,6 +164,22 @@ def test_an_audit_is_an_evaluation(tmp_path) -> None:
     for refused in (ev.calibration, lambda: ev.sample, lambda: ev.at(quota=60, prevalence=0.1)):
         with pytest.raises(cl.InputError):
             refused()
+
+
+def test_tiny_lists_and_infinite_values_make_no_noise() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(cl.audit([0.1, 0.9], [None, 1], inclusion=0.5)["roc_auc"].value)
+        y, s = world(60, 13, share=0.4)
+        ev = cl.audit(np.where(s > 1, np.inf, s), y, inclusion=1.0, threshold=5.0, quota=10)
+        assert ev["hit_rate"].method == "known"
+
+
+def test_says_when_the_probabilities_do_not_fit_the_labels() -> None:
+    y, s = world(1000, 14, share=0.3)
+    label = hide(y, np.arange(1000) < 500)
+    assert any("probabilities of being labelled" in said for said in cl.audit(s, label, inclusion=0.05).notices)
+    assert not cl.audit(s, label, inclusion=0.5, threshold=1.0).notices
 
 
 def test_derivatives_are_those_of_the_measures() -> None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .decide.batches import BatchRules
     from .present.page import PageView
 
+_SURPRISING = 6.0  # standard deviations
 _MANY = 20  # cases of each class from which a ranking without any error is suspicious
 _NO_THRESHOLD = "the scores are not probabilities, so there is no default threshold: give one"
 
@@ -480,6 +481,10 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
                 f"The threshold {format_value(ev.threshold)} lies beyond all scores of {ends}: it takes {taken}."
             )
     found += dict.fromkeys(said for ev in evaluations for said in _about_batches(ev))
+    for ev in evaluations:
+        if getattr(ev.rows, "surprise", 0.0) > _SURPRISING:
+            expected = f"{ev.facts['labels_expected']:,.0f} labels on average, but {ev.facts['labelled']:,} are there"
+            found.append(f"The probabilities of being labelled give {expected}: are they those of these rows?")
     found += dict.fromkeys(_small_weights(ev) for ev in evaluations if _small_weights(ev))
     return [terms.fill(sentence) for sentence in found]
 

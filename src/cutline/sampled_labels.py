@@ -124,6 +124,10 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
 
 def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which labels are known, and which of these are positive."""
+    if isinstance(label, str | bytes | dict | set) or not hasattr(label, "__len__"):
+        raise InputError("label", f"is of type {type(label).__name__}", "pass an array, a list or a Series")
+    if len(getattr(label, "shape", (n,))) != 1:
+        raise InputError("label", "is a table, not one column", "pass one of its columns")
     gone = lacking_cells(label)
     if len(gone) != n:
         raise different_lengths("label", len(gone), "y_score", n)
@@ -273,7 +277,7 @@ def label_plan(
         share = check_number(prevalence, "prevalence", 0.0, 1.0, open_ends=True)
     guesses = working_chances(rows, share)
     effects = label_effects(spec, rows, guesses)
-    if not all(np.isfinite(effect).all() and effect.max() > 0.0 for effect in effects):
+    if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for effect in effects):
         raise InputError("measure", f"{spec} does not tell which labels would move it", "plan for another measure")
     inclusion = inclusion_chances(rows, guesses, effects, budget)
     even = np.where(known, 1.0, budget / left)

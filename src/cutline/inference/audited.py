@@ -194,6 +194,7 @@ class Audited(KeepsFields):
                 "rows": n,
                 "labelled": int(self.units),
                 "labelled_positives": int(np.count_nonzero(self.known.positive)),
+                "labels_expected": float(self.known.inclusion.sum()),
                 "positives": round(found),
                 "negatives": n - round(found),
                 "share_positive": found / n,
@@ -203,6 +204,13 @@ class Audited(KeepsFields):
                 "weighted": True,
             }
         )
+
+    @property
+    def surprise(self) -> float:
+        """By how many standard deviations the number of labels differs from what the probabilities let expect."""
+        pi = self.known.inclusion
+        spread = math.sqrt(float((pi * (1.0 - pi)).sum()))
+        return abs(self.units - float(pi.sum())) / spread if spread > 0.0 else 0.0
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Values, and cells at the cuts."""

@@ -61,7 +61,8 @@ def _of_cut(spec: Spec, ranking: Ranking) -> tuple[Floats, Floats]:
             ends[0, k] = max(cells[k] - step, 0.0)
             with np.errstate(all="ignore"):
                 low, high = np.asarray(spec.measure.compute(Counts(*ends.T), **spec.arguments), np.float64)
-            slope[k] = (high - low) / (ends[1, k] - ends[0, k])
+                slope[k] = (high - low) / (ends[1, k] - ends[0, k])
+        slope = np.where(np.isfinite(slope), slope, np.nan)  # of a measure that is infinite here
         pos += weight * (above * slope[0] + (1.0 - above) * slope[2])
         neg += weight * (above * slope[1] + (1.0 - above) * slope[3])
     return pos, neg
