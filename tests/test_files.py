@@ -21,7 +21,9 @@ import pyarrow.parquet
 import pytest
 
 import cutline as cl
+from cutline.files import write_whole
 from cutline.tables import compare_table, evaluate_table
+from cutline.threads import cores
 from test_cli import refused, run
 
 PLAIN: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
@@ -299,3 +301,14 @@ def test_missing_rows_are_dropped_by_every_command(tmp_path: Path) -> None:
     chosen = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["p"] for row in chosen] == [str(k / 50) for k in reversed(range(50)) if k not in (7, 30)]
     assert "note: 2 of 50 rows have missing values and are left out" in done.stderr
+
+
+def test_no_call_that_only_some_systems_have_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("chown", "sched_getaffinity"):
+        monkeypatch.delattr(os, name, raising=False)
+    goal = tmp_path / "there.txt"
+    goal.write_text("before", encoding="utf-8")
+    with write_whole(goal) as beside:
+        beside.write_text("after", encoding="utf-8")
+    assert goal.read_text(encoding="utf-8") == "after"
+    assert cores() == (os.cpu_count() or 1)

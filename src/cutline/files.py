@@ -78,7 +78,8 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield Path(name)
         if goal.exists():
             there = goal.stat()
-            with contextlib.suppress(OSError):  # only the administrator may give files away
+            # only the administrator may give files away, and Windows has no such call
+            with contextlib.suppress(OSError, AttributeError):
                 os.chown(name, there.st_uid, there.st_gid)
             os.chmod(name, stat.S_IMODE(there.st_mode))
         else:  # the rights that any new file would have

@@ -2,11 +2,13 @@
 
     python tests/packages/check.py                 everything: what `make packages` runs
     python tests/packages/check.py core plot       these environments only
+    python tests/packages/check.py python3.12      the newest versions of everything on another Python
     python tests/packages/check.py minimum --all   the whole test suite at the lowest versions allowed
 
 Environments, one after another, each deleted when it is done: ``core`` and every extra of pyproject.toml with the wheel
-(which is built from the sdist), and ``minimum``, where every dependency has the lowest version that pyproject.toml
-allows and the tests named below run. `make test` is the other end: it installs the newest versions.
+(which is built from the sdist); ``python3.12`` and so on, where the wheel and the newest versions of everything meet
+another Python and the tests named below run (skipped where the machine has no such interpreter); and ``minimum``, where
+every dependency has the lowest version that pyproject.toml allows. `make test` installs the newest versions, too.
 """
 
 from __future__ import annotations
@@ -41,8 +43,17 @@ AT_MINIMUM = (
     "sklearn_crossval", "sklearn_displays", "sklearn_dropin", "sklearn_quota_classifier", "sklearn_scorer",
     "sklearn_thresholds",
 )  # fmt: skip
+# Every Python that the classifiers of pyproject.toml name, and the next one: what they may disagree on.
+PYTHONS = (*re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"])), "3.14")
+ON_EACH_PYTHON = (
+    "catalogue", "golden", "inputs", "evaluate", "intervals", "compare", "imports", "classes", "cli", "engines",
+    "results", "sklearn_scorer", "sklearn_crossval",
+)  # fmt: skip
 # The images to compare with are the newest matplotlib's, whose text is a pixel wider or narrower.
 NOT_AT_MINIMUM = "not looks_as_it_did and not missing_line_is_noticed"
+
+
+ON_PYTHON_TOOLS = ("pytest", "hypothesis", "pyyaml", "openpyxl")
 
 
 class Failed(Exception):
@@ -93,9 +104,9 @@ def _same(name: str, there: set[str], wanted: set[str]) -> None:
 
 
 @contextmanager
-def environment(folder: Path) -> Iterator[Path]:
+def environment(folder: Path, python: str | Path = sys.executable) -> Iterator[Path]:
     """An empty environment: gives its Python. Without a pip of its own; ours installs into it, from its cache."""
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    run(python, "-m", "venv", "--without-pip", folder)
     try:
         yield folder / "bin" / "python"
     finally:
@@ -185,6 +196,35 @@ def check_minimum(folder: Path, everything: bool) -> str:
         return f"{said.strip().splitlines()[-1].strip('= ')}; {versions(python)}"
 
 
+def interpreter(version: str) -> Path | None:
+    """An interpreter of that version: on the path, or among those of pyenv; None where there is none."""
+    on_path = shutil.which(f"python{version}")
+    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = [*([Path(on_path)] if on_path else []), *sorted(home.glob(f"versions/{version}.*/bin/python"))]
+    for python in found:
+        try:
+            if run(python, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])").strip() == version:
+                return python
+        except (Failed, OSError):  # a link of pyenv to a version that is not in use
+            continue
+    return None
+
+
+def check_python(version: str, wheel: Path, folder: Path) -> str:
+    """Install the wheel and the newest libraries on another Python, and run the tests that matter there."""
+    python = interpreter(version)
+    if python is None:
+        return "skipped: there is no such interpreter on this machine"
+    tests = [f"tests/test_{name}.py" for name in ON_EACH_PYTHON]
+    with environment(folder, python) as inside, tempfile.TemporaryDirectory() as compiled:
+        install(inside, wheel)
+        smoke(inside, "core", NUMBA_CACHE_DIR=compiled)
+        install(inside, f"{wheel}[sklearn,frames,plot]", *ON_PYTHON_TOOLS)
+        options = ["-q", "-W", "default", "--disable-warnings", "-p", "no:cacheprovider"]
+        said = run(inside, "-m", "pytest", *options, *tests, NUMBA_CACHE_DIR=compiled)
+        return f"{said.strip().splitlines()[-1].strip('= ')}; {versions(inside)}"
+
+
 def check_bounds() -> str:
     """Run the numeric tests with every index of a compiled kernel checked."""
     return run("make", "--silent", "test-bounds").strip().splitlines()[-1].strip("= ")
@@ -192,7 +232,8 @@ def check_bounds() -> str:
 
 def main() -> int:
     """Check the environments named, or all; 1 where something failed."""
-    known = ["core", *(name for name in EXTRAS if name != "dev"), "minimum", "bounds"]
+    pythons = {f"python{version}": version for version in PYTHONS}
+    known = ["core", *(name for name in EXTRAS if name != "dev"), *pythons, "minimum", "bounds"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="ENVIRONMENT", help=f"of {', '.join(known)}")
     parser.add_argument("--all", action="store_true", help="at the lowest versions, run the whole test suite")
@@ -215,6 +256,8 @@ def main() -> int:
             try:
                 if name == "minimum":
                     result = check_minimum(folder / name, said.all)
+                elif name in pythons:
+                    result = check_python(pythons[name], wheel, folder / name)
                 elif name == "bounds":
                     result = check_bounds()
                 else:
