@@ -241,7 +241,7 @@ ATTRIBUTES: dict[str, str] = {
     "Trend.better": "Whether higher or lower values of the measure are better.",
     "Trend.places": "The place of each segment in the order, which the slope counts in.",
     "Trend.sizes": "The weight of each segment in the fit.",
-    "Trend.left_out": "The segments without a value, each with the reason.",
+    "left_out": "The segments that are left out, each with the reason.",
     "Selection.indices": "The chosen rows, best first.",
     "Selection.quota": "The number of places to fill.",
     "Selection.threshold": "The score at the last place.",
