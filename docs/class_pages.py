@@ -40,7 +40,7 @@ def page(one: ClassMeasure) -> str:
         one.summary,
         f"```{{math}}\n{one.latex}\n```",
         f"As plain text: `{one.formula}` ([symbols](index.md#symbols))",
-        _table(("what", "here"), _facts(one)),
+        _table(("property", "value"), _facts(one)),
         "## When it is undefined",
         undefined if one.undefined else "It is defined for every sample.",
         "## How to call it",

@@ -64,7 +64,7 @@ def page(one: Measure, words: str) -> str:
         f"```{{math}}\n{_upright(one.latex)}\n```",
         f"As plain text: `{one.formula}` ([symbols](index.md#symbols))",
         f"```{{figure}} pictures/{one.name}.svg\n:alt: {words}\n\n{words}\n```",
-        _table(("what", "here"), _facts(one)),
+        _table(("property", "value"), _facts(one)),
         "## When it is undefined",
         _undefined(one),
         "## Example",

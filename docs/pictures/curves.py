@@ -199,7 +199,7 @@ def gain_at_cut(figure: Figure, one: Measure) -> str:
     ax.annotate(f"  {short(hits)} found", (QUOTA, hits), va="center", xytext=(6, -8), textcoords="offset points")
     ax.annotate(f"  {short(chance)} by chance", (QUOTA, chance / 2), va="center", color=GREY)
     how = f"{short(hits)} − {short(chance)}"
-    said = f"The cut takes {QUOTA} cases, {short(hits)} of them positive, where chance gives {short(chance)}"
+    said = f"The cut takes {QUOTA} cases, {short(hits)} of them positive, where chance would find {short(chance)}"
     return f"{said}: {how} = {short(value_of(one))}."
 
 
@@ -218,8 +218,8 @@ def lift_at_cut(figure: Figure, one: Measure) -> str:
     ax.set(xlim=(0.6, N + 0.2), ylim=(0, float(ratios.max()) * 1.08), xticks=PLACES)
     hits, chance = float(HITS[QUOTA - 1]), QUOTA * N_POS / N
     return (
-        f"Positives found, as a multiple of what chance gives, by places taken. The cut takes {QUOTA} cases, "
-        f"{short(hits)} of them positive, where chance gives {short(chance)}: {short(hits)} / {short(chance)} = "
+        f"Positives found, relative to chance, by places taken. The cut takes {QUOTA} cases, "
+        f"{short(hits)} of them positive, where chance would find {short(chance)}: {short(hits)} / {short(chance)} = "
         f"{short(value_of(one))}."
     )
 
