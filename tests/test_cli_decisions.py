@@ -273,3 +273,23 @@ def test_an_unknown_quota_is_told_in_words(models: str) -> None:
     assert "With 20 to 60 places, all equally likely, use " in out
     status, out, _ = run("compare", models, "--score", "old", "--score", "new", *words, "--format", "json")
     assert json.loads(out)["quota"] == "20-60"
+
+
+def test_a_cut_file_with_a_reviewer_gives_both_zones(models: str, tmp_path) -> None:
+    path = tmp_path / "cut.json"
+    words = ["--label", "bought", "--positive", "yes", "--score", "old", "--fpr", ".1", "--capacity", "50"]
+    assert run("cut", models, *words, "-o", path)[0] == 0
+    _, old, _, _ = arrays(models)
+    cut = json.loads(path.read_text())
+    zones = {"automatic": old > cut["threshold"]}
+    zones["review"] = (old <= cut["threshold"]) & (old > cut["review_threshold"])
+    for zone, taken in zones.items():
+        status, out, _ = run("select", models, "--cut", path, "--zone", zone)
+        assert status == 0
+        assert len(out.strip().splitlines()) - 1 == taken.sum()
+    plain = tmp_path / "plain.json"
+    run("cut", models, *words[:6], "--recall", ".5", "-o", plain)
+    status, _, said = run("select", models, "--cut", plain, "--zone", "review")
+    assert (status, "--zone needs a cut file with a reviewer" in said) == (2, True)
+    status, _, said = run("select", models, "--score", "old", "--quota", "5", "--zone", "review")
+    assert (status, "--zone is for a cut file" in said) == (2, True)

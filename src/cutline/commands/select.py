@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ Examples:
   cutline select scores.csv --score p --quota 20 | cut -d, -f1
   cutline select claims.csv --score p --quota 100 --batch day -o chosen.csv
   cutline select new-scores.csv --score p --cut cut.json
+  cutline select new-scores.csv --score p --cut cut.json --zone review
 """
 
 
@@ -39,6 +41,11 @@ Examples:
     "--quota-by",
     metavar="COLUMN[=S:N,…]",
     help="Give each segment places of its own: in proportion to its cases, or as listed (region=north:60,south:40).",
+)
+@click.option(
+    "--zone",
+    type=click.Choice(["automatic", "review"]),
+    help="Of a cut file with a reviewer: the cases decided automatically, or those to review.",
 )
 @click.option("--cut", type=options.PathName(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
 @click.option(
@@ -61,6 +68,7 @@ def select(
     quota: int | float | None,
     quota_by: str | None,
     cut: str | None,
+    zone: str | None,
     ties: Any,
     batch: str | None,
     seed: int,
@@ -87,6 +95,7 @@ def select(
     if batch is not None and (quota is None or quota_by is not None):
         raise InputError("batch", "goes with a {quota} of each batch", "leave {batch} out, or give the {quota} alone")
     known = None if cut is None else read_cut_file(cut)
+    first, last = _zone(known, zone)
     output_kind(output)
     check_writable(output, "-o", file)
     with opened(file, reading) as table:
@@ -103,12 +112,12 @@ def select(
                 own: dict[str, Any] = {"by": rows.segments, "batch": rows.batch}
                 chosen = select_rows(rows.scores[score], asked, ties=ties, seed=seed, **own)
             else:
-                chosen = above(rows.scores[score], float("nan") if known is None else known["threshold"])
+                chosen = above(rows.scores[score], first, last)
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         taken = [len(at)] if chosen.batches is None else chosen.batches.column("chosen")  # a place is one of its batch
         write_rows(table, at.tolist(), output, {"place": [k for n in taken for k in range(1, n + 1)]})
     note(chosen.note)
-    if known is not None and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
+    if known is not None and zone != "review" and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"
         note(
             f"note: {who} score lies above the cut {known['threshold']:g}: are the scores on the scale of the cut file?"
@@ -118,6 +127,21 @@ def select(
     note(settings_line(file=file, score=score, rows=len(rows), **how))
     if output is not None:
         note(f"chosen: {output}")
+
+
+def _zone(known: Mapping[str, Any] | None, zone: str | None) -> tuple[float, float]:
+    """Above which score, and up to which, cases are taken by a cut file."""
+    if known is None:
+        if zone is not None:
+            raise InputError("zone", "is for a cut file", "give it with --cut")
+        return math.nan, math.inf
+    if zone is not None and "review_threshold" not in known:
+        raise InputError(
+            "zone", "needs a cut file with a reviewer", "write one with: cutline cut … --capacity N -o cut.json"
+        )
+    if zone != "review":
+        return known["threshold"], math.inf
+    return float(known["review_threshold"]), known["threshold"]
 
 
 def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int] | None]:

@@ -18,6 +18,7 @@ _SAME = (
 NAMES = {
     "segment": "--by",
     "quota_by": "--quota-by",
+    "zone": "--zone",
     "n_resamples": "--resamples",
     "clusters": "--cluster",
     "sample_weight": "--weight",

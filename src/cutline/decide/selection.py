@@ -187,10 +187,10 @@ def _select_in_batches(
     return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, Table(rows, "Chosen in each batch"))
 
 
-def above(y_score: Scores, threshold: float) -> Selection:
-    """The rows that score above a threshold, best first."""
+def above(y_score: Scores, threshold: float, up_to: float = np.inf) -> Selection:
+    """The rows that score above a threshold, and no more than ``up_to``, best first."""
     score, _, _ = as_numbers(y_score, "y_score")
-    found = np.flatnonzero(score > np.float64(threshold))
+    found = np.flatnonzero((score > np.float64(threshold)) & (score <= np.float64(up_to)))
     found = found[np.argsort(-score[found].astype(np.float64), kind="stable")]
     return Selection(found, len(found), float(threshold), 0, 0, "expand")
 
