@@ -157,6 +157,7 @@ class Rule(KeepsFields):
     waiting: float = 0.0
     longest_queue: float = 0.0
     wait: float = 0.0
+    queued: bool = False
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, measure: str) -> Estimate:
@@ -220,7 +221,7 @@ class BatchRules(Models[Rule]):
         A matched threshold moves with the sample: a batch with more cases above it than places pushes it up.
         """
         rule = self.evaluations[name]
-        if rule.longest_queue > 0.0:
+        if rule.queued:
             return None
         moved = self._excess if name in self.drift else np.zeros(len(rule.hits))
         of_hits, of_places = self.drift.get(name, (0.0, 0.0))
@@ -293,7 +294,7 @@ class BatchRules(Models[Rule]):
         ]
         for rule in others:
             more = f"With the places of a batch as the limit ({rule.name}) it finds {count(float(rule.hits.sum()))}"
-            if rule.longest_queue > 0.0:
+            if rule.queued:
                 more += (
                     f"; up to {count(rule.longest_queue)} wait (batches in order {self.rows.batches.order_words}), "
                     f"and {count(rule.waiting)} still do at the end"
@@ -368,6 +369,8 @@ def batch_rules(
         ends = [_threshold_taking(rows, cases) for cases in around.tolist()]
         moved = float(lists.above(ends[1]).sum() - lists.above(ends[0]).sum())
         for name, kind in kinds.items():
+            if kind == "queue":  # not tested, so that it need not be run again
+                continue
             low, high = (_by_threshold(lists, places, end, name, kind) for end in ends)
             gaps = float(high.hits.sum() - low.hits.sum()), float(high.places.sum() - low.places.sum())
             drift[name] = (gaps[0] / moved, gaps[1] / moved) if moved > 0.0 else (0.0, 0.0)
@@ -418,7 +421,7 @@ def _queued(lists: BatchLists, places: Floats, threshold: float, rule: Rule) -> 
     unfilled = int(np.count_nonzero(used < places * (1.0 - 1e-12)))
     left, served = float(queue[2].sum()), float(used.sum())
     wait = waited / served if served > 0 else math.nan
-    return Rule(rule.name, hits, used, rule.overflow, unfilled, left, longest, wait)
+    return Rule(rule.name, hits, used, rule.overflow, unfilled, left, longest, wait, queued=True)
 
 
 def _served(score: Floats, size: Floats, room: float) -> Floats:

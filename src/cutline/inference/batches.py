@@ -169,11 +169,11 @@ class BatchRows(Rows):
     def multiplicities(self, settings: Settings) -> Any:
         """How often each unit is drawn, a row for each replicate, some replicates at a time."""
         rng = np.random.default_rng([settings.seed & (2**63 - 1), 11])
-        share = np.full(self.n_units, 1.0 / self.n_units)
         step = max(1, _DRAWN_AT_ONCE // self.n_units)
         for first in range(0, settings.n_resamples, step):
             size = min(step, settings.n_resamples - first)
-            yield rng.multinomial(self.n_units, share, size=size).astype(np.float64)
+            drawn = rng.integers(0, self.n_units, (size, self.n_units)) + self.n_units * np.arange(size)[:, None]
+            yield np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
     def left_out(self, spec: Spec) -> Floats:
         """A measure at a quota without each unit in turn."""
