@@ -130,3 +130,37 @@ def test_select_gives_segments_their_places(file: Path) -> None:
     with pytest.raises(cl.InputError, match="is a mapping"):
         cl.select(FRAME.p, {"n": 3})
     assert cl.select(FRAME.p, 0.1, by=FRAME.region).places.keys() == {"n", "o", "s"}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_a_stream_gives_the_same_segments_from_one_pass(file: Path, tmp_path: Path, weight: str | None) -> None:
+    frame = FRAME.assign(w=np.arange(N) % 3 + 1, p=FRAME.p.round(2))
+    frame.loc[4, "p"] = None
+    path = tmp_path / "long.csv"
+    frame.to_csv(path, index=False)
+    how: dict[str, Any] = {**NAMED, "score": "p", "by": ["region", "month"], "quota": 40, "missing": "drop"}
+    how |= {"weight": weight, "threshold": 0.4, "measures": ["roc_auc", "recall", "hit_rate", "brier_score"]}
+    one, two = (cl.evaluate_table(path, **how, stream=stream) for stream in (False, True))
+    assert list(one) == list(two)
+    assert one.overall.facts["dropped"] == two.overall.facts["dropped"] == 1
+    for key, ev in [*one.items(), (None, one.overall)]:
+        other = two.overall if key is None else two[key]
+        for measure, e in ev.estimates.items():
+            f = other.estimates[measure]
+            assert (e.value, e.reason) == (pytest.approx(f.value, abs=1e-12, nan_ok=True), f.reason), (key, measure)
+            if weight is None and min(ev.facts["positives"], ev.facts["negatives"]) > 1:
+                assert np.allclose([e.low, e.high], [f.low, f.high], equal_nan=True), (key, measure)
+    for where in ({"quota": 40}, {"threshold": 0.4}, {"quota": 40, "reference": "n × 1"}):
+        for a, b in zip(one.at(**where), two.at(**where), strict=True):
+            for name, value in a.items():
+                text = isinstance(value, str)
+                assert value == (b[name] if text else pytest.approx(b[name], rel=1e-6, nan_ok=True)), name
+    assert len(two.differences("n × 1", measures=["roc_auc"])) == len(one) - 1
+    with pytest.raises(cl.InputError, match="streamed"):
+        two.differences()
+    with pytest.raises(cl.InputError, match="cut elsewhere"):
+        two.at(quota=7)
+    with pytest.raises(cl.InputError, match="streamed"):
+        two.at().price()
+    with pytest.raises(cl.InputError, match="by needs the rows in memory here"):
+        cl.compare_table(path, label="y", pos_label="yes", scores=["p", "q"], by="region", stream=True, missing="drop")

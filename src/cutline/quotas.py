@@ -153,6 +153,15 @@ def settled(quota: QuotaLike | None) -> int | float | Quotas | None:
     return None if quota is None else check_any_quota(quota)
 
 
+def is_beyond(quota: Any, cases: Any) -> bool:
+    """Whether a list of so many cases has no cut at a quota."""
+    try:
+        quota_sizes(quota, cases)
+    except InputError:
+        return True
+    return False
+
+
 def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]:
     """A quota, known or not, in cases with weights."""
     return quota.sizes(cases) if isinstance(quota, Quotas) else ([resolve_quota(quota, cases)], np.ones(1))

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
 from .decide.segment_places import ListRows, SharedList, share_list
-from .errors import InputError
 from .estimate import Estimate
 from .evaluation import Evaluation, evaluation_of
 from .inference.differences import DifferenceTest
@@ -22,7 +21,7 @@ from .inference.intervals import estimate
 from .inference.resampling import cluster_codes
 from .inference.segment_differences import joint_difference, joint_left_out
 from .inference.settings import Settings
-from .quotas import Quotas, quota_sizes
+from .quotas import Quotas, is_beyond
 from .ranking import Ranking, rank
 from .sample import Sample
 from .table import KeepsFields, pluralize
@@ -103,7 +102,7 @@ class RowPool(KeepsFields):
 
     def _evaluation(self, rows: Rows, name: str, keep: dict[str, Floats] | None = None) -> Evaluation:
         settings, obstacles, quota = self._settings(rows), self._obstacles(rows), self.quota
-        if quota is not None and _too_large(quota, rows.ranking.cases):
+        if quota is not None and is_beyond(quota, rows.ranking.cases):
             quota = None
         how: dict[str, Any] = {"name": name, "threshold": self.threshold, "quota": quota}
         return evaluation_of(rows, self.specs, obstacles, settings, keep=keep, **how)
@@ -116,7 +115,7 @@ class RowPool(KeepsFields):
     def _obstacles(self, rows: Rows) -> Mapping[Spec, str]:
         """Why measures have no value: on all rows, or here because a quota is larger than the segment."""
         cases = rows.ranking.cases
-        large = {s for s in self.specs if s.quota is not None and _too_large(s.quota, cases)}
+        large = {s for s in self.specs if s.quota is not None and is_beyond(s.quota, cases)}
         if not large:
             return self.obstacles
         said = f"the quota is larger than the segment, which has {pluralize(cases, 'case')}"
@@ -215,12 +214,3 @@ class RowPool(KeepsFields):
         cluster = None if self.cluster is None else self.cluster.astype(np.intp)
         rows = ListRows(self.sample, self.codes, cluster, self.settings.n_resamples, self.settings.seed)
         return share_list(rows, self.ranking, segments, quota=quota, threshold=threshold, **how)
-
-
-def _too_large(quota: Any, cases: float) -> bool:
-    """Whether a list of so many cases has no cut at a quota."""
-    try:
-        quota_sizes(quota, cases)
-    except InputError:
-        return True
-    return False

@@ -118,6 +118,10 @@ def evaluate_table(
             ev = evaluate(found.positive, values, name=model, prevalence=prevalence, **_in_memory(found, request))
             return _with_facts(ev, found)
         _refuse_in_stream(prevalence)
+        if isinstance(found, Checked) and found.segments:
+            from .engines.segment_stream import evaluate as segments_through_duckdb
+
+            return segments_through_duckdb(table, found, next(iter(found.scores)), request)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import evaluate as through_duckdb
 
@@ -257,8 +261,8 @@ def _request(
 def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Checked | None:
     """The rows in memory, or what was checked of those that are streamed; None for rows on a cluster."""
     found = rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
-    if roles.by and not isinstance(found, Rows):
-        said = "needs the rows in memory, but this table is streamed"
+    if roles.by and (not isinstance(found, Rows | Checked) or (isinstance(found, Checked) and len(roles.scores) > 1)):
+        said = "needs the rows in memory here, and these stay where they are"
         raise InputError("by", said, "leave it out, or load the rows with {stream=False}")
     return found
 

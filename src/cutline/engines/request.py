@@ -13,8 +13,9 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..evaluation import choose_specs, obstacle_of
 from ..inference.settings import Settings
-from ..quotas import Quotas
+from ..quotas import Quotas, is_beyond
 from ..sample import Sample
+from ..table import pluralize
 from ..tuning import TUNING
 from .stream import TOLERANCE, Totals
 
@@ -52,12 +53,16 @@ class Job:
     settings: Settings
 
     @classmethod
-    def of(cls, request: EvaluationRequest, totals: Totals) -> Job:
-        """Plan a streamed evaluation."""
+    def of(cls, request: EvaluationRequest, totals: Totals, *, segment: bool = False) -> Job:
+        """Plan a streamed evaluation; in a ``segment`` a quota may be larger than the list, which then has no value."""
         specs = choose_specs(request.measures, threshold=request.threshold, quota=request.quota)
         sample = empty_sample(totals)
         threshold = default_threshold(request.threshold, sample)
         obstacles = {spec: obstacle_of(spec, sample, threshold, request.measures is None) for spec in specs}
+        if segment:
+            said = f"the quota is larger than the segment, which has {pluralize(totals.cases, 'case')}"
+            large = {s for s in specs if s.quota is not None and is_beyond(s.quota, totals.cases)}
+            obstacles = {spec: why or (said if spec in large else "") for spec, why in obstacles.items()}
         tolerance = 0.0 if totals.distinct <= TUNING.keep_all_scores else TOLERANCE
         whole = [spec for spec in specs if spec.measure.part == "ranking"]
         if whole and tolerance:

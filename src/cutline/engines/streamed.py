@@ -16,6 +16,7 @@ from ..catalogue.compute import Computed, SweepPlan
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..evaluation import Evaluation, evaluation_of
+from ..inference.areas import auc_spread
 from ..inference.bootstrap import Replicates
 from ..inference.evidence import Drawn
 from ..inference.quota_cut import Cuts, QuotaCut
@@ -93,7 +94,9 @@ class Streamed(KeepsFields):
 
     @property
     def auc_freedom(self) -> float:
-        """Degrees of freedom of the AUC's variance: at least so many."""
+        """Degrees of freedom of the AUC's variance: exact where every score was kept, else at least so many."""
+        if not self.tolerance and not self.totals.weighted:
+            return auc_spread(self.ranking.pos, self.ranking.neg)[2]
         return max(min(self.totals.positives, self.totals.rows - self.totals.positives) - 1.0, 1.0)
 
     @property

@@ -83,35 +83,39 @@ def selection_rates(
     segments: int,
     cluster: Codes | None = None,
     near: Floats | None = None,
+    squares: Floats | None = None,
+    rows: int | None = None,
 ) -> SelectionRates:
     """Rates and their covariance, from the share taken of each row.
 
     A row counts in its own segment, and at a quota moves the cut for all: its influence on a rate s is (T − s)/n in the
     segment, less (f_segment/f)·(T − q)/n, f the density of scores at the cut. ``near``: the cases of each segment close
-    to the cut where it moves (a quota); None where it is fixed (a threshold). Influences of a cluster add up.
+    to the cut where it moves (a quota); None where it is fixed (a threshold). Influences of a cluster add up. Rows that
+    are alike may come as one, with the sum of their weights and of their ``squares``; ``rows`` is then their number.
     """
     cases = np.bincount(segment, weights=weight, minlength=segments).astype(np.float64)
     places = np.bincount(segment, weights=weight * taken, minlength=segments).astype(np.float64)
     whole, rate = float(cases.sum()), (places + 0.5) / (cases + 1.0)
-    own = weight * (taken - (places / cases)[segment]) / cases[segment]
-    shared = weight * (taken - float(places.sum()) / whole) / whole
+    own = (taken - (places / cases)[segment]) / cases[segment]
+    shared = (taken - float(places.sum()) / whole) / whole
+    each = weight * weight if squares is None else squares
     density = np.zeros(segments)
     if near is not None and near.sum() > 0.0:
         density = near / cases / (float(near.sum()) / whole)
     if cluster is None:
-        squares = np.diag(np.bincount(segment, weights=own * own, minlength=segments))
-        across = np.bincount(segment, weights=own * shared, minlength=segments)
-        spread, units = float(shared @ shared), len(taken)
+        joint = np.diag(np.bincount(segment, weights=each * own * own, minlength=segments))
+        across = np.bincount(segment, weights=each * own * shared, minlength=segments)
+        spread, units = float(each @ (shared * shared)), len(taken) if rows is None else rows
     else:
         from scipy.sparse import csr_array
 
         units = int(cluster.max()) + 1
-        by_cluster = csr_array((own, (cluster, segment)), shape=(units, segments))
-        of_all = np.bincount(cluster, weights=shared, minlength=units)
-        squares = np.asarray((by_cluster.T @ by_cluster).todense())
+        by_cluster = csr_array((weight * own, (cluster, segment)), shape=(units, segments))
+        of_all = np.bincount(cluster, weights=weight * shared, minlength=units)
+        joint = np.asarray((by_cluster.T @ by_cluster).todense())
         across = np.asarray(by_cluster.T @ of_all)
         spread = float(of_all @ of_all)
     moving = np.outer(density, across)
-    covariance = squares - moving - moving.T + spread * np.outer(density, density)
+    covariance = joint - moving - moving.T + spread * np.outer(density, density)
     covariance = covariance * units / max(units - 1.0, 1.0) / np.outer(rate, rate)
     return SelectionRates(cases, places, covariance)

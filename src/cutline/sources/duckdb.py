@@ -150,9 +150,15 @@ class DuckTable(Table):
         cells, there = self.values([f"CAST({sql} AS VARCHAR)", checked.kept or "true"])
         return np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str)
 
-    def pieces(self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None) -> Generator[Batch]:
-        """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted."""
+    def pieces(
+        self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, segment: str | None = None
+    ) -> Generator[Batch]:
+        """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted.
+
+        ``segment``: SQL for the number of a row's segment, which then comes too.
+        """
         wanted = {"score": checked.scores[model], "positive": f"CAST({checked.positive} AS UTINYINT)"}
+        wanted |= {} if segment is None else {"segment": f"CAST({segment} AS BIGINT)"}
         wanted |= {} if checked.weight is None else {"weight": checked.weight}
         # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
         wanted |= {"row": "row_number() OVER ()"} if numbered else {}
