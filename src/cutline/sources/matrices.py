@@ -16,6 +16,8 @@ from .frames import lacking_cells, taken_cells
 if TYPE_CHECKING:
     from .duckdb import DuckTable
 
+_CELLS_AT_ONCE = 15_000_000  # of numbers that are on their way into a matrix
+
 
 def count_rows(table: DuckTable) -> int:
     """How many rows a table has."""
@@ -50,7 +52,10 @@ def read_matrix(
     """Columns of numbers, side by side; of all rows, or of those that are kept."""
     found = [table.column(name, "score") for name in columns]
     matrix = None
-    for k, (name, cells) in enumerate(zip(columns, table.cells([column.sql for column in found]), strict=True)):
+    several = max(20, _CELLS_AT_ONCE // max(count_rows(table), 1)) if len(found) > 20 else len(found)
+    parts = (found[first : first + several] for first in range(0, len(found), several))
+    read = (cells for part in parts for cells in table.cells([column.sql for column in part]))
+    for k, (name, cells) in enumerate(zip(columns, read, strict=True)):
         try:
             numbers, _ = read_numbers(cells if kept is None else taken_cells(cells, kept), "y_score", decimal)
         except InputError as error:
