@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -255,3 +256,10 @@ def test_search_works_from_disk(opened: Any, site: Path) -> None:
     tab = opened((site / "search.html").as_uri() + "?q=qrecall")
     tab.wait_for_selector("#search-results li a")
     assert tab.locator("#search-results li a").count() > 3
+
+
+def test_other_sites_can_link_to_every_public_name(site: Path) -> None:
+    listed = zlib.decompress((site / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode("utf-8")
+    known = {line.split()[0] for line in listed.splitlines()}
+    synonyms = {alias for m in MEASURES for alias in m.aliases}
+    assert {f"cutline.{name}" for name in cl.__all__} - known <= {f"cutline.{name}" for name in synonyms}
