@@ -565,21 +565,12 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
 
-    ``quota`` is a number of cases, a share of them, or an unknown quota: a range (``range(20, 61)`` or ``"20-60"``) or
-    a mapping from quota to probability, over which quota measures are averaged.
-    ``threshold``: 0.5 by default for probabilities. Other scores have no default; without a threshold, measures that
-    need one have no value, and their rows say why.
-    ``interval``: ``"auto"`` (the best analytic method where one exists, else bootstrap), ``"bootstrap"``, a method by
-    name, or None. ``clusters`` marks rows that belong together (patients, customers) and are resampled as one.
-    ``batch`` names the batch of each row (a day, a recruiter, a query): a quota then counts in each batch, a batch with
-    fewer cases than places is taken whole, and batches are what is resampled. Measures without a quota are those of the
-    whole list, across batches.
-    ``stratify``: resample within classes; None does so for measures that the share of positives does not move (AUC and
-    the like). ``prevalence`` is the share of positives where the scores will be used, if the sample's differs, or a
-    pair of it and its standard error: measures that depend on it (precision, lift, hit rate at a quota, Brier score …)
-    are computed for that share, with each class resampled by itself. ``ev.moved`` names these measures; the others
-    (recall, AUC …) are those of the sample. ``progress`` reports long runs on standard error; None does so on a
-    terminal. Arrays are kept, not copied: change them only when you no longer need the result.
+    Measures that need a threshold have no value where the scores have none, and their rows say why. With ``batch`` a
+    batch with fewer cases than places is taken whole, and batches are what is resampled; measures without a quota are
+    those of the whole list. With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a quota,
+    Brier score …) are computed for that share, with each class resampled by itself; ``ev.moved`` names them, and the
+    others (recall, AUC …) are those of the sample. Arrays are kept, not copied: change them only when you no longer
+    need the result.
 
     >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
     >>> ev["pem"].value
