@@ -58,7 +58,7 @@ from cutline.inference.methods import METHODS, Known, choose
 from cutline.inference.resampling import Resampler
 from cutline.inference.settings import FROM_REPLICATES, Settings
 from cutline.ranking import Ranking, rank
-from cutline.sample import Sample, make_sample
+from cutline.sources.arrays import Sample, make_sample
 
 LEVEL = 0.95
 SEPARATION = 1.35

@@ -25,7 +25,7 @@ from cutline.decide.promises import promised_groups
 from cutline.decide.swaps import swaps
 from cutline.errors import InputError
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 
 SEPARATION = 1.35
 

@@ -25,7 +25,7 @@ from sklearn.utils import resample
 import cutline as cl
 from core import best, sample
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 
 FEW = 20
 N = 100_000
@@ -41,7 +41,7 @@ from cutline.inference.bootstrap import replicate
 from cutline.inference.resampling import Resampler
 from cutline.catalogue.compute import compute
 from cutline.ranking import Ranking, rank
-from cutline.sample import Sample, make_sample
+from cutline.sources.arrays import Sample, make_sample
 
 def work(sample, ranking, n_resamples):
     specs = choose_specs(None, threshold=0.5, quota=0.001)

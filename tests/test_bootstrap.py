@@ -16,7 +16,7 @@ from cutline.inference import resampling
 from cutline.inference.bootstrap import Replicates, replicate
 from cutline.inference.resampling import Resampler
 from cutline.ranking import rank
-from cutline.sample import Sample, make_sample
+from cutline.sources.arrays import Sample, make_sample
 from cutline.sweep import Request, counts_at, sweep
 from samples import Case, quietly, random_case
 from test_catalogue import SCORED, options

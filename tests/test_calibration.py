@@ -8,7 +8,7 @@ import pytest
 import cutline as cl
 from cutline.decide.calibration import PARTS, SCORES, calibrate, decompose, isotonic
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 
 
 def drawn(seed: int, n: int = 400, shift: float = 0.0, stretch: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

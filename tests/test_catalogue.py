@@ -17,7 +17,7 @@ from cutline.catalogue.classes import SYMBOLS as CLASS_SYMBOLS
 from cutline.catalogue.compute import plan_sweeps
 from cutline.catalogue.declare import SYMBOLS, TIE_RULES, make_spec
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 from cutline.sweep import sweep
 from samples import Case, quietly, random_case
 

@@ -20,7 +20,7 @@ from cutline.inference.flips import FLIPS, sign_matrix
 from cutline.inference.intervals import is_stratified
 from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
-from cutline.sample import resolve_quota
+from cutline.quotas import resolve_quota
 from cutline.table import Table
 from cutline.verdict import differences_of
 from test_bootstrap import from_scratch

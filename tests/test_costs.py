@@ -10,7 +10,7 @@ import pytest
 import cutline as cl
 from cutline.decide.costs import Prices, benefit_difference, cheapest, decision_curve
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 
 
 def drawn(seed: int, n: int = 400, share: float = 0.2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

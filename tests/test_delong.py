@@ -13,7 +13,7 @@ import cutline as cl
 from cutline.inference.areas import newcombe_limits
 from cutline.inference.delong import auc_interval, auc_variance
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 from samples import ANY, Case, cases, random_case
 
 Z = float(ndtri(0.975))

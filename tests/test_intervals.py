@@ -24,7 +24,7 @@ from cutline.inference.resampling import Resampler
 from cutline.inference.settings import FROM_REPLICATES as BOOTSTRAPS
 from cutline.inference.settings import NAMES
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 from samples import Case, random_case
 from test_catalogue import SCORED
 

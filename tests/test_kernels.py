@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cutline.inference.resampling import Resampler
 from cutline.kernels import backend, passes, plain, plain_rankings, plain_replicates, rankings, replicates
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 from cutline.sweep import Losses, Request, sweep
 from samples import random_case
 

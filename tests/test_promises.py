@@ -13,7 +13,7 @@ import cutline as cl
 from cutline.decide.promises import cases_needed, chance_kept, first_test, promised_groups
 from cutline.decide.thresholds import Cut, read_cut_file
 from cutline.ranking import rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 
 SEPARATION = 1.35
 

@@ -23,8 +23,8 @@ import cutline as cl
 from cutline.inference.evidence import units_within
 from cutline.inference.resampling import Resampler
 from cutline.ranking import rank
-from cutline.sample import make_sample
 from cutline.sklearn import evaluate_cv
+from cutline.sources.arrays import make_sample
 
 X, Y = make_classification(n_samples=300, n_informative=3, flip_y=0.2, weights=[0.7], random_state=5)
 CV = StratifiedKFold(5, shuffle=True, random_state=0)

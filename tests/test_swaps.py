@@ -9,7 +9,7 @@ import pytest
 
 import cutline as cl
 from cutline.decide.swaps import Side, membership, newcombe, swaps
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 
 
 def test_entering_and_leaving_by_hand() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import cutline as cl
 from cutline.kernels import passes, plain
 from cutline.ranking import Ranking, rank
-from cutline.sample import make_sample
+from cutline.sources.arrays import make_sample
 from cutline.sweep import Request, Start, Sums, merge, scale_of, sweep, sweep_piece
 from samples import Case, cases, quietly
 

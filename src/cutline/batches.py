@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .quotas import Quotas
 from .ranking import Ties
-from .sample import Sample, as_keys
+from .sources.arrays import Sample, as_keys
 from .sweep import Counts
 from .table import KeepsFields
 

@@ -27,7 +27,7 @@ from .inference.class_intervals import BOOTSTRAP
 from .inference.class_resampling import class_replicates
 from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
-from .sample import as_column
+from .sources.arrays import as_column
 from .table import pluralize, text_table, to_jsonable
 from .types import ClassIntervalName, ClassMeasureLike, Labels, Scores
 from .validate import checked

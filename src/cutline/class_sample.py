@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from .class_names import find_classes
 from .errors import InputError, listed, show
-from .sample import as_column, as_weights
-from .sources.arrays import as_codes
+from .sources.arrays import as_codes, as_column, as_weights
 from .types import Labels, Scores
 
 SUM_TOLERANCE = 0.01  # rows of probabilities rounded to two or three decimals pass; independent sigmoids do not

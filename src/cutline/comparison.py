@@ -30,7 +30,7 @@ from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
-from .sample import Sample, make_sample
+from .sources.arrays import Sample, make_sample
 from .table import Table, pluralize, text_table, to_jsonable
 from .types import FilePath, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked

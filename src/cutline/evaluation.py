@@ -38,9 +38,9 @@ from .inference.prevalence import (
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.weights import small_size_note
-from .quotas import Quotas, check_any_quota, quota_sizes, settled
+from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
-from .sample import Sample, make_sample, resolve_quota
+from .sources.arrays import Sample, make_sample
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import checked

@@ -1,7 +1,8 @@
-"""An unknown quota: a range of quotas, or quotas with their probabilities. A measure at it is the mean over them."""
+"""Quotas in cases, and unknown quotas: a range, or quotas with probabilities, over which a measure is the mean."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, show
-from .sample import resolve_quota
 from .types import QuotaLike
 from .validate import check_number, check_quota
 
@@ -165,3 +165,22 @@ def is_beyond(quota: Any, cases: Any) -> bool:
 def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]:
     """A quota, known or not, in cases with weights."""
     return quota.sizes(cases) if isinstance(quota, Quotas) else ([resolve_quota(quota, cases)], np.ones(1))
+
+
+def resolve_quota(quota: QuotaLike | None, cases: float) -> int:
+    """Cases that a quota means: an integer is a number of cases, a float in (0, 1) a share of them, rounded down.
+
+    ``cases`` is the number of rows, or the sum of their weights: a row of weight w stands for w cases.
+    """
+    wanted = check_quota(quota)
+    shown = f"{cases:,}" if isinstance(cases, int) else f"{cases:.6g}"
+    room = 1.0 + 1e-12  # 0.29 · 100 is 28.999… in floats, and means 29; sums of weights round, too
+    if isinstance(wanted, float):
+        taken = math.floor(wanted * cases * room)
+        if taken < 1:
+            least = f"ask for at least {100 / cases:.3g} %"
+            raise InputError("quota", f"is {100 * wanted:.4g} % of {shown} cases, which is less than one case", least)
+        return taken
+    if wanted > cases * room:
+        raise InputError("quota", f"is {quota}", f"it must be from 1 to the number of cases, {shown}")
+    return wanted

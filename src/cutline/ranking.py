@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .kernels.backend import rankings
-from .sample import Sample
+from .sources.arrays import Sample
 from .threads import in_threads
 
 Ties = Literal["expected", "best", "worst"]

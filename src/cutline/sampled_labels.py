@@ -24,8 +24,8 @@ from .inference.label_design import (
 )
 from .inference.mass_influence import is_algebra
 from .inference.settings import Settings
-from .quotas import Quotas, check_any_quota
-from .sample import Sample, as_numbers, make_sample, resolve_quota
+from .quotas import Quotas, check_any_quota, resolve_quota
+from .sources.arrays import Sample, as_numbers, make_sample
 from .sources.frames import lacking_cells, taken_cells
 from .table import Table, TabularResult, format_value, pluralize, to_jsonable
 from .validate import check_number, check_whole, checked, one_of

@@ -23,7 +23,7 @@ from .inference.segment_differences import joint_difference, joint_left_out
 from .inference.settings import Settings
 from .quotas import Quotas, is_beyond
 from .ranking import Ranking, rank
-from .sample import Sample
+from .sources.arrays import Sample
 from .table import KeepsFields, pluralize
 
 Floats = NDArray[np.float64]

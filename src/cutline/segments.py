@@ -18,10 +18,10 @@ from .errors import InputError, listed, show
 from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
-from .quotas import Quotas, check_any_quota, quota_sizes, settled
-from .sample import make_sample, resolve_quota
+from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, why_not_comparable
 from .segment_rows import Pool, RowPool
+from .sources.arrays import make_sample
 from .sources.levels import Levels, as_levels, label_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
 from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..quotas import Quotas, quota_sizes
 from ..ranking import Ranking, Ties, rank
-from ..sample import Sample, make_sample
+from ..sources.arrays import Sample, make_sample
 from ..sweep import Counts, Losses, Request, Sums, counts_at, sweep
 from ..types import Label, Labels, Scores
 from .declare import NEEDS, Measure, Spec

@@ -50,7 +50,7 @@ def swaps(
     from .. import __version__
     from ..decide.swaps import swaps as swap_set
     from ..quotas import Quotas
-    from ..sample import make_sample
+    from ..sources.arrays import make_sample
     from ..validate import check_number
     from .evaluate import check_plot, facts_of, save_plot
     from .reading import choose_columns, load, opened

@@ -19,7 +19,7 @@ from ..inference.proportions import wilson, z_of
 from ..inference.weights import effective_size
 from ..progress import Progress
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..table import DictResult, Table, TabularResult, format_value, to_jsonable
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..catalogue.declare import ratio
 from ..errors import InputError, different_lengths
 from ..ranking import midranks, rank
-from ..sample import as_numbers, make_sample
+from ..sources.arrays import as_numbers, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked
 from .selection import hits_at

@@ -13,8 +13,8 @@ from ..catalogue.quota import quota_pearson
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.quota_cut import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
+from ..quotas import resolve_quota
 from ..ranking import Ranking
-from ..sample import resolve_quota
 from ..sweep import Counts, Request, counts_at, sweep
 from ..table import text_table
 

@@ -18,8 +18,9 @@ from ..inference.quota_cut import QuotaCut
 from ..inference.resampling import enough_replicates
 from ..inference.settings import Settings
 from ..kernels.backend import passes
+from ..quotas import resolve_quota
 from ..ranking import Ranking
-from ..sample import make_sample, resolve_quota
+from ..sources.arrays import make_sample
 from ..table import DictResult, Table, count, format_value, pluralize
 from ..types import Label, Labels, QuotaLike, Scores
 from ..validate import checked

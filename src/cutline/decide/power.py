@@ -19,7 +19,7 @@ from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
 from ..progress import Progress
 from ..ranking import rank
-from ..sample import make_sample
+from ..sources.arrays import make_sample
 from ..sweep import wanted
 from ..table import Table, pluralize
 from ..threads import cores

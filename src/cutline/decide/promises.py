@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 
 Floats = NDArray[np.float64]
 

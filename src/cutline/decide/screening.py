@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..estimate import Estimate
-from ..sample import as_numbers, make_sample, resolve_quota
+from ..quotas import resolve_quota
+from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Table, format_value
 from ..types import Label, Labels
 from ..validate import check_number, checked

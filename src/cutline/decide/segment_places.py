@@ -17,7 +17,7 @@ from ..estimate import Interval
 from ..inference.proportions import z_of
 from ..inference.selection_ratios import SelectionRates, selection_rates
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..table import Table, TabularResult, text_table, to_jsonable
 from ..validate import check_number
 

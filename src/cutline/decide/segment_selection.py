@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show
-from ..sample import as_numbers, resolve_quota
+from ..quotas import resolve_quota
+from ..sources.arrays import as_numbers
 from ..sources.levels import as_levels, label_of
 from ..types import Labels, Scores
 from ..validate import check_whole

@@ -13,8 +13,9 @@ from ..batches import Batches, BatchLists, in_batches
 from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, show
+from ..quotas import resolve_quota
 from ..ranking import Ranking, rank
-from ..sample import Sample, as_numbers, make_sample, resolve_quota
+from ..sources.arrays import Sample, as_numbers, make_sample
 from ..table import Table, pluralize
 from ..types import Label, Labels, QuotaLike, Scores
 from ..validate import check_quota, check_whole, checked

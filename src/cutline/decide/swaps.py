@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..estimate import Estimate
 from ..inference.proportions import wilson, z_of
-from ..sample import Sample, resolve_quota
+from ..quotas import resolve_quota
+from ..sources.arrays import Sample
 from ..table import DictResult, Table, count, pluralize
 from .promises import round_up
 

@@ -17,8 +17,9 @@ from ..errors import InputError, show
 from ..estimate import Estimate
 from ..inference.proportions import wilson
 from ..inference.resampling import Resampler, enough_replicates
+from ..quotas import resolve_quota
 from ..ranking import Ranking, rank
-from ..sample import Sample, make_sample, resolve_quota
+from ..sources.arrays import Sample, make_sample
 from ..table import DictResult, Table, format_value, pluralize, to_jsonable
 from ..types import FilePath, Label, Labels, Scores
 from ..validate import check_number, check_quota, checked

@@ -15,8 +15,9 @@ from ..catalogue.declare import Spec
 from ..errors import InputError, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
+from ..quotas import resolve_quota
 from ..ranking import rank
-from ..sample import make_sample, resolve_quota
+from ..sources.arrays import make_sample
 from ..table import DictResult, Table, format_value, pluralize
 from ..types import Label, Labels
 from ..validate import check_whole, checked, one_of
@@ -330,7 +331,7 @@ def _scaled(spec: Spec, n: int, rows: int) -> Spec:
 
 
 def _finite(scores: Any, name: str) -> Floats:
-    from ..sample import as_numbers
+    from ..sources.arrays import as_numbers
 
     column, low, high = as_numbers(scores, f"models[{name!r}]")
     if not (np.isfinite(low) and np.isfinite(high)):

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..evaluation import choose_specs, obstacle_of
 from ..inference.settings import Settings
 from ..quotas import Quotas, is_beyond
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..table import pluralize
 from ..tuning import TUNING
 from .stream import TOLERANCE, Totals

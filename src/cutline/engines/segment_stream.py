@@ -20,8 +20,7 @@ from ..evaluation import Evaluation
 from ..inference.differences import DifferenceTest
 from ..inference.selection_ratios import selection_rates
 from ..progress import Progress
-from ..quotas import Quotas, is_beyond
-from ..sample import resolve_quota
+from ..quotas import Quotas, is_beyond, resolve_quota
 from ..segments import Segments
 from ..sources.duckdb import DuckTable
 from ..sources.levels import as_levels, crossed, label_of

@@ -22,7 +22,7 @@ from ..inference.evidence import Drawn
 from ..inference.quota_cut import Cuts, QuotaCut
 from ..inference.settings import FROM_REPLICATES, Settings
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..sweep import counts_at
 from ..table import KeepsFields
 from .poisson import AXES, SHARES, drawn_by_block, hits_of_replicates, replicate

@@ -28,7 +28,7 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..quotas import quota_sizes
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..table import KeepsFields
 from .label_chances import chances, fit_chances, log_odds, logistic, normal_scores, shift_to
 from .mass_influence import mass_influence

@@ -23,8 +23,7 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..ranking import Ties, rank
-from ..sample import Sample
-from ..sources.arrays import as_codes, number
+from ..sources.arrays import Sample, as_codes, number
 from ..sweep import Counts
 from .bootstrap import Replicates
 from .evidence import Drawn, Rows

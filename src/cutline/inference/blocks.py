@@ -18,7 +18,7 @@ from ..catalogue.compute import compute
 from ..catalogue.declare import Spec
 from ..estimate import Interval
 from ..ranking import Ranking, rank
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..threads import in_threads
 from .normal import t_quantile
 

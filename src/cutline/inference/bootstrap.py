@@ -13,7 +13,7 @@ from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import rank
-from ..sample import Sample, make_sample
+from ..sources.arrays import Sample, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked, one_of
 from .normal import normal_cdf, normal_quantile

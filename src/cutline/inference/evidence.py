@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
 from ..ranking import Ranking, rank, row_order
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..table import KeepsFields
 from . import areas, bands, blocks, delong
 from .bootstrap import Replicates, replicate

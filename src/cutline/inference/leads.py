@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 from .flips import flipped_scale, sign_matrix
 
 Floats = NDArray[np.float64]

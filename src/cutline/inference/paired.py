@@ -20,7 +20,7 @@ from ..catalogue.declare import Measure, Spec
 from ..estimate import Estimate
 from ..quotas import quota_sizes
 from ..ranking import Ranking, midranks, rank
-from ..sample import Sample
+from ..sources.arrays import Sample
 from ..sweep import Counts
 from ..table import KeepsFields
 from . import leads

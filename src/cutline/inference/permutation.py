@@ -15,7 +15,7 @@ from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError, show
 from ..progress import Progress
 from ..ranking import Ranking, rank
-from ..sample import Sample, make_sample
+from ..sources.arrays import Sample, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked
 from .resampling import Resampler, cluster_codes

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..estimate import Interval
 from ..ranking import Ranking
-from ..sample import Sample
+from ..sources.arrays import Sample
 from .normal import t_quantile
 from .proportions import beta_binomial_quantiles, clopper_pearson, wilson_share, z_of
 from .scales import effective_freedom

@@ -16,7 +16,7 @@ from ..kernels.backend import SMALL, replicates
 from ..kernels.layout import Drawing, Rows, Wanted
 from ..progress import Progress
 from ..ranking import Ranking, Ties, row_order
-from ..sample import Sample, as_column
+from ..sources.arrays import Sample, as_column
 from ..sweep import Request, wanted
 from ..threads import cores
 

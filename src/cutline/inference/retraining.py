@@ -25,7 +25,7 @@ from ..class_sample import codes_of, make_class_sample
 from ..errors import InputError, UndefinedWarning, different_lengths, listed, show
 from ..estimate import Estimate, Interval
 from ..progress import Progress
-from ..sample import as_column, make_sample
+from ..sources.arrays import as_column, make_sample
 from ..tuning import TUNING
 from ..types import Estimator, Label, Labels
 from ..validate import checked

@@ -13,7 +13,7 @@ from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import Ranking, row_order
-from ..sample import Sample
+from ..sources.arrays import Sample
 from .differences import DifferenceTest, mover_limits, paired_difference
 from .normal import t_quantile
 from .resampling import Resampler, Units

@@ -14,7 +14,7 @@ from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..progress import Progress
 from ..ranking import midranks, rank
-from ..sample import Sample, make_sample
+from ..sources.arrays import Sample, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked
 from .flips import EXACT_UNITS, sign_matrix

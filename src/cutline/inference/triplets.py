@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..catalogue.other_shapes import triplet_losses
 from ..errors import InputError
 from ..estimate import Estimate
-from ..sample import as_column
+from ..sources.arrays import as_column
 from ..types import Labels
 from ..validate import checked
 from .normal import t_quantile

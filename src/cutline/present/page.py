@@ -239,7 +239,7 @@ def policy(*scripts: str) -> str:
 
 def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int | float:
     """Where the explorer starts: the quota asked for, else a tenth of the rows; of batches, of a mean batch."""
-    from ..sample import resolve_quota
+    from ..quotas import resolve_quota
 
     rows = evaluations[0].ranking.rows
     first = evaluations[0]

@@ -23,7 +23,7 @@ from ..inference.evidence import Rows
 from ..inference.normal import t_quantile
 from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
-from ..sample import as_column, as_numbers, make_sample
+from ..sources.arrays import as_column, as_numbers, make_sample
 from ..table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from ..types import Label, Labels, MeasureLike, Scores
 from ..validate import checked

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..decide.selection import Selection, select
 from ..decide.thresholds import threshold_for
 from ..errors import InputError, show
-from ..sample import resolve_quota
+from ..quotas import resolve_quota
 from ..types import Estimator, Label
 from .response import find_response, positive_class, scores_of
 

@@ -16,7 +16,7 @@ from ..catalogue.compute import compute
 from ..catalogue.declare import parse_measure
 from ..errors import InputError, listed, show
 from ..ranking import rank
-from ..sample import Sample, as_column, make_sample
+from ..sources.arrays import Sample, as_column, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import check_number
 
