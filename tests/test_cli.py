@@ -105,7 +105,8 @@ def test_html_writes_the_page_beside_the_result(scored: Path, tmp_path: Path) ->
     result = run("evaluate", scored, "--quota", 9, "--html", page, "--cost", 3, "--value", 7.5, "--no-intervals")
     assert f"page: {page}" in result.stderr
     text = page.read_text(encoding="utf-8")
-    assert '"cost":3.0,"value":7.5' in text
+    assert 'id="cost" step="any" value="3"' in text
+    assert 'id="value" step="any" value="7.5"' in text
     assert str(scored) in text
 
 

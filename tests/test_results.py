@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
 from cutline.decide import costs
@@ -105,6 +106,15 @@ MAKE: dict[str, Callable[[], Any]] = {
     "CrossValidation": lambda: cl.evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"], **FEW),
     "CrossValidatedComparison": lambda: cl.evaluate_cv(
         {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"], **FEW
+    ),
+    "LabelPlan": lambda: cl.label_plan(P, budget=20, measure="qrecall@10"),
+    "TrainingGrowth": lambda: cl.extrapolate_training_growth(
+        KNeighborsClassifier(1),
+        RNG.normal(size=(80, 2)),
+        np.arange(80) % 8,
+        sizes=[2, 4, 8],
+        cases=[1, 2, 4],
+        n_rounds=2,
     ),
     "Extrapolation": lambda: cl.extrapolate(RNG.random((20, 10)), RNG.integers(0, 10, 20), k=[20], interval=False),
     "SelectionPower": lambda: cl.selection_power(
