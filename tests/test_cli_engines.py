@@ -77,7 +77,7 @@ def test_a_large_file_is_streamed_and_says_so(two: Path, monkeypatch: pytest.Mon
         (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark, not with duckdb"),
         (["--master", "local", "--temp-directory", "x"], "--temp-directory goes with --engine duckdb, not with spark"),
         (["--memory-limit", "plenty"], "--memory-limit must be a size such as '2GB', got 'plenty'"),
-        (["--engine", "duckdb", "--score", "[pq]"], "--score takes one column with --engine duckdb, not 'p', 'q'"),
+        (["--engine", "duckdb", "--score", "[pq]"], "the columns 'p', 'q' are not called as the classes in 'y'"),
     ],
 )
 def test_options_that_do_not_go_together(two: Path, options: list[str], words: str) -> None:

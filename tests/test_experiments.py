@@ -20,7 +20,7 @@ pytest.importorskip("matplotlib")
 
 import cutline as cl
 
-pytestmark = pytest.mark.xdist_group("experiments")  # what they share is made once
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("experiments")]  # what they share is made once
 
 PROJECT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = PROJECT / "experiments"

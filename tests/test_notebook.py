@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.present.inline import BAR_WIDTH, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Picture, interval_bar
+from cutline.present.inline import BAR_WIDTH, SMALL, Picture, interval_bar
 from cutline.present.notebook import MOST_CLASSES, MOST_LINES, MOST_PAIRS
 from cutline.present.palette import colour
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = SMALL
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</svg><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u2028\x00\x1b]]>"

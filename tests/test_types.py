@@ -19,12 +19,14 @@ def mypy(script: Path, elsewhere: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, timeout=600)
 
 
+@pytest.mark.integration
 @pytest.mark.xdist_group("mypy")  # they share a cache
 def test_a_users_script_is_understood(tmp_path: Path) -> None:
     done = mypy(SCRIPTS / "typed_right.py", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.integration
 @pytest.mark.xdist_group("mypy")
 def test_every_mistake_is_found(tmp_path: Path) -> None:
     script = SCRIPTS / "typed_wrong.py"

@@ -70,6 +70,8 @@ class Estimator:
 
 # a call that works, for every function of which an option has a rule
 CALLS: dict[str, dict[str, Any]] = {
+    "audit": {"y_score": P, "label": Y, "inclusion": 1.0},
+    "label_plan": {"y_score": P, "budget": 3, "measure": "qrecall@2"},
     "bootstrap": {"statistic": lambda y, s, w: 0.0, "y_true": Y, "y_score": P},
     "bootstrap_oob": {"estimator": Estimator(), "X": X, "y": Y},
     "compare": {"y_true": Y, "scores": {"a": P, "b": P[::-1]}},
@@ -112,7 +114,7 @@ CALLS: dict[str, dict[str, Any]] = {
 # "5", "5%" and "20-60" are quotas there
 QUOTA_AS_TEXT = {"compare", "compare_table", "evaluate", "evaluate_table"}
 QUOTA_AS_TEXT |= {"compare_segments", "evaluate_segments"}
-QUOTA_AS_TEXT |= {"hit_rate", "qrecall", "quota_lift", "quota_pearson"}
+QUOTA_AS_TEXT |= {"audit", "hit_rate", "qrecall", "quota_lift", "quota_pearson"}
 FUNCTIONS = {
     name: function for name in cl.__all__ if callable(function := getattr(cl, name)) and not inspect.isclass(function)
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..decide.calibration import Calibration
     from ..evaluation import Evaluation
 
-_MOST_GROUPS = 200_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
+_MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
 _DRAWS = 199
 _SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
 
