@@ -36,11 +36,12 @@ def axis_end(shares: Iterable[float]) -> float:
 
 def steady_rates(ev: Evaluation) -> Floats:
     """The hit rates of a list after its first places."""
-    from .explorer import at_stops, quota_stops
+    from ..decide.selection import hits_at
+    from .explorer import quota_stops
 
     stops = quota_stops(ev.ranking.rows)
     stops = stops[stops >= min(max(20.0, STEADY * ev.ranking.rows / 5), ev.ranking.rows)]
-    return at_stops(ev, stops).hits / stops
+    return np.asarray(hits_at(ev.ranking, stops.astype(np.float64)) / stops)
 
 
 def models_of(result: Any) -> list[Evaluation]:
