@@ -437,7 +437,7 @@ def test_an_interrupted_sort_stops_and_leaves_nothing(tmp_path: Path, monkeypatc
 
 def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
     path = str(tmp_path / "long.parquet")
-    duckdb.sql("SELECT hash(i) / 2.0**64 AS p, i % 5 = 0 AS y FROM range(8000000) r(i)").write_parquet(path)
+    duckdb.sql("SELECT hash(i) / 2.0**64 AS p, i % 5 = 0 AS y FROM range(16000000) r(i)").write_parquet(path)
     folder = tmp_path / "temp"
     folder.mkdir()
     script = (
