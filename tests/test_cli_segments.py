@@ -156,6 +156,9 @@ def test_a_stream_gives_the_same_segments_from_one_pass(file: Path, tmp_path: Pa
                 text = isinstance(value, str)
                 assert value == (b[name] if text else pytest.approx(b[name], rel=1e-6, nan_ok=True)), name
     assert len(two.differences("n × 1", measures=["roc_auc"])) == len(one) - 1
+    largest = max(two, key=lambda key: two[key].facts["rows"])
+    assert json.loads(two.to_json())["differences"] == json.loads(two.differences(largest).to_json())
+    assert two.compared is two.compared
     with pytest.raises(cl.InputError, match="streamed"):
         two.differences()
     with pytest.raises(cl.InputError, match="cut elsewhere"):

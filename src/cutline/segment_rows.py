@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,12 @@ Floats = NDArray[np.float64]
 
 
 class Pool(Protocol):
-    """All segments' rows together: what one segment is compared with."""
+    """All segments' rows together: what one segment is compared with.
+
+    ``knows_rest``: whether the rows outside a segment can be evaluated.
+    """
+
+    knows_rest: ClassVar[bool]
 
     def overall(self) -> Evaluation:
         """All rows as one."""
@@ -54,6 +59,7 @@ class Pool(Protocol):
 class RowPool(KeepsFields):
     """All rows in memory, with the segment of each."""
 
+    knows_rest: ClassVar[bool] = True
     sample: Sample
     codes: NDArray[np.intp]
     segments: int

@@ -135,6 +135,13 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
         at = None if reference is None else list(self.evaluations).index(self._key(reference))
         return SegmentDifferences.of(self, keys, at)
 
+    @cached_property
+    def compared(self) -> SegmentDifferences:
+        """The differences that text, page and JSON show: to the rest, or in a stream to the largest segment."""
+        if self.pool.knows_rest:
+            return self.differences()
+        return self.differences(max(self, key=lambda key: self[key].ranking.cases))
+
     @checked
     def at(
         self, *, quota: int | float | None = None, threshold: float | None = None, reference: Any = None
@@ -200,7 +207,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
             "small": self.small,
             "overall": json.loads(self.overall.to_json()),
             "segments": [{"segment": ev.name, **json.loads(ev.to_json())} for ev in self.evaluations.values()],
-            "differences": self.differences().to_dicts() if len(self) > 1 else [],
+            "differences": self.compared.to_dicts() if len(self) > 1 else [],
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 

@@ -76,7 +76,7 @@ def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, 
         yield Block("Segments", segment_words.segment_rows(seg, keys))
         if len(seg) > 1:
             yield Block(
-                f"Against {segment_words.differences_of(seg).reference}, strongest evidence first",
+                f"Against {seg.compared.reference}, strongest evidence first",
                 segment_words.difference_rows(seg),
             )
         if shared is not None:

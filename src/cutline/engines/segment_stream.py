@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,6 +214,7 @@ def _list(
 class StreamPool(KeepsFields):
     """All rows of a streamed table: the evaluation of them, and the lists that were asked for."""
 
+    knows_rest: ClassVar[bool] = False
     whole: Evaluation
     lists: Mapping[tuple[str, float], SharedList]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,12 +165,10 @@ class Chart(Picture):
         """The axis; for a script that changes between them, the linear and the logarithmic one."""
         if not self.linked:
             return self._x_axis()
-        drawn, kept = "", (self.log, self.x)
-        for log in (False, True):
-            self.log, self.x = log, (1.0 if log else 0.0, kept[1][1])
-            hidden = "" if log == kept[0] else " hidden"
-            drawn += f'<g data-axis="{"log" if log else "linear"}"{hidden}>{self._x_axis()}</g>'
-        self.log, self.x = kept
+        drawn = ""
+        for log, name, low in ((False, "linear", 0.0), (True, "log", 1.0)):
+            axis = replace(self, log=log, x=(low, self.x[1]))._x_axis()
+            drawn += f'<g data-axis="{name}"{"" if log == self.log else " hidden"}>{axis}</g>'
         return drawn
 
     def _x_axis(self) -> str:

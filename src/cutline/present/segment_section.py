@@ -43,7 +43,7 @@ def segment_section(result: Any) -> str:
 def _of_one(seg: Segments) -> str:
     made = _table("Each segment by itself", words.segment_rows(seg, seg.chosen()))
     if len(seg) > 1:
-        against = words.differences_of(seg).reference
+        against = seg.compared.reference
         made += _table(f"Against {against}, strongest evidence first", words.difference_rows(seg))
     try:
         shared = seg.at()

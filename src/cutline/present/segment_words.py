@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ..decide.segment_places import SharedList
     from ..estimate import Estimate
     from ..segment_comparison import SegmentComparison
-    from ..segment_results import SegmentDifferences
     from ..segments import Segments
 
 SHOWN = 40  # segments, or differences, that a table for people has
@@ -29,7 +28,7 @@ def sentences(seg: Segments) -> list[str]:
     """What the segments show, and which have few cases."""
     found = []
     if len(seg) > 1:
-        made = differences_of(seg)
+        made = seg.compared
         found.append(made.sentence)
         if made.left_out:
             keys, reasons = ", ".join(made.left_out), "; ".join(dict.fromkeys(made.left_out.values()))
@@ -39,14 +38,6 @@ def sentences(seg: Segments) -> list[str]:
         named = ", ".join(few[:8]) + (f" and {len(few) - 8} more" if len(few) > 8 else "")
         found.append(f"Too few cases for clear results: {named}.")
     return found
-
-
-def differences_of(seg: Segments) -> SegmentDifferences:
-    """The differences to the rest; where rows were streamed, to the largest segment."""
-    try:
-        return seg.differences()
-    except InputError:
-        return seg.differences(max(seg, key=lambda key: seg[key].ranking.cases))
 
 
 def _interval(e: Estimate) -> str:
@@ -78,7 +69,7 @@ def difference_rows(seg: Segments) -> list[dict[str, Any]]:
             "reading": row["verdict"],
             "note": row["note"],
         }
-        for row in differences_of(seg).to_dicts()[:SHOWN]
+        for row in seg.compared.to_dicts()[:SHOWN]
     ]
 
 
