@@ -321,7 +321,13 @@ def evaluate_cv(
     if weights is not None and len(weights) != rows:
         raise different_lengths("sample_weight", len(weights), "y", rows)
     models = dict(estimator) if several else {type(estimator).__name__ if name is None else name: estimator}
+    if isinstance(quota, int) or any(
+        isinstance(s.quota, int) for s in choose_specs(measures, threshold=threshold, quota=quota)
+    ):
+        said = "counts rows, which mean one thing in a fold and another in the whole"
+        raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))  # drawn once: the same for all
+    codes = _cluster_codes(groups if clusters is None else clusters, [test for _, test in splits], rows)
     found: dict[str, CrossValidation] = {}
     scored: dict[str, list[Fold]] = {}
     specs: list[Spec] = []
@@ -339,12 +345,8 @@ def evaluate_cv(
             error_score="raise",
         )
         folds = scored[title] = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
-        codes = _cluster_codes(groups if clusters is None else clusters, folds, rows)
         cut = folds[0].boundary if threshold is None else threshold
         specs = choose_specs(measures, threshold=cut, quota=quota)
-        if isinstance(quota, int) or any(isinstance(spec.quota, int) for spec in specs):
-            said = "counts rows, which mean one thing in a fold and another in the whole"
-            raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
         evaluations = tuple(
             evaluate(
                 fold.positive,
@@ -407,7 +409,7 @@ def _pooled_comparison(
     )
 
 
-def _cluster_codes(clusters: Labels | None, folds: Sequence[Fold], rows: int) -> NDArray[Any] | None:
+def _cluster_codes(clusters: Labels | None, tests: Sequence[NDArray[np.intp]], rows: int) -> NDArray[Any] | None:
     """The cluster of each row as a number; refused where one reaches into two folds of a split."""
     if clusters is None:
         return None
@@ -415,9 +417,9 @@ def _cluster_codes(clusters: Labels | None, folds: Sequence[Fold], rows: int) ->
     if len(labels) != rows:
         raise different_lengths("clusters", len(labels), "y", rows)
     codes = np.unique(labels, return_inverse=True)[1]
-    tested = np.concatenate([fold.rows for fold in folds])
+    tested = np.concatenate(tests)
     if len(np.unique(tested)) == len(tested):
-        parts = sum(len(np.unique(codes[fold.rows])) for fold in folds)
+        parts = sum(len(np.unique(codes[test])) for test in tests)
         if parts > len(np.unique(codes[tested])):
             remedy = "split with one of scikit-learn's group splitters, such as GroupKFold, and pass {groups}"
             raise InputError("clusters", "has rows of one cluster in several folds", remedy)
