@@ -104,6 +104,8 @@ def test_compare_by(file: Path) -> None:
 
 def test_options_that_do_not_go_with_segments_are_refused(file: Path) -> None:
     assert "--recall keeps its promise" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--recall", 0.8)
+    assert "has no column 'nope' for the segment" in run(2, "evaluate", file, "--score", "p", "--by", "nope")
+    assert "has no column 'nope' for the batch" in run(2, "evaluate", file, "--score", "p", "--batch", "nope")
     assert "--by names 'region' twice" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--by", "region")
     assert "--batch does not go" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--batch", "month")
     assert "--prevalence is one" in run(2, "evaluate", file, "--score", "p", "--by", "region", "--prevalence", 0.1)

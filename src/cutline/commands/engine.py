@@ -17,7 +17,7 @@ from ..errors import InputError, show, verbatim
 from ..tuning import TUNING
 from .evaluate import library_options
 from .output import check_extra, note
-from .reading import Columns, choose_columns, keys_of, opened
+from .reading import Columns, choose_columns, keys_of, opened, roles_of
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}  # bytes from which a file is streamed
@@ -77,8 +77,7 @@ def named_columns(
     """The columns: chosen where only one can be meant, but named by the user for many files or a cluster."""
     many = table.files is not None and len(table.files.files) > 1 if engine.name != "spark" else True
     if not many:
-        besides = [*asked["by"], *keys_of(asked).values()]
-        return choose_columns(table, label, scores, asked["weight"], several=several, besides=besides)
+        return choose_columns(table, label, scores, asked["weight"], several=several, besides=roles_of(asked))
     if label is None or not scores:
         raise InputError(None, f"{table.name} is read from many files", "name its columns with {label} and {score}")
     return Columns(label, tuple(dict.fromkeys(scores)), asked["weight"])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,11 +52,11 @@ def choose_columns(
     weight: str | None,
     *,
     several: bool = False,
-    besides: Iterable[str] = (),
+    besides: Mapping[str, str] = MappingProxyType({}),
 ) -> Columns:
     """The columns that were named, and those that can only be meant; says which it took.
 
-    ``besides``: columns that have another role, and cannot be meant.
+    ``besides``: columns that have another role, which it names, and cannot be meant.
     """
     from ..sources.columns import find_label, find_scores, matching, profiles
 
@@ -64,8 +65,8 @@ def choose_columns(
         raise InputError("score", f"names {show(twice)} twice", "name each model once")
     if weight is not None:
         table.column(weight, "weight")
-    for name in besides:
-        table.column(name, "batch or cluster")
+    for name, role in besides.items():
+        table.column(name, role)
     named = [column for pattern in scores for column in matching(table, pattern)]
     for column in named:
         table.column(column, "score")
@@ -145,7 +146,7 @@ def load_one_score(
     with opened(file, reading) as table:
         named = [one_score(table, score)] if score else []
         keys = {key: asked.pop(key, None) for key in ("batch", "cluster")}
-        columns = choose_columns(table, label, named, weight, besides=keys_of(keys).values())
+        columns = choose_columns(table, label, named, weight, besides=roles_of(keys))
         rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading, **keys})
         say_if_long(table, columns.label, columns.scores, weight)
     say_if_suspicious(rows)
@@ -156,6 +157,13 @@ def keys_of(asked: Mapping[str, Any]) -> dict[str, str]:
     """The columns that tell batches and clusters, by the library's names, as far as they were given."""
     named = {"batch": asked.get("batch"), "clusters": asked.get("cluster")}
     return {key: column for key, column in named.items() if column is not None}
+
+
+def roles_of(asked: Mapping[str, Any]) -> dict[str, str]:
+    """What the columns of segments, batches and clusters are there for, as far as they were given."""
+    named = {"batch": asked.get("batch"), "cluster": asked.get("cluster")}
+    roles = {column: role for role, column in named.items() if column is not None}
+    return {**dict.fromkeys(asked.get("by", ()), "segment"), **roles}
 
 
 def say_understood(words: str) -> None:
