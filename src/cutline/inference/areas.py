@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..estimate import Interval
 from .proportions import wilson_share, z_of
-from .scales import combined_freedom, freedom_in_small_class, scaled_limits
+from .scales import combined_freedom, dot, freedom_in_small_class, freedom_of, scaled_limits
 
 Floats = NDArray[np.float64]
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
@@ -27,7 +27,7 @@ def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, floa
         return math.nan, math.nan, 1.0
     below = (n_neg - np.cumsum(b) + b / 2.0) / n_neg
     above = (np.cumsum(a) - a / 2.0) / n_pos
-    auc = float(below @ a) / n_pos
+    auc = dot(below, a) / n_pos
     if min(n_pos, n_neg) < 2:
         return auc, math.nan, 1.0
     parts = [_component(below, a, n_pos), _component(above, b, n_neg)]
@@ -37,11 +37,9 @@ def auc_spread(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[float, float, floa
 
 def _component(values: Floats, counts: Floats, n: float) -> tuple[float, float]:
     """Variance of the mean of placements, and its effective degrees of freedom."""
-    centred = values - float(values @ counts) / n
-    second, fourth = float(centred**2 @ counts), float(centred**4 @ counts)
-    excess = fourth - second * second / n
-    freedom = 2.0 * second * second / excess if excess > 0.0 else math.inf
-    return second / (n - 1.0) / n, min(max(freedom, 1.0), n - 1.0)
+    square = np.square(values - dot(values, counts) / n)
+    second = dot(square, counts)
+    return second / (n - 1.0) / n, freedom_of(second, dot(np.square(square), counts), n)
 
 
 def newcombe_limits(auc: float, n_pos: float, n_neg: float, z: float) -> Interval:

@@ -16,6 +16,7 @@ from .class_intervals import delta_interval
 from .delong import auc_interval
 from .normal import t_quantile
 from .proportions import wilson, z_of
+from .scales import effective_freedom
 
 
 def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estimate]]:
@@ -72,10 +73,7 @@ def _of_area(
     if min(n_pos, n_neg) < 2:
         return newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
     if sample.cluster is not None or sample.weight is not None:
-        second, fourth = float(units @ units), float((units**4).sum())
-        excess = fourth - second * second / len(units)
-        freedom = min(max(2.0 * second * second / excess, 1.0), len(units) - 1.0) if excess > 0 else math.inf
-        error = math.sqrt(variance_of(units)) * t_quantile(level, freedom) / z_of(level)
+        error = math.sqrt(variance_of(units)) * t_quantile(level, effective_freedom(units)) / z_of(level)
         return delta_interval(auc, error, "logit", (0.0, 1.0), min(n_pos, n_neg), level)
     starts = np.flatnonzero(np.concatenate([[True], ~ranked.tie[:-1]]))
     of_group = [np.add.reduceat(rows.astype(np.float64), starts) for rows in (positive, ~positive)]

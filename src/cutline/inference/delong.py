@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,32 +23,10 @@ def placements(ranking: Ranking) -> tuple[NDArray[np.float64], NDArray[np.float6
     return ratio(below, ranking.n_neg), ratio(above, ranking.n_pos)
 
 
-def auc_variance(ranking: Ranking) -> float:
-    """DeLong's variance of the AUC, from placements by tie group: O(n) after the sort; nan with one case in a class."""
-    n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    if min(n_pos, n_neg) < 2:
-        return math.nan
-    of_pos, of_neg = placements(ranking)
-    return _spread(of_pos, ranking.pos, n_pos) / n_pos + _spread(of_neg, ranking.neg, n_neg) / n_neg
-
-
-def auc_and_variance(ranking: Ranking) -> tuple[float, float]:
-    """The area under the ROC curve and its variance; nan without both classes."""
-    if not ranking.n_pos or not ranking.n_neg:
-        return math.nan, math.nan
-    of_pos, _ = placements(ranking)
-    return float(of_pos @ ranking.pos) / ranking.n_pos, auc_variance(ranking)
-
-
 def line_of(one: Measure, ranking: Ranking) -> tuple[float, float]:
     """Slope and intercept of the straight line that carries the AUC to one of its relatives."""
     assert one.line_of_auc is not None
     return one.line_of_auc(ranking.n_pos, ranking.n_neg, ranking.cases)
-
-
-def _spread(values: NDArray[np.float64], counts: NDArray[Any], n: float) -> float:
-    mean = float(values @ counts) / n
-    return float((values - mean) ** 2 @ counts) / (n - 1)
 
 
 def auc_interval(

@@ -20,7 +20,7 @@ from ..catalogue.declare import Spec
 from ..ranking import Ranking, rank, row_order
 from ..sources.arrays import Sample
 from ..table import KeepsFields
-from . import areas, bands, blocks, delong
+from . import areas, bands, blocks
 from .bootstrap import Replicates, replicate
 from .quota_cut import Cuts, QuotaCut, dependent_cut
 from .resampling import Resampler, Units, cluster_codes, enough_replicates
@@ -195,13 +195,17 @@ class Rows(KeepsFields):
             }
         )
 
-    @cached_property
+    @property
     def auc(self) -> tuple[float, float]:
-        return delong.auc_and_variance(self.ranking)
+        return self._auc_spread[:2]
+
+    @property
+    def auc_freedom(self) -> float:
+        return self._auc_spread[2]
 
     @cached_property
-    def auc_freedom(self) -> float:
-        return areas.auc_spread(self.ranking.pos, self.ranking.neg)[2]
+    def _auc_spread(self) -> tuple[float, float, float]:
+        return areas.auc_spread(self.ranking.pos, self.ranking.neg)
 
     @cached_property
     def units(self) -> float:

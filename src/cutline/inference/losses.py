@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..estimate import Interval
 from .normal import t_quantile
-from .scales import scaled_limits
+from .scales import dot, freedom_of, scaled_limits
 
 Floats = NDArray[np.float64]
 _PRIOR_CASES = 10.0
@@ -38,19 +38,18 @@ def loss_moments(
     """Moments of a mean of losses from tie groups: what a positive and what a negative of each group lose."""
     a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
     n = float(a.sum() + b.sum())
-    mean = float(a @ if_positive + b @ if_negative) / n
-    second = float(a @ (if_positive - mean) ** 2 + b @ (if_negative - mean) ** 2)
-    fourth = float(a @ (if_positive - mean) ** 4 + b @ (if_negative - mean) ** 4)
-    excess = fourth - second * second / n
-    freedom = min(max(2.0 * second * second / excess if excess > 0.0 else math.inf, 1.0), max(n - 1.0, 1.0))
+    mean = (dot(a, if_positive) + dot(b, if_negative)) / n
+    of_pos, of_neg = np.square(if_positive - mean), np.square(if_negative - mean)
+    second = dot(a, of_pos) + dot(b, of_neg)
+    freedom = freedom_of(second, dot(a, np.square(of_pos)) + dot(b, np.square(of_neg)), n)
     ratio = math.nan if probability is None else _expected_ratio(a + b, if_positive, if_negative, probability)
     return LossMoments(n, mean, second / max(n - 1.0, 1.0), freedom, ratio)
 
 
 def _expected_ratio(size: Floats, if_positive: Floats, if_negative: Floats, probability: Floats) -> float:
     p = np.clip(probability, 0.0, 1.0)
-    first = float(size @ (p * if_positive + (1.0 - p) * if_negative))
-    second = float(size @ (p * if_positive**2 + (1.0 - p) * if_negative**2))
+    first = dot(size, p * if_positive + (1.0 - p) * if_negative)
+    second = dot(size, p * if_positive**2 + (1.0 - p) * if_negative**2)
     return second / first if first > 0.0 else math.nan
 
 
@@ -96,6 +95,6 @@ def balanced_losses(
     a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
     n_pos, n_neg = float(a.sum()), float(b.sum())
     n = n_pos + n_neg
-    of_pos, of_neg = float(a @ if_positive), float(b @ if_negative)
+    of_pos, of_neg = dot(a, if_positive), dot(b, if_negative)
     value = (n_neg * of_pos + n_pos * of_neg) / (n * n)
     return (n_neg * if_positive + of_neg) / n - value, (n_pos * if_negative + of_pos) / n - value

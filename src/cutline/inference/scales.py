@@ -90,20 +90,27 @@ def range_limits(
     return Interval(max(low, made.low), min(high, made.high))
 
 
+def dot(a: Floats, b: Floats) -> float:
+    """Σ aᵢ·bᵢ without BLAS, whose threads wait for each other on a busy machine."""
+    return float(np.einsum("i,i->", a, b))
+
+
 def effective_freedom(influence: Floats, least: float = 1.0) -> float:
     """Degrees of freedom of Σψ² as an estimate of a variance: 2(Σψ²)² / (Σψ⁴ − (Σψ²)²/n), between 1 and n − 1.
 
     n for normal influences; about the number of cases that carry the variance otherwise. ψ: influences of rows, or
     sums of them over clusters or over random blocks.
     """
-    psi = influence[np.isfinite(influence)]
-    n = len(psi)
-    square, fourth = float((psi**2).sum()), float((psi**4).sum())
-    if n < 2 or square <= 0.0:
-        return least
-    excess = fourth - square * square / n
-    freedom = 2.0 * square * square / excess if excess > 0.0 else math.inf
-    return float(min(max(freedom, least), n - 1.0))
+    square = np.square(influence[np.isfinite(influence)])
+    n, second = len(square), float(square.sum())
+    return freedom_of(second, dot(square, square), n, least) if n > 1 and second > 0.0 else least
+
+
+def freedom_of(second: float, fourth: float, n: float, least: float = 1.0) -> float:
+    """The same from Σψ², Σψ⁴ and n."""
+    excess = fourth - second * second / n
+    freedom = 2.0 * second * second / excess if excess > 0.0 else math.inf
+    return min(max(freedom, least), max(n - 1.0, least))
 
 
 def freedom_in_small_class(freedom: float, smaller_class: float) -> float:
