@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import cutline as cl
 from cutline.inference.permutation import PermutationTest
@@ -509,3 +510,15 @@ def test_refusals_say_what_is_wrong(call: Any, says: str) -> None:
 
 def test_result_types() -> None:
     assert isinstance(cl.bootstrap_oob(Centroid(), X, Y, n_resamples=5, n_jobs=1), OutOfBag)
+
+
+def test_labels_that_are_missing_are_refused_before_anything_is_fitted() -> None:
+    x, two, three = np.arange(8.0)[:, None], [0.0, 1.0] * 4, ["a", "b", "c", "d"] * 2
+    said = "drop the row or fill in a value"
+    for y, problem in (([*two[:-1], np.nan], "row 7 is NaN"), ([*three[:-1], None], "row 7 is missing")):
+        with pytest.raises(cl.InputError, match=f"^y: {problem}; {said}"):
+            cl.bootstrap_oob(LogisticRegression(), x, y, n_resamples=5)
+        with pytest.raises(cl.InputError, match=f"^y_train: {problem}; {said}"):
+            cl.permutation_test(LogisticRegression(), x, y, x, y[:-1] + y[:1], n_permutations=5)
+    with pytest.raises(cl.InputError, match=f"^y: row 7 is NaN; {said}"):
+        cl.evaluate_cv(LogisticRegression(), x, [*two[:-1], np.nan])

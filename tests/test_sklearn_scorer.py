@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,13 @@ def test_undefined_is_said() -> None:
 def test_what_cannot_be_a_scorer(text: str, why: str) -> None:
     with pytest.raises(cl.InputError, match=why):
         scorer(text)
+
+
+@pytest.mark.parametrize(("yes", "no"), [("TRUE", "false"), ("+1", "-1")])
+def test_labels_that_scikit_learn_orders_the_other_way_are_never_scored_in_reverse(yes: str, no: str) -> None:
+    named = np.where(Y == 1, yes, no)
+    model = LogisticRegression().fit(X, named)
+    with pytest.raises(cl.InputError, match=f"passes the scores of '{re.escape(no)}'; name the positive label"):
+        scorer("roc_auc")(model, X, named)
+    expected = scorer("roc_auc")(LogisticRegression().fit(X, Y), X, Y)
+    assert scorer("roc_auc", pos_label=yes)(model, X, named) == pytest.approx(expected)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, listed
+from .sources import rules
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def _distinct(columns: Sequence[NDArray[Any]]) -> list[Any]:
     for value in present:
         if value is None or value != value:
             row = next(k for k, v in enumerate(columns[0].tolist()) if v is None or v != v)
-            raise InputError("y_true", "is missing", "drop the row or give it a label", row=row)
+            raise rules.missing("y_true", value, row)
     return list(present)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .class_names import find_classes
 from .errors import InputError, listed, show
+from .sources import rules
 from .sources.arrays import as_codes, as_column, as_weights
 from .types import Labels, Scores
 
@@ -231,7 +232,7 @@ def _is_known(value: Any, known: set[Any]) -> bool:
 def _refuse_label(label: NDArray[Any], row: int, names: Sequence[Any], argument: str) -> None:
     value = label[row]
     if value is None or value != value:
-        raise InputError(argument, "is missing", "drop the row or give it a label", row=row)
+        raise rules.missing(argument, value, row)
     raise InputError(
         argument,
         f"is {show(value)}, which is not among the classes {listed(names, 6)}",

@@ -25,7 +25,7 @@ from ..class_sample import codes_of, make_class_sample
 from ..errors import InputError, UndefinedWarning, different_lengths, listed, show
 from ..estimate import Estimate, Interval
 from ..progress import Progress
-from ..sources.arrays import as_column, make_sample
+from ..sources.arrays import as_column, read_labels
 from ..tuning import TUNING
 from ..types import Estimator, Label, Labels
 from ..validate import checked
@@ -179,7 +179,8 @@ def _reader(
 ) -> tuple[_TwoClasses | _SeveralClasses, dict[str, Better]]:
     """How measures are read from models of these labels, and which way each is better."""
     try:
-        several = pos_label is None and len(distinct := set(labels.tolist())) > 2
+        distinct = {label for label in labels.tolist() if label is not None and label == label}
+        several = pos_label is None and len(distinct) > 2
     except TypeError:
         several = False
     if measure is None:
@@ -188,7 +189,7 @@ def _reader(
     if not wanted:
         raise InputError("measure", "is empty", "name at least one")
     if not several:
-        _, positive = _labels(labels, argument, pos_label)
+        _, positive = read_labels(labels, argument, pos_label)
         if _one_class(positive):
             only = "permute" if argument == "y_train" else "learn"
             raise InputError(argument, f"holds a single class, so there is nothing to {only}")
@@ -197,6 +198,7 @@ def _reader(
         statistics = tuple(statistic for statistic, _, _ in made)
         return _TwoClasses(labels[positive][0], statistics, names), {name: way for _, name, way in made}
     classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
+    codes_of(labels, classes, argument)  # refuses labels that are missing
     for one in wanted:
         if callable(one):
             raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
@@ -267,15 +269,6 @@ def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tu
             return (distance if at == 1 else -distance), 0.0
         return np.ascontiguousarray(distance[:, at]), 0.0
     return (np.asarray(model.predict(x)) == positive_label).astype(np.float64), 0.5
-
-
-def _labels(y: Labels, argument: str, pos_label: Label) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Labels as they are, for the estimator, and as booleans."""
-    labels = as_column(y, argument)
-    try:
-        return labels, make_sample(labels, np.zeros(len(labels)), pos_label=pos_label).positive
-    except InputError as error:
-        raise error.but(argument=argument) from None
 
 
 def _length(x: Any) -> int:
@@ -430,7 +423,7 @@ def permutation_test(
     _same_length(X_test, tested, "X_test", "y_test")
     reader, ways = _reader(labels, pos_label, measure, better, "y_train", "recall")
     if isinstance(reader, _TwoClasses):
-        _, truth = _labels(tested, "y_test", pos_label)
+        _, truth = read_labels(tested, "y_test", pos_label)
     else:
         truth = reader.truth(tested, "y_test")
     learner = _Learner(estimator, reader, seed)
@@ -555,7 +548,7 @@ def bootstrap_oob(
     labels = as_column(y, "y")
     _same_length(X, labels, "X", "y")
     reader, ways = _reader(labels, pos_label, measure, None, "y", "roc_auc")
-    truth = _labels(labels, "y", pos_label)[1] if isinstance(reader, _TwoClasses) else reader.truth(labels, "y")
+    truth = read_labels(labels, "y", pos_label)[1] if isinstance(reader, _TwoClasses) else reader.truth(labels, "y")
     job = _Bagging(_Learner(estimator, reader, seed), X, labels, truth)
     with Progress("out-of-bag bootstrap", b, progress) as shown:
         begun = time.perf_counter()

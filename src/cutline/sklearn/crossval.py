@@ -23,7 +23,7 @@ from ..inference.evidence import Rows
 from ..inference.normal import t_quantile
 from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
-from ..sources.arrays import as_column, as_numbers, make_sample
+from ..sources.arrays import as_column, as_numbers, make_sample, read_labels
 from ..table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from ..types import Label, Labels, MeasureLike, Scores
 from ..validate import checked
@@ -316,7 +316,7 @@ def evaluate_cv(
         raise InputError(
             "margin", "is for several estimators", "leave it out, or pass a mapping from name to estimator"
         )
-    rows = len(as_column(y, "y"))
+    rows = len(read_labels(y, "y", pos_label)[0])
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != rows:
         raise different_lengths("sample_weight", len(weights), "y", rows)

@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 
 from ..catalogue.compute import compute_one
 from ..catalogue.declare import Spec, parse_measure
-from ..errors import InputError, UndefinedWarning
+from ..errors import InputError, UndefinedWarning, show
 from ..sources.arrays import as_column, is_positive
 from ..types import Label, Labels, Scores
 from .response import AUTO, response_names
@@ -49,6 +49,8 @@ class MeasureFunction:
             raise InputError("y_pred", problem, "to tune a decision threshold take a measure of decisions, such as f1")
         else:
             score = said
+            if pos_label is None:
+                _check_order(as_column(y_true, "y_true"))
         value, why = compute_one(spec, y_true, score, pos_label=pos_label, sample_weight=sample_weight)
         if value != value:
             warnings.warn(f"{spec} is undefined here: {why}", UndefinedWarning, stacklevel=2)
@@ -69,6 +71,19 @@ def _positive(true: Any, said: Any, pos_label: Label) -> tuple[Any, Any]:
     """Which labels and which decisions are positive, by the one rule for labels."""
     both = is_positive(np.concatenate([true, said]), pos_label)
     return both[: len(true)], both[len(true) :]
+
+
+def _check_order(labels: Any) -> None:
+    """Refuse labels that say by themselves which is positive, where scikit-learn takes the scores of the other one.
+
+    It takes those of the class that sorts last, unless ``pos_label`` names one: of 'TRUE' and 'false' that is 'false'.
+    """
+    positive = is_positive(labels, None)
+    if labels.dtype.kind in "OUS" and positive.any() and not positive.all():
+        yes, no = labels[positive][0], labels[~positive][0]
+        if not no < yes:
+            said = f"holds {show(yes)} and {show(no)}, and scikit-learn passes the scores of {show(no)}"
+            raise InputError("y_true", said, f"name the positive label: {{pos_label={show(yes)}}}")
 
 
 def scorer(measure: Any, *, pos_label: Label = None, response_method: Any = "auto") -> Callable[..., float]:

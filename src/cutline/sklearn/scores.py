@@ -16,6 +16,7 @@ from ..catalogue.compute import compute
 from ..catalogue.declare import parse_measure
 from ..errors import InputError, listed, show
 from ..ranking import rank
+from ..sources import rules
 from ..sources.arrays import Sample, as_column, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import check_number
@@ -43,7 +44,7 @@ def _labels(values: Any) -> tuple[NDArray[Any], list[Any]]:
     elif column.dtype.kind == "O":
         for row, value in enumerate(column.tolist()):
             if value is None or value != value:
-                raise InputError("y_true", "is missing", "drop the row or give it a label", row=row)
+                raise rules.missing("y_true", value, row)
     found = set(np.unique(column).tolist() if column.dtype.kind != "O" else column.tolist())
     try:
         labels = sorted(found)

@@ -305,6 +305,15 @@ def number(values: NDArray[Any]) -> Codes:
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
+def read_labels(values: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """A column of labels of two classes as they are, for an estimator, and as booleans."""
+    labels = as_column(values, argument)
+    try:
+        return labels, is_positive(labels, pos_label)
+    except InputError as error:
+        raise error.but(argument=argument if error.argument == "y_true" else error.argument) from None
+
+
 def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     """Which labels are positive, by the rule for labels (see ``rules``)."""
     kind = label.dtype.kind
