@@ -446,3 +446,16 @@ def test_measures_of_one_direction_and_one_name() -> None:
         assert one.latex, one
         assert one.reference, one
         assert one.summary, one
+
+
+def test_means_over_classes_take_their_intervals_from_what_is_declared() -> None:
+    rng = np.random.default_rng(4)
+    y, p = rng.integers(0, 3, 90), rng.dirichlet(np.ones(3), 90)
+    asked = ["macro(recall)", "macro(false_negative_rate)", "balanced_accuracy", "macro(average_precision)"]
+    ev = cl.evaluate_classes(y, p, measures=[*asked, "mean_average_precision"])
+    assert {ev[name].method for name in asked} == {"mover"}
+    missed, found = ev["macro(false_negative_rate)"], ev["macro(recall)"]
+    assert (missed.low, missed.high) == pytest.approx((1.0 - found.high, 1.0 - found.low))
+    for one in cl.class_measures():
+        if one.mean_of:
+            assert ev[one.name].interval == pytest.approx(ev[f"macro({one.mean_of})"].interval)

@@ -63,7 +63,7 @@ class ClassComparison(Models[ClassEvaluation]):
         else:
             made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
         plain = one.sample.weight is None and one.sample.cluster is None
-        if spec.measure.name in ("accuracy", "error_rate") and plain:
+        if spec.measure.proportion and spec.measure.reads == "decisions" and plain:
             exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
             return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
         return made

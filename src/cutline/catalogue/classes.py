@@ -23,7 +23,7 @@ from ..class_sample import ClassSample
 from ..errors import InputError, show
 from ..sweep import Counts
 from ..validate import check_number
-from .declare import REQUIRED, Measure, Spec, measures, parse_measure, ratio
+from .declare import REQUIRED, Measure, Spec, measures, parse_measure, ratio, says
 
 Floats = NDArray[np.float64]
 Reads = Literal["decisions", "scores", "probabilities"]
@@ -97,30 +97,39 @@ class ClassMeasure:
     ``reads`` says what it needs: hard predictions, scores, or rows of probabilities. ``row_value`` gives each row's own
     contribution where the measure is, or contains, a mean over rows. ``areas`` names the totals beyond the confusion
     matrix that it reads. ``scale`` is the one on which its interval is made. ``ordered`` measures need an order.
+    ``proportion``: it is a share of the cases; ``mean_of``: it is the mean of this binary measure over the classes;
+    ``by_class``: it compares classes that were sampled by themselves, so that each adds a variance of its own.
     ``remark`` says of the options in which unit the value is, where that differs between libraries.
     """
 
-    name: str
     title: str
-    better: Literal["higher", "lower"]
-    range: tuple[float, float]
+    reads: Reads
     formula: str
     latex: str
     reference: str
-    undefined: str
-    compute: Callable[..., Any]
-    reads: Reads
     scale: Scale
+    better: Literal["higher", "lower"] = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    undefined: str = ""
+    proportion: bool = False
+    mean_of: str = ""
+    by_class: bool = False
     row_value: RowValue | None = None
     areas: tuple[str, ...] = ()
     same_as: str = ""
     ordered: bool = False
     perfect: float | None = None
     chance: str = ""
-    params: Mapping[str, Any] = field(default_factory=dict)
     checks: Callable[..., None] | None = None
-    summary: str = ""
     remark: Callable[..., str] | None = None
+    name: str = ""
+    compute: Callable[..., Any] = field(default=lambda: None)
+    params: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        if self.mean_of and self.same_as != f"macro({self.mean_of})":
+            raise ValueError(f"declaration of {self.name}: it is the mean of {self.mean_of}, so say what it is same as")
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -259,27 +268,14 @@ def class_measures() -> list[ClassMeasure]:
     return list(_measures.values())
 
 
-def _declare(
-    title: str,
-    *,
-    reads: Reads,
-    better: Literal["higher", "lower"] = "higher",
-    range: tuple[float, float] = (0.0, 1.0),
-    **facts: Any,
-) -> Callable[[Callable[..., Any]], ClassMeasure]:
+@says(ClassMeasure)
+def _declare(*given: Any, **facts: Any) -> Callable[[Callable[..., Any]], ClassMeasure]:
     def declared(function: Callable[..., Any]) -> ClassMeasure:
         parameters = list(inspect.signature(function).parameters.values())[1:]
-        one = ClassMeasure(
-            function.__name__.removeprefix("of_"),
-            title,
-            better,
-            range,
-            compute=function,
-            reads=reads,
-            params={p.name: p.default for p in parameters if p.default is not REQUIRED},
-            summary=inspect.getdoc(function) or "",
-            **facts,
-        )
+        own = {p.name: p.default for p in parameters if p.default is not REQUIRED}
+        summary = inspect.getdoc(function) or ""
+        made: dict[str, Any] = {"name": function.__name__, "compute": function, "summary": summary}
+        one = ClassMeasure(*given, params=own, **made, **facts)
         _measures[one.name] = one
         return one
 
@@ -292,8 +288,8 @@ def _declare(
     formula="Σ n_kk / n",
     latex=r"\frac1n\sum_k n_{kk}",
     reference="Berrar Def. 1, for any number of classes",
-    undefined="",
     scale="wilson",
+    proportion=True,
     same_as="micro(f1)",
     perfect=1.0,
 )
@@ -312,8 +308,8 @@ def accuracy(s: ClassSums) -> Any:
     formula="1 − Σ n_kk / n",
     latex=r"1 - \frac1n\sum_k n_{kk}",
     reference="Berrar Def. 2, for any number of classes",
-    undefined="",
     scale="wilson",
+    proportion=True,
     same_as="1 − accuracy",
     perfect=0.0,
 )
@@ -330,6 +326,7 @@ def error_rate(s: ClassSums) -> Any:
     reference="Brodersen et al. (2010), for any number of classes",
     undefined="a class has no cases",
     scale="wilson",
+    mean_of="recall",
     same_as="macro(recall)",
     perfect=1.0,
     chance="1/K",
@@ -355,8 +352,8 @@ def _check_t(t: Any = 2) -> None:
     formula="share of cases whose real class is among the t with the highest scores",
     latex=r"\frac1n\sum_i I\{r_i \le t\}",
     reference="Russakovsky et al. (2015), top-5 accuracy",
-    undefined="",
     scale="wilson",
+    proportion=True,
     row_value=_in_top,
     checks=_check_t,
     perfect=1.0,
@@ -451,7 +448,6 @@ def _log_of_true(sample: ClassSample, base: float, eps: float) -> Floats:
     formula="−(1/n) Σ log₂ p_iy, p_iy: probability of the real class",
     latex=r"-\frac1n\sum_i \log_b p_{iy_i}",
     reference="Berrar Def. 20, for any number of classes (base 2: erratum B17)",
-    undefined="",
     scale="log",
     row_value=_log_of_true,
     checks=_check_log,
@@ -481,7 +477,6 @@ def _check_half(half: Any = False) -> None:
     formula="(1/n) Σᵢ Σₖ (p_ik − o_ik)²",
     latex=r"\frac1n\sum_i\sum_k (p_{ik} - o_{ik})^2",
     reference="Brier (1950); for two classes twice Berrar Def. 18",
-    undefined="",
     scale="log",
     row_value=_squares,
     checks=_check_half,
@@ -505,7 +500,6 @@ def _cumulative(sample: ClassSample) -> Floats:
     formula="(1/n) Σᵢ (1/(K−1)) Σₖ (F_ik − O_ik)², F and O: cumulative predicted and observed shares",
     latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\left(\sum_{l\le k} p_{il} - I\{y_i \le k\}\right)^2",
     reference="Berrar after Def. 18 (named there for ordered classes); Epstein (1969)",
-    undefined="",
     scale="log",
     row_value=_cumulative,
     ordered=True,
@@ -565,6 +559,7 @@ def relative_information_score(s: ClassSums) -> Any:
     reference="Hand & Till (2001)",
     undefined="a class has no cases",
     scale="logit",
+    by_class=True,
     areas=("pair_auc",),
     perfect=1.0,
     chance="½",
@@ -582,6 +577,7 @@ def hand_till_auc(s: ClassSums) -> Any:
     reference="Berrar Def. 32 and after Def. 33 (macro mean over classes: erratum B31)",
     undefined="a class has no cases, hence no average precision",
     scale="logit",
+    mean_of="average_precision",
     areas=("precision",),
     same_as="macro(average_precision)",
     perfect=1.0,
@@ -599,7 +595,6 @@ def mean_average_precision(s: ClassSums) -> Any:
     formula="mean probability of the predicted class − accuracy",
     latex=r"\frac1n\sum_i \left(p_{i\hat y_i} - I\{\hat y_i = y_i\}\right)",
     reference="calibration of the top class in the large; Guo et al. (2017) by bins",
-    undefined="",
     scale="plain",
     row_value=lambda sample: _excess(sample),
     perfect=0.0,
@@ -625,7 +620,6 @@ def _excess(sample: ClassSample) -> Floats:
     formula="(1/n) Σⱼ error rate among the j most confident predictions",
     latex=r"\frac1n\sum_{j=1}^n e_j",
     reference="Geifman, Uziel & El-Yaniv (2019); equal confidences share their errors (Arbel & Rokach Eq. 5)",
-    undefined="",
     scale="log",
     areas=("risk",),
     perfect=0.0,
@@ -651,7 +645,6 @@ def _of_classes(s: ClassSums, inner: Spec) -> Any:
     reference="Sokolova & Lapalme (2009)",
     undefined="the measure is undefined for a class",
     scale="wilson",
-    checks=None,
 )
 def macro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     """Mean over the classes with equal weights: ``macro(f1)``, ``macro(roc_auc)``."""
@@ -789,7 +782,7 @@ def class_reason(spec: ClassSpec, sums: ClassSums, classes: tuple[Any, ...]) -> 
         if sums.truth[at] == 0:
             return f"class {show(classes[at])} has no cases"
         return f"{spec.inner.measure.name} is undefined for class {show(classes[at])}"
-    if empty is not None and "class has no cases" in spec.measure.undefined:
+    if empty is not None and (spec.measure.mean_of or spec.measure.by_class):
         return f"class {empty} has no cases"
     return spec.measure.undefined or "0/0"
 

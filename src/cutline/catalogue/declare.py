@@ -14,7 +14,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from ..reference.docstrings import explain
 from ..types import Label, Labels, Scores
 from ..validate import check_number, one_of
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Family = Literal["threshold", "probability", "ranking", "quota", "other"]
 REQUIRED: Any = inspect.Parameter.empty
 FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", "other")
@@ -101,37 +103,6 @@ OfCells = Callable[[Any], Any]
 Line = Callable[[float, float, float], tuple[float, float]]
 
 
-class Facts(TypedDict, total=False):
-    """What a declaration may say beyond title, family and formula; :class:`Measure` explains each fact."""
-
-    better: Literal["higher", "lower"]
-    range: tuple[float, float]
-    undefined: str
-    needs: tuple[Need, ...]
-    aliases: tuple[str, ...]
-    same_as: str
-    part: str
-    scores: Literal["any", "finite", "probability", "distance"]
-    tie_rule: Literal["", "expectation", "together", "shared"]
-    rank_based: bool
-    extensive: bool
-    perfect: float | str | None
-    chance: float | str | None
-    one_class_needs: str
-    checks: Callable[..., None] | None
-    interval: IntervalMethod
-    stratified: bool
-    paired_test: PairedTest
-    proportion: Callable[[Any], tuple[Any, Any]] | None
-    scale: OfCells | None
-    line_of_auc: Line | None
-    case_loss: Callable[..., tuple[Any, Any]] | None
-    worth: Callable[[Any], Any] | None
-    perfect_area: Callable[[float, float], float] | None
-    proper: bool | None
-    caution: str
-
-
 @dataclass(frozen=True)
 class Measure:
     """One measure of the catalogue: what it means, where it comes from, how it is computed, and how sure it can be.
@@ -156,13 +127,11 @@ class Measure:
     """
 
     own: ClassVar[bool] = False
-    name: str
     title: str
     family: Family
     formula: str
     latex: str
     reference: str
-    compute: Callable[..., Any]
     better: Literal["higher", "lower"] = "higher"
     range: tuple[float, float] = (0.0, 1.0)
     undefined: str = ""
@@ -189,6 +158,8 @@ class Measure:
     perfect_area: Callable[[float, float], float] | None = None
     proper: bool | None = None
     caution: str = ""
+    name: str = ""
+    compute: Callable[..., Any] = field(default=lambda: None)
     params: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
 
@@ -281,9 +252,13 @@ _measures: dict[str, Measure] = {}
 _by_alias: dict[str, str] = {}
 
 
-def declare(
-    title: str, family: Family, *, formula: str, latex: str, reference: str, **facts: Unpack[Facts]
-) -> Callable[[Callable[..., Any]], Callable[..., float]]:
+def says(kind: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Type a function that declares a kind of measure: it takes what that kind may say."""
+    return lambda function: function
+
+
+@says(Measure)
+def declare(title: str, family: Family, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., float]]:
     """Declare a measure over a pure function of counts or sums; gives back the function that users call.
 
     The options of the pure function after its first argument become options of the measure. A measure of another shape
@@ -294,20 +269,10 @@ def declare(
         other = family == "other"
         parameters = list(inspect.signature(function).parameters.values())
         own = [p for p in parameters if p.kind is p.KEYWORD_ONLY] if other else parameters[1:]
-        if other:
-            facts["part"] = "columns"
-        one = Measure(
-            function.__name__,
-            title,
-            family,
-            formula,
-            latex,
-            reference,
-            function,
-            params={p.name: p.default for p in own},
-            summary=inspect.getdoc(function) or "",
-            **facts,
-        )
+        summary = inspect.getdoc(function) or ""
+        made: dict[str, Any] = {"name": function.__name__, "compute": function, "summary": summary}
+        made |= {"part": "columns"} if other else {}
+        one = Measure(title, family, params={p.name: p.default for p in own}, **facts, **made)
         _measures[one.name] = one
         _by_alias.update(dict.fromkeys(one.aliases, one.name))
         if not other:

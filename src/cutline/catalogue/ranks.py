@@ -580,13 +580,13 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> R
 
     compute.__name__ = name
     own = RankingMeasure(
-        name,
         title or name,
         "ranking",
         "Σ of g(place) over the positives, worst place = 1",
         r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
         "Rosset section 2",
-        compute,
+        name=name,
+        compute=compute,
         range=(-inf, inf),
         part="ranking",
         tie_rule="expectation",

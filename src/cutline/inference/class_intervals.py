@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from ..catalogue.classes import ClassSpec, class_reason, why_inapplicable_to_cla
 from ..catalogue.declare import Spec, parse_measure
 from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
-from ..sweep import Counts
 from .class_influence import Influence, acceleration, by_unit, influences, variance_of
 from .class_resampling import class_replicates
 from .normal import t_quantile
@@ -24,7 +23,6 @@ from .resampling import enough_replicates
 Floats = NDArray[np.float64]
 BOOTSTRAP = ("percentile", "basic", "bca")
 NAMES = ("auto", "delta", "bootstrap", *PROPORTION_METHODS, *BOOTSTRAP)
-PROPORTIONS = ("accuracy", "error_rate", "top_t_accuracy")
 
 
 def estimate_classes(
@@ -82,7 +80,7 @@ def closed_interval(
     sample = totals.sample
     plain = sample.weight is None and sample.cluster is None
     n = float(len(sample))
-    if spec.measure.name in PROPORTIONS and plain:
+    if spec.measure.proportion and plain:
         method = interval if interval in PROPORTION_METHODS else "wilson"
         return PROPORTION_METHODS[method](round(value * n), n, level), method
     if interval in PROPORTION_METHODS:
@@ -92,7 +90,7 @@ def closed_interval(
         if joined is not None:
             return joined, "mover"
     error = math.sqrt(variance_of(units)) if len(units) > 1 else math.nan
-    if spec.measure.name == "hand_till_auc" and sample.cluster is None:
+    if spec.measure.by_class and sample.cluster is None:
         error = _error_by_class(units, sample, level)
     scale = "plain" if interval == "delta" else spec.scale
     return delta_interval(value, error, scale, spec.range, _trials_at_edge(spec, totals), level)
@@ -150,7 +148,7 @@ def mean_interval(
     """
     sample, sums = totals.sample, totals.decisions
     name = spec.measure.name
-    inner = _MEAN_OF.get(name, spec.inner)
+    inner = parse_measure(spec.measure.mean_of) if spec.measure.mean_of else spec.inner
     if inner is None or name == "micro" or (name == "weighted" and inner.measure.name in _AREA_OF):
         return None
     share = sums.truth / sums.total if name == "weighted" else np.full(sample.n_classes, 1.0 / sample.n_classes)
@@ -177,14 +175,14 @@ def class_distances(
     cells = sums.cells
     name = inner.measure.name
     with np.errstate(all="ignore"):
-        if name == "f1":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores, Schlachter & Kvam 2022)
+        if inner.measure.interval == "wilson_f":  # F1 = 2F/(1 + F), F = TP/(TP + FP + FN) (Flores et al. 2022)
             trials = (sums.truth + sums.answers - sums.hits) * scale
             share = sums.hits * scale / trials
             low, high = (2.0 * end / (1.0 + end) for end in wilson_shares(share, trials, level))
             value = 2.0 * share / (1.0 + share)
             variance = share * (1.0 - share) / trials * (2.0 / (1.0 + share) ** 2) ** 2
-        elif name in _PROPORTION_OF:
-            hits, trials = (part * scale for part in _PROPORTION_OF[name](cells))
+        elif inner.measure.proportion is not None and inner.measure.scale is None:
+            hits, trials = (part * scale for part in inner.measure.proportion(cells))
             value = hits / trials
             low, high = wilson_shares(value, trials, level)
             variance = value * (1.0 - value) / trials
@@ -202,13 +200,6 @@ def class_distances(
     return value - low, high - value, variance
 
 
-_MEAN_OF = {"balanced_accuracy": parse_measure("recall"), "mean_average_precision": parse_measure("average_precision")}
-_PROPORTION_OF: dict[str, Callable[[Counts], tuple[Floats, Floats]]] = {
-    "recall": lambda c: (c.tp, c.tp + c.fn),
-    "precision": lambda c: (c.tp, c.tp + c.fp),
-    "specificity": lambda c: (c.tn, c.tn + c.fp),
-    "negative_predictive_value": lambda c: (c.tn, c.tn + c.fn),
-}
 _AREA_OF = {"roc_auc": (0, 0), "average_precision": (2, 1)}
 
 
@@ -224,7 +215,7 @@ def _trials_at_edge(spec: ClassSpec, totals: ClassTotals) -> float:
     """As many trials as give a mean over classes of equal rates its variance; all cases where classes do not count."""
     sample, truth = totals.sample, totals.decisions.truth
     rows = float(len(sample)) if sample.cluster is None else float(sample.cluster.max() + 1)
-    if spec.measure.name in PROPORTIONS or spec.measure.name in ("micro", "weighted"):
+    if spec.measure.proportion or spec.measure.name in ("micro", "weighted"):
         return rows
     present = truth[truth > 0] * rows / truth.sum()
     return float(len(present) ** 2 / np.sum(1.0 / present))
