@@ -269,13 +269,13 @@ def class_measures() -> list[ClassMeasure]:
 
 
 @says(ClassMeasure)
-def _declare(*given: Any, **facts: Any) -> Callable[[Callable[..., Any]], ClassMeasure]:
+def _declare(title: str, reads: Reads, **facts: Any) -> Callable[[Callable[..., Any]], ClassMeasure]:
     def declared(function: Callable[..., Any]) -> ClassMeasure:
         parameters = list(inspect.signature(function).parameters.values())[1:]
         own = {p.name: p.default for p in parameters if p.default is not REQUIRED}
         summary = inspect.getdoc(function) or ""
         made: dict[str, Any] = {"name": function.__name__, "compute": function, "summary": summary}
-        one = ClassMeasure(*given, params=own, **made, **facts)
+        one = ClassMeasure(title, reads, params=own, **made, **facts)
         _measures[one.name] = one
         return one
 
