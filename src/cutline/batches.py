@@ -20,8 +20,8 @@ from .ranking import Ties
 from .sources.arrays import Sample, as_keys
 from .sweep import Counts
 from .table import KeepsFields
+from .types import Floats
 
-Floats = NDArray[np.float64]
 Order = Literal["number", "date", "appearance"]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-(\d\d|W\d\d|Q[1-4])(-\d\d?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .catalogue.classes import ClassSpec, default_class_specs
 from .class_evaluation import (
@@ -29,11 +28,9 @@ from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
 from .sources.arrays import as_column
 from .table import pluralize, text_table, to_jsonable
-from .types import ClassIntervalName, ClassMeasureLike, Labels, Scores
+from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, Scores
 from .validate import checked
 from .verdict import Models
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

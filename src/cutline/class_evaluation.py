@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,9 @@ from .inference.class_columns import column_estimates
 from .inference.class_intervals import NAMES, estimate_classes
 from .inference.class_shares import share_of
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
-from .types import ClassIntervalName, ClassMeasureLike, FilePath, Labels, ScoreMatrix, Scores
+from .types import Axes, ClassIntervalName, ClassMeasureLike, FilePath, Floats, Labels, ScoreMatrix, Scores
 from .validate import check_number, check_whole, checked, one_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 CLASS_INTERVAL = one_of(None, *NAMES)
 _MANY = 100  # rows from which predictions without an error look too good
 _POINTS_KEPT = 100  # of the risk–coverage curve in JSON

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .catalogue.declare import Spec, parse_measure
 from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
@@ -32,16 +32,12 @@ from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
 from .table import Table, pluralize, text_table, to_jsonable
-from .types import FilePath, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
+from .types import Axes, FilePath, Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked
 from .verdict import Models
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from .present.page import PageView
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from .errors import InputError, show
 from .kernels.backend import passes
 from .ranking import Ranking
 from .table import Table
+from .types import Floats
 from .validate import check_number, checked
 
-Floats = NDArray[np.float64]
 _GRID = 512
 
 

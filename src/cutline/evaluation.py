@@ -42,12 +42,10 @@ from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
 from .sources.arrays import Sample, make_sample
 from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
-from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
+from .types import Axes, FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import checked
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from .decide.batches import BatchRules
     from .present.page import PageView
 

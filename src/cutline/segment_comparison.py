@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from .comparison import Comparison, compare
 from .errors import InputError, listed, show
@@ -21,14 +18,8 @@ from .segment_rows import RowPool
 from .segments import Segments, length_of, segments_of
 from .sources.levels import as_levels, label_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
-from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .types import Axes, FilePath, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,7 @@ from .quotas import Quotas, is_beyond
 from .ranking import Ranking, rank
 from .sources.arrays import Sample
 from .table import KeepsFields, pluralize
-
-Floats = NDArray[np.float64]
+from .types import Floats
 
 
 class Pool(Protocol):

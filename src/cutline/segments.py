@@ -6,10 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from .catalogue.compute import default_threshold
 from .catalogue.declare import Spec
@@ -24,14 +21,9 @@ from .segment_rows import Pool, RowPool
 from .sources.arrays import make_sample
 from .sources.levels import Levels, as_levels, label_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
-from .types import FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .types import Axes, FilePath, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
 

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+
     from .catalogue.classes import ClassMeasure, ClassSpec
     from .catalogue.declare import Measure, Spec
     from .quotas import Quotas
     from .sources.levels import Levels
+else:
+    Axes = Any
 
 Floats: TypeAlias = NDArray[np.float64]
 """An array of floats."""

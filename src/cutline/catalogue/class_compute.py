@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..class_sample import ClassSample
+from ..types import Floats
 from .classes import ClassSpec, ClassSums
 
-Floats = NDArray[np.float64]
 COLUMN_AREAS = ("auc", "pair_auc", "precision")
 _GATHERED = 8  # columns that are copied out of the matrix at once: a cache line of its row
 

@@ -17,15 +17,14 @@ from math import exp, inf, isclose
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..class_sample import ClassSample
 from ..errors import InputError, show
 from ..sweep import Counts
+from ..types import Floats
 from ..validate import check_number
 from .declare import REQUIRED, Measure, Spec, measures, parse_measure, ratio, says
 
-Floats = NDArray[np.float64]
 Reads = Literal["decisions", "scores", "probabilities"]
 Scale = Literal["wilson", "logit", "atanh", "log", "plain"]
 

@@ -6,22 +6,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.class_compute import ClassTotals
 from ..errors import InputError
 from ..estimate import Estimate
 from ..table import Table, TabularResult, format_value
+from ..types import Axes, Floats
 from ..validate import check_number
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 _FEW_ERRORS = 3
 _STARTS = 5  # places of the list from which tests go on until one fails
 _STEPS = 200  # cuts that are tested from a start to the end of the list

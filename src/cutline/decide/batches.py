@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..batches import BatchLists, counts_of
 from ..catalogue.declare import ratio
@@ -22,10 +21,10 @@ from ..inference.leads import units_of
 from ..inference.scales import effective_freedom
 from ..inference.settings import Settings
 from ..table import KeepsFields, Table, count, escaped, html_table, pluralize, text_table, to_jsonable
+from ..types import Floats
 from ..verdict import Models, Verdict
 from .operating import OperatingPoint, measured
 
-Floats = NDArray[np.float64]
 _NOTHING = 1e-9
 
 

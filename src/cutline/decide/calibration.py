@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,10 @@ from ..estimate import Estimate
 from ..inference.proportions import z_of
 from ..ranking import Ranking
 from ..table import DictResult, Table, format_value
-from ..types import Labels
+from ..types import Axes, Floats, Labels
 from .costs import check_probabilities
 from .promises import Weighing
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 EPS = 1e-5  # as the log loss: probabilities closer to 0 or 1 are moved there
 SCORES = ("brier_score", "log_loss")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")

@@ -21,8 +21,8 @@ from ..progress import Progress
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import DictResult, Table, TabularResult, format_value, to_jsonable
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 _GRID = 200  # thresholds tried in each replicate, beside the corners of the hull
 _REPLICATES = 200  # enough for a mean and a spread
 _SAME = 1e-12

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..inference.leads import hits_by
 from ..ranking import Ranking
 from ..table import Table
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 _SAME = 1e-9
 NO_LEADER = "no clear leader"
 

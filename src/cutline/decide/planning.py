@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,12 @@ from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sources.arrays import make_sample
 from ..table import DictResult, Table, count, format_value, pluralize
-from ..types import Label, Labels, QuotaLike, Scores
+from ..types import Axes, Floats, Label, Labels, QuotaLike, Scores
 from ..validate import checked
 from .batches import batch_point
 from .operating import OperatingPoint, at_rows, next_hits
 from .selection import hits_at, quota_weights
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 _GRID = 400
 _CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that are tried
 

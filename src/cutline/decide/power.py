@@ -23,10 +23,9 @@ from ..sources.arrays import make_sample
 from ..sweep import wanted
 from ..table import Table, pluralize
 from ..threads import cores
-from ..types import Label, Labels, MeasureLike
+from ..types import Floats, Label, Labels, MeasureLike
 from ..validate import checked
 
-Floats = NDArray[np.float64]
 Scorer = Callable[[Any], Any]
 Wins = Literal["half", "strict"]
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-
-Floats = NDArray[np.float64]
+from ..types import Floats
 
 PROMISES = ("recall", "precision", "specificity", "fpr")
 # The sequence of tests starts where odds this many times those promised would be found with this probability.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,10 @@ from ..estimate import Estimate
 from ..quotas import resolve_quota
 from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Table, format_value
-from ..types import Label, Labels
+from ..types import Axes, Floats, Label, Labels
 from ..validate import check_number, checked
 from .selection import TieRule, select
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 _REPLICATES = 400
 _SHARES = 24  # sizes tried for a stage whose size is to be chosen
 _FOLDS, _REPEATS = 5, 4

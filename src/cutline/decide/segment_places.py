@@ -19,9 +19,9 @@ from ..inference.selection_ratios import SelectionRates, selection_rates
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import Table, TabularResult, text_table, to_jsonable
+from ..types import Floats
 from ..validate import check_number
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 FOUR_FIFTHS = 0.8
 EQUAL_RATES, EQUAL_RECALL, GIVEN = "equal selection rates", "equal recall", "given places"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,8 @@ from ..inference.proportions import wilson, z_of
 from ..quotas import resolve_quota
 from ..sources.arrays import Sample
 from ..table import DictResult, Table, count, pluralize
+from ..types import Axes, Floats
 from .promises import round_up
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,12 @@ from ..quotas import resolve_quota
 from ..ranking import rank
 from ..sources.arrays import make_sample
 from ..table import DictResult, Table, format_value, pluralize
-from ..types import Label, Labels
+from ..types import Axes, Floats, Label, Labels
 from ..validate import check_whole, checked, one_of
 from .power import judge_sets
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 Vote = Literal["score", "rank"]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

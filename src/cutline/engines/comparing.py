@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.compute import threshold_of
 from ..comparison import Comparison, common_threshold
@@ -14,10 +13,10 @@ from ..evaluation import Evaluation
 from ..inference.delong import placements
 from ..inference.evidence import Rows
 from ..inference.paired import Pairs, RowPairs, StreamedPairs
+from ..types import Floats
 from .pairs import Gaps, Pair
 from .request import EvaluationRequest
 
-Floats = NDArray[np.float64]
 Discordant = dict[tuple[str, str, float], tuple[int, int]]
 
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..kernels.backend import stream_steps
 from ..threads import cores, in_threads
-
-Floats = NDArray[np.float64]
+from ..types import Floats
 
 
 def poisson_table() -> NDArray[np.uint8]:

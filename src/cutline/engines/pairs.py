@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
 from .stream import Moments
 
-Floats = NDArray[np.float64]
 Pair = tuple[str, str]
 
 

@@ -20,9 +20,9 @@ from ..kernels.layout import AT, CUT
 from ..kernels.plain import merged_moments
 from ..ranking import Ranking
 from ..sweep import Piece, Start
+from ..types import Floats
 from .stream import Part, Stream, joined
 
-Floats = NDArray[np.float64]
 _LOWER, _UPPER = AT["pr_lower"], AT["pr_upper"]
 _UNKNOWN_END = 1.0  # stands for the place of the last positive before a part, until the parts are joined
 

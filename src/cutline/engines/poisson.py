@@ -30,8 +30,8 @@ from ..inference.leads import hits_by
 from ..ranking import Ranking
 from ..sweep import Request, wanted
 from ..threads import cores, in_threads
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 AXES = ("quota", "fpr")
 SHARES = np.linspace(0.0, 1.0, GRID)
 

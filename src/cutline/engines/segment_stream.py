@@ -27,12 +27,12 @@ from ..sources.levels import as_levels, crossed, label_of
 from ..sources.tables import DUCKDB, Checked, check_same
 from ..table import KeepsFields
 from ..tuning import TUNING
+from ..types import Floats
 from .draws import Draws
 from .request import EvaluationRequest, Job, empty_sample
 from .stream import Stream, Totals
 from .streamed import finish, needs_rows
 
-Floats = NDArray[np.float64]
 _MARK = chr(31)  # between the values of several columns: no cell that people write has it
 
 

@@ -19,9 +19,9 @@ from ..kernels.backend import passes, stream_steps
 from ..ranking import Ranking
 from ..sweep import Piece, Start, fill_quotas, fill_thresholds, folded, merge, scale_of, sweep_piece
 from ..tuning import TUNING
+from ..types import Floats
 from .draws import Draws
 
-Floats = NDArray[np.float64]
 TOLERANCE = 2.0**-11
 
 

@@ -25,11 +25,10 @@ from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..sweep import counts_at
 from ..table import KeepsFields
+from ..types import Floats
 from .poisson import AXES, SHARES, drawn_by_block, hits_of_replicates, replicate
 from .request import EvaluationRequest, Job, empty_sample
 from .stream import Part, Totals
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

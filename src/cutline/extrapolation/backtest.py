@@ -19,8 +19,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
+from ..types import Floats
 from .evidence import Evidence, ObservedTask
-from .favorability import Floats
 from .methods import Blend, Method
 
 HALVES, QUARTERS = 8, 12

@@ -11,8 +11,9 @@ from itertools import islice
 import numpy as np
 
 from ..progress import Progress
+from ..types import Floats
 from .evidence import Evidence, ObservedTask
-from .favorability import Favorability, Floats
+from .favorability import Favorability
 from .methods import Method
 
 _EDGE = 1e-5

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 
 from ..errors import InputError, show
+from ..types import Floats
 from .evidence import Evidence
-from .favorability import Favorability, Floats, power_of_atom, power_of_span, spline_moment
+from .favorability import Favorability, power_of_atom, power_of_span, spline_moment
 from .methods import Fixed, Method
 
 Constraint = Literal["convex", "monotone", "none"]

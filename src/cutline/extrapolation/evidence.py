@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InputError
-from .favorability import Favorability, Floats, mix
+from ..types import Floats
+from .favorability import Favorability, mix
 from .notes import Note
 from .win_counts import Ties, average_accuracy, class_grid, credit
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +15,14 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..table import TabularResult, pluralize, to_jsonable
+from ..types import Axes, Floats
 from ..validate import check_number, check_whole
 from .backtest import BacktestRow
 from .class_bootstrap import accuracy_interval
-from .favorability import ComparedByContent, Favorability, Floats, largest_k_where
+from .favorability import ComparedByContent, Favorability, largest_k_where
 from .notes import CUT_OFF, FAR, Note
 from .tasks import spread_between_classes
 from .win_counts import Ties, tie_credit
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _FEWEST_FOR_METHODS = 8
 

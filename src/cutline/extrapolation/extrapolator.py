@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, show
-from ..types import Labels
+from ..types import Floats, Labels
 from ..validate import RULES, check_whole, checked, one_of
 from .backtest import BacktestRow, back_test, best_of_families, blend_of, weigh
 from .class_bootstrap import replicate_fits
 from .evidence import Evidence, ObservedTask
 from .extrapolation_result import CaseWins, Extrapolation, Observed
-from .favorability import Favorability, Floats, mix
+from .favorability import Favorability, mix
 from .methods import Blend, Method, every_method, find_method
 from .notes import (
     FAMILIES,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..tuning import TUNING
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 # Below this value of k·s the closed form loses digits to cancellation and eight terms of the series are exact.
 _SERIES_BELOW = 0.05
 

@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import InputError
 from ..estimate import Estimate
 from ..table import TabularResult, text_table
-from ..types import Labels, ScoreMatrix, Scores
+from ..types import Floats, Labels, ScoreMatrix, Scores
 from ..validate import check_number, check_whole, checked
-from .favorability import Favorability, Floats
+from .favorability import Favorability
 from .score_methods import pareto_survival, pooled_shape
 from .task_inputs import from_scores, number_matrix
 

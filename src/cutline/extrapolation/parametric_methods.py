@@ -9,9 +9,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
 from .curve_methods import normal_weights, probit_grid
 from .evidence import Evidence
-from .favorability import Favorability, Floats, power_of_atom
+from .favorability import Favorability, power_of_atom
 from .methods import Fixed
 
 _EXACT_MISSES, _GROUPS = 60, 300

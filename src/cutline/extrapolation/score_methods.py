@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..types import Floats
 from .curve_methods import normal_weights
 from .evidence import Evidence, ScoreSample
-from .favorability import Favorability, Floats
+from .favorability import Favorability
 from .methods import Fixed, Method
 
 Selector = Literal["biased", "unbiased"]

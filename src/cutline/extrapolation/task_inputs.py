@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, listed, show
 from ..tuning import TUNING
-from ..types import Labels
-from .favorability import Floats
+from ..types import Floats, Labels
 from .notes import PROBABILITIES, SHIFTED, Note
 from .tasks import Bits, CurveTask, Indices, KeptScores, ScoreTask, WinsTask
 from .win_counts import TIE_RULES, Ties

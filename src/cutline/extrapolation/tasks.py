@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tuning import TUNING
+from ..types import Floats
 from .evidence import Evidence, ScoreSample
-from .favorability import Floats
 from .notes import Note
 from .win_counts import Ties, tie_credit, win_histogram
 

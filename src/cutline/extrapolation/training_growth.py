@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show
 from ..estimate import Estimate
 from ..inference.normal import t_quantile
 from ..table import Table, TabularResult
+from ..types import Floats
 from ..validate import check_number, check_whole, checked
 from .retrained_sizes import retrained_curve
 
-Floats = NDArray[np.float64]
 _EDGE = 1e-4  # accuracies are kept this far from 0 and 1, where their logit would be infinite
 _FLOORS = 40  # floors of the error that are tried
 _FEWEST = 3  # numbers of training cases from which a floor can be seen

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from .favorability import Floats
+from ..types import Floats
 
 Ties = Literal["random", "optimistic", "pessimistic"]
 TIE_RULES: tuple[Ties, ...] = ("random", "optimistic", "pessimistic")

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..types import Floats
 from .proportions import wilson_share, z_of
 from .scales import combined_freedom, dot, freedom_in_small_class, freedom_of, scaled_limits
 
-Floats = NDArray[np.float64]
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 FEW_POSITIVES = 30  # fewer: areas under precision–recall are also taken as shares of the positives

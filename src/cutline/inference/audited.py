@@ -30,6 +30,7 @@ from ..quotas import quota_sizes
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import KeepsFields
+from ..types import Floats
 from .label_chances import chances, fit_chances, log_odds, logistic, normal_scores, shift_to
 from .mass_influence import mass_influence
 from .proportions import wilson_share
@@ -37,7 +38,6 @@ from .quota_cut import Cuts, QuotaCut
 from .scales import effective_freedom, range_limits
 from .settings import Settings
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _MISFIT = 0.4
 _FEW = 5  # labels drawn by chance that a stretch of the list needs

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from ..curves import points
 from ..ranking import Ranking
+from ..types import Floats
 from .normal import t_quantile
 from .proportions import wilson, z_of
 from .resampling import Resampler, enough_replicates
 from .settings import Settings
 
-Floats = NDArray[np.float64]
 _AXIS = {"roc": 1, "precision_recall": 2}
 _BY_IDENTITY = {"gain": "hit_rate", "lift": "qrecall"}
 _STRATIFIED = ("roc", "tpr_fpr")

@@ -25,6 +25,7 @@ from ..estimate import Estimate, Interval
 from ..ranking import Ties, rank
 from ..sources.arrays import Sample, as_codes, number
 from ..sweep import Counts
+from ..types import Floats
 from .bootstrap import Replicates
 from .evidence import Drawn, Rows
 from .normal import t_quantile
@@ -34,7 +35,6 @@ from .resampling import Resampler
 from .scales import effective_freedom, jackknife, scaled_limits
 from .settings import Settings
 
-Floats = NDArray[np.float64]
 _DRAWN_AT_ONCE = 5_000_000  # batches drawn at once, over all replicates of a chunk
 
 

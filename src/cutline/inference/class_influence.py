@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..catalogue.class_compute import COLUMN_AREAS, ClassTotals
 from ..catalogue.classes import ClassSpec, ClassSums
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 _STEP = 1e-6
 _BY_CLASS = ("hits", "truth", "answers", *COLUMN_AREAS)
 _BATCH = 2_000_000

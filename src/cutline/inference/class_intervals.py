@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.class_compute import ClassTotals
 from ..catalogue.classes import ClassSpec, class_reason, why_inapplicable_to_classes
 from ..catalogue.declare import Spec, parse_measure
 from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
+from ..types import Floats
 from .class_influence import Influence, acceleration, by_unit, influences, variance_of
 from .class_resampling import class_replicates
 from .normal import t_quantile
@@ -20,7 +20,6 @@ from .proportions import METHODS as PROPORTION_METHODS
 from .proportions import wilson, z_of
 from .resampling import enough_replicates
 
-Floats = NDArray[np.float64]
 BOOTSTRAP = ("percentile", "basic", "bca")
 NAMES = ("auto", "delta", "bootstrap", *PROPORTION_METHODS, *BOOTSTRAP)
 

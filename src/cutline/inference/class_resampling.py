@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.class_compute import COLUMN_AREAS, ClassTotals
 from ..catalogue.classes import ClassSpec, ClassSums
 from ..progress import Progress
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 _BLOCK = 16  # replicates summed side by side
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..types import Floats
 from .flips import FlipReference
 from .normal import t_quantile
 from .scales import two_sided_p
 
-Floats = NDArray[np.float64]
 FEW_CASES = 12
 _NOTHING = 1e-12  # a standard error so small, relative to the values, is rounding
 

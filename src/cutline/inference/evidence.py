@@ -20,6 +20,7 @@ from ..catalogue.declare import Spec
 from ..ranking import Ranking, rank, row_order
 from ..sources.arrays import Sample
 from ..table import KeepsFields
+from ..types import Floats
 from . import areas, bands, blocks
 from .bootstrap import Replicates, replicate
 from .quota_cut import Cuts, QuotaCut, dependent_cut
@@ -27,7 +28,6 @@ from .resampling import Resampler, Units, cluster_codes, enough_replicates
 from .settings import Settings
 from .weights import effective_size, weights_follow_labels
 
-Floats = NDArray[np.float64]
 Drawn = tuple[Floats, Floats, Floats]
 GRID = 257
 

@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Floats
 from .normal import t_quantile
 from .scales import effective_freedom, two_sided_p
 
-Floats = NDArray[np.float64]
 EXACT_UNITS = 11
 FLIPS = 1999
 

@@ -11,20 +11,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..catalogue.compute import Computed, why_undefined
 from ..catalogue.declare import Spec
 from ..estimate import Estimate
 from ..quotas import Quotas
+from ..types import Floats
 from . import blocks
 from .evidence import Evidence
 from .methods import METHODS, Known, Method, choose
 from .resampling import enough_replicates
 from .settings import FROM_REPLICATES, Settings
-
-Floats = NDArray[np.float64]
 
 
 def estimate(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..types import Floats
+
 _CENTRE = np.array([0.0, 1.0, 0.0])  # a slope of 1: an AUC of about .75 where positives are rare
 _SPREAD = np.array([4.0, 0.7, 0.2])
 _STEPS = 60

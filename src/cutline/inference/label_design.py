@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from ..catalogue.declare import Spec
 from ..ranking import Ranking
+from ..types import Floats
 from .audited import KnownLabels
 from .label_chances import chances, fit_chances, normal_scores, with_prevalence
 from .mass_influence import mass_influence
 
-Floats = NDArray[np.float64]
 SLOPES = (0.8, 1.5, 2.3)  # weak, usual and good models: AUC of about .7, .85 and .95
 FLOOR = 0.1  # share of the budget that is spread evenly
 

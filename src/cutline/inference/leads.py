@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..ranking import Ranking
 from ..sources.arrays import Sample
+from ..types import Floats
 from .flips import flipped_scale, sign_matrix
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _MOST_UNITS = 1000
 _FLIPS = 999

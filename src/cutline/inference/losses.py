@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..types import Floats
 from .normal import t_quantile
 from .scales import dot, freedom_of, scaled_limits
 
-Floats = NDArray[np.float64]
 _PRIOR_CASES = 10.0
 
 

@@ -18,8 +18,8 @@ from ..catalogue.declare import Spec
 from ..quotas import quota_sizes
 from ..ranking import Ranking
 from ..sweep import Counts
+from ..types import Floats
 
-Floats = NDArray[np.float64]
 _GROUPS = 4096  # a longer list is condensed: neighbours share their influence
 _PLACES = 96
 _STEP = 1e-3

@@ -23,6 +23,7 @@ from ..ranking import Ranking, midranks, rank
 from ..sources.arrays import Sample
 from ..sweep import Counts
 from ..table import KeepsFields
+from ..types import Floats
 from . import leads
 from .batches import BatchRows
 from .delong import line_of, placements
@@ -35,7 +36,6 @@ from .scales import jackknife, two_sided_p
 from .settings import FROM_REPLICATES, Settings
 from .swap_tests import Swaps, swapped_differences
 
-Floats = NDArray[np.float64]
 BY_NAME = ("bootstrap", *FROM_REPLICATES)  # intervals for which replicates are asked for by name
 _SWAPS = 199
 

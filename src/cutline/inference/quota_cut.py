@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ..estimate import Interval
 from ..ranking import Ranking
 from ..sources.arrays import Sample
+from ..types import Floats
 from .normal import t_quantile
 from .proportions import beta_binomial_quantiles, clopper_pearson, wilson_share, z_of
 from .scales import effective_freedom
 
-Floats = NDArray[np.float64]
 Codes = NDArray[Any] | None
 _SHARP_CUT = 0.3
 _FEW = 5.0

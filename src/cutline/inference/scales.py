@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..types import Floats
 from .normal import t_quantile
 from .proportions import wilson_share
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

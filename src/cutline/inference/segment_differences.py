@@ -14,12 +14,11 @@ from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import Ranking, row_order
 from ..sources.arrays import Sample
+from ..types import Floats
 from .differences import DifferenceTest, mover_limits, paired_difference
 from .normal import t_quantile
 from .resampling import Resampler, Units
 from .scales import combined_freedom, jackknife, two_sided_p
-
-Floats = NDArray[np.float64]
 
 
 def independent_difference(one: Estimate, two: Estimate, level: float, freedoms: tuple[float, float]) -> DifferenceTest:

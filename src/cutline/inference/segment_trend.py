@@ -6,12 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Floats
 from .normal import t_quantile
 from .scales import two_sided_p
 
-Floats = NDArray[np.float64]
 _SIMULATED = 4999
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..types import Floats
 from .areas import likelihood_ratio_limits
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 _FEW = 5.0
 _LEAST_SHARE = 0.02  # of all cases: smaller segments are not what others are measured by

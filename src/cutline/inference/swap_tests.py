@@ -15,12 +15,10 @@ from ..errors import InputError
 from ..progress import Progress
 from ..ranking import midranks, rank
 from ..sources.arrays import Sample, make_sample
-from ..types import Label, Labels, Scores
+from ..types import Floats, Label, Labels, Scores
 from ..validate import checked
 from .flips import EXACT_UNITS, sign_matrix
 from .resampling import cluster_codes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..types import Floats
+
 _ONE_BY_ONE = 64
 _ASYMPTOTIC = 32.0
 _HULL_ROUNDS = 30

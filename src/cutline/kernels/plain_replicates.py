@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
 from . import plain
 from .layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, Drawing, Rows, Wanted
 
-Floats = NDArray[np.float64]
 AT_ONCE = True
 _TOGETHER = 2**16  # counts that are summed together: what stays near the processor
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
 from .layout import DRAWS_PER_NUMBER, FIRST, GROUPS, NEG, OPEN, POS, SCORES, TOP
 from .plain_replicates import GOLDEN, mix, seeded
-
-Floats = NDArray[np.float64]
 
 
 def group_groups(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..curves import keep_points
 from ..table import Markup, escaped
+from ..types import Floats
 from .inline import Frame, Picture, px
 from .numbers import STEADY, axis_end, score_histogram
 from .palette import colour, dash
@@ -19,7 +20,6 @@ from .palette import colour, dash
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
-Floats = NDArray[np.float64]
 
 QUOTA_CHARTS = ("gain", "hit_rate", "qrecall", "lift", "profit")
 TITLES = {

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ..curves import keep_points
 from ..inference.quota_cut import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
+from ..types import Floats
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 EVERY_QUOTA_UP_TO = 2_000

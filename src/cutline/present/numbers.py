@@ -7,16 +7,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inference.proportions import wilson
 from ..table import Table
+from ..types import Floats
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
-Floats = NDArray[np.float64]
 # Curves of a rate jump about at their beginning; axes are made for what comes after this share of the list.
 STEADY = 0.05
 

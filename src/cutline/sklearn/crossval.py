@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,10 @@ from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
 from ..sources.arrays import as_column, as_numbers, make_sample, read_labels
 from ..table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
-from ..types import Label, Labels, MeasureLike, Scores
+from ..types import Axes, Label, Labels, MeasureLike, Scores
 from ..validate import checked
 from ..verdict import Models
 from .response import BOUNDARY, find_response, positive_class, scores_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,13 +15,9 @@ from ..evaluation import Evaluation, choose_specs, evaluate
 from ..inference.settings import Settings
 from ..present.plots import plot as draw
 from ..present.plots.style import line_style
-from ..types import Estimator, Label, Labels, Scores
+from ..types import Axes, Estimator, Label, Labels, Scores
 from .crossval import pooled_evaluation, read_folds
 from .response import find_response, positive_class, scores_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # What a display has drawn on axes: the display's class, its evaluations, and its artists.
 _drawn: WeakKeyDictionary[Any, tuple[type, list[Evaluation], list[Any]]] = WeakKeyDictionary()

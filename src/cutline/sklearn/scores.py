@@ -18,10 +18,9 @@ from ..errors import InputError, listed, show
 from ..ranking import rank
 from ..sources import rules
 from ..sources.arrays import Sample, as_column, make_sample
-from ..types import Label, Labels, Scores
+from ..types import Floats, Label, Labels, Scores
 from ..validate import check_number
 
-Floats = NDArray[np.float64]
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 
 
