@@ -16,8 +16,8 @@ import pytest
 
 import cutline as cl
 from cutline.errors import InputError
-from cutline.present.charts import QuotaLines, nice_ticks, quota_chart, short
-from cutline.present.explorer import at_stops, explorer_data, quota_stops
+from cutline.present.charts import Chart, QuotaLines, nice_ticks, quota_chart, short
+from cutline.present.explorer import at_stops, coded, explorer_data, qrecall_intervals, quota_stops, steps_of
 from cutline.present.page import packed, page, write_page
 
 pytestmark = pytest.mark.xdist_group("page")  # what they share is made once
@@ -219,8 +219,8 @@ def test_bands_of_qrecall_close_where_everyone_is_taken() -> None:
     p = rng.random(400)
     ev = cl.evaluate(rng.random(400) < p * 0.3, p, interval=None)
     data = explorer_data(ev, quota_stops(400))
-    assert data["found"][0][-1] == data["found"][1][-1] == 1
-    assert all(low <= high <= 1 for low, high in zip(*data["found"], strict=True))
+    assert data["found"][0][-1] == data["found"][1][-1] == ev.facts["positives"]
+    assert all(low <= high <= ev.facts["positives"] for low, high in zip(*data["found"], strict=True))
     assert data["expected"][0][-1] < ev.facts["positives"] < data["expected"][1][-1]
 
 
@@ -258,6 +258,11 @@ def test_ticks_are_round_and_short() -> None:
         assert all(low - 1e-12 <= tick <= high * (1 + 1e-12) for tick in ticks)
 
 
+def qrecalls(ev: Any, stops: Any) -> Any:
+    """Low and high of Qrecall at these quotas."""
+    return qrecall_intervals(ev, at_stops(ev, stops).hits, stops)
+
+
 def data_of(text: str) -> dict[str, Any]:
     """What the page's script reads."""
     return json.loads(gzip.decompress(base64.b64decode(Elements(text).scripts[0])))
@@ -270,11 +275,56 @@ def test_an_unknown_quota_is_marked_and_averaged() -> None:
     text = page(comparison)
     data = data_of(text)
     assert data["range"]["sizes"] == list(range(20, 61))
-    assert data["stops"][data["start"]] == 40
+    assert np.cumsum(data["stops"])[data["start"]] == 40
     e = comparison["a"]["hit_rate"]
     assert data["range"]["models"][0]["hit_rate"] == pytest.approx([e.value, e.low, e.high], abs=1e-6)
     assert "With 20 to 60 places, all equally likely, use a" in text
     assert 'id="range-from"' in text
+
+
+@pytest.mark.parametrize("share", [0.3, 0.002])
+def test_columns_are_kept_in_small_steps_and_read_back_as_they_were(share: float) -> None:
+    """The script's arithmetic, with ties and without; intervals keep the digits that the page shows."""
+    rng = np.random.default_rng(5)
+    y = rng.random(30_000) < share
+    score = y + rng.normal(size=30_000)
+    stops = quota_stops(30_000, [12_345])
+    assert np.cumsum(steps_of(stops)).tolist() == stops.tolist()
+    for values in (score, np.round(score, 1)):
+        ev = cl.evaluate(y, values, interval=None)
+        model, at = explorer_data(ev, stops), at_stops(ev, stops)
+        kept = json.loads(json.dumps(coded(model, stops)))
+        hits = np.cumsum(kept["hits"]) / kept["scale"]
+        np.testing.assert_allclose(hits, at.hits, atol=1e-4)
+        unit = 10.0 ** np.array([max(1, 5 - len(str(min(q, int(y.sum()))))) for q in stops.tolist()])
+        for name, ends in (("expected", (at.low, at.high)), ("found", [c * y.sum() for c in qrecalls(ev, stops)])):
+            for steps, exact in zip(kept[name], ends, strict=True):
+                np.testing.assert_allclose((np.cumsum(steps) + np.floor(hits * unit + 0.5)) / unit, exact, atol=0.05001)
+                assert np.abs(np.cumsum(steps) / unit + hits - exact)[:9].max() < 2e-4
+        for steps, exact in zip(kept["next"], (at.next_low, at.next_high), strict=True):
+            assert (np.cumsum(steps) + np.floor(hits + 0.5)).tolist() == exact.tolist()
+        assert (kept["ties"] is None) == (values is score)
+        if kept["ties"]:
+            for steps, exact in zip(kept["ties"], (at.worst, at.best), strict=True):
+                assert (np.cumsum(steps) + np.floor(hits + 0.5)).tolist() == exact.tolist()
+        assert np.cumsum(kept["drawn"]).tolist() == model["drawn"].tolist()
+        written_out = {name: np.asarray(model[name]).tolist() for name in ("hits", "expected", "found", "next")}
+        smaller = 0.35 if share > 0.1 else 0.7  # of 60 positives there is little to say
+        assert len(packed({name: kept[name] for name in written_out})) < smaller * len(packed(written_out))
+
+
+def test_a_chart_draws_no_more_than_its_pixels_show() -> None:
+    """Thousands of places in the first pixels of a linear axis: the ends and the extremes of each tenth of a pixel."""
+    x = np.concatenate([np.linspace(0.0, 0.01, 500), np.linspace(0.02, 1.0, 50)])
+    y = np.where(np.arange(550) % 7 == 3, 0.9, 0.1)
+    chart = Chart("t", "", (0.0, 1.0), (0.0, 1.0))
+    chart.line(x, y)
+    drawn = [tuple(map(float, p.split(","))) for p in re.search(r'points="([^"]+)"', chart.marks[0])[1].split()]
+    assert len(drawn) < 250
+    early = [up for across, up in drawn if across <= chart.across(0.01)]
+    assert {min(early), max(early)} == {round(chart.up(0.9), 1), round(chart.up(0.1), 1)}
+    assert drawn[0][0] == chart.frame.left
+    assert drawn[-1][0] == chart.frame.right
 
 
 def test_the_page_says_whether_probabilities_are_right_and_what_errors_cost() -> None:

@@ -300,7 +300,10 @@ def test_a_long_list_snaps_to_the_nearest_quota_it_knows(browser: Any, tmp_path:
     page.fill("#quota", "12341")
     page.wait_for_function("() => document.documentElement.dataset.shownQuota === '12350'")
     assert "nearest to 12,341 is 12,350" in page.inner_text("#exact")
-    assert cell(page, "hits", 0)[0] == count(ev.at(quota=12_350).tp)
+    point = ev.at(quota=12_350)
+    expected, then = point.expected_hits, point.next_hits
+    assert cell(page, "hits", 0) == [count(point.tp), f"{expected.low:,.0f} to {expected.high:,.0f}"]
+    assert cell(page, "next", 0) == [f"{then.low:,.0f} to {then.high:,.0f}"]
     assert page.complaints == []
     page.close()
 

@@ -54,6 +54,13 @@ class Ranking:
         """How many distinct scores are greater than ``threshold``: predicted positive means score > threshold."""
         return len(self.score) - int(np.searchsorted(self.score[::-1], threshold, side="right"))
 
+    def group_of(self, score: NDArray[Any]) -> NDArray[np.intp]:
+        """The row of this ranking in which each score stands. They are looked up in order, which is quicker."""
+        order = np.argsort(score)
+        found = np.empty(len(score), np.intp)
+        found[order] = len(self.score) - 1 - np.searchsorted(self.score[::-1], score[order])
+        return found
+
     def resolved(self, ties: Ties) -> Ranking:
         """Each tie taken apart: positives first (``best``) or last (``worst``); ``expected`` leaves ties together."""
         if ties == "expected":

@@ -229,7 +229,7 @@ class _RowDraws:
     def __init__(self, sample: Any, ranking: Ranking) -> None:
         self.pos, self.neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
         self.size = len(sample)
-        self._group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+        self._group = ranking.group_of(sample.score)
         self._weight, self._positive = sample.weight.astype(np.float64), sample.positive
 
     def _sums(self, positive: NDArray[np.bool_], weight: Floats) -> tuple[Any, Any]:

@@ -34,7 +34,7 @@ class Weighing(NamedTuple):
         """From the rows behind a ranking; None where they count alike."""
         if sample.weight is None:
             return None
-        group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+        group = ranking.group_of(sample.score)
         squares = sample.weight.astype(np.float64) ** 2
         pos = np.bincount(group, np.where(sample.positive, squares, 0.0), len(ranking))
         neg = np.bincount(group, np.where(sample.positive, 0.0, squares), len(ranking))

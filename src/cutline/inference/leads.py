@@ -83,7 +83,7 @@ def curve_influence(
     slope = (hits_by(ranking, axis, upper) - hits_by(ranking, axis, lower)) / np.maximum(upper - lower, _NOTHING)
     last, part = _cut(x, places)
     weight = np.ones(len(sample)) if sample.weight is None else sample.weight
-    group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+    group = ranking.group_of(sample.score)
     order = np.argsort(group, kind="stable")
     edges = np.searchsorted(group[order], np.arange(len(ranking) + 1))
     taken, size = np.zeros((2, units, len(places))), np.zeros((2, units))

@@ -43,8 +43,7 @@ _SWAPS = 199
 def row_placements(sample: Sample, ranking: Ranking) -> tuple[Floats, Floats]:
     """DeLong placements of the positives and of the negatives, in the sample's own order."""
     of_pos, of_neg = placements(ranking)
-    ascending = ranking.score[::-1]
-    group = len(ranking) - 1 - np.searchsorted(ascending, sample.score)
+    group = ranking.group_of(sample.score)
     return of_pos[group[sample.positive]], of_neg[group[~sample.positive]]
 
 
@@ -178,7 +177,7 @@ class RowPairs(KeepsFields):
             each = np.empty(len(sample))
             for side, values in zip((sample.positive, ~sample.positive), self._placements[name], strict=True):
                 each[side] = slope * (values - values.mean()) / len(values)
-            unit, units = self._units(self.rows[name], pair.settings.seed)
+            unit, units = self._units(name, pair.settings.seed)
             influence.append(sums_by(unit, each, units))
         return self._made(pair, influence, "delong", abs(slope) * math.sqrt(variance))
 
@@ -194,10 +193,17 @@ class RowPairs(KeepsFields):
         gaps = [x - y for x, y in zip(one, two, strict=True)] if self.paired else [*one, *two]
         return sum(float(np.var(gap, ddof=1)) / len(gap) for gap in gaps)
 
-    def _units(self, rows: Rows, seed: int) -> tuple[NDArray[np.int64], int]:
+    def _units(self, name: str, seed: int) -> tuple[NDArray[np.int64], int]:
         """The unit of each row that changes sides as one, and how many there are."""
-        codes = None if rows.clusters is None else cluster_codes(rows.clusters, rows.sample)[0]
-        return leads.units_of(len(rows.sample), codes, seed)
+        if (name, seed) not in self._dealt:
+            rows = self.rows[name]
+            codes = None if rows.clusters is None else cluster_codes(rows.clusters, rows.sample)[0]
+            self._dealt[name, seed] = leads.units_of(len(rows.sample), codes, seed)
+        return self._dealt[name, seed]
+
+    @cached_property
+    def _dealt(self) -> dict[tuple[str, int], tuple[NDArray[np.int64], int]]:
+        return {}
 
     def _of_decisions(self, name: str, pair: Pair) -> Floats:
         """Influence of each row or cluster on the share (or number) of decisions that are right, or wrong."""
@@ -211,14 +217,12 @@ class RowPairs(KeepsFields):
             for side in (sample.positive, ~sample.positive):
                 mean[side] = np.average(right[side], weights=weight[side])
         each = sign * decision_scale(one, rows.ranking) * weight * (right - mean)
-        unit, units = self._units(rows, pair.settings.seed)
+        unit, units = self._units(name, pair.settings.seed)
         return sums_by(unit, each / weight.sum(), units)
 
     def _of_hits(self, name: str, pair: Pair) -> Floats:
         """Influence of each row or cluster on a measure that is proportional to the hits at a quota."""
-        rows, one = self.rows[name], pair.spec.measure
-        sample, ranking = rows.sample, rows.ranking
-        unit, units = self._units(rows, pair.settings.seed)
+        one, ranking = pair.spec.measure, self.rows[name].ranking
         sizes, weights = quota_sizes(pair.spec.quota, ranking.cases)
         places = np.array(sizes, np.float64)
         hits = leads.hits_by(ranking, "quota", places)
@@ -226,8 +230,22 @@ class RowPairs(KeepsFields):
         cells = Counts(hits, places - hits, ranking.n_pos - hits, ranking.n_neg - places + hits)
         scale = weights * np.ones(len(places)) * (1.0 if one.scale is None else one.scale(cells))
         trials = np.asarray(one.proportion(cells)[1], np.float64)
-        influence = leads.curve_influence(sample, ranking, "quota", places, unit, units, by_class=rows.classes_given)
+        influence = self._at_places(name, places, pair.settings.seed)
         return np.asarray(influence @ (scale / np.where(trials > 0.0, trials, np.nan)))
+
+    def _at_places(self, name: str, places: Floats, seed: int) -> Floats:
+        """Influence of each unit on the hits at these quotas, worked out once for all measures and pairs."""
+        key = name, seed, places.tobytes()
+        if key not in self._on_hits:
+            rows, (unit, units) = self.rows[name], self._units(name, seed)
+            self._on_hits[key] = leads.curve_influence(
+                rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
+            )
+        return self._on_hits[key]
+
+    @cached_property
+    def _on_hits(self) -> dict[tuple[str, int, bytes], Floats]:
+        return {}
 
     def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:
         """Jackknife over rows or clusters, or some 200 random blocks of them; the same for models on the same rows."""

@@ -195,7 +195,7 @@ def _null_of_clusters(
         said = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"
         raise InputError("clusters", said, "it takes 32 for a test at 5 %; use an interval instead (evaluate)")
     ranking = rank(sample)
-    group = len(ranking) - 1 - np.searchsorted(ranking.score[::-1], sample.score)
+    group = ranking.group_of(sample.score)
     size = np.bincount(group, minlength=len(ranking))
     null = np.empty(m)
     with Progress("permutations", m, progress) as shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ Whole = NDArray[np.int64]
 
 EVERY_QUOTA_UP_TO = 2_000
 TOLERANCE = 0.001
+_HIT_DIGITS = 4  # of a place inside a tie
 
 
 def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:
@@ -109,24 +110,65 @@ def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray
 
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
-    """One model's part of the explorer, in columns, with as many digits as a reader can see."""
+    """One model's part of the explorer, in columns, with as many digits as a reader can see.
+
+    ``found`` is the interval of Qrecall times the positives, so that it has the unit and the size of the hits.
+    """
     at = at_stops(ev, stops)
     curves = at.hits, at.hits / stops, at.low, at.high
     axes = stops.astype(np.float64), np.log(stops)  # lines are straight on one of them only
     kept = np.union1d(*(thinned(axis, *curves) for axis in axes))
     inside_ties = bool((at.worst != at.best).any())
-    fine = 10.0 ** np.clip(4 - np.floor(np.log10(stops)), 0, 4)  # a tenth of a per cent of the places can be seen
+    positives = int(ev.facts["positives"])
+    unit = _units(stops, positives)
+    found = qrecall_intervals(ev, at.hits, stops) * positives
     return {
         "name": ev.name,
-        "positives": int(ev.facts["positives"]),
-        "hits": _digits(at.hits),
-        "expected": [_digits(np.round(ends * fine) / fine) for ends in (at.low, at.high)],
-        "found": [[_significant(v, 5) for v in ends] for ends in qrecall_intervals(ev, at.hits, stops)],
-        "next": [at.next_low.tolist(), at.next_high.tolist()],
+        "positives": positives,
+        "hits": np.round(at.hits, _HIT_DIGITS),
+        "expected": [np.round(ends * unit) / unit for ends in (at.low, at.high)],
+        "found": [np.round(ends * unit) / unit for ends in found],
+        "next": [at.next_low, at.next_high],
         "threshold": [_significant(value, 6) for value in at.threshold],
-        "worst": _digits(at.worst) if inside_ties else None,
-        "best": _digits(at.best) if inside_ties else None,
-        "drawn": kept.tolist(),
+        "worst": at.worst if inside_ties else None,
+        "best": at.best if inside_ties else None,
+        "drawn": kept,
+    }
+
+
+def _units(stops: Whole, positives: int) -> Floats:
+    """Parts of a hit that a reader can see at each stop: 10,000 among few places or positives, 10 among many."""
+    return np.asarray(10.0 ** (4 - np.searchsorted([10, 100, 1000], np.minimum(stops, positives), side="right")))
+
+
+def steps_of(values: Any) -> list[int]:
+    """Whole numbers as the first of them and the differences between neighbours: small, and alike where a line is."""
+    return [int(step) for step in np.diff(np.asarray(values), prepend=0)]
+
+
+def coded(model: Mapping[str, Any], stops: Whole) -> dict[str, Any]:
+    """One model's columns as the page keeps them: steps of whole numbers, the intervals counted from the hits.
+
+    Written out they would take five times the space. The page's script adds the steps up again.
+    """
+    hits = model["hits"]
+    scale = 1.0 if bool((hits == np.round(hits)).all()) else 10.0**_HIT_DIGITS
+    unit, places = _units(stops, model["positives"]), np.floor(hits + 0.5)
+    from_hits = np.floor(hits * unit + 0.5)
+    known = model["positives"] > 0
+
+    def pair(columns: Any, base: Floats, unit: Any = 1.0) -> list[list[int]]:
+        return [steps_of(np.round(column * unit) - base) for column in columns]
+
+    return {
+        **{key: model[key] for key in ("name", "positives", "threshold")},
+        "scale": scale,
+        "hits": steps_of(np.round(hits * scale)),
+        "expected": pair(model["expected"], from_hits, unit),
+        "found": pair(model["found"], from_hits, unit) if known else None,
+        "next": pair(model["next"], places),
+        "ties": None if model["worst"] is None else pair((model["worst"], model["best"]), places),
+        "drawn": steps_of(model["drawn"]),
     }
 
 

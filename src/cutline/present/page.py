@@ -26,7 +26,7 @@ from ..types import FilePath
 from . import charts, sections, words
 from .batch_section import batch_section
 from .decision_sections import decision_sections
-from .explorer import TOLERANCE, explorer_data, quota_range, quota_stops
+from .explorer import TOLERANCE, coded, explorer_data, quota_range, quota_stops, steps_of
 from .numbers import axis_end, models_of, steady_rates
 from .palette import colour
 
@@ -127,13 +127,13 @@ def page_parts(
     script = script_of("page.js")
     data = {
         "rows": rows,
-        "stops": stops.tolist(),
+        "stops": steps_of(stops),
         "start": place,
         "cost": cost,
         "value": value,
         "log": logarithmic,
         "z": z_of(first.settings.level),
-        "models": models,
+        "models": [coded(model, stops) for model in models],
         "reference": charts.reference_places(rows, positives).tolist(),
         "range": between,
         "colours": [colour(k) for k in range(len(models))],

@@ -3,7 +3,21 @@
 (async () => {
   const data = await unpacked("cutline-data");
   const $ = (id) => document.getElementById(id);
-  const { stops, rows, models } = data;
+  const { rows } = data;
+
+  // Columns are kept as steps of whole numbers; the intervals are counted from the hits, in the parts of a hit that can
+  // be seen: 1/10,000 among few places or positives, 1/10 among many.
+  const summed = (steps) => { let sum = 0; return steps.map((step) => (sum += step)); };
+  const stops = summed(data.stops);
+  const models = data.models.map((kept) => {
+    const hits = summed(kept.hits).map((v) => v / kept.scale);
+    const units = stops.map((q) => 10 ** Math.max(1, 5 - String(Math.min(q, kept.positives)).length));
+    const near = (pair, unit) => pair && pair.map((steps) => summed(steps).map((v, i) => (v + Math.round(hits[i] * unit(i))) / unit(i)));
+    const [expected, counted] = [kept.expected, kept.found].map((pair) => near(pair, (i) => units[i]));
+    const found = (counted || [hits, hits]).map((ends) => ends.map((v) => v / kept.positives));
+    const [next, ties] = [kept.next, kept.ties].map((pair) => near(pair, () => 1));
+    return { ...kept, hits, expected, found, next, ties, drawn: summed(kept.drawn) };
+  });
   const positives = models.length ? models[0].positives : 0;
   const state = { at: data.start, cost: data.cost, value: data.value, log: data.log, banded: null, range: data.range, shown: models.map(() => true) };
   const typed = { quota: null };
@@ -224,8 +238,8 @@
       for (const cells of Object.values(rowsOf)) cells[k].hidden = !state.shown[k];
       if (!state.shown[k]) return;
       const hits = model.hits[i], [low, high] = interval(model, i);
-      const tie = model.worst && model.worst[i] !== model.best[i]
-        ? `tie: ${number(model.worst[i])} to ${number(model.best[i])} hits` : "";
+      const tie = model.ties && model.ties[0][i] !== model.ties[1][i]
+        ? `tie: ${number(model.ties[0][i])} to ${number(model.ties[1][i])} hits` : "";
       put(rowsOf.hits[k], number(hits), `${bound(low)} to ${bound(high)}`);
       put(rowsOf.threshold[k], model.threshold[i] === null ? "takes all" : String(model.threshold[i]), tie);
       put(rowsOf.next[k], `${number(model.next[0][i])} to ${number(model.next[1][i])}`);
