@@ -4,70 +4,80 @@
     python benchmarks/batches.py --sims 100   a glance
 
 A day has 400 rows, 20 places, and a share of positives of 6 % times exp(s·Z − s²/2), Z normal: s (log-sd) is 0, 0.3 or
-0.6. Scores are N(0, 1) for negatives and N(1.5, 1) for positives. ``next_hits``: share of 30 further days whose hits
-lie in it. The others: share of samples whose interval holds the mean over 40,000 days. ``wide``: mean width.
-``threshold − best``: hits per day of one threshold less those of the best 20 of each day; the threshold is given, or
-matched (chosen so that it takes as many cases in all; the truth then is that of the threshold that does so in the
-population).
+0.6. Rare positives: 1 % of the rows, 5 places. Scores are N(0, 1) for negatives and N(1.5, 1) for positives.
+``next_hits``: share of 30 further days whose hits lie in it. The others: share of samples whose interval holds the mean
+over 40,000 days. In brackets: mean width. ``threshold − best``: hits per day of one threshold less those of the best of
+each day; the threshold is given, or matched (chosen so that it takes as many cases in all; the truth then is that of
+the threshold that does so in the population).
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import NamedTuple
 
 import numpy as np
 
 import cutline as cl
 
-ROWS, PLACES, RATE, APART, NEW = 400, 20, 0.06, 1.5, 30
+ROWS, APART, NEW = 400, 1.5, 30
 MANY = 40_000
 
 
-def days(rng: np.random.Generator, count: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
+class World(NamedTuple):
+    """Places of a day, and the mean share of positives."""
+
+    places: int
+    rate: float
+
+
+WORLDS = {"common": World(20, 0.06), "rare": World(5, 0.01)}
+
+
+def days(rng: np.random.Generator, count: int, spread: float, world: World) -> tuple[np.ndarray, np.ndarray]:
     """Labels and scores, a row for each day."""
-    rate = np.minimum(RATE * np.exp(spread * rng.normal(size=count) - spread**2 / 2), 0.95)
+    rate = np.minimum(world.rate * np.exp(spread * rng.normal(size=count) - spread**2 / 2), 0.95)
     y = rng.random((count, ROWS)) < rate[:, None]
     return y, rng.normal(size=y.shape) + APART * y
 
 
-def best_hits(y: np.ndarray, s: np.ndarray) -> np.ndarray:
+def best_hits(y: np.ndarray, s: np.ndarray, places: int) -> np.ndarray:
     """Positives among the best of each day."""
-    top = np.argpartition(-s, PLACES, axis=1)[:, :PLACES]
+    top = np.argpartition(-s, places, axis=1)[:, :places]
     return np.take_along_axis(y, top, 1).sum(axis=1)
 
 
-def truth(spread: float) -> dict[str, float]:
+def truth(spread: float, world: World) -> dict[str, float]:
     """Means over many days: hits, hit rate, Qrecall, and the difference of the two rules."""
     rng = np.random.default_rng(99)
-    hits = positives = above = taken = 0.0
-    parts = [days(rng, 2_000, spread) for _ in range(MANY // 2_000)]
+    hits = positives = above = 0.0
+    parts = [days(rng, 2_000, spread, world) for _ in range(MANY // 2_000)]
     scores = np.concatenate([s.ravel() for _, s in parts])
-    threshold = float(np.partition(scores, -MANY * PLACES)[-MANY * PLACES])
+    threshold = float(np.partition(scores, -MANY * world.places)[-MANY * world.places])
     for y, s in parts:
-        hits += best_hits(y, s).sum()
+        hits += best_hits(y, s, world.places).sum()
         positives += y.sum()
         above += (y & (s > threshold)).sum()
-        taken += (s > threshold).sum()
     return {
         "hits": hits / MANY,
-        "hit_rate": hits / (MANY * PLACES),
+        "hit_rate": hits / (MANY * world.places),
         "qrecall": hits / positives,
         "gap": (above - hits) / MANY,
         "threshold": threshold,
     }
 
 
-def counted(count: int, spread: float, sims: int) -> dict[str, str]:
+def counted(count: int, spread: float, sims: int, world: World) -> dict[str, str]:
     """Coverage and mean width of each interval with so many days."""
     rng = np.random.default_rng([count, int(100 * spread)])
-    real = truth(spread)
+    real = truth(spread, world)
     found: dict[str, list[tuple[float, float]]] = {}
     for _ in range(sims):
-        y, s = days(rng, count + NEW, spread)
-        coming = best_hits(y[count:], s[count:])
+        y, s = days(rng, count + NEW, spread, world)
+        coming = best_hits(y[count:], s[count:], world.places)
         label, score, day = y[:count].ravel(), s[:count].ravel(), np.repeat(np.arange(count), ROWS)
-        ev = cl.evaluate(label, score, batch=day, quota=PLACES, measures=["hit_rate", "qrecall"])
-        point = ev.at(quota=PLACES)
+        ev = cl.evaluate(label, score, batch=day, quota=world.places, measures=["hit_rate", "qrecall"])
+        point = ev.at(quota=world.places)
         low, high = point.next_hits
         inside = float(np.mean((coming >= low) & (coming <= high)))
         found.setdefault("next_hits", []).append((inside, high - low))
@@ -82,17 +92,19 @@ def counted(count: int, spread: float, sims: int) -> dict[str, str]:
 
 
 def main() -> None:
-    """Print one row for each interval, one column for each spread, for 60 and 12 days."""
+    """Print one row for each interval, one column for each spread, for several numbers of days."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sims", type=int, default=400)
-    parser.add_argument("--days", type=int, nargs="*", default=[60, 12])
+    parser.add_argument("--days", type=int, nargs="*", default=[60, 30, 12])
+    parser.add_argument("--world", choices=list(WORLDS), nargs="*", default=list(WORLDS))
     asked = parser.parse_args()
-    for count in asked.days:
-        columns = {spread: counted(count, spread, asked.sims) for spread in (0.0, 0.3, 0.6)}
-        print(f"\n{count} days, {asked.sims} samples: coverage of 95 % intervals (mean width)")
-        print(f"{'':28}" + "".join(f"{f'log-sd {spread:g}':>18}" for spread in columns))
-        for name in columns[0.0]:
-            print(f"{name:28}" + "".join(f"{column[name]:>18}" for column in columns.values()), flush=True)
+    for world in asked.world:
+        for count in asked.days:
+            columns = {spread: counted(count, spread, asked.sims, WORLDS[world]) for spread in (0.0, 0.3, 0.6)}
+            print(f"\n{world}, {count} days, {asked.sims} samples: coverage of 95 % intervals (mean width)")
+            print(f"{'':28}" + "".join(f"{f'log-sd {spread:g}':>18}" for spread in columns))
+            for name in columns[0.0]:
+                print(f"{name:28}" + "".join(f"{column[name]:>18}" for column in columns.values()), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import pytest
 
 import cutline as cl
 from cutline.batches import Batches
+from cutline.inference.skewed_means import skewed_mean_limits, skewed_mean_test
 
 BOTH = list(itertools.product([False, True], repeat=2))
 
@@ -155,7 +156,8 @@ def test_a_place_for_everybody_finds_everybody() -> None:
     assert ev["qrecall"].interval == (1.0, 1.0)
     assert ev["quota_lift"].interval == pytest.approx((1.0, 1.0))
     assert ev["hit_rate"].low < ev["hit_rate"].value == pytest.approx(y.mean())
-    same = cl.evaluate(np.ones(len(y)), s, batch=day, quota=3, measures=["hit_rate"]).batch_rules()
+    first = np.array([np.count_nonzero(s[day == day[k]] > s[k]) for k in range(len(s))])  # rank in its batch
+    same = cl.evaluate(y, -first, batch=day, quota=3, measures=["hit_rate"]).batch_rules()
     assert "both find the same" in same.sentences()[-1]
 
 
@@ -339,6 +341,34 @@ def test_one_threshold_against_the_best_of_each_batch() -> None:
     assert verdict.best == max(rules.values(), key=lambda rule: rule.hits.sum()).name
     assert {v["measure"] for v in rules.to_dict()["verdicts"]} == {"hits", "hit_rate"}
     assert rules["best 6 of each batch"]["hit_rate"].value == pytest.approx(top.hits.sum() / 180)
+
+
+def test_rules_that_take_other_cases_are_not_surely_alike_because_they_found_as_many() -> None:
+    day = np.repeat(np.arange(12), 20)
+    s = np.tile(np.arange(20.0), 12) + (day % 2)  # every other day overflows
+    y = s > 17.5  # no hits where the rules differ
+    gap = (
+        rules := cl.evaluate(y, s, batch=day, quota=4, measures=["hit_rate"]).batch_rules(threshold=15.5)
+    ).difference(*list(rules)[:2], "hits")
+    assert (gap.difference, gap.p_value) == (0.0, 1.0)
+    assert -0.5 < gap.low < 0.0 < gap.high < 0.5
+
+
+def test_differences_that_few_batches_carry_hold_their_interval() -> None:
+    # a threshold loses a little on most days and gains much on a few
+    rng = np.random.default_rng(2)
+    days = np.exp(1.1 * rng.normal(size=(400, 30))) - 1.0
+    mean = np.exp(1.1**2 / 2) - 1.0
+    held = [low <= mean <= high for low, high in (skewed_mean_limits(each, 0.95, 1.0) for each in days)]
+    t = np.abs(days.mean(axis=1) - mean) <= 2.045 * days.std(axis=1, ddof=1) / np.sqrt(30)
+    assert t.mean() < 0.89
+    assert np.mean(held) >= 0.92
+    even = rng.normal(size=60)
+    low, high = skewed_mean_limits(even, 0.95, 1.0)
+    assert high - low < 1.25 * 2.0 * 2.0 * even.std() / np.sqrt(60)  # not much wider where nothing is skewed
+    for shift in (0.0, 0.2, 0.4, 0.8):
+        test = skewed_mean_test(even + shift, 0.95, 1.0, "")
+        assert (test.p_value <= 0.05) == (test.low > 0.0 or test.high < 0.0)
 
 
 def test_without_a_threshold_the_one_that_uses_as_many_places() -> None:

@@ -16,10 +16,9 @@ from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.batches import BatchRows, forecast, share_limits
-from ..inference.differences import DifferenceTest, paired_difference, sums_by
-from ..inference.leads import units_of
-from ..inference.scales import effective_freedom
+from ..inference.differences import DifferenceTest
 from ..inference.settings import Settings
+from ..inference.skewed_means import skewed_mean_test
 from ..table import KeepsFields, Table, count, escaped, html_table, pluralize, text_table, to_jsonable
 from ..types import Floats
 from ..verdict import Models, Verdict
@@ -201,18 +200,15 @@ class BatchRules(Models[Rule]):
     def test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference of two rules, from what each batch adds to it; a queue ties batches together: not tested."""
         one, two = (self._influence(name, key) for name in (a, b))
-        if one is None or two is None or self.rows.n_units < 2:
+        units = self.rows.n_units
+        if one is None or two is None or units < 2:
             return DifferenceTest()
-        values = (self.evaluations[a][key].value, self.evaluations[b][key].value)
-        unit, units = units_of(self.rows.n_units, None, self.settings.seed)
-        psi = sums_by(unit, one - two, units)
-        made = paired_difference(values, psi, math.inf, self.settings.seed, "batches, sign flips")
-        if made is None:
-            same = bool(np.abs(one - two).max() < _NOTHING and values[0] == values[1])
-            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places") if same else DifferenceTest()
-        # few batches may carry most of the difference: Student's t with their degrees of freedom must agree
-        made = replace(made, guard=effective_freedom(psi))
-        return made.test(self.settings.level)._replace(freedom=math.nan)
+        first, second = self.evaluations[a], self.evaluations[b]
+        if np.array_equal(first.places, second.places) and np.array_equal(first.hits, second.hits):
+            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places")
+        each = units * (one - two) + first[key].value - second[key].value
+        single = 1.0 / len(first.hits) if key == "hits" else 1.0 / max(first.places.sum(), second.places.sum())
+        return skewed_mean_test(each, self.settings.level, units * single, "batches, gamma")
 
     def _influence(self, name: str, key: str) -> Floats | None:
         """Influence of each unit on the mean hits or the hit rate of a rule; None where batches are tied by a queue.
