@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..estimate import Interval
+from ..types import Floats
 from .differences import DifferenceTest
 
-Floats = NDArray[np.float64]
 _LEAST_P = 1e-12
 _HALVINGS = 36
 
