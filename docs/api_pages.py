@@ -23,7 +23,7 @@ from cutline.reference.attributes import explain_attribute
 from cutline.reference.docstrings import Parameter, methods_of, parameters_of, parts_of, returns_of
 
 HERE = Path(__file__).parent
-REFUSED = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
+REFUSED = "If an argument is invalid. The message names the argument, the row (if any) and the remedy."
 # Sections of the index: where a name lives says what it is for.
 SECTIONS = {
     "Evaluate and compare": ("evaluation", "comparison", "class_evaluation", "class_comparison", "verdict", "estimate"),

@@ -47,8 +47,9 @@ def page(one: ClassMeasure) -> str:
         f"```python\ncl.evaluate_classes(y_true, score_matrix, measures=[{text!r}])\n```",
         f"```sh\ncutline evaluate scores.csv --label class --score 'p_*' --measure \"{text}\"\n```",
         "## Confidence interval",
-        f'`interval="auto"` takes **{class_methods()[one.name]}**. What that means, and its simulated coverage: '
-        "[How sure are we](../../how-sure-are-we.md#several-classes).",
+        f'`interval="auto"` uses **{class_methods()[one.name]}**. '
+        "[How sure are we](../../how-sure-are-we.md#several-classes) explains the method and its "
+        "simulated coverage.",
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -107,8 +107,8 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         if name == one.name:
             yield f'`recommend("{goal}")`', f"uses it: {why}"
     for name, default in one.params.items():
-        given = "Required." if default is REQUIRED else f"Default: `{default!r}`."
-        yield f"option `{name}`", f"{explain(one.name, name)} {given}"
+        given = "Required." if default is REQUIRED else "" if default is None else f"Default: `{default!r}`."
+        yield f"option `{name}`", f"{explain(one.name, name)} {given}".rstrip()
     if one.family != "other":
         yield "ties", _ties(one)
         yield "weights", "`sample_weight=`" if one.family != "other" else "takes none"
@@ -258,20 +258,22 @@ def _interval(one: Measure) -> str:
     short = _methods("short").get(one.name)
     if one.name in CLASS_NAMES:
         return (
-            'In [`cl.evaluate_classes`](../several-classes.md), `interval="auto"` takes '
-            f"**{class_methods()[one.name]}**. What that means: "
-            "[How sure are we](../how-sure-are-we.md#several-classes)."
+            'In [`cl.evaluate_classes`](../several-classes.md), `interval="auto"` uses '
+            f"**{class_methods()[one.name]}**. [How sure are we](../how-sure-are-we.md#several-classes) explains the "
+            "method."
         )
     if short is None:
         return "`evaluate` does not compute it, so it has no interval. [How sure are we](../how-sure-are-we.md)"
-    said = [f'In an evaluation, `interval="auto"` takes **{short}**.']
+    said = [f'In an evaluation, `interval="auto"` uses **{short}**.']
     if one.caution:
         said.append(f"Caution: {one.caution}.")
     if (long := _methods("long")[one.name]) != short:
-        said.append(f"For {LONG:,} rows it takes **{long}**.")
+        said.append(f"For {LONG:,} rows it uses **{long}**.")
     if (weighted := _methods("weighted").get(one.name)) not in (short, None):
-        said.append(f"For weighted rows it takes **{weighted}**.")
-    said.append("What that means, and its simulated coverage: [How sure are we](../how-sure-are-we.md#which-interval).")
+        said.append(f"For weighted rows it uses **{weighted}**.")
+    said.append(
+        "[How sure are we](../how-sure-are-we.md#which-interval) explains the method and its simulated coverage."
+    )
     return " ".join(said)
 
 

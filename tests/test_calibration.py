@@ -88,7 +88,7 @@ def test_parts_are_named_and_have_intervals() -> None:
         for part in PARTS:
             one = found[f"{measure}.{part}"]
             assert one.low <= one.value <= one.high
-    assert "some probabilities are wrong" in repr(found)
+    assert "the probabilities are not calibrated" in repr(found)
     assert found.to_dict()["p_value"] == found.p_value
     with pytest.raises(cl.InputError, match="no part"):
         found["brier_score.nothing"]

@@ -146,7 +146,7 @@ def test_abstention_says_when_nothing_keeps_the_promise() -> None:
     y, p = forest(60, 3, strength=0.0)
     cut = cl.evaluate_classes(y, p, interval=None).abstain(0.99)
     assert cut.threshold is None
-    assert "no confidence keeps" in cut.sentence
+    assert "no cut guarantees" in cut.sentence
     with pytest.raises(cl.InputError, match="weighted or clustered"):
         cl.evaluate_classes(y, p, sample_weight=np.full(60, 2.0), interval=None).abstain(0.8)
 

@@ -176,15 +176,15 @@ def test_more_than_two_labels_are_refused_with_both_ways_out(tmp_path: Path) -> 
     path.write_text("y,p\na,0.9\nb,0.2\nc,0.6\n")
     message = refused("evaluate", path, "--label", "y")
     assert "--positive" in message
-    assert "give every class a score" in message
+    assert "several classes need a score for each" in message
 
 
 def test_missing_values_name_the_row(tmp_path: Path) -> None:
     path = tmp_path / "gap.csv"
     path.write_text("y,p\n1,0.9\n0,\n1,0.1\n")
-    assert "column 'p': data row 2 is missing" in refused("evaluate", path)
+    assert "column 'p': data row 2 has no value" in refused("evaluate", path)
     path.write_text("y,p\n1,0.9\n,0.3\n0,0.1\n")
-    assert "column 'y': data row 2 is missing" in refused("evaluate", path, "--label", "y")
+    assert "column 'y': data row 2 has no value" in refused("evaluate", path, "--label", "y")
 
 
 def test_a_cell_that_is_no_number_names_line_and_column(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_cut_by_what_it_gives(name: str, value: float) -> None:
     assert out["cut"]["goal"] == {name: value}
     assert name == "precision" or 0.2 < out["cut"]["chance_kept"] < 0.8
     text = run(*ONE, f"--{name}", value).stdout
-    assert re.search(r"kept on new data (about half the time|with a chance of about \d+%)", text)
+    assert re.search(r"kept on new data (about half the time|with a probability of about \d+%)", text)
     assert re.search(r"precision +0\.\d+ +0\.\d+ … 0\.\d+", text)
 
 
@@ -84,7 +84,7 @@ def test_pictures(ending: str, tmp_path: Path) -> None:
 
 
 def test_a_picture_of_no_known_kind_is_refused() -> None:
-    assert refused(*ONE, "--plot", "x.bmp") == "--plot ends in '.bmp'; end it in .png, .svg, .pdf"
+    assert refused(*ONE, "--plot", "x.bmp") == "--plot ends in '.bmp'; end it in .png, .svg or .pdf"
 
 
 def test_only_clear_leads_are_printed(tmp_path: Path) -> None:

@@ -123,8 +123,13 @@ def test_what_does_not_fit_is_refused(trees: Any, tmp_path: Path) -> None:
     y, p = trees
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "p_")})
     arguments = ("evaluate", path, "--label", "kind", "--score", "p_*")
-    assert "contradict" in refused(*arguments, "--positive", "ash")
-    assert "is about two classes" in refused(*arguments, "--threshold", "0.4")
+    assert "--positive is for one score column" in refused(*arguments, "--positive", "ash")
+    for option in (("--threshold", "0.4"), ("--by", "kind")):
+        assert f"{option[0]} works with two classes only" in refused(*arguments, *option)
+    assert "no column 'unit' for the cluster" in refused(*arguments, "--cluster", "unit")
+    assert "no column 'said' for the predicted class" in refused(
+        "evaluate", path, "--label", "kind", "--predicted", "said"
+    )
     assert "not a measure of several classes" in refused(*arguments, "--measure", "pem")
     path.write_text("kind,p_a,p_b\na,0.5,0.5\nz,0.1,0.9\nb,0.2,0.8\n")
     assert "'z'" in refused(*arguments)
@@ -146,7 +151,9 @@ def test_predictions_are_found_compared_and_ordered(trees: Any, tmp_path: Path) 
     told = ("--label", "kind", "--predicted", "one", "--predicted", "two")
     out = json.loads(run("compare", both, *told, "--score", "a_*", "--format", "json", *FAST).stdout)
     assert {model["name"] for model in out["models"]} == {"one", "two", "a"}
-    assert "does not go with a comparison" in refused("compare", both, *told, "--quota", "5")
+    assert "cannot be used when models of several classes are compared" in refused(
+        "compare", both, *told, "--quota", "5"
+    )
     assert "two models" in refused("compare", both, "--label", "kind", "--predicted", "one")
 
 
@@ -178,7 +185,9 @@ def test_abstention_and_engines(trees: Any, tmp_path: Path) -> None:
     assert json.loads(streamed.stdout)["measures"] == out["measures"]
     assert "'a_*', 'b_*'" in refused("evaluate", path, "--label", "kind")
     for given in (("--recall", "0.8"), ("--threshold", "0.5")):
-        assert "is about two classes" in refused("evaluate", path, *told, *given)
+        assert "works with two classes only" in refused("evaluate", path, *told, *given)
+    compared = ("compare", path, *told, "--score", "b_*", "--by", "kind")
+    assert "--by works with two classes only" in refused(*compared)
     binary = ("evaluate", path, "--label", "kind", "--score", f"a_{NAMES[0]}", "--positive", NAMES[0])
     assert "--abstain is for several classes" in refused(*binary, "--abstain", "0.5")
 

@@ -139,7 +139,7 @@ def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
     assert status == 2
     status, out, _ = run("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20")
     assert status == 0
-    assert "vote: expect pem" in out
+    assert ": expect pem" in out
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_calibration_prints_what_python_gives(models: str, weighted: bool, tmp_p
     assert picture.stat().st_size > 10_000
     status, out, _ = run("calibration", models, *words)
     assert status == 0
-    assert "probabilities are wrong (p = " in out
+    assert "miscalibration (p = " in out
     assert "in_the_large" in out
     status, out, _ = run("calibration", models, *words, "--format", "csv")
     assert out.splitlines()[0] == "probability,comes_true,low,high,confidence_low,confidence_high"
@@ -244,7 +244,7 @@ def test_costs_of_errors_choose_the_cheapest(models: str) -> None:
     assert status == 0
     assert "expected cost" in out
     status, _, said = run("evaluate", models, "--label", "bought", "--score", "old", "--cost-fp", "1")
-    assert (status, "--cost-fn is missing beside --cost-fp" in said) == (2, True)
+    assert (status, "--cost-fn is missing: --cost-fp needs it" in said) == (2, True)
     status, _, said = run("evaluate", models, "--label", "bought", "--score", "old", *words[4:], "--quota", "9")
     assert (status, "each set the cut" in said) == (2, True)
 

@@ -84,7 +84,7 @@ def test_weights_are_told_by_file_column_and_data_row(tmp_path: Path) -> None:
         for command in (["evaluate", "--score", "p"], ["compare", "--score", "p", "--score", "w"]):
             name, *more = command
             said = refused(name, path, "--label", "y", *more, "--weight", "w")
-            assert f"weights.csv: column 'w': data row 3 is {bad}; a weight must be finite" in said
+            assert f"weights.csv: column 'w': data row 3 is {bad}; a weight must be 0 or between" in said
 
 
 def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
@@ -93,6 +93,25 @@ def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:
     assert said == "na.csv: column 'p': data row 58 is 'n/a', which is not a number; correct it or drop the row"
     path.write_text('y;p\n1;"0,9"\n0;"0,123"\n')
     assert "detected: delimiter ';'; score 'p' as decimal comma" in run("evaluate", path, "--measure", "pem").stderr
+
+
+def test_chosen_rows_keep_the_delimiter_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "german.csv"
+    path.write_text("id;p\na;0,9\nb;0,3\nc;0,4\n")
+    wanted = "place;id;p\n1;a;0,9\n2;c;0,4\n"
+    chosen = ("select", path, "--score", "p", "--quota", "2")
+    assert run(*chosen).stdout == wanted
+    run(*chosen, "-o", tmp_path / "chosen.csv")
+    assert (tmp_path / "chosen.csv").read_text() == wanted
+    run(*chosen, "-o", tmp_path / "chosen.tsv")
+    assert (tmp_path / "chosen.tsv").read_text() == wanted.replace(";", "\t")
+
+
+def test_shares_are_written_as_fractions_or_per_cent(two: Path) -> None:
+    asked = ("cut", two, "--label", "y", "--score", "p", "--format", "json")
+    fraction = run(*asked, "--recall", "0.8", "--confidence", "0.9").stdout
+    assert run(*asked, "--recall", "80%", "--confidence", "90 %").stdout == fraction
+    assert "--recall is 'most', which is not a share; write e.g. 0.8 or 80%" in refused(*asked, "--recall", "most")
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -175,7 +194,7 @@ def test_a_budget_that_pays_for_nobody_says_so(two: Path) -> None:
     assert first("--cost", 2, "--budget", 1) == "Take no one: a budget of 1 does not pay for one case at a cost of 2."
     assert "at cost 6 and value 5 no cut makes a profit" in first("--cost", 6)
     assert first("--cost", 2, "--fixed-cost", 20, "--quota", 2) == (
-        "Take no one: no cut within the 2 cases allowed makes a profit; a higher limit would."
+        "Take no one: no cut within the limit of 2 cases makes a profit; a higher limit would."
     )
 
 

@@ -53,7 +53,7 @@ def test_extrapolate_names_the_column_the_row_and_the_option(people: Path, tmp_p
         "extrapolate", people, "--label", "nobody"
     )
     said = refused("extrapolate", people, "--label", "a")
-    assert "column 'a': data row 1 is '0.9', but no score column stands for it" in said
+    assert "column 'a': data row 1 is '0.9', but there is no score column for it" in said
     assert "the classes 'person', 'b', 'c'" in said
     wins = tmp_path / "wins.csv"
     wins.write_text("beaten\n3\n5\n30\n")

@@ -580,7 +580,7 @@ def test_refusals() -> None:
     s = [4, 3, 2, 1]
     with pytest.raises(cl.InputError, match="mapping from model name to scores"):
         cl.compare(y, [s, s])  # type: ignore[arg-type]
-    with pytest.raises(cl.InputError, match="names no model"):
+    with pytest.raises(cl.InputError, match="does not name the models"):
         cl.compare(y, {})
     with pytest.raises(cl.InputError, match=r"model 'b'.*paired=False"):
         cl.compare(y, {"a": s, "b": [1, 2, 3]})

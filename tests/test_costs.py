@@ -83,7 +83,7 @@ def test_other_models_cost_more_with_a_paired_interval() -> None:
     assert row["low"] > 0
     assert row["costs_more"] == pytest.approx(row["cost"] - best.apparent)
     assert best.to_dict()["others"][0]["model"] == "noise"
-    assert "cheapest model while" in repr(best)
+    assert "cheapest model as long as" in repr(best)
 
 
 def test_clusters_that_repeat_rows_widen_the_interval() -> None:

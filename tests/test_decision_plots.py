@@ -34,7 +34,7 @@ def test_decision_curves_show_every_model_and_both_extremes(data, kind: str) -> 
     cmp = cl.compare(y, {"a": p, "b": q}, measures=["roc_auc"], n_resamples=20)
     ax = cmp.plot(kind)
     assert len(ax.lines) == 4
-    assert {"everybody", "nobody"} <= {text.get_text() for text in ax.texts}
+    assert {"everyone", "no one"} <= {text.get_text() for text in ax.texts}
     assert len(plot_data(cmp, kind)) == 2 * 99
     plt.close(ax.figure)
 

@@ -59,8 +59,8 @@ def test_what_each_column_could_be(odd: Path) -> None:
     "words",
     [
         "the column without a name only numbers the rows",
-        "the labels 'no', 'yes' do not say which is positive: the command below takes 'yes'",
-        "'bought' is missing in 1 row",
+        "the labels 'no', 'yes' do not show which one is positive: the command below uses 'yes'",
+        "'bought' has no value in 1 row",
         "'same' has the same value in every row",
         "'turned' ranks significantly worse than chance",
         "'margin' lies between -2.0 and 2.0, so it is not a probability",
@@ -119,7 +119,7 @@ def test_the_positive_label_it_suggests_says_yes_or_is_the_rarer(words: tuple[st
     frame = pandas.DataFrame({"y": rng.permutation([*common * 80, *[rare] * 20]), "p": rng.random(100)})
     found = cl.doctor(frame)
     assert found.pos_label == positive
-    assert any(f"the command below takes {positive!r}" in sentence for sentence in found.findings)
+    assert any(f"the command below uses {positive!r}" in sentence for sentence in found.findings)
 
 
 def test_inputs_beside_probabilities_stay_out_of_the_command(odd: Path) -> None:
@@ -151,8 +151,7 @@ def test_labels_with_a_third_value_and_numbers_that_are_not_written_alike(tmp_pa
     assert found.command == f"cutline doctor {path} --label y"
     named = cl.doctor(path, label="y")
     assert (
-        "'y' has more than two values: the command below takes 'yes', and the others count as negative"
-        in named.findings
+        "'y' has more than two values: the command below uses 'yes', and the others count as negative" in named.findings
     )
     assert "61 rows" in run(*shlex.split(named.command)[1:], *FAST).stdout
     path.write_text("y,p\n" + "".join(f"{k % 2},{k}.5{'%' * (k % 2)}\n" for k in range(40)))

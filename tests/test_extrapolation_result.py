@@ -355,7 +355,7 @@ def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) ->
     assert document["predictions"][0]["accuracy"] == pytest.approx(expected.accuracy(100, top=3).value)
     assert document["classes_needed"] == expected.classes_needed(0.05)
     table = run(tmp_path / "probes.csv", *common, "--classes", 100, "--half-width", 0.05)[1]
-    assert "for ± 0.05 at 100 classes, collect about" in table
+    assert "For an interval of ± 0.05 at 100 classes, collect about" in table
     printed = tmp_path / "printed.csv"
     printed.write_text("classes,top1\n10,0.97\n50,0.9\n100,0.85\n400,0.75\n")
     status, out, err = run(printed, "--accuracy", "top1", "--sizes", "classes", "--classes", 1000, "--format", "json")

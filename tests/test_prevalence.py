@@ -195,7 +195,7 @@ def test_the_command_line_takes_it(tmp_path) -> None:
     assert document["prevalence"] == 0.02
     table = CliRunner().invoke(cli, ["evaluate", *base, "--score", "p", "--prevalence", "0.02,0.005"])
     assert "prevalence of 2 % ± 0.5 %" in table.stdout
-    assert "moves with the prevalence" in table.stdout
+    assert "depends on the prevalence" in table.stdout
     compared = CliRunner().invoke(cli, ["compare", *base, "--score", "p", "--score", "q", "--prevalence", "0.02"])
     assert compared.exit_code == 0, compared.output
     planned = CliRunner().invoke(

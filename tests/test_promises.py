@@ -104,7 +104,7 @@ def test_without_confidence_the_chance_is_about_half() -> None:
     y, s = drawn(rng, 1000, 0.2)
     cut = cl.threshold_for(y, s, recall=0.8)
     assert 0.35 < cut.chance < 0.65
-    assert "with a chance of about" in cut.note
+    assert "with a probability of about" in cut.note
     assert "about half the time" in cl.threshold_for(y, s, precision=0.4).note
 
 

@@ -130,7 +130,7 @@ def test_sizes_for_a_limit_of_loss_are_the_cheapest_that_keep_it() -> None:
     assert smaller.lost / y.sum() > 0.2
     assert s.optimism is not None
     assert s.optimism < 0.2
-    assert "flatters the recall" in repr(s)
+    assert "of this recall is optimism" in repr(s)
 
 
 def test_sizes_for_a_budget_find_the_most() -> None:
@@ -152,7 +152,7 @@ def test_open_sizes_need_a_limit_and_limits_an_open_size() -> None:
         cl.screen(Y, [(CHEAP, 4), (DEAR, 2)], budget=5)
     with pytest.raises(cl.InputError, match="budget is too small"):
         cl.screen(Y, [(CHEAP, None), (DEAR, 1)], cost=[1, 10], budget=2)
-    with pytest.raises(cl.InputError, match="max_loss cannot be kept"):
+    with pytest.raises(cl.InputError, match="max_loss cannot be met"):
         cl.screen(Y, [(CHEAP, None), (DEAR, 1)], cost=[1, 10], max_loss=0.1)
     with pytest.raises(cl.InputError, match="max_loss"):
         cl.screen(Y, [(CHEAP, None), (DEAR, 1)], max_loss=2)

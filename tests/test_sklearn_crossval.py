@@ -247,7 +247,7 @@ def test_the_pooled_comparison_looks_at_rows_alone() -> None:
 def test_equal_estimators_are_not_tested_and_bad_calls_are_refused() -> None:
     same = evaluate_cv({"a": MODEL, "b": MODEL}, X, Y, cv=CV, measures=["roc_auc"], n_resamples=50)
     assert same.difference("a", "b", "roc_auc").verdict == "not tested"
-    with pytest.raises(cl.InputError, match="names no model"):
+    with pytest.raises(cl.InputError, match="does not name the estimators"):
         evaluate_cv({}, X, Y)
     with pytest.raises(cl.InputError, match=r"^name is for one estimator"):
         evaluate_cv(MODELS, X, Y, name="x")

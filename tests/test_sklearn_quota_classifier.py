@@ -81,7 +81,7 @@ def test_classes_by_name_and_distances() -> None:
     np.testing.assert_array_equal(
         chance.predict(XT) == "no", chance.estimator_.predict_proba(XT)[:, 0] > chance.threshold_
     )
-    with pytest.raises(cl.InputError, match="name one that occurs"):
+    with pytest.raises(cl.InputError, match="choose one of these"):
         QuotaClassifier(RidgeClassifier(), pos_label="maybe").fit(X, named)
 
 

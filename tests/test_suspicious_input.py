@@ -273,11 +273,11 @@ def test_the_whole_list_holds_all_positives_and_the_band_closes() -> None:
     assert low[-2] > 0.97
     positives = int(Y.sum())
     said = words.quota_sentence(ev)
-    assert f"The best {n} hold {positives} of the {positives} positives: " in said
+    assert f"The best {n} include {positives} of the {positives} positives: " in said
     assert "interval" not in said
     point = ev.at(quota=n)
     coming = words.point_sentence(ev, point)
-    assert "hits on average (95% interval); the next one should hold" in coming
+    assert "hits on average (95% interval) and" in coming
     assert words.count_range(*point.expected_hits.interval) in coming
 
 
@@ -464,7 +464,7 @@ def test_a_missing_score_of_a_long_file_is_named_by_its_row(tmp_path: Path) -> N
     lines[8] = lines[8].rpartition(",")[0] + ","
     path.write_text("\n".join(lines), encoding="utf-8")
     asked = ("--label", "y", "--score", "s", "--case", "case", "--model", "model")
-    assert "column 's': data row 8 is missing" in refused("compare", path, *asked)
+    assert "column 's': data row 8 has no value" in refused("compare", path, *asked)
 
 
 def test_a_cut_on_another_scale_is_told(margins: Path, tmp_path: Path) -> None:

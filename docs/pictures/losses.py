@@ -34,8 +34,9 @@ def by_probability(figure: Figure, one: Measure) -> str:
     ax.legend(frameon=False, fontsize=10)
     own = f", with {one.one_class_needs} taken from the ten" if needed else ""
     scale = "" if one.scores == "probability" else " (their scores as distances, 4·(p − 0.5))"
+    by = "predicted probability" if one.scores == "probability" else "score"
     return (
-        f"The {better} of one case{said_options(one, **needed)}, by what was stated; the dots are the ten "
+        f"The {better} of one case{said_options(one, **needed)}, by {by}; the dots are the ten "
         f"cases{scale}. Over all ten it is {short(value_of(one, Y, given))}{own}."
     )
 

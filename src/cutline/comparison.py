@@ -360,7 +360,7 @@ def compare(
         scores = {str(name): columns[name] for name in columns.columns}
     if not isinstance(scores, Mapping) or not scores:
         remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
-        raise InputError("scores", "names no model", remedy)
+        raise InputError("scores", "does not name the models", remedy)
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     given = None if prevalence is None else True  # the class sizes are given with the prevalence
     settings = Settings(interval, level, n_resamples, seed, bool(given if stratify is None else stratify), progress)

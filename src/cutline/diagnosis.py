@@ -251,14 +251,14 @@ class _Examination:
         yes = [text for text in texts if text.casefold() in rules.AFFIRMATIVE]
         if len(texts) > 2 and self.classes is None:
             self.pos_label = yes[0] if len(yes) == 1 else "VALUE"
-            how = f"the command below takes {yes[0]!r}" if len(yes) == 1 else "say which is positive with --positive"
+            how = f"the command below uses {yes[0]!r}" if len(yes) == 1 else "say which is positive with --positive"
             self.findings.append(f"{self.label!r} has more than two values: {how}, and the others count as negative")
         elif not clear and len(texts) == 2:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
             (self.other,) = (text for text in texts if text != self.pos_label)
             self.findings.append(
-                f"the labels {listed(texts)} do not say which is positive: the command below takes "
-                f"{self.pos_label!r}; --positive {shlex.quote(self.other)} takes the other"
+                f"the labels {listed(texts)} do not show which one is positive: the command below uses "
+                f"{self.pos_label!r}; for the other, write --positive {shlex.quote(self.other)}"
             )
 
     def _say_what_is_odd(self) -> None:
@@ -272,9 +272,11 @@ class _Examination:
                 self.findings.append(f"{p.name!r} has the same value in every row, so it ranks nothing")
             if 0 < p.missing < p.rows and (p.name == self.label or p.name in self.scores):
                 gone = f"{pluralize(p.missing, 'row')} ({p.missing / p.rows:.1%})"
-                self.findings.append(f"{p.name!r} is missing in {gone}: add --missing drop, or fill it in")
+                self.findings.append(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
-                self.findings.append(f"{p.name!r} may say how many cases a row stands for: add --weight {p.name} then")
+                self.findings.append(
+                    f"{p.name!r} may be a weight (how many cases a row stands for): if so, add --weight {p.name}"
+                )
             elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
                 share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"
                 self.findings.append(

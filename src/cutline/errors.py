@@ -187,7 +187,8 @@ class InputError(ValueError):
 
 def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
     """Columns that do not belong to the same rows."""
-    return InputError(argument, f"has {n} rows but {other} has {m}", "pass one value per case")
+    rows = "row" if n == 1 else "rows"
+    return InputError(argument, f"has {n} {rows} but {other} has {m}", "pass one value per case")
 
 
 class UndefinedWarning(UserWarning):

@@ -426,7 +426,7 @@ class Evaluation(TabularResult):
         some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
         said = f"{self.name}: {rows}, {some}{facts['positives']:,} positive ({facts['share_positive']:.1%})"
         if self.prevalence is not None:
-            moved = f"{len(self.moved)} of {pluralize(len(self.specs), 'measure')} move with it"
+            moved = f"{len(self.moved)} of {pluralize(len(self.specs), 'measure')} depend on it"
             said += f"\nfor a prevalence of {self.prevalence}: {moved}"
         if "batches" in facts:
             said += f", {pluralize(facts['batches'], 'batch', 'batches')}: a quota counts in each"

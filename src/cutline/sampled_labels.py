@@ -270,7 +270,7 @@ def label_plan(
     left = n - int(np.count_nonzero(known))
     if budget > left:
         of = "rows" if left == n else "rows without a label"
-        raise InputError("budget", f"is {budget:,}, but there are {left:,} {of}", "label at most these")
+        raise InputError("budget", f"is {budget:,}, but there are {left:,} {of}", "label at most that many")
     if prevalence is None:
         share = float(np.clip(score.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
     else:

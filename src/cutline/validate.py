@@ -61,7 +61,7 @@ def one_of(*choices: str | None) -> Rule:
 
     def rule(value: Any, name: str) -> Any:
         if (value is not None and not isinstance(value, str)) or value not in choices:
-            raise InputError(name, f"is unknown: {show(value)}", f"choose one of {', '.join(map(str, choices))}")
+            raise InputError(name, f"is {show(value)}", f"choose one of {', '.join(map(str, choices))}")
         return value
 
     return rule

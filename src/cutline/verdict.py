@@ -14,7 +14,7 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from .errors import InputError, listed
+from .errors import InputError, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
@@ -351,7 +351,9 @@ class Models(TabularResult, Mapping[str, E]):
                 return row
             if (row.a, row.b) == (b, a):
                 return row.turned()
-        raise InputError("a, b", f"name no pair of models: {a!r}, {b!r}", f"the models are {listed(self.evaluations)}")
+        raise InputError(
+            None, f"there is no pair of models {show(a)} and {show(b)}", f"the models are {listed(self.evaluations)}"
+        )
 
     def verdict(self, measure: str, question: str = "") -> Verdict:
         """Which model is best by a measure, and whether the data tell it from every other."""

@@ -707,7 +707,7 @@ def class_measure(name: str) -> ClassMeasure:
         raise InputError(
             "measures",
             f"names {show(name)}, which is not a measure of several classes",
-            f"did you mean {', '.join(near)}?" if near else "see the list of class measures",
+            f"did you mean {', '.join(near)}?" if near else "class_measures() lists them",
         )
     return _measures[name]
 

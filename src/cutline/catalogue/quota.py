@@ -97,7 +97,7 @@ def quota_lift(c: Counts) -> Any:
     undefined="score or outcome is constant within the quota",
     scores="finite",
     tie_rule="shared",
-    caution="the interval is too short with few rows or many ties in the quota, or few of the rarer class",
+    caution="the interval is too short with few rows or many ties in the quota, or few cases of the rarer class",
 )
 def quota_pearson(c: Counts) -> Any:
     """Correlation of scores and outcomes within the quota.

@@ -97,6 +97,6 @@ def audit(file: str, label: str | None, score: str | None, inclusion: str, form:
 def _share(text: str) -> float | None:
     """A probability that is the same for all rows; None for the name of a column."""
     try:
-        return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+        return options.read_share(text)
     except ValueError:
         return None

@@ -27,7 +27,9 @@ Examples:
 @options.positive_option
 @options.weight_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of intervals and bands.")
-@click.option("--resamples", type=int, default=999, show_default=True, help="Simulated samples of the test and bands.")
+@click.option(
+    "--resamples", type=int, default=999, show_default=True, help="Simulated samples for the test and the bands."
+)
 @options.seed_option
 @options.reading_options
 @options.format_option
@@ -44,7 +46,7 @@ def calibration(
     resamples: int,
     **asked: Any,
 ) -> None:
-    """Say whether the probabilities of a model are right: a test, slope and intercept, and the losses taken apart.
+    """Check whether probabilities are right: a test, slope and intercept, and the parts of the losses.
 
     csv prints the reliability curve with its bands.
     """

@@ -48,7 +48,7 @@ def several_classes(table: Any, label: str | None, score: str | None, asked: Map
         if told is not None:
             raise InputError(told, "is for several classes, {pos_label} for two", "leave one of them out")
         return None
-    taken = [name for name in (asked["weight"], *keys_of(asked).values()) if name]
+    taken = [name for name in (asked["weight"], *keys_of(asked).values(), *asked["by"]) if name]
     found = find_class_columns(table, label, score, asked["predicted"], taken)
     if found is None and told is not None:
         said = f"{table.name}: --{told} is for several classes, but no score column for each class was found"
@@ -117,7 +117,7 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
             return False
         if any(len(matching(table, one)) < 2 for one in patterns):
             return False
-        taken = [name for name in (asked["weight"], asked.get("cluster")) if name]
+        taken = [name for name in (asked["weight"], asked.get("cluster"), *asked["by"]) if name]
         if any(find_class_columns(table, label, one, None, taken) is None for one in patterns):
             return False
     if len(patterns) + len(predicted) < 2:
@@ -149,11 +149,11 @@ def refuse_options(others: Sequence[str] = ()) -> None:
     for option in context.command.params:
         name = option.name or ""
         if option.expose_value and name not in _HONOURED and context.get_parameter_source(name) is not default:
-            said = f"{max(option.opts, key=len)} is about two classes"
-            raise InputError(None, said, "say which class with {pos_label} and {score}")
+            said = f"{max(option.opts, key=len)} works with two classes only"
+            raise InputError(None, said, "name one class with {pos_label} and its column with {score}, or leave it out")
         if name in others and context.get_parameter_source(name) is not default:
-            said = f"{max(option.opts, key=len)} does not go with a comparison of several classes"
-            raise InputError(None, said, "evaluate one model with it, or leave it out")
+            said = f"{max(option.opts, key=len)} cannot be used when models of several classes are compared"
+            raise InputError(None, said, "use it with: cutline evaluate, or leave it out")
 
 
 def _reading(asked: Mapping[str, Any]) -> dict[str, Any]:

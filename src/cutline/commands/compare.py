@@ -81,12 +81,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
             raise InputError("by", "needs a row for each case, not one for each case and model", "leave it out")
         if asked["model"] is not None or asked["case"] is not None:
             table, label, scores = _by_model(engine.name, table, label, scores, asked)
-        elif (
-            engine.name != "spark"
-            and label is not None
-            and not asked["by"]
-            and compare_file(table, file, label, scores, form, asked)
-        ):
+        elif engine.name != "spark" and label is not None and compare_file(table, file, label, scores, form, asked):
             return
         said = next((f"--{name}" for name in ("predicted", "ordered", "order") if asked[name]), None)
         if said is not None:

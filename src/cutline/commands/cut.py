@@ -27,13 +27,24 @@ Examples:
 @options.label_option
 @options.one_score_option
 @options.cut_options
-@click.option("--confidence", type=float, metavar="SHARE", help="Confidence that the promise holds on new data.")
-@options.error_cost_options
-@click.option("--prevalence", type=float, help="Share of positives where the scores will be used.")
 @click.option(
-    "--capacity", callback=options.read_quota, metavar="N|P%", help="Cases a reviewer looks at below the cut."
+    "--confidence", callback=options.share, metavar="SHARE", help="Confidence that the promise holds on new data."
 )
-@click.option("--reviewer-error", type=float, default=0.0, show_default=True, help="How often the reviewer is wrong.")
+@options.error_cost_options
+@click.option(
+    "--prevalence", callback=options.share, metavar="SHARE", help="Share of positives where the scores will be used."
+)
+@click.option(
+    "--capacity", callback=options.read_quota, metavar="N|P%", help="Cases below the cut that a reviewer can look at."
+)
+@click.option(
+    "--reviewer-error",
+    callback=options.share,
+    metavar="SHARE",
+    default="0",
+    show_default=True,
+    help="Share of cases that the reviewer decides wrongly.",
+)
 @options.positive_option
 @options.weight_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
@@ -115,7 +126,7 @@ def _report(made: Any, zones: Any, facts: dict[str, Any], settings: str) -> Repo
             r, p = zones.recall, zones.precision
             yield (
                 f"With the reviewer {r.value:.1%} of the positives are found ({r.low:.1%} to {r.high:.1%}), and "
-                f"{p.value:.1%} of the cases called positive are ({p.low:.1%} to {p.high:.1%})."
+                f"{p.value:.1%} of the cases called positive really are ({p.low:.1%} to {p.high:.1%})."
             )
 
     return Report(document, lines if zones is None else zones.zones.to_dicts, blocks, settings)

@@ -95,15 +95,13 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         raise InputError(next(iter(promise)), said, f"leave {{{key}}} out, or give a {{threshold}}")
     with open_for(engine, file, asked) as table:
         warm_up(file)
-        if asked["by"] and (asked["case"] or asked["class_column"] or asked["predicted"]):
-            raise InputError("by", "needs one score column, with a row for each case", "leave it out")
         if asked["case"] is not None or asked["class_column"] is not None:
             if engine.name == "spark":
                 said = "is spark, but the scores of several classes are read into memory"
                 raise InputError("engine", said, "use {engine='duckdb'}")
             classes.evaluate_long(table, file, label, score, form, asked)
             return
-        found = None if asked["by"] else classes.several_classes(table, label, score, asked)
+        found = classes.several_classes(table, label, score, asked)
         if found is not None:
             classes.evaluate_file(table, file, found, form, asked)
             return
@@ -115,9 +113,9 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         columns = named_columns(engine, table, label, [score] if score else [], asked, several=False)
         if len(columns.scores) > 1:
             if asked["positive"] is not None:
-                said = f"contradicts several score columns ({listed(columns.scores)})"
-                raise InputError("pos_label", said, "leave it out, or name one column with {score}")
-            raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or compare them")
+                said = f"is for one score column, but {{score}} means {listed(columns.scores)}"
+                raise InputError("pos_label", said, "name one column with {score}, or leave it out")
+            raise InputError("score", f"means {listed(columns.scores)}", "name one of them, or use: cutline compare")
         options = table_options(engine, columns, asked)
         if asked["by"]:
             segments.evaluate_by(table, file, columns, promise, options, form, asked)
@@ -158,7 +156,7 @@ def error_costs(asked: Mapping[str, Any]) -> dict[str, float]:
     prices = {name: asked[name] for name in ("cost_fp", "cost_fn") if asked[name] is not None}
     if len(prices) == 1:
         missing = "cost_fn" if "cost_fp" in prices else "cost_fp"
-        raise InputError(missing, f"is missing beside {{{next(iter(prices))}}}", "price both errors")
+        raise InputError(missing, f"is missing: {{{next(iter(prices))}}} needs it", "give the costs of both errors")
     return prices
 
 

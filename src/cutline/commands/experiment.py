@@ -25,7 +25,7 @@ PAPERS = tuple(NEEDS)
 @click.argument("paper", type=click.Choice(PAPERS))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def experiment(paper: str, arguments: tuple[str, ...]) -> None:
-    """Run the experiment of a PAPER again, on the public functions only, and print it beside the printed results.
+    """Rerun the experiment of a PAPER with the public functions and print the results next to the published ones.
 
     Further ARGUMENTS go to the experiment; --help after the paper's name shows them.
     """

@@ -37,7 +37,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
     try:
         return [int(part) for part in value.replace(" ", "").split(",") if part]
     except ValueError:
-        raise click.BadParameter(f"{value!r}: give whole numbers with commas between, such as 100,1000") from None
+        raise click.BadParameter(f"{value!r}: give whole numbers separated by commas, such as 100,1000") from None
 
 
 @click.command(epilog=EXAMPLES)
@@ -48,19 +48,56 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 )
 @click.option("--score", "scores", metavar="PATTERN", help="Score columns, e.g. 'p_*' (default: all except the label).")
 @click.option("--distance", is_flag=True, help="Scores are distances: smaller means closer.")
-@click.option("--wins", metavar="COLUMN", help="Column with the number of distractors beaten per case.")
-@click.option("--tied", metavar="COLUMN", help="Column with the number of distractors tied per case (with --wins).")
-@click.option("--among", type=int, metavar="N", help="Number of classes the wins were counted among.")
-@click.option("--gallery", metavar="FILE", help="Embeddings to compare with: FILE holds probes, both --score columns.")
-@click.option("--metric", type=click.Choice(["euclidean", "cosine"]), default="euclidean", help="For --gallery.")
+@click.option("--wins", metavar="COLUMN", help="Column with the number of wrong classes that each case's class beat.")
+@click.option("--tied", metavar="COLUMN", help="Column with the number of wrong classes tied with it (with --wins).")
+@click.option("--among", type=int, metavar="N", help="Number of classes tested (with --wins).")
+@click.option(
+    "--gallery",
+    metavar="FILE",
+    help="File with the gallery embeddings; FILE holds the probes. Both have the --score columns.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["euclidean", "cosine"]),
+    default="euclidean",
+    help="How embeddings are compared (with --gallery).",
+)
 @click.option("--accuracy", metavar="COLUMN", help="Column with accuracies (with --sizes).")
 @click.option("--sizes", metavar="COLUMN", help="Column with the number of classes (with --accuracy).")
-@click.option("--top", type=int, default=1, show_default=True, help="Right means: its class is among the first T.")
-@click.option("--half-width", type=float, metavar="W", help="Also print how many classes to collect for ± W.")
-@click.option("--method", default="auto", show_default=True, help="auto, or one method by name.")
-@click.option("--ties", type=click.Choice(["random", "optimistic", "pessimistic"]), default="random", show_default=True)
-@click.option("--until", type=float, metavar="ACCURACY", help="Also print how many classes keep this accuracy.")
-@click.option("--not-marginal", is_flag=True, help="Declare that scores of a class depend on the other classes.")
+@click.option(
+    "--top",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="T",
+    help="Count a case as right if its class is among the best T.",
+)
+@click.option(
+    "--half-width", type=float, metavar="W", help="Also print how many classes to collect for an interval of ± W."
+)
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="auto, or one method by name (see the guide More classes).",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["random", "optimistic", "pessimistic"]),
+    default="random",
+    show_default=True,
+    help="How a tie with a wrong class counts: by chance, as a win, as a loss.",
+)
+@click.option(
+    "--until",
+    callback=options.share,
+    metavar="ACCURACY",
+    help="Also print the number of classes at which accuracy falls to this value.",
+)
+@click.option(
+    "--not-marginal", is_flag=True, help="The score of a class depends on the other classes (softmax, trees)."
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--resamples", type=int, default=100, show_default=True, help="Bootstrap resamples of the classes.")
 @click.option("--no-intervals", is_flag=True, help="Values only; faster.")
@@ -73,8 +110,8 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     """Predict the accuracy with more classes than you tested.
 
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
-    With --wins it has the number of other classes that the right one beat; with --gallery the embedding of every probe;
-    with --accuracy and --sizes the accuracies at several numbers of classes.
+    It may instead hold the number of wrong classes that the right one beat (--wins), the embedding of each probe
+    (--gallery), or accuracies at several numbers of classes (--accuracy and --sizes).
     """
     from .reading import opened
 
@@ -272,8 +309,8 @@ def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str
             print_table(rows, shown, title=title)
         if reach is not None:
             kept = pluralize(reach.value, "class", "classes")
-            say(f"accuracy {until:g} is kept up to {kept} ({reach.low:,.0f} to {reach.high:,.0f})")
+            say(f"Accuracy stays above {until:g} up to {kept} ({reach.low:,.0f} to {reach.high:,.0f}).")
         if needed is not None:
             last = max([*result.k, result.n_classes])
-            say(f"for ± {asked['half_width']:g} at {last:,} classes, collect about {needed:,} classes")
+            say(f"For an interval of ± {asked['half_width']:g} at {last:,} classes, collect about {needed:,} classes.")
         say(f"\n{settings_line(**facts)}")

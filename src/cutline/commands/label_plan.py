@@ -27,7 +27,9 @@ Examples:
 @click.option("--measure", required=True, metavar="NAME", help="Measure to estimate, e.g. qrecall@1000.")
 @click.option("--label", metavar="COLUMN", help="Labels known so far (empty if unknown); improves the plan.")
 @options.positive_option
-@click.option("--prevalence", type=float, help="Expected share of positives, if no labels are known.")
+@click.option(
+    "--prevalence", callback=options.share, metavar="SHARE", help="Expected share of positives, if no labels are known."
+)
 @options.seed_option
 @options.text_options
 @options.format_option

@@ -25,6 +25,23 @@ class PathName(click.Path):
         return super().convert(value, param, ctx)
 
 
+def read_share(text: str) -> float:
+    """A share as people write it, ``0.8`` or ``80%``; ``ValueError`` for anything else."""
+    text = text.strip()
+    return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
+
+
+def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Read a share, ``0.8`` or ``80%``; its range is checked where it is used."""
+    from ..errors import InputError
+
+    try:
+        return None if value is None else read_share(value)
+    except ValueError:
+        said = f"is {show(value)}, which is not a share"
+        raise InputError(param.name, said, "write e.g. 0.8 or 80%") from None
+
+
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a quota: ``200`` rows, ``5%`` of them, a range ``20-60``. Its size is checked where the rows are known."""
     from ..errors import InputError
@@ -102,18 +119,21 @@ by_option = click.option(
     metavar="COLUMN",
     multiple=True,
     shell_complete=_columns,
-    help="Column of segments, each reported separately; repeat it to cross columns.",
+    help="Column with the segment: each segment is reported separately; repeat it to cross columns.",
 )
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
 batch_option = click.option(
-    "--batch", metavar="COLUMN", shell_complete=_columns, help="Column with the batch (day): a quota counts in each."
+    "--batch",
+    metavar="COLUMN",
+    shell_complete=_columns,
+    help="Column with the batch (day): the quota counts in each batch.",
 )
 cluster_option = click.option(
     "--cluster",
     metavar="COLUMN",
     shell_complete=_columns,
-    help="Column whose equal values mark rows resampled together.",
+    help="Column with the cluster (patient): its rows are resampled together.",
 )
 
 
@@ -126,7 +146,7 @@ def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | Non
         return None
     parts = [part.strip() for part in value.replace("±", ",").replace("+-", ",").split(",")]
     try:
-        shares = [float(part[:-1]) / 100.0 if part.endswith("%") else float(part) for part in parts]
+        shares = [read_share(part) for part in parts]
     except ValueError:
         remedy = "write a share (0.002 or 0.2%), or one with its standard error (0.002,0.0005)"
         raise InputError("prevalence", f"is {show(value)}", remedy) from None
@@ -137,7 +157,7 @@ prevalence_option = click.option(
     "--prevalence",
     callback=read_prevalence,
     metavar="SHARE[,SE]",
-    help="Share of positives where the scores will be used (0.2%); ,SE: its standard error.",
+    help="Share of positives where the scores will be used (0.2%), optionally with its standard error.",
 )
 
 
@@ -153,7 +173,7 @@ def order_options(command: F) -> F:
             "--order",
             callback=_classes_in_order,
             metavar="A,B,C",
-            help="All classes in their order, for the measures that read it.",
+            help="All classes in order, for measures of ordered classes.",
         ),
         click.option("--ordered", is_flag=True, help="The classes are ordered, in the order of their columns."),
     ):
@@ -166,9 +186,9 @@ def class_options(command: F) -> F:
     for option in (
         click.option(
             "--abstain",
-            type=float,
+            callback=share,
             metavar="ACCURACY",
-            help="Several classes: answer only where this accuracy is kept (with the confidence --level).",
+            help="Several classes: the confidence above which answers keep this accuracy (at --level).",
         ),
         order_options,
         click.option(
@@ -202,12 +222,12 @@ plot_option = click.option("--plot", type=PathName(), metavar="PATH", help="Also
 def cut_options(command: F) -> F:
     """Cuts by what they give."""
     for name, words in (
-        ("fpr", "Cut with the most cases within this false positive rate."),
-        ("specificity", "Cut with the most cases that keeps this specificity."),
-        ("precision", "Cut with the most cases that keeps this precision."),
-        ("recall", "Cut with the fewest cases that reaches this recall."),
+        ("fpr", "Cut that takes the most cases within this false positive rate."),
+        ("specificity", "Cut that takes the most cases and keeps this specificity."),
+        ("precision", "Cut that takes the most cases and keeps this precision."),
+        ("recall", "Cut that takes the fewest cases and reaches this recall."),
     ):
-        command = click.option(f"--{name}", type=float, metavar="SHARE", help=words)(command)
+        command = click.option(f"--{name}", callback=share, metavar="SHARE", help=words)(command)
     return command
 
 
@@ -215,7 +235,10 @@ def error_cost_options(command: F) -> F:
     """What errors cost."""
     command = click.option("--cost-fn", type=float, metavar="COST", help="Cost of a false negative.")(command)
     return click.option(
-        "--cost-fp", type=float, metavar="COST", help="Cost of a false positive (for the cheapest cut)."
+        "--cost-fp",
+        type=float,
+        metavar="COST",
+        help="Cost of a false positive; with --cost-fn, finds the cheapest cut.",
     )(command)
 
 
@@ -233,7 +256,7 @@ format_option = click.option(
     type=click.Choice(["table", "json", "csv", "markdown"]),
     default="table",
     show_default=True,
-    help="table is for people; the others are stable for programs.",
+    help="table is for reading; the others are stable for programs.",
 )
 html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive report.")
 cost_option = click.option("--cost", type=float, help="Cost of each place, for the report.")
@@ -258,8 +281,8 @@ def text_options(command: F) -> F:
     for option in (
         click.option("--encoding", metavar="NAME", help="Encoding of a text file, e.g. latin-1 (default: detected)."),
         click.option("--decimal", type=click.Choice([".", ","]), help="Decimal separator (default: detected)."),
-        click.option("--quote", metavar="SIGN", help="Quote character (default: detected)."),
-        click.option("--delimiter", metavar="SIGN", callback=_sign, help="Column delimiter (default: detected)."),
+        click.option("--quote", metavar="CHAR", help="Quote character (default: detected)."),
+        click.option("--delimiter", metavar="CHAR", callback=_sign, help="Column delimiter (default: detected)."),
     ):
         command = option(command)
     return command

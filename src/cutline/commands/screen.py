@@ -40,13 +40,6 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
         raise InputError(None, f"--costs {value} is not a list of numbers", "write one for each stage: 1,10") from None
 
 
-def _share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    try:
-        return None if value is None else float(value[:-1]) / 100.0 if value.endswith("%") else float(value)
-    except ValueError:
-        raise InputError("max_loss", f"is {value}, which is not a share", "write e.g. 5% or 0.05") from None
-
-
 @click.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
@@ -60,12 +53,12 @@ def _share(ctx: click.Context, param: click.Parameter, value: str | None) -> flo
     help="Score of a stage and how many it keeps (200 or 50%); without a size, it is chosen for you.",
 )
 @click.option("--costs", callback=_numbers, metavar="A,B,…", help="Cost of a case at each stage.")
-@click.option("--budget", type=float, help="Choose missing sizes within this total cost.")
+@click.option("--budget", type=float, help="Choose missing sizes so that the total cost stays within this budget.")
 @click.option(
     "--max-loss",
-    callback=_share,
+    callback=options.share,
     metavar="SHARE",
-    help="Choose missing sizes that lose at most this share.",
+    help="Choose missing sizes so that at most this share of the positives is lost.",
 )
 @options.positive_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")

@@ -40,12 +40,12 @@ Examples:
 @click.option(
     "--quota-by",
     metavar="COLUMN[=S:N,…]",
-    help="Give each segment places of its own: in proportion to its cases, or as listed (region=north:60,south:40).",
+    help="Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
 )
 @click.option(
     "--zone",
     type=click.Choice(["automatic", "review"]),
-    help="Of a cut file with a reviewer: the cases decided automatically, or those to review.",
+    help="With a cut file that has a reviewer: the cases decided automatically, or those to review.",
 )
 @click.option("--cut", type=options.PathName(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
 @click.option(
@@ -53,7 +53,7 @@ Examples:
     type=click.Choice(["random", "expand", "shrink"]),
     default="random",
     show_default=True,
-    help="A tie at the cut: draw at random, take all, take none.",
+    help="If scores tie at the cut: draw at random, take all, or take none.",
 )
 @options.batch_option
 @options.seed_option
@@ -168,7 +168,8 @@ def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int
 def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]]) -> None:
     """Copy rows out of the file, in the order given, with columns added before them.
 
-    Text formats keep every cell as it stands; a name that the file has already gets an underscore.
+    Text formats keep every cell as it stands, and CSV keeps the file's delimiter; a name that the file has already gets
+    an underscore.
     """
     from ..sources.tables import DUCKDB
 
@@ -193,17 +194,16 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
         f"(SELECT {cells}, row_number() OVER () - 1 AS n FROM {table.relation}) f "
         f"JOIN {chosen} c ON c.n = f.n ORDER BY c.nth"
     )
+    delimiter = "\t" if kind == "tsv" else _delimiter(table)
     if output is None:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(sys.stdout, delimiter=delimiter, lineterminator="\n")
         writer.writerow([*first, *(column.name for column in table.columns)])
         writer.writerows(table.rows(query))
         return
     how = {
-        "csv": "FORMAT csv, HEADER false",
-        "tsv": "FORMAT csv, HEADER false, DELIMITER '\t'",
         "parquet": "FORMAT parquet",
         "json": "FORMAT json",
-    }[kind]
+    }.get(kind, f"FORMAT csv, HEADER false, DELIMITER {DUCKDB.literal(delimiter)}")
     with write_whole(output) as beside, temporary_folder(str(beside.parent)) as folder:
         if kind in ("parquet", "json"):
             renamed = [new for new, column in zip(names, table.columns, strict=True) if new != column.name]
@@ -215,10 +215,16 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
         cells_of = Path(folder, "rows")
         table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(cells_of))} ({how})")
         with beside.open("w", newline="", encoding="utf-8") as header:
-            writer = csv.writer(header, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+            writer = csv.writer(header, delimiter=delimiter, lineterminator="\n")
             writer.writerow([*first, *(column.name for column in table.columns)])
         with beside.open("ab") as whole, cells_of.open("rb") as rows_of:
             shutil.copyfileobj(rows_of, whole)
+
+
+def _delimiter(table: DuckTable) -> str:
+    """The delimiter of a CSV file, which rows copied out of it keep; a comma for any other source."""
+    file = table.files.files[0] if table.files is not None else None
+    return file.delimiter if file is not None and file.kind == "csv" else ","
 
 
 def _free_name(table: DuckTable, name: str) -> str:

@@ -43,7 +43,7 @@ def swaps(
     plot: str | None,
     **reading: Any,
 ) -> None:
-    """Say who enters and who leaves the best cases when the second --score replaces the first, and what that changes.
+    """Show which cases enter and leave the list when the second --score replaces the first, and how the hits change.
 
     Both lists agree on everybody else. csv prints the swapped rows, with their numbers in FILE (the first is 1).
     """
@@ -64,7 +64,9 @@ def swaps(
         columns = choose_columns(table, label, list(scores), weight, several=True)
         if len(columns.scores) != 2:
             named = f" and means {listed(columns.scores)}" if len(columns.scores) > 1 else ""
-            raise InputError("score", f"names two models, the old and the new{named}", "give it twice")
+            raise InputError(
+                "score", f"must name two models{named}", "give it twice: first the old model, then the new one"
+            )
         rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading})
     old, new = columns.scores
     with about_file(table.name):

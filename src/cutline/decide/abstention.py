@@ -137,13 +137,13 @@ class Abstention:
         """What was found, in one sentence."""
         if self.threshold is None:
             return (
-                f"no confidence keeps an accuracy of {self.accuracy:.1%} among the answered with {self.confidence:.0%} "
-                "confidence; ask for less, or collect more cases"
+                f"no cut guarantees that {self.accuracy:.1%} of the answers are right (with {self.confidence:.0%} "
+                "confidence); ask for less, or collect more cases"
             )
         return (
-            f"answer where the confidence is at least {self.threshold:.4g}: {self.coverage:.1%} of the cases; "
-            f"{self.observed:.1%} of the answers were right here, and new answers are right in at least "
-            f"{self.accuracy:.1%} of cases (confidence {self.confidence:.0%})"
+            f"answer if the model's confidence is at least {self.threshold:.4g}: {self.coverage:.1%} of the cases; "
+            f"{self.observed:.1%} of these answers are right, and at least {self.accuracy:.1%} of new ones "
+            f"(with {self.confidence:.0%} confidence)"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -146,7 +146,7 @@ class Calibration(DictResult):
     @property
     def summary(self) -> str:
         """What the test says, in a sentence."""
-        verdict = "some probabilities are wrong" if self.p_value < 0.05 else "no sign that probabilities are wrong"
+        verdict = "the probabilities are not calibrated" if self.p_value < 0.05 else "no evidence of miscalibration"
         return f"{self.name}: {verdict} (p = {self.p_value:.3g})"
 
     def __repr__(self) -> str:
@@ -327,7 +327,7 @@ def _part_rows(observed: Floats, overfit: Floats, replicates: Floats, level: flo
                     "method": method,
                 }
             )
-    return Table(rows, "Scores taken apart: score = miscalibration − discrimination + uncertainty")
+    return Table(rows, "Parts of the losses: score = miscalibration − discrimination + uncertainty")
 
 
 def _band(x: Floats, curves: Floats, at: Floats, level: float, *, centre: Floats) -> Table:

@@ -59,7 +59,7 @@ def parse_condition(text: Any) -> Condition:
     Condition(measure='hit_rate@200', sign='>=', limit=0.5)
     """
     match = _CONDITION.match(text) if isinstance(text, str) else None
-    if match is None:
+    if match is None or match["measure"].endswith("="):
         raise InputError(
             None, f"{show(text)} is not a condition", "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
         )

@@ -141,14 +141,15 @@ class Cheapest(DictResult):
     def sentences(self) -> list[str]:
         """What to use, what it costs on new data and on the sample, and for which costs it stays the cheapest."""
         c = self.cost
-        low, high = (format_value(r) for r in self.model_ratios)
+        low, high = (f"{r:.3g}" for r in self.model_ratios)
         return [
             f"{self.model}, score > {format_value(self.threshold)}: expected cost {format_value(c.value)} per case "
             f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
-            f"{format_value(self.apparent)} on this sample, which flatters it by {format_value(self.optimism)} because "
-            "the cut was chosen on it",
+            f"{format_value(self.apparent)} on this sample, which is too low by about {format_value(self.optimism)} "
+            "because the cut was chosen on it",
             f"Taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
-            f"{self.model} is the cheapest model while a false negative costs {low} to {high} times a false positive",
+            f"{self.model} is the cheapest model as long as a false negative costs {low} to {high} times as much as a "
+            "false positive",
         ]
 
     def __repr__(self) -> str:

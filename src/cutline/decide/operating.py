@@ -97,7 +97,7 @@ def operating_point(
     named["specificity"] = specificity
     given = [name for name, value in named.items() if value is not None]
     if len(given) != 1:
-        raise InputError(None, f"exactly one of {', '.join(named)} sets a cut; got {', '.join(given) or 'none'}")
+        raise InputError(None, f"give exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
     if quota is not None:
         return at_rows(ranking, resolve_quota(quota, ranking.cases), level, cut_of)
     if threshold is not None:

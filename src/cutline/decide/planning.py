@@ -96,7 +96,7 @@ class Plan(DictResult):
             return [f"Take no one: a budget of {s['budget']:g} does not pay for one case at a cost of {s['cost']:g}."]
         if self.quota == 0 and self.profits.max() > 0:
             allowed = pluralize(self.limit, "case")
-            return [f"Take no one: no cut within the {allowed} allowed makes a profit; a higher limit would."]
+            return [f"Take no one: no cut within the limit of {allowed} makes a profit; a higher limit would."]
         if self.quota == 0:
             return [f"Take no one: at cost {s['cost']:g} and value {s['value']:g} no cut makes a profit."]
         p, (low, high) = self.profit, self.next_hits
@@ -117,13 +117,15 @@ class Plan(DictResult):
             words.append(f"About {part} of this profit is optimism from choosing the best cut; expect {expected}.")
         if self.cut is not None:
             mean_hits = self.cut.tp / (self.batches or 1)
-            hits = f"{pluralize(mean_hits, 'hit')} {'here' if self.batches is None else 'on average'}"
-            coming = f"the next batch should hold {count(low)} to {count(high)}"
-            words.append(f"It holds {hits}; {coming}." if low == low else f"It holds {hits}.")
-        words.append(f"The largest quota without a loss is {self.break_even:,}; at most {self.limit:,} are allowed.")
+            hits = (
+                f"{pluralize(mean_hits, 'hit')} {'on these data' if self.batches is None else 'per batch on average'}"
+            )
+            coming = f"expect {count(low)} to {count(high)} in the next batch"
+            words.append(f"This list has {hits}; {coming}." if low == low else f"This list has {hits}.")
+        words.append(f"The largest quota without a loss is {self.break_even:,}; the limit is {self.limit:,}.")
         if self.marginal_value > 0:
             worth = amount(self.marginal_value, self.marginal_value)
-            words.append(f"A place beyond the {self.limit:,} allowed would be worth about {worth}.")
+            words.append(f"A place beyond this limit would be worth about {worth}.")
         if self.over_quotas is not None:
             o = self.over_quotas
             wide = o.high - o.low

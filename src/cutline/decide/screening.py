@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..quotas import resolve_quota
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Table, format_value
+from ..table import DictResult, Table
 from ..types import Axes, Floats, Label, Labels
 from ..validate import check_number, checked
 from .selection import TieRule, select
@@ -82,12 +82,12 @@ class Screening(DictResult):
     def summary(self) -> str:
         """What is kept in the end and what it costs, in a sentence."""
         r = self.recall
-        said = f"keeps {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
+        said = f"the stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
         if self.cost > 0:
             c = self.cost_per_hit
-            said += f" at a cost of {format_value(c.value)} each ({format_value(c.low)} to {format_value(c.high)})"
+            said += f" at a cost of {c.value:.3g} per positive kept ({c.low:.3g} to {c.high:.3g})"
         if self.optimism is not None:
-            said += f"; choosing the sizes on the same data flatters the recall by about {self.optimism:.1%}"
+            said += f"; about {self.optimism:.1%} of this recall is optimism from choosing the sizes on the same data"
         return said
 
     def __repr__(self) -> str:
@@ -333,9 +333,11 @@ class _Problem:
                 found = rank, sizes
         if found is None:
             if self.max_loss is None or cheapest > (math.inf if self.budget is None else self.budget):
-                raise InputError("budget", f"is too small: the stages cost {cheapest:g} at least", "raise it")
+                raise InputError("budget", f"is too small: the stages cost at least {cheapest:g}", "raise it")
             raise InputError(
-                "max_loss", f"cannot be kept: the stages lose {least:.3g} of the positives at least", "allow more"
+                "max_loss",
+                f"cannot be met: the stages lose at least {least:.1%} of the positives",
+                "allow a larger loss",
             )
         return found[1]
 

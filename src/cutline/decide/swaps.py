@@ -87,8 +87,8 @@ class SwapSet(DictResult):
         )
         if math.isfinite(self.labels_needed):
             text += (
-                f"; labels for about {round_up(self.labels_needed):,} swapped cases would tell such models apart "
-                "(80 % power)"
+                f"; you would need labels for about {round_up(self.labels_needed):,} swapped cases to detect a "
+                "difference of this size (80 % power)"
             )
         return text
 

@@ -129,7 +129,9 @@ def read_cut_file(path: FilePath) -> dict[str, Any]:
         threshold = content["threshold"]
         content["threshold"] = float(threshold)  # infinities are written as text
     except FileNotFoundError:
-        raise InputError(None, f"there is no cut file {str(path)!r}", "") from None
+        raise InputError(
+            None, f"there is no cut file {str(path)!r}", "check its name, or write one with: cutline cut … -o cut.json"
+        ) from None
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError):
         raise InputError(
             None, f"{show(str(path))} is not a cut file", "write one with: cutline cut … -o cut.json"
@@ -218,10 +220,9 @@ def find_cut(
     asked = {name: value for name, value in goals.items() if value is not None}
     priced = {name: value for name, value in costs.items() if value is not None}
     if len(asked) + ("cost_fp" in priced or "cost_fn" in priced) != 1:
-        named = ", ".join([*asked, *priced]) or "none"
-        raise InputError(
-            None, f"pass exactly one of {', '.join(GOALS)}, or {{cost_fp}} with {{cost_fn}}; got {named}", ""
-        )
+        every = ", ".join(f"{{{name}}}" for name in GOALS)
+        named = ", ".join(f"{{{name}}}" for name in (*asked, *priced)) or "none"
+        raise InputError(None, f"give exactly one of {every}, or {{cost_fp}} with {{cost_fn}}; got {named}", "")
     if confidence is not None:
         check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
         if not asked or "quota" in asked:
@@ -264,7 +265,7 @@ def _promise_note(name: str, target: float, confidence: float | None, chance: fl
     taken = f"it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
     if confidence is not None:
         return f"{words} on new data with {confidence:.0%} confidence; {taken}"
-    kept = "about half the time" if math.isnan(chance) else f"with a chance of about {chance:.0%}"
+    kept = "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
     return f"{words} on this sample, kept on new data {kept}; {taken}"
 
 
@@ -278,7 +279,7 @@ def _cheapest_cut(
 ) -> Cut:
     for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
         if name not in priced:
-            raise InputError(name, f"is missing beside {{{other}}}", "price both errors")
+            raise InputError(name, f"is missing: {{{other}}} needs it", "give the costs of both errors")
     prices = Prices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
     of_rows = None if clusters is None else {"": clusters}
     found = cheapest({"": sample}, {"": ranking}, prices, clusters=of_rows, **how)
@@ -286,8 +287,8 @@ def _cheapest_cut(
     c = found.cost
     note = (
         f"expected cost {format_value(c.value)} per case ({c.level:.0%} interval {format_value(c.low)} to "
-        f"{format_value(c.high)}); the cheapest cut while a false negative costs {format_value(found.ratios[0])} to "
-        f"{format_value(found.ratios[1])} times a false positive"
+        f"{format_value(c.high)}); the cheapest cut as long as a false negative costs {found.ratios[0]:.3g} "
+        f"to {found.ratios[1]:.3g} times as much as a false positive"
     )
     return Cut(found.threshold, goal=priced, note=note, point=point, cost=c, sample=fingerprint(sample))
 
@@ -367,7 +368,7 @@ def triage(
     goals = {"precision": precision, "fpr": fpr, "specificity": specificity}
     if sum(value is not None for value in goals.values()) != 1:
         raise InputError(
-            None, "pass exactly one of precision, fpr, specificity for the cases decided automatically", ""
+            None, "give exactly one of {precision}, {fpr}, {specificity} for the cases decided automatically", ""
         )
     cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=n_resamples, seed=seed)
     n, first = float(ranking.cases), 0.0 if cut.point is None else float(cut.point.taken)

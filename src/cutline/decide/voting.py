@@ -18,7 +18,7 @@ from ..evaluation import choose_specs
 from ..quotas import resolve_quota
 from ..ranking import rank
 from ..sources.arrays import make_sample
-from ..table import DictResult, Table, format_value, pluralize
+from ..table import DictResult, Table, format_value
 from ..types import Axes, Floats, Label, Labels
 from ..validate import check_whole, checked, one_of
 from .power import judge_sets
@@ -142,10 +142,11 @@ class SelectiveVoting(DictResult):
         e = self.expected
         if e is None:
             return ""
-        said = f"let {pluralize(self.voters, 'model')} vote: expect {self.chosen_by} {format_value(e.value)}"
+        best = "use the best model alone" if self.voters == 1 else f"average the best {self.voters} models"
+        said = f"{best}: expect {self.chosen_by} {format_value(e.value)}"
         if e.low == e.low:
             said += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
-        return f"{said}; {format_value(self.optimism)} of optimism is taken out"
+        return f"{said}, after subtracting {format_value(self.optimism)} of optimism"
 
     def __repr__(self) -> str:
         return f"{self.marks!r}\n\n{self.optimum!r}\n\n{self.summary}".rstrip()

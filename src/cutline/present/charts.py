@@ -26,7 +26,7 @@ TITLES = {
     "gain": "Hits found",
     "hit_rate": "Hit rate",
     "qrecall": "Qrecall: share of all positives found",
-    "lift": "Lift: times better than chance",
+    "lift": "Lift: hits relative to chance",
     "profit": "Profit",
     "roc": "ROC curve",
     "precision_recall": "Precision and recall",

@@ -184,8 +184,8 @@ def _benefit_table(curves: Mapping[int, Any]) -> str:
         body += f'<tr><th scope="row">{shown:.0%}</th>{cells}<td>{_number(first.treat_all[i])}</td></tr>'
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Net benefit"><table class="decisions">'
-        "<caption>Net benefit for each case</caption><thead><tr>"
-        f'<th class="text" scope="col">threshold probability</th>{heads}<th scope="col">everybody</th></tr></thead>'
+        "<caption>Net benefit per case</caption><thead><tr>"
+        f'<th class="text" scope="col">threshold probability</th>{heads}<th scope="col">everyone</th></tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 

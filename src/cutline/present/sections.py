@@ -91,7 +91,7 @@ def explorer(
 <option value="specificity">specificity of at least</option>
 <option value="fpr">false positive rate of at most</option></select>
 <input type="number" id="goal-value" min="0" max="100" step="any" value="80" aria-label="Per cent"> %</div>
-<div><label for="prevalence">Positives elsewhere</label>
+<div><label for="prevalence">Share of positives elsewhere</label>
 <input type="number" id="prevalence" min="0" max="100" step="any"> %</div>
 {field("cost", "Cost per place")}{field("value", "Value per hit")}
 <div><label><input type="checkbox" id="log"{" checked" if money["log"] else ""}> logarithmic axis</label></div>
@@ -207,7 +207,7 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
         facts = {
             "": " ".join(one.summary.partition(">>>")[0].replace("``", "").split()),
             "formula": one.formula,
-            "range": f"{one.range[0]:g} to {one.range[1]:g}, better is {one.better}",
+            "range": f"{one.range[0]:g} to {one.range[1]:g}, {one.better} is better",
             "undefined": one.undefined,
             "proper": one.propriety,
             "same number": "; ".join(disguised),

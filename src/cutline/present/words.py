@@ -39,7 +39,7 @@ def headline(ev: Evaluation, *, named: bool = True) -> str:
     some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
     said = f"{pluralize(facts['rows'], 'row')}, {some}{facts['positives']:,} positive ({facts['share_positive']:.1%})"
     if ev.prevalence is not None:
-        moved = f"{len(ev.moved)} of the {len(ev.specs)} measures move with it"
+        moved = f"{len(ev.moved)} of the {len(ev.specs)} measures depend on it"
         said += f"; at a prevalence of {ev.prevalence} ({moved})"
     elif facts["weighted"] and not some:
         pos, cases = ev.ranking.n_pos, ev.ranking.cases
@@ -70,16 +70,15 @@ def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
     if ev.rows.batched:
         level, ends = f"{ev.settings.level:.0%}", point.expected_hits.interval
         coming = (
-            f"A batch holds {count(point.expected_hits.value)} hits on average ({level} interval "
-            f"{count_range(*ends)}); the next one should hold {count(low)} to {count(high)} ({level} prediction "
-            "interval)."
+            f"Expect {count(point.expected_hits.value)} hits per batch on average ({level} interval "
+            f"{count_range(*ends)}) and {count(low)} to {count(high)} in the next one ({level} prediction interval)."
         )
         return " ".join(filter(None, [quota_sentence(ev), coming]))
     where = "at this quota" if ev.quota is not None else f"at the same share ({point.taken / ev.ranking.cases:.1%})"
     ends, level = point.expected_hits.interval, f"{ev.settings.level:.0%}"
     coming = (
-        f"Lists like this one, cut {where}, hold {count_range(*ends)} hits on average ({level} "
-        f"interval); the next one should hold {count(low)} to {count(high)} ({level} prediction interval)."
+        f"In lists like this one, cut {where}, expect {count_range(*ends)} hits on average ({level} interval) and "
+        f"{count(low)} to {count(high)} in the next list ({level} prediction interval)."
     )
     return " ".join(filter(None, [quota_sentence(ev), coming]))
 
@@ -89,9 +88,9 @@ def quota_sentence(ev: Evaluation) -> str:
     if ev.quota is None or _one_class(ev):
         return ""
     point = ev.at(quota=ev.quota)
-    whose = f"{count(ev.quota)} {'holds' if ev.quota == 1 else 'hold'}"
+    whose = f"{count(ev.quota)} {'includes' if ev.quota == 1 else 'include'}"
     if ev.rows.batched:
-        whose = f"{quota_words(ev.quota)} of each batch hold"
+        whose = f"{quota_words(ev.quota)} of each batch include"
     return (
         f"The best {whose} {count(point.tp)} of the "
         f"{pluralize(point.tp + point.fn, 'positive')}: hit rate "
@@ -266,7 +265,7 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
             row["method"] = e.method
         same = "same as " + ", ".join(disguises[key]) if key in disguises else ""
         caution = one.caution if e.low == e.low else ""
-        moves = "moves with the prevalence" if key in ev.moved else ""
+        moves = "depends on the prevalence" if key in ev.moved else ""
         row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(ev.specs[key]), same) if part)
         rows.append(row)
     return rows

@@ -17,39 +17,38 @@ PARAMETERS: dict[str, str] = {
     # the data
     "y_true": "The label of each case: bool, 0/1, −1/+1, or any two values with ``pos_label``. A list, a NumPy array, "
     "a pandas or polars Series, or an Arrow array.",
-    "y_score": "The score of each case; higher means more likely positive. Probabilities, or any other numbers: "
-    "measures that read only the order of the cases take both.",
+    "y_score": "The score of each case; higher means more likely positive. Any numbers will do, except for measures "
+    "that need probabilities.",
     "pos_label": "The label that counts as positive. Needed unless the labels are bool, 0/1 or −1/+1.",
-    "sample_weight": "How many cases each row stands for. A quota counts cases, so weights move the cut too. By "
-    "default each row is one case.",
+    "sample_weight": "How many cases each row stands for. Quotas count cases, so weights also affect where the list "
+    "is cut. By default each row is one case.",
     "clusters": "The cluster of each row, for rows that belong together (visits of one patient, orders of one "
     "customer). Clusters are resampled as a whole, so intervals allow for the dependence within them.",
     "batch": "The batch of each row (a day, a recruiter, a query). A quota is then filled in each batch, not once "
     "over the whole list.",
-    "carry": "Whether cases above the threshold that find no place wait for the next batch.",
-    "by": "The column, or columns, that split the cases into segments; each segment is reported by itself.",
+    "carry": "Whether cases above the threshold that do not get a place wait for the next batch.",
+    "by": "The column, or columns, that split the cases into segments; each segment is reported separately.",
     "segment": "The segment of each row: a column of any values. A frame with several columns, or a mapping from "
     "names to columns, crosses them.",
     "reference": "The segment to compare with. By default each segment is compared with the rest.",
     "order": "The segments in order, if that differs from their own order.",
     "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
     "evaluations and plans also a pair of it and its standard error.",
-    "label_plan.prevalence": "The share of positives to expect, where no labels are known yet. By default the mean of "
-    "probabilities, else 5 %.",
+    "label_plan.prevalence": "The share of positives to expect if no labels are known yet. By default the mean of the "
+    "scores if they are probabilities, otherwise 5 %.",
     "audit.label": "The label of each case, and None or nan where it is unknown.",
     "label_plan.label": "The labels known so far, None or nan elsewhere. They improve the choice, and those rows are "
     "not drawn again.",
-    "inclusion": "The probability that each row had of being labelled, whether it was or not; one number where it is "
+    "inclusion": "The probability that each row had of being labelled, whether it was or not; one number if it is "
     "the same for all.",
-    "audit.interval": "``'auto'``, or None for values alone.",
-    "audit.estimator": "``'assisted'`` also uses the scores of the rows without a label; ``'hajek'`` takes the "
-    "labelled rows alone, weighted by 1 / inclusion.",
+    "audit.interval": "``'auto'``, or None for values without intervals.",
+    "audit.estimator": "``'assisted'`` also uses the scores of the rows without a label; ``'hajek'`` uses only the "
+    "labelled rows, weighted by 1 / inclusion.",
     "label_plan.budget": "How many rows can be labelled.",
     "score_matrix": "One row for each case and one column of scores for each class.",
-    "y_pred": "The predicted class of each case. By default the class with the highest score, the first of equal ones.",
+    "y_pred": "The predicted class of each case. By default the class with the highest score (in a tie, the first).",
     "classes": "The class of each column of scores, in order. By default the sorted labels, or a frame's column names.",
-    "ordered": "Whether the classes have an order, in which ``classes`` names them; adds the measures for such "
-    "classes.",
+    "ordered": "Whether the classes are ordered, in the order of ``classes``. Adds the measures for ordered classes.",
     "scores": "The scores of each model: a mapping from name to scores, or a frame with one column for each model.",
     "models": "The models: a mapping from name to scores.",
     "first": "Scores of the first model.",
@@ -72,22 +71,22 @@ PARAMETERS: dict[str, str] = {
     "all of them, ``'shrink'`` none.",
     "portions": "Into how many portions the ranked list is divided; 10 gives deciles.",
     # how sure
-    "interval": "How intervals are computed. ``'auto'``: the best analytic method where there is one, the bootstrap "
-    "elsewhere. ``'bootstrap'``: the bootstrap for all. None: no intervals. Or a method by name: ``'wald'``, "
+    "interval": "How intervals are computed. ``'auto'``: the best analytic method if there is one, otherwise the "
+    "bootstrap. ``'bootstrap'``: the bootstrap for all. None: no intervals. Or a method by name: ``'wald'``, "
     "``'wilson'``, ``'clopper_pearson'``, ``'agresti_coull'``, ``'jeffreys'``, ``'delong'``, ``'delong_logit'``, "
     "``'percentile'``, ``'basic'`` or ``'bca'``.",
     "level": "The confidence level of intervals and bands, strictly between 0 and 1.",
-    "n_resamples": "How many bootstrap replicates to draw where a method needs them. More replicates make the ends of "
-    "an interval steadier, not narrower.",
+    "n_resamples": "How many bootstrap replicates to draw, for methods that need them. More replicates make the ends "
+    "of an interval more stable, not narrower.",
     "n_permutations": "How many permutations to draw. The smallest possible p-value is 1 / (n_permutations + 1).",
     "seed": "Seed of all random draws: the same seed and data give the same result, on any number of threads.",
     "stratify": "Whether to resample within each class, which keeps the number of positives. None does so for "
     "measures that do not depend on the share of positives, such as the AUC.",
-    "margin": "The largest difference that does not matter to you. Models whose difference surely lies within ± "
-    "margin are called equivalent.",
-    "paired": "Whether the models were scored on the same cases. With False each has cases of its own, and ``y_true`` "
-    "is a mapping from name to labels too.",
-    "simultaneous": "Whether the band covers the whole curve at once (wider) rather than each point by itself.",
+    "margin": "The largest difference that does not matter to you. Models are called equivalent if the interval of "
+    "their difference lies within ± margin.",
+    "paired": "Whether the models were scored on the same cases. With False each model has its own cases, and "
+    "``y_true`` is also a mapping from name to labels.",
+    "simultaneous": "Whether the band covers the whole curve at once (wider) rather than each point separately.",
     "confidence": "The probability that the target is met on new data, strictly between 0 and 1: 0.9 means in 90 of "
     "100 samples like this one. By default the target is met on this sample only.",
     "n_jobs": "How many processes or threads to use; −1 uses all cores. The result does not depend on it.",
@@ -108,16 +107,16 @@ PARAMETERS: dict[str, str] = {
     "weight": "The name of the column that says how many cases each row stands for.",
     "model": "In a table with one row for each case and model: the name of the column that says which model.",
     "case": "In a table with one row for each case and model: the name of the column that says which case.",
-    "query": "An SQL query that gives the table, where ``source`` is a connection or a database.",
+    "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
     "missing": "What to do with rows that lack a label, score or weight: ``'error'`` refuses the table, ``'drop'`` "
     "leaves the rows out and reports how many.",
     "delimiter": "The character between the fields of a text file. Detected by default.",
     "quote": "The character around quoted fields of a text file. Detected by default.",
-    "decimal": "The decimal mark of a text file, ``'.'`` or ``','``. Detected by default.",
+    "decimal": "The decimal separator of a text file, ``'.'`` or ``','``. Detected by default.",
     "encoding": "The encoding of a text file, such as ``'utf-8'`` or ``'latin-1'``. Detected by default.",
     "memory_limit": "How much memory DuckDB may use, such as ``'4GB'``.",
     "threads": "How many threads DuckDB may use.",
-    "temp_directory": "Where DuckDB may write what does not fit in memory.",
+    "temp_directory": "Where DuckDB may store data that do not fit in memory.",
     "stream": "Whether to read the table in a stream instead of loading it. None streams tables of more than a "
     "million rows.",
     # estimators
@@ -158,8 +157,8 @@ PARAMETERS: dict[str, str] = {
     "base": "The base of the logarithm.",
     "eps": "Probabilities closer to 0 or 1 than this are moved to this distance, so a single case cannot make "
     "the loss infinite.",
-    "alpha": "The weight of positives; negatives weigh 1 − alpha. By default inverse class frequencies where the "
-    "measure says so, otherwise equal weights.",
+    "alpha": "The weight of positives; negatives weigh 1 − alpha. By default equal weights, or inverse class "
+    "frequencies if the measure says so.",
     "gamma": "How strongly easy cases are down-weighted; 0: not at all.",
     "zero_recall_precision": "The precision at recall 0: 0 as printed in the paper, or 1.",
     "g": "The value of a place (the worst is 1): a non-decreasing function of an array of places.",
@@ -188,15 +187,15 @@ PARAMETERS: dict[str, str] = {
     "n_classes": "How many classes were tested.",
     "accuracies": "Pairs of a number of classes and the accuracy observed there.",
     "marginal": "Pass False if the score of a class depends on the other classes (softmax networks, "
-    "k-nearest neighbours, trees); the result then carries a warning.",
+    "k-nearest neighbours, trees); the result then includes a note.",
     "strangers": "Scores of probes whose class is not in the gallery, one row each.",
     "fpir": "The share of strangers that may be falsely identified.",
     "sizes": "The numbers of classes to train and test with.",
-    "n_rounds": "How many rounds to run; more rounds make the answer steadier.",
+    "n_rounds": "How many rounds to run; more rounds make the result more stable.",
     "test_share": "The share of each class's cases that is held out for testing.",
     "genuine": "Scores of comparisons with the right class.",
     "impostor": "Scores of comparisons with wrong classes.",
-    "task": "A task that has been read already.",
+    "task": "A recognition task, as the other ``fit`` methods build it.",
     "top": "How many of the best classes count as right: 1 is accuracy, 5 is top-5 accuracy.",
     "half_width": "The desired half-width of the interval.",
     "until": "The largest number of classes to draw.",
@@ -206,10 +205,10 @@ PARAMETERS: dict[str, str] = {
     "evaluate_table.batch": "The name of the column with the batch of each row; a quota is then filled in each batch.",
     "compare_table.batch": "The name of the column with the batch of each row; a quota is then filled in each batch.",
     "evaluate_table.name": "The name of the model. By default the name of the score column.",
-    "evaluate_table.n_resamples": "How many bootstrap replicates to draw where a method needs them. By default 2000 "
+    "evaluate_table.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 "
     "in memory and 200 in a stream.",
-    "compare_table.n_resamples": "How many bootstrap replicates to draw where a method needs them. By default 2000 in "
-    "memory and 200 in a stream.",
+    "compare_table.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 "
+    "in memory and 200 in a stream.",
     "compare_table.scores": "The names of the score columns, or a mapping from model to column; in a table with one "
     "row for each case and model, the name of its one score column.",
     "doctor.source": "A path, a pandas, polars or Arrow table, a DuckDB relation, or a connection or a database with "
@@ -238,7 +237,7 @@ PARAMETERS: dict[str, str] = {
     "evaluate_classes.interval": "How intervals are computed. ``'auto'``: a closed form (Wilson, the delta method, or "
     "a mean of the classes' own intervals). ``'bootstrap'``: rows or clusters are reweighted. ``'delta'``, a method by "
     "name, or None for no intervals.",
-    "compare_classes.interval": "How intervals are made, as for ``evaluate_classes``.",
+    "compare_classes.interval": "How intervals are computed, as for ``evaluate_classes``.",
     "evaluate_classes.y_true": "The class of each case.",
     "compare_classes.y_true": "The class of each case.",
     "one_vs_rest.y_true": "The class of each case.",
@@ -293,8 +292,8 @@ PARAMETERS: dict[str, str] = {
     "selection_power.goal": "The measure that says which model is truly better.",
     "selection_power.n_sets": "How many test sets to draw in each round.",
     "selection_power.set_size": "How many cases each test set has.",
-    "selection_power.wins": "Where the better model shares the best value: ``'half'`` gives it its part of the win, "
-    "``'strict'`` none.",
+    "selection_power.wins": "What counts if the better model ties for the best value: ``'half'`` gives it its share of "
+    "the win, ``'strict'`` nothing.",
     "selection_power.quota": "Where quota measures cut each test set: a number of cases, or a share of them.",
     "selective_voting.rank_by": "The measure that orders the models.",
     "selective_voting.marks": "The measures that judge the vote of the best X models.",
@@ -398,18 +397,18 @@ PARAMETERS: dict[str, str] = {
     "AccuracyExtrapolator.fit.classes": "The class of each column of scores.",
     "AccuracyExtrapolator.fit.groups": "The family of each class, if classes come in families.",
     "AccuracyExtrapolator.fit_embeddings.groups": "The family of each class, if classes come in families.",
-    "AccuracyExtrapolator.fit_task.k": "The numbers of classes to print.",
+    "AccuracyExtrapolator.fit_task.k": "The numbers of classes to predict for.",
     "AccuracyExtrapolator.ties": "How a tie with a wrong class counts: ``'random'`` (won by chance), ``'optimistic'`` "
     "(a win, as in the paper) or ``'pessimistic'`` (a loss).",
     "AccuracyExtrapolator.interval": "Whether to compute intervals, by resampling classes.",
     "AccuracyExtrapolator.n_resamples": "How many times the classes are resampled.",
-    "InputError.argument": "The argument that cannot be used; None where the problem concerns no single argument.",
+    "InputError.argument": "The argument that cannot be used; None if the problem concerns no single argument.",
     "InputError.problem": "What is wrong with it.",
     "InputError.remedy": "What to do about it.",
-    "InputError.row": "The row, counted from 0, or a description where rows have no numbers.",
+    "InputError.row": "The row, counted from 0, or a description if rows have no numbers.",
     "InputError.column": "The column of the table that the argument came from.",
     "InputError.where": "The file or table.",
-    "InputError.model": "The model, where there are several.",
+    "InputError.model": "The model, if there are several.",
     "InputError.but.facts": "The facts to replace, by name.",
     "InputError.located.columns": "The column of each argument.",
     "InputError.located.where": "The file or table.",
@@ -459,7 +458,7 @@ OF_MEASURES = {
 }
 
 RETURNS: dict[str, str] = {
-    "value of a measure": "The value; nan, with an :class:`UndefinedWarning`, where the measure is undefined.",
+    "value of a measure": "The value; nan, with an :class:`UndefinedWarning`, if the measure is undefined.",
     "average_over_quotas": "The mean over the quotas.",
     "bootstrap_oob": "An :class:`OutOfBag`; for a list of measures a dict of them by name.",
     "compare_table": "Several models on the same rows, as from :func:`compare`; with ``by`` a "

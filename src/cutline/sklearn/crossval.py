@@ -306,7 +306,9 @@ def evaluate_cv(
     settings = Settings("auto", level, n_resamples, seed, None, None)
     several = isinstance(estimator, Mapping)
     if several and not estimator:
-        raise InputError("estimator", "names no model", "pass one estimator, or a mapping from name to estimator")
+        raise InputError(
+            "estimator", "does not name the estimators", "pass one estimator, or a mapping from name to estimator"
+        )
     if several and name is not None:
         raise InputError("name", "is for one estimator", "leave it out: the mapping names them")
     if not several and margin is not None:

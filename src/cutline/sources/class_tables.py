@@ -65,8 +65,8 @@ class ClassRows:
         if self.matrix is None:
             return replace(self, classes=names, in_order=True)
         if sorted(names) != sorted(self.classes):
-            said = f"the order {listed(names, 6)} is not that of the classes with scores, {listed(self.classes, 6)}"
-            raise InputError(None, said, "name each of them once with {classes}")
+            said = f"names {listed(names, 6)}, but the classes with scores are {listed(self.classes, 6)}"
+            raise InputError("classes", said, "name each class once")
         return replace(self, classes=names, matrix=self.matrix[:, [self.classes.index(name) for name in names]])
 
 
@@ -168,6 +168,7 @@ def read_classes(
     decimal: str | None = None,
 ) -> ClassRows:
     """The rows of a table in memory, some hundred columns at a time."""
+    _check_columns(table, {chosen.predicted: "predicted class", clusters: "cluster", weight: "weight"})
     texts = [chosen.label, *(name for name in (chosen.predicted, clusters) if name is not None)]
     numbers = [*chosen.scores, *([weight] if weight is not None else [])]
     kept = rows_with(table, texts, numbers) if missing == "drop" else None
@@ -200,6 +201,7 @@ def read_models(
 ) -> tuple[ClassRows, dict[str, Any]]:
     """The rows of several models on the same cases: what they share, and each model's scores or predicted classes."""
     patterns, said = _by_model(scores), _by_model(predicted)
+    _check_columns(table, {**dict.fromkeys(said.values(), "predicted class"), clusters: "cluster", weight: "weight"})
     taken = [name for name in (weight, clusters) if name is not None]
     columns = {}
     for model, pattern in patterns.items():
@@ -234,6 +236,13 @@ def read_models(
     return shared, models
 
 
+def _check_columns(table: DuckTable, roles: Mapping[str | None, str]) -> None:
+    """Refuse a column that the table lacks, by what it was named for."""
+    for name, role in roles.items():
+        if name is not None:
+            table.column(name, role)
+
+
 def _by_model(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     """Models and their columns; a pattern without its star names the model."""
     if isinstance(columns, Mapping):
@@ -256,6 +265,7 @@ def read_long_classes(
     decimal: str | None = None,
 ) -> ClassRows:
     """The rows of a table with a row for each case and class."""
+    _check_columns(table, {case: "case", class_column: "class", clusters: "cluster", weight: "weight"})
     texts = [case, class_column, label, *([clusters] if clusters is not None else [])]
     numbers = [score, *([weight] if weight is not None else [])]
     kept = rows_with(table, texts, numbers) if missing == "drop" else None

@@ -169,7 +169,7 @@ def class_columns(
         raise table.refuse(
             InputError(
                 "y_true",
-                f"is {show(labels[strange])}, but no score column stands for it",
+                f"is {show(labels[strange])}, but there is no score column for it",
                 f"the columns give the classes {listed(names)} (say which columns with {{score}}, such as 'p_*')",
                 row=strange,
             ),

@@ -156,7 +156,7 @@ FILL_IN = "drop the row or fill in a value"
 
 def missing(argument: str, value: Any, row: int | str | None, remedy: str = FILL_IN) -> InputError:
     """A row without a value; text that stands for a missing value is shown."""
-    said = "is missing"
+    said = "has no value"
     if isinstance(value, str) and value:
         said = f"is {show(value)}, which stands for a missing value"
     elif isinstance(value, float) and value != value:
@@ -180,7 +180,7 @@ def ambiguous(argument: str, mark: str) -> InputError:
     """Commas or points that may separate thousands or decimals."""
     name = "commas" if mark == "," else "points"
     said = f"holds {name} that may separate thousands or decimals"
-    return InputError(argument, said, f"write {{decimal={mark!r}}} if they are decimal {name}; else remove them")
+    return InputError(argument, said, f"write {{decimal={mark!r}}} if they are decimal {name}; otherwise remove them")
 
 
 def unusable(argument: str, kind: str) -> InputError:
@@ -197,7 +197,7 @@ def beyond_exact(argument: str, row: int | str | None) -> InputError:
 
 def bad_weight(value: float, row: int | str | None) -> InputError:
     """A weight that is negative, infinite, or too large or small to be multiplied."""
-    remedy = "a weight must be finite and not negative, and between 1e-100 and 1e100 where it is not 0"
+    remedy = "a weight must be 0 or between 1e-100 and 1e100"
     return InputError("sample_weight", f"is {float(value):g}", remedy, row=row)
 
 
@@ -215,7 +215,8 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
         return InputError(
             "y_true",
             f"holds more than two labels ({_several(distinct)})",
-            "say which one is positive with {pos_label}; the rest count as negative (or give every class a score)",
+            "say which one is positive with {pos_label}; the rest count as negative (several classes need "
+            "a score for each)",
         )
     them = " and ".join(map(show, distinct))
     yes = [label for label in distinct if str(label).casefold() in AFFIRMATIVE]
@@ -243,7 +244,7 @@ def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:
     """A positive label that does not occur."""
     distinct = list(dict.fromkeys(map(plain_value, values)))
     label = pos_label.decode("utf-8", "backslashreplace") if isinstance(pos_label, bytes) else pos_label
-    return InputError("pos_label", f"is {show(label)}, but the labels are {_several(distinct)}", "name one that occurs")
+    return InputError("pos_label", f"is {show(label)}, but the labels are {_several(distinct)}", "choose one of these")
 
 
 def _several(values: list[Any], most: int = 6) -> str:

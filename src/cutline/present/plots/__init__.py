@@ -78,7 +78,7 @@ def picture_format(path: Any) -> str:
     """The ending that says how a picture is written."""
     ending = Path(path).suffix.lower()
     if ending not in _FORMATS:
-        raise InputError("plot", f"ends in {show(ending)}", f"end it in {', '.join(_FORMATS)}")
+        raise InputError("plot", f"ends in {show(ending)}", f"end it in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}")
     return ending.removeprefix(".")
 
 

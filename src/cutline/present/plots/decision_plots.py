@@ -78,9 +78,9 @@ def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: An
     ax.set(xlim=(0, 1), ylim=(-0.25 * top, 1.1 * top))
     inside = made.x[made.treat_all > 0.12 * top]
     at = float(inside[-1]) if len(inside) else float(made.x[0])
-    say_beside(ax, at, float(np.interp(at, made.x, made.treat_all)), "everybody", xytext=(-6, -2), ha="right")
-    say_beside(ax, 0.5, 0.0, "nobody", xytext=(0, -12))
-    quiet(ax, "Net benefit of acting above a probability", "threshold probability", "net benefit for each case")
+    say_beside(ax, at, float(np.interp(at, made.x, made.treat_all)), "everyone", xytext=(-6, -2), ha="right")
+    say_beside(ax, 0.5, 0.0, "no one", xytext=(0, -12))
+    quiet(ax, "Net benefit of acting above a probability", "threshold probability", "net benefit per case")
     percent_axis(ax.xaxis)
     label_lines(ax, lines, corner="upper right")
 
@@ -93,10 +93,10 @@ def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: 
     top = max(float(np.max(y)) for *_, y in lines)
     ax.set(xlim=(0, 1), ylim=(0, 1.6 * top))
     right = float(np.interp(-1.2 * top, -made.treat_none_cost, made.x))
-    say_beside(ax, right, 1.2 * top, "nobody", xytext=(6, 2))
+    say_beside(ax, right, 1.2 * top, "no one", xytext=(6, 2))
     at = float(np.interp(1.45 * top, made.treat_all_cost, made.x))
-    say_beside(ax, at, 1.45 * top, "everybody", xytext=(4, 0))
-    quiet(ax, "Expected cost for each case", "share of a false positive in the cost of both errors", "expected cost")
+    say_beside(ax, at, 1.45 * top, "everyone", xytext=(4, 0))
+    quiet(ax, "Expected cost per case", "share of a false positive in the cost of both errors", "expected cost")
     percent_axis(ax.xaxis)
     label_lines(ax, lines, corner="upper right")
 
