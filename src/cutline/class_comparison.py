@@ -140,8 +140,8 @@ def compare_classes(
 
     A model given as one column is taken as hard predictions. Differences are paired: their intervals come from both
     models' own intervals and the correlation between the rows' (or clusters') parts in both values; with
-    ``interval="bootstrap"`` both models see the same rows drawn. The accuracy's p-value is exact (McNemar). ``margin``:
-    differences inside ± margin count as equivalent.
+    ``interval="bootstrap"`` both models share the resampled rows. The accuracy's p-value is exact (McNemar).
+    ``margin``: differences inside ± margin count as equivalent.
 
     >>> y = ["a", "b", "c", "c"] * 10
     >>> p = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7], [0.5, 0.2, 0.3]] * 10

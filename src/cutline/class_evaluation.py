@@ -52,7 +52,8 @@ class ClassSettings:
 class Confusion(TabularResult):
     """Real classes in rows, predicted ones in columns: how many cases, or their weight.
 
-    ``labels`` are the classes; ``rates`` says what share of each real class was predicted as what, with intervals.
+    ``labels`` are the classes; ``rates`` gives the share of each real class that was predicted as each class, with
+    intervals.
     """
 
     counts: Floats
@@ -501,8 +502,8 @@ def evaluate_classes(
 
     ``score_matrix`` has a row for each case and a column for each class; ``classes`` names the columns (by default the
     sorted labels, or a frame's column names). The predicted class is the one with the highest score, the first of equal
-    ones, unless ``y_pred`` says otherwise; ``y_pred`` alone gives the measures of hard predictions. ``ordered=True``
-    adds the measures of classes in order. ``interval``: ``"auto"`` (a closed form: Wilson, the delta method, or a mean
+    ones, unless ``y_pred`` says otherwise; ``y_pred`` alone gives the measures of predicted classes. ``ordered=True``
+    adds the measures for ordered classes. ``interval``: ``"auto"`` (a closed form: Wilson, the delta method, or a mean
     of the classes' own intervals), ``"delta"``, ``"bootstrap"`` (rows or clusters reweighted), a method by name, or
     None.
 

@@ -51,13 +51,13 @@ def evaluate_classes_table(
 ) -> ClassEvaluation:
     """Evaluate several classes in a table: a file or many, a DuckDB relation, or a connection with a ``query``.
 
-    ``label`` names the column of the real class. Scores stand in a column for each class, named after it (``VF``) or
-    with one beginning or ending in common (``p_VF``); ``score`` is a pattern (``"p_*"``) or a list of columns, and can
-    be left out where only one set of columns can be meant. ``predicted`` names a column of predicted classes. With
-    ``case`` and ``class_column`` the table has a row for each case and class, and ``score`` is one column. ``classes``
-    gives the order of the classes; by default it is that of the columns. ``weight`` and ``clusters`` name columns, too.
+    ``label`` names the column of the real class. There is a score column for each class, named after it (``VF``),
+    perhaps with a common prefix or suffix (``p_VF``); ``score`` is a pattern (``"p_*"``) or a list of columns, and can
+    be left out if only one set of columns qualifies. ``predicted`` names a column of predicted classes. With ``case``
+    and ``class_column`` the table has a row for each case and class, and ``score`` is one column. ``classes`` gives the
+    order of the classes; by default it is that of the columns. ``weight`` and ``clusters`` name columns, too.
 
-    The columns are read some hundred at a time into the score matrix, which must fit in memory. ``missing="drop"``
+    The columns are read about a hundred at a time into the score matrix, which must fit in memory. ``missing="drop"``
     leaves incomplete rows out: ``ev.facts["dropped"]`` says how many.
 
     >>> import duckdb

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 class Comparison(Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
-    ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all where
-    the interval asks for them by name; models on the same cases share the rows drawn.
+    ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the
+    interval is a bootstrap method; models on the same cases share the resampled rows.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -343,9 +343,9 @@ def compare(
     """Compare models, given as a mapping from name to scores or as a frame with a column each, on the same cases.
 
     Differences are paired: the influence of each row (or cluster) on a difference changes its sign at random, which
-    gives both the interval and the p-value. If nothing varies, scores are swapped instead. Long lists use random
-    blocks of rows. ``interval="bootstrap"`` compares by replicates, all models seeing the same rows drawn. A model's
-    own bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
+    gives both the interval and the p-value. If nothing varies, scores are swapped instead. Long lists use random blocks
+    of rows. ``interval="bootstrap"`` compares by replicates; all models share the resampled rows. A model's own
+    bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
     numbered here so that all models share them. ``margin`` is the largest difference that does not matter to you. With
     ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too.
     ``prevalence``: the share of positives where the scores will be used, as in :func:`evaluate`. With ``batch`` (the

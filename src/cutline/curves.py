@@ -22,7 +22,7 @@ _GRID = 512
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Lower and upper limit of a curve at the abscissas ``x``."""
+    """Lower and upper limits of a curve at the positions ``x``."""
 
     x: Floats
     low: Floats

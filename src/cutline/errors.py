@@ -111,7 +111,7 @@ PYTHON = Terms()
 
 
 class InputError(ValueError):
-    """Input that cannot be used: which argument, what is wrong with it, what to do, and where it stands.
+    """Invalid input: which argument, what is wrong with it, what to do about it, and where it is.
 
     ``problem`` is said of the argument, or of the row where one is given ("is NaN", "holds three labels"); neither it
     nor ``remedy`` contains the argument's own name. Another option is written as a field, ``{pos_label}`` or

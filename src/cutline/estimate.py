@@ -25,8 +25,8 @@ class Interval(NamedTuple):
 class Estimate:
     """One measure of one sample.
 
-    ``low`` and ``high`` are nan where no interval was asked for or none exists; ``method`` names how the
-    interval was made; ``reason`` says why ``value`` is nan, and is empty where it is not.
+    ``low`` and ``high`` are nan if no interval was requested or none exists. ``method`` names the interval method.
+    ``reason`` says why ``value`` is nan; otherwise it is empty.
     """
 
     name: str

@@ -563,12 +563,12 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
 
-    Measures that need a threshold have no value where the scores have none, and their rows say why. With ``batch`` a
-    batch with fewer cases than places is taken whole, and batches are what is resampled; measures without a quota are
-    those of the whole list. With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a quota,
-    Brier score …) are computed for that share, with each class resampled by itself; ``ev.moved`` names them, and the
-    others (recall, AUC …) are those of the sample. Arrays are kept, not copied: change them only when you no longer
-    need the result.
+    Measures that need a threshold have no value if the scores have no threshold; their rows say why. With ``batch``, a
+    batch with fewer cases than places is taken whole, and whole batches are resampled; measures without a quota refer
+    to the whole list. With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a quota, Brier
+    score …) are computed for that share, with each class resampled separately; ``ev.moved`` names them. The others
+    (recall, AUC …) keep the sample's values. Arrays are kept, not copied: change them only when you no longer need the
+    result.
 
     >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
     >>> ev["pem"].value

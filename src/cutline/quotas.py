@@ -23,7 +23,7 @@ _REMEDY = "write a number of cases (200), a share (5%), a range (20-60) or quota
 
 @dataclass(frozen=True)
 class Quotas:
-    """Quotas with weights; or, where ``through`` is set, every quota from the first to the last, equally likely.
+    """Quotas with weights; or, if ``through`` is set, all quotas from the first to the last, equally likely.
 
     >>> str(Quotas.of(range(20, 61))), str(Quotas.of("5%-10%")), str(Quotas.of({20: 1, 40: 3}))
     ('20-60', '5%-10%', '20:0.25,40:0.75')

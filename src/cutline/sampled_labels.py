@@ -49,17 +49,17 @@ def audit(
     interval: str | None = "auto",
     level: float = 0.95,
 ) -> Evaluation:
-    """Evaluate a list of which only some labels are known: those that were acted on, a random few, or both.
+    """Evaluate a list for which only some labels are known: the cases that were acted on, a random sample, or both.
 
-    ``label`` holds None, nan or nothing where it is unknown; ``inclusion`` is the probability that each row had of
-    being labelled, known or not: 1 for those that always are, 0.02 for a random fiftieth (one number where it is the
-    same for all). Every measure is estimated for the whole list, with an interval for what all labels would give.
+    ``label`` is None, nan or empty if it is unknown. ``inclusion`` is the probability with which each row was labelled,
+    whether it was or not: 1 for rows that always are, 0.02 for a random fiftieth (one number if it is the same for
+    all). Every measure is estimated for the whole list, with an interval for what all labels would give.
 
-    ``estimator``: ``"assisted"`` also uses the scores of rows without a label: each counts with the chance of being
-    positive that a curve through the known labels gives it, corrected by their residuals (y − m)(1/π − 1) stretch by
-    stretch. ``"hajek"`` takes the labelled rows alone, weighted by 1/π. Cuts at a quota lie where they do in the whole
-    list. Rows without any chance of being labelled are refused, unless nothing that is asked for depends on them, as
-    the hit rate at a quota above the first of them.
+    ``estimator``: ``"assisted"`` also uses the scores of rows without a label: a curve through the known labels gives
+    each of them a probability of being positive, corrected section by section by the residuals (y − m)(1/π − 1) of the
+    known labels. ``"hajek"`` uses only the labelled rows, weighted by 1/π. Cuts at a quota are those of the whole list.
+    Rows that cannot be labelled (inclusion 0) are refused, unless no requested measure depends on them, such as the hit
+    rate at a quota above the first of them.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -167,11 +167,12 @@ def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class LabelPlan(TabularResult):
-    """Which rows to label for one measure. ``rows`` are those to look up, best score first; ``inclusion`` is the
+    """Which rows to label for one measure.
 
-    probability that each row of the list had of being among them, which :func:`audit` takes. ``standard_error`` is what
-    to expect of the measure if a share ``prevalence`` of the rows is positive, without the gain of the curve that an
-    audit draws; ``simple_random_error`` is what as many labels drawn evenly would give.
+    ``rows`` are the rows to look up, best score first. ``inclusion`` is the probability of each row of being drawn;
+    pass it to :func:`audit`. ``standard_error`` is the expected standard error of the measure if a share ``prevalence``
+    of the rows is positive, not counting the gain from the curve that an audit fits. ``simple_random_error`` is that of
+    the same number of labels drawn evenly.
     """
 
     measure: str
@@ -243,15 +244,15 @@ def label_plan(
     prevalence: float | None = None,
     seed: int = 0,
 ) -> LabelPlan:
-    """Choose which rows to label so that one measure is known as well as ``budget`` labels allow.
+    """Choose which rows to label so that one measure is estimated as precisely as ``budget`` labels allow.
 
-    Rows are drawn along the list, each with a probability that grows with how uncertain its label is and with how much
-    that label moves the measure; every row keeps some chance. Look up ``plan.rows`` and pass ``plan.inclusion`` to
-    :func:`audit`. Only the order of the scores counts, except for measures of probabilities.
+    Rows are drawn along the list, each with a probability that grows with the uncertainty of its label and with the
+    effect of that label on the measure; no probability is 0. Look up ``plan.rows`` and pass ``plan.inclusion`` to
+    :func:`audit`. Only the order of the scores matters, except for measures of probabilities.
 
-    ``label``: what is known already (None or nan elsewhere). It improves the guess of where positives are; those rows
-    are not drawn again, and their ``inclusion`` is 1. Without it, ``prevalence`` is the share of positives to expect
-    (by default the mean of probabilities, else 5 %).
+    ``label``: labels that are already known (None or nan elsewhere). They improve the plan; those rows are not drawn
+    again, and their ``inclusion`` is 1. Without labels, ``prevalence`` is the expected share of positives (by default
+    the mean of the scores if they are probabilities, otherwise 5 %).
 
     >>> import numpy as np
     >>> score = np.random.default_rng(0).random(10_000)

@@ -191,12 +191,13 @@ def _freedom(ev: Evaluation) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Trend(TabularResult):
-    """A measure along ordered segments: its slope for each step, and the first clear change.
+    """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.
-    ``change`` is the first segment from which on the level differs from before, None where no change is shown;
-    ``change_p`` its p-value, adjusted for all the places where it could have been. ``excess`` is the variance of the
-    segments around the line, relative to what their intervals explain: above 1 segments differ by more than chance.
+    ``change`` is the first segment from which the level differs from before, None if there is no clear change;
+    ``change_p`` is its p-value, adjusted for all segments at which the change could have occurred. ``excess`` is the
+    variance of the segments around the line, relative to what their intervals explain: above 1 segments differ by more
+    than chance.
     """
 
     measure: str

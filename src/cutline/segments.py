@@ -30,10 +30,11 @@ _FEW_MEASURES = 12  # named or not, so many measures are shown and compared with
 
 @dataclass(frozen=True, eq=False)
 class Segments(TabularResult, Mapping[Any, Evaluation]):
-    """Each segment of the rows evaluated apart. Reads as a mapping from segment to Evaluation.
+    """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
-    Of several columns a segment is a tuple of values. ``overall`` evaluates all rows as one. ``differences()`` compares
-    each segment with the rest, ``at(quota=…)`` shows one list for all, ``trend(measure)`` follows ordered segments.
+    With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
+    compares each segment with the rest, ``at(quota=…)`` shows one list for all, ``trend(measure)`` follows ordered
+    segments.
     """
 
     evaluations: Mapping[Any, Evaluation]
@@ -243,13 +244,13 @@ def evaluate_segments(
     clusters: Labels | None = None,
     progress: bool | None = None,
 ) -> Segments:
-    """Evaluate each segment of the rows by itself; options as for :func:`evaluate`.
+    """Evaluate each segment of the rows separately; options as for :func:`evaluate`.
 
     ``segment`` is the segment of each row: a column of any values. A frame with several columns, or a mapping from
     names to columns, crosses them. Each segment has the evaluation that its rows alone would have. A ``quota`` of 200
-    means the best 200 of each segment's own list there (a share is mostly what you want), and of one list for all in
-    ``at()``. Segments with few cases are noted, none is left out; where one class is missing, values are nan with the
-    reason. Rows are put in the order of the segments once.
+    means the best 200 of each segment's own list (usually you want a share); in ``at()`` it means the best 200 of one
+    list for all. Segments with few cases are flagged, but none is left out. If a class is missing, values are nan, with
+    the reason.
 
     >>> y, p = [1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.8, 0.1]
     >>> seg = evaluate_segments(y, p, ["a", "a", "a", "b", "b", "b"], interval=None)

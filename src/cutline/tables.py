@@ -81,7 +81,7 @@ def evaluate_table(
     unusual that was detected is in ``ev.facts["understood"]``.
 
     Up to a million rows are loaded and treated as :func:`evaluate` treats arrays. Longer tables are sorted by DuckDB
-    within ``memory_limit``, on disk in ``temp_directory`` where they need it, and streamed: the measures and analytic
+    within ``memory_limit``, on disk in ``temp_directory`` if necessary, and streamed: the measures and analytic
     intervals are the same, other intervals come from a Poisson bootstrap in the same pass (``n_resamples`` defaults to
     2000 in memory, 200 in a stream). ``stream`` overrides this.
 

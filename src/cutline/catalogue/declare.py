@@ -300,7 +300,7 @@ def withdraw(name: str) -> None:
 
 
 def measures(family: Family | None = None) -> list[Measure]:
-    """The catalogue, family by family; without measures of one's own (:func:`ranking_measure`).
+    """The catalogue, family by family, without your own measures (:func:`ranking_measure`).
 
     >>> [m.name for m in measures("quota")][:4]
     ['hit_rate', 'qrecall', 'quota_lift', 'quota_pearson']

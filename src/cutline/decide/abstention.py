@@ -24,11 +24,11 @@ _STEPS = 200  # cuts that are tested from a start to the end of the list
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage(TabularResult):
-    """Error rate among the answered, by the share of cases answered, the most confident first.
+    """Error rate of the answers, by the share of cases answered, the most confident first.
 
-    One entry for each distinct confidence: all cases at least as confident are answered. ``low`` and ``high`` hold the
-    error rate at each coverage by itself, not the whole curve at once. ``area`` is the mean of the error rate over all
-    numbers of cases answered.
+    One entry for each distinct confidence: all cases at least as confident are answered. ``low`` and ``high`` are
+    intervals at each coverage, not a band for the whole curve. ``area`` is the mean of the error rate over all numbers
+    of cases answered.
     """
 
     coverage: Floats
@@ -118,10 +118,11 @@ def _design(totals: ClassTotals) -> float:
 
 @dataclass(frozen=True)
 class Abstention:
-    """Answer where the confidence is at least ``threshold``: what that gave here, and what it keeps on new cases.
+    """Answer only if the model's confidence is at least ``threshold``: results on this sample, and what holds on new
+    cases.
 
-    With probability ``confidence`` over samples like this one, the accuracy among the answered new cases is at least
-    ``accuracy``. ``threshold`` is ``None`` where no confidence keeps it.
+    With probability ``confidence`` over samples like this one, the accuracy among new answers is at least ``accuracy``.
+    ``threshold`` is ``None`` if no cut achieves that.
     """
 
     accuracy: float

@@ -31,9 +31,9 @@ _NOTHING = 1e-9
 class BatchPoint(OperatingPoint):
     """All batches at one quota or threshold: counts over all of them, and what each holds.
 
-    ``threshold`` is nan where each batch has its own cut; the tied cases are those at the cuts of all batches.
-    ``expected_hits`` is the mean of a batch, ``next_hits`` what the next batch should hold; both come from the
-    variation between batches, and are nan for a single one.
+    ``threshold`` is nan if each batch has its own cut; the tied cases are those at the cuts of all batches.
+    ``expected_hits`` is the mean per batch, ``next_hits`` a prediction interval for the next batch. Both come from the
+    variation between batches and are nan if there is only one.
     """
 
     names: tuple[Any, ...] = ()

@@ -65,11 +65,11 @@ def decompose(p: Floats, pos: Any, neg: Any) -> Floats:
 class Calibration(DictResult):
     """How well the probabilities of a model are calibrated.
 
-    ``parts`` takes the Brier score and the log loss apart, each part with its interval; ``slope`` and ``intercept`` are
-    those of a logistic regression of the outcome on the logit of the probability (1 and 0 where all is well; a slope
-    under 1 means probabilities too extreme), ``in_the_large`` the intercept at slope 1. ``p_value`` tests that every
-    probability is right, by drawing outcomes from the probabilities themselves, so that it errs as often as it says.
-    ``band`` shows where the curve of a calibrated model would lie; ``confidence_band`` where the true curve may lie.
+    ``parts`` splits the Brier score and the log loss into parts, each with an interval. ``slope`` and ``intercept`` are
+    those of a logistic regression of the outcome on the logit of the probability (ideally 1 and 0; a slope below 1
+    means that probabilities are too extreme); ``in_the_large`` is the intercept at slope 1. ``p_value`` tests that
+    every probability is right, by drawing outcomes from the probabilities themselves, so it keeps its level. ``band``
+    shows where the curve of a calibrated model would lie; ``confidence_band`` where the true curve may lie.
     """
 
     name: str

@@ -89,12 +89,12 @@ class Prices:
 
 @dataclass(frozen=True, eq=False)
 class Cheapest(DictResult):
-    """The model and cut with the lowest expected cost for each case.
+    """The model and cut with the lowest expected cost per case.
 
     ``cost`` is the expected cost on new data, corrected for the optimism of choosing the cut on this sample
-    (``optimism``, a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest
-    while ``cost_fn / cost_fp`` lies in ``ratios``, the model (at some cut) while it lies in ``model_ratios``.
-    ``treat_all`` and ``treat_none`` are the costs of taking everyone and no one.
+    (``optimism``, a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest as
+    long as ``cost_fn / cost_fp`` lies in ``ratios``, and the model (at some cut) as long as it lies in
+    ``model_ratios``. ``treat_all`` and ``treat_none`` are the costs of taking everyone and no one.
     """
 
     model: str
@@ -378,10 +378,10 @@ def _others(
 class DecisionCurve(TabularResult):
     """Net benefit and expected cost by threshold probability, for one model.
 
-    At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs
-    x / (1 − x) times what a true positive brings. ``net_benefit`` is true positives less so many false positives, for
-    each case; ``expected_cost`` is the cost for each case where a false positive and a false negative cost 1 together,
-    x and 1 − x. ``treat_all`` is the net benefit of acting on everybody; acting on nobody has 0.
+    At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs x / (1 − x)
+    times what a true positive brings. ``net_benefit`` is the number of true positives minus that multiple of the false
+    positives, per case. ``expected_cost`` is the cost per case if a false positive costs x and a false negative 1 − x.
+    ``treat_all`` is the net benefit of acting on everyone; acting on no one has 0.
     """
 
     name: str

@@ -27,8 +27,8 @@ class OperatingPoint:
 
     Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
     taken too, and count with their share of positives. ``hits_worst`` and ``hits_best`` are the positives taken if the
-    places inside the tie went to its negatives or to its positives. ``expected_hits`` carries an interval for the mean
-    over many batches like this one; ``next_hits`` is a prediction interval for the next batch, which is wider.
+    places within the tie go to its negatives or to its positives. ``expected_hits`` has an interval for the mean over
+    many batches like this one; ``next_hits`` is a prediction interval for the next batch, which is wider.
     """
 
     threshold: float

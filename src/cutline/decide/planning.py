@@ -37,12 +37,11 @@ class Plan(DictResult):
     """Profit by number of cases taken, and the most profitable cut.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
-    choosing the best cut on the same data (a bootstrap estimate), and ``expected_profit`` what is left without it.
+    choosing the best cut on the same data (a bootstrap estimate), and ``expected_profit`` is the profit without it.
     ``next_hits`` is a prediction interval for the hits in the next batch, cut at the same share; it allows for that
-    optimism too.
-    ``marginal_value`` is what one more place is worth where the limit binds, on average over the stretch of the list
-    where it lies; at most 0 where it does not. ``break_even`` is the largest quota that does not lose money, ``limit``
-    the most cases that budget and capacity allow. With ``batches`` all numbers are those of one batch, on average.
+    optimism too. ``marginal_value`` is what one more place would be worth, averaged over that part of the list; it is
+    positive only if the limit binds. ``break_even`` is the largest quota that does not lose money, ``limit`` the most
+    cases that budget and capacity allow. With ``batches`` all numbers are those of one batch, on average.
     """
 
     quota: int
@@ -176,13 +175,13 @@ def plan(
 ) -> Plan:
     """Find the most profitable cut for a cost per case and a value per hit.
 
-    profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 for nobody. ``budget`` limits cost · j +
-    fixed_cost, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the expected
-    profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for; rows of one of
-    the ``clusters`` belong together. ``prevalence`` is the share of positives where the scores will be used, if the
-    sample's differs, or a pair of it and its standard error, which is then in the interval of the profit. With
-    ``batch`` (the batch of each row: a day, a branch) the plan is for each batch: so many places in every one of them,
-    a budget and a fixed cost for each, and the mean profit of a batch.
+    profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 if no one is taken. ``budget`` limits
+    fixed_cost + cost · j, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the
+    expected profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for; rows
+    of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores will
+    be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
+    profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
+    budget and the fixed cost are those of one batch, and the profit is the mean per batch.
 
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even

@@ -165,17 +165,17 @@ def selection_power(
     """How often does each measure pick the better of several models, on test sets of a given size?
 
     ``simulate(rng, n)`` draws ``n`` cases from the population: whatever the models read, and the labels. ``models``
-    maps names to functions that score cases; or it is a function of ``rng`` that trains new models for each
-    round. Each round draws ``n_sets`` test sets of ``set_size`` cases; models must score each case by itself, because
-    all cases of a round are scored in one call.
+    maps names to functions that score cases; or it is a function of ``rng`` that trains new models for each round. Each
+    round draws ``n_sets`` test sets of ``set_size`` cases; models must score each case independently, because all cases
+    of a round are scored in one call.
 
-    Instead of ``simulate``, pass the labels of a test set of your own, with ``models`` mapping names to
-    scores: its rows are then drawn with replacement, as if it were the population. That tells how often each measure
-    would pick the model that is better on this test set, if there were only ``set_size`` cases.
+    Instead of ``simulate``, pass the labels of a test set of your own, with ``models`` mapping names to scores: its
+    rows are then drawn with replacement, as if it were the population. This shows how often each measure would pick the
+    model that is better on this test set, given only ``set_size`` cases.
 
     The better model is ``better``; without a name, the one that the ``goal`` calls better over all cases of all rounds.
-    ``wins``: where the better model shares the best value with others, ``half`` gives it its part of the win and
-    ``strict`` none. A test set on which a measure is undefined for some model counts as a tie of all.
+    ``wins``: if the better model ties with others for the best value, ``half`` gives it its share of the win,
+    ``strict`` nothing. A test set on which a measure is undefined for some model counts as a tie of all.
 
     ``measures`` are measure strings; by default every measure of the catalogue that the options and
     the scores allow (probability measures need scores in [0, 1]).

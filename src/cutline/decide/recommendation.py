@@ -65,8 +65,8 @@ class Recommendation(KeepsFields):
 
     ``sure`` is whether the model differs significantly from every other, adjusted for the comparisons made.
     ``cases_needed`` is the range of cases needed to detect a difference from every rival: the margin if there is one,
-    otherwise the observed difference; None if no number can be given. ``support`` is the verdict by Linear Ranking
-    where the goal is the fewest errors.
+    otherwise the observed difference; None if no number can be given. ``support`` is the verdict by Linear Ranking, if
+    the goal is the fewest errors.
     """
 
     goal: str

@@ -31,8 +31,8 @@ class Screening(DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
-    ``cost_per_hit`` the cost of each of them, with bootstrap intervals. Where sizes were chosen on these data,
-    ``optimism`` is how much of the recall is due to that choice, by cross-validation; the interval is that of the
+    ``cost_per_hit`` the cost of each of them, with bootstrap intervals. If sizes were chosen on these data,
+    ``optimism`` is a cross-validated estimate of how much of the recall is due to that choice; the interval is for the
     recall without it.
     """
 
@@ -147,8 +147,8 @@ def screen(
 ) -> Screening:
     """Screen in stages: each ``(score, keep)`` keeps the best of the remaining cases.
 
-    ``keep`` is a number of rows, or a share of those that enter the stage. Early stages usually screen negatively
-    (drop the hopeless cases with a cheap score), the last one positively (fill the quota). Every score covers all rows,
+    ``keep`` is a number of rows, or a share of those that enter the stage. Early stages usually screen negatively (drop
+    the least likely cases with a cheap score), the last one positively (fill the quota). Every score covers all rows,
     because it is not known in advance who remains. ``cost`` is per case examined at each stage.
 
     A ``keep`` of None is chosen for you: with ``max_loss`` (a share of the positives), the cheapest sizes that lose no

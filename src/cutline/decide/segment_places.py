@@ -44,8 +44,8 @@ class SharedList(TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
 
     ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
-    that have at least 2 % of the cases, as the four-fifths rule does. ``four_fifths``: ``below`` where the interval
-    lies below 0.8, ``kept`` where it does not reach below, else ``cannot tell``.
+    that have at least 2 % of the cases, as the four-fifths rule does. ``four_fifths`` is ``below`` if the interval lies
+    below 0.8, ``kept`` if it lies above, and ``cannot tell`` otherwise.
     """
 
     segments: tuple[str, ...]

@@ -25,9 +25,10 @@ TieRule = Literal["random", "expand", "shrink"]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The chosen rows, best first; use it as an index. Says how many were tied across the cut and what was done.
+    """The chosen rows, best first; use it as an index. Its note says how many tied at the cut and how that was
+    resolved.
 
-    Chosen within batches, rows come batch by batch; ``batches`` tells what happened in each, ``threshold`` is nan.
+    If rows were chosen within batches, they come batch by batch; ``batches`` describes each, and ``threshold`` is nan.
     """
 
     indices: NDArray[np.intp]

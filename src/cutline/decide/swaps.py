@@ -22,10 +22,10 @@ from .promises import round_up
 class SwapSet(DictResult):
     """What changes when one model's list replaces another's at the same quota.
 
-    ``entering`` and ``leaving`` are rows of the input, the surest first; both lists agree on everybody else, so the
-    difference in hits rests on these rows alone. ``difference`` is the hits gained with its interval, ``p_value`` that
-    of Fisher's exact test that entering and leaving rows are hits equally often. ``labels_needed`` is how many rows of
-    such a swap set must be labelled to tell two models apart that differ as much as these seem to (80 % power).
+    ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on
+    neither, so the difference in hits depends on these rows alone. ``difference`` is the hits gained with its interval,
+    ``p_value`` that of Fisher's exact test that entering and leaving rows are hits equally often. ``labels_needed`` is
+    how many rows of such a swap set must be labelled to detect a difference of the observed size (80 % power).
     """
 
     old: str

@@ -36,9 +36,9 @@ class Cut(float):
     """A threshold that knows what it was chosen for: take the cases with ``score > cut``.
 
     It is a float and can be used as one. ``goal`` holds what was asked for, ``point`` the counts and measures on the
-    sample, ``chance`` how often a cut made this way keeps its promise on new data (nan where that is not known),
-    ``cost`` the expected cost per case if costs were given, ``note`` a summary in one sentence. ``save`` writes a cut
-    file, ``Cut.load`` reads one; a loaded cut has no ``point``.
+    sample, ``chance`` how often a cut chosen this way keeps its promise on new data (nan if unknown), ``cost`` the
+    expected cost per case if costs were given, ``note`` a summary in one sentence. ``save`` writes a cut file,
+    ``Cut.load`` reads one; a loaded cut has no ``point``.
     """
 
     goal: dict[str, float]
@@ -301,7 +301,7 @@ class Triage(DictResult):
     """Three zones of a list: decided automatically, sent to a reviewer, left out.
 
     ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does. ``recall`` and ``precision`` are
-    those of the whole procedure, after the reviewer's errors; ``zones`` shows what each zone holds.
+    those of the whole procedure, after the reviewer's errors; ``zones`` describes each zone.
     """
 
     cut: Cut
@@ -354,8 +354,8 @@ def triage(
     """Decide automatically above a cut, send the next ``capacity`` cases to a reviewer, and leave the rest.
 
     The cut keeps a precision, specificity or false positive rate, with ``confidence`` on new data. ``capacity`` is a
-    number of cases of a list as long as this one, or a share of it; where fewer are left, all of them. The reviewer
-    calls a case wrongly with the chance ``reviewer_error``.
+    number of cases for a list as long as this one, or a share of it; if fewer are left, all of them are reviewed. The
+    reviewer decides a case wrongly with probability ``reviewer_error``.
 
     >>> t = triage([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], precision=1.0, capacity=2, reviewer_error=0.1)
     >>> [row["cases"] for row in t.zones], round(t.recall.value, 4)

@@ -57,8 +57,9 @@ class SelectiveVoting(DictResult):
     ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of
     models chosen by inner cross-validation (models are ordered without the rows they are judged on), ``held_out`` the
     mark of each X there. ``expected`` is the mark to expect of the chosen vote on new rows, with its interval: the
-    optimism of having chosen the best X (``optimism``) is taken out by choosing again in each replicate and judging on
-    the rows left out of it. ``scores`` are the combined scores of the chosen vote; ``score`` gives those of new rows.
+    optimism from choosing the best X (``optimism``) is estimated and subtracted, by choosing again in each replicate
+    and evaluating on the rows left out of it. ``scores`` are the combined scores of the chosen vote; ``score`` gives
+    those of new rows.
     """
 
     order: list[str]
@@ -188,11 +189,11 @@ def selective_voting(
     A vote is the model's ``score``, or its ``rank`` among the known scores, which suits models on different scales.
     ``order_on`` gives other data, as (labels, scores by model), to order the models on. Without it the models are
     ordered and evaluated on the same cases: the best X is then partly luck, and its marks are optimistic. Models that
-    tie in the order keep the order they are given in. ``quota`` (default: the number of positives) serves marks at a
+    tie in the order keep the order they are given in. ``quota`` (by default the number of positives) is for marks at a
     quota.
 
-    The X to use (``voters``) is chosen by ``choose_by`` (the measure of the order, where not given) in ``folds``-fold
-    cross-validation, and the expected mark is corrected for the optimism of that choice.
+    The X to use (``voters``) is chosen by ``choose_by`` (by default ``rank_by``) in ``folds``-fold cross-validation,
+    and the expected mark is corrected for the optimism of that choice.
 
     >>> y = [1, 0, 1, 0]
     >>> v = selective_voting(y, {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, rank_by="roc_auc", marks=["pem"])

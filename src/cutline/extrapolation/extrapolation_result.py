@@ -147,7 +147,7 @@ def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation(ComparedByContent, TabularResult):
-    """What the observed task says about larger ones.
+    """Accuracy with more classes than were tested, as predicted from the observed task.
 
     Attributes
     ----------

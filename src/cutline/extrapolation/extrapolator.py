@@ -275,22 +275,24 @@ def extrapolate(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Extrapolation:
-    """A recogniser was tested among ``k1`` classes; what will its accuracy be among more?
+    """Predict the accuracy of a recogniser with more classes than the ``k1`` it was tested on.
 
     Give one of: ``scores`` (cases × classes) with ``labels``; ``gallery`` and ``probes`` (embeddings, probe labels in
     ``labels``); ``wins`` (distractors beaten per case, ``tied`` beside it) with ``n_classes``; ``accuracies`` (pairs).
 
-    ``k`` are the numbers of classes to print; by default 2, 5 and 10 times those seen. Any other is ``ex.accuracy(k)``.
+    ``k`` are the numbers of classes to predict for; by default 2, 5 and 10 times the number tested. For any other
+    number, call ``ex.accuracy(k)``.
 
-    ``groups`` is the family of each class (its font, its series, its siblings), where classes come by whole families:
-    parts and resamples then are of families, and ``k`` classes are so many whole families.
+    ``groups`` is the family of each class (its font, its series, its siblings), if classes come in whole families:
+    smaller tasks and resamples then consist of whole families, and ``k`` classes of as many families as that takes.
 
     Several columns or gallery rows of one class (``classes`` or ``gallery_labels`` repeat its name) are its templates:
     their best score counts, or with ``templates="mean"`` their mean. With ``candidates=True`` a row is a candidate
-    list: a score that is missing (nan) is below all that are there, and only ranks are read.
+    list: a missing score (nan) ranks below all others, and only ranks are used.
 
-    ``AGA_k = E[U^(k−1)]``, where ``U`` is the chance that the right class outscores one random competitor (Zheng,
-    Achanta & Benjamini, Theorem 2): the distribution of ``U`` is estimated by ``method`` and read at every ``k``.
+    ``AGA_k = E[U^(k−1)]``, where ``U`` is the probability that the right class outscores one random competitor (Zheng,
+    Achanta & Benjamini, Theorem 2). ``method`` estimates the distribution of ``U``, which gives the accuracy at every
+    ``k``.
 
     Examples
     --------

@@ -25,8 +25,8 @@ _GRID = 400
 class OpenSet(TabularResult):
     """FNIR at a given FPIR by size of the gallery; ``result[1000]`` is the Estimate of the FNIR there.
 
-    A stranger is falsely identified where any score reaches the threshold (FPIR); a person who is in the gallery is
-    missed where their own score does not, or another's is higher (FNIR, rank 1).
+    A stranger is falsely identified if any score reaches the threshold (FPIR). An enrolled person is missed if their
+    own score does not reach it, or if another's is higher (FNIR, rank 1).
     """
 
     fpir: float
@@ -69,7 +69,7 @@ def extrapolate_open_set(
     the chance that one random class reaches the threshold; so the threshold must rise with ``k``, and the FNIR with it.
     Each probe's best tenth of competitors follows a generalised Pareto tail with one shape for all, as in ``tail``.
 
-    Probes are resampled for the interval, strangers and enrolled ones each among themselves.
+    For the interval, strangers and enrolled probes are resampled separately.
 
     Examples
     --------
@@ -153,11 +153,11 @@ def _exceedance(scores: Floats, points: Floats, count: int) -> Floats:
 
 
 def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = False) -> Favorability:
-    """Favorability from comparisons one to one alone: scores of the right class, and scores of wrong ones.
+    """Favorability from 1:1 comparisons alone: scores of the right class, and scores of wrong ones.
 
     Assumes that impostor scores follow one law for all cases (no case is harder than another except by its genuine
-    score): ``1 − U = P(impostor > genuine)``, with a generalised Pareto tail for the best tenth of impostor scores.
-    Where cases do differ, accuracies come out wrong, mostly too low far out; prefer whole rows of scores if you can.
+    score): ``1 − U = P(impostor > genuine)``, with a generalised Pareto tail for the best tenth of impostor scores. If
+    cases do differ, the accuracies are biased, mostly too low for many classes; use whole rows of scores if you can.
 
     Examples
     --------

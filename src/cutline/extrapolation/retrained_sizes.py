@@ -44,13 +44,14 @@ def extrapolate_training(
     level: float = 0.95,
     seed: int = 0,
 ) -> Extrapolation:
-    """Accuracy at more classes for a classifier that is not marginal (softmax, k-nearest neighbours, trees).
+    """Predict the accuracy with more classes for a classifier that is not marginal (softmax, k-nearest neighbours,
+    trees).
 
     In every round the estimator is cloned and trained on random classes of each of ``sizes``, as many as there are at
     most, and tested on held-out cases of those classes; the mean accuracies by size are extrapolated by the methods
     that read curves alone. The interval comes from refitting the curve of every round, so it shows how accuracy varies
-    with the classes drawn and with the split; rounds overlap in their classes, so it is short where the largest size is
-    close to all classes. The number of training cases per class stays what it is.
+    with the classes drawn and with the split; rounds overlap in their classes, so the interval is too short if the
+    largest size is close to all classes. The number of training cases per class stays the same.
 
     Examples
     --------

@@ -111,12 +111,12 @@ def extrapolate_training_growth(
     level: float = 0.95,
     seed: int = 0,
 ) -> TrainingGrowth:
-    """Accuracy with more classes and with more training cases for each of them, beside each other.
+    """Predict the accuracy with more classes and with more training cases per class.
 
     As :func:`extrapolate_training`, but in every round the estimator is trained on each of ``sizes`` numbers of classes
     with each of ``cases`` training cases per class, and tested on held-out cases of those classes. No theory says how
-    the accuracy grows with training: look at the interval, which holds two learning curves, and go no further than a
-    few times the largest numbers tried.
+    accuracy grows with training, so look at the interval, which covers two learning curves, and do not go beyond a few
+    times the largest numbers tried.
 
     Examples
     --------

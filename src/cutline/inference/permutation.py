@@ -28,7 +28,7 @@ _SAME = 1e-12  # values closer than this, relative to the observed one, are equa
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationTest:
-    """What was observed, and what was found with permuted labels (``null``).
+    """The observed value, and the values with permuted labels (``null``).
 
     ``p_value`` = (b + 1)/(m + 1), where b of the m permutations are at least as good as what was observed: it is never
     0, and valid for any m (Phipson & Smyth 2010). ``p_value_raw`` = b/m, as in Berrar section 5.1.
@@ -146,12 +146,12 @@ def label_permutation_test(
 ) -> PermutationTest:
     """Test whether the measure is better than with permuted test labels; the model is not refitted.
 
-    Under the null hypothesis the labels of the test cases have nothing to do with their scores, so every way of dealing
-    them is equally likely; p = (b + 1)/(m + 1) (Phipson & Smyth 2010). It asks whether these scores tell the classes
-    apart; :func:`permutation_test` asks whether the attributes do, and refits the model for it.
+    Under the null hypothesis the labels of the test cases are unrelated to their scores, so every permutation is
+    equally likely; p = (b + 1)/(m + 1) (Phipson & Smyth 2010). This tests whether these scores separate the classes;
+    :func:`permutation_test` tests whether the attributes do, and refits the model.
 
-    Rows of one of the ``clusters`` are not dealt labels one by one: the labels of whole clusters change places, between
-    clusters of the same size, and are shuffled inside. It is refused where too few clusters share a size.
+    With ``clusters``, labels are not permuted row by row: the labels of whole clusters are exchanged between clusters
+    of the same size, and shuffled within. If too few clusters have the same size, the test is refused.
 
     ``measure`` is a measure string, or a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss.
 

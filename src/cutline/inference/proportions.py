@@ -14,7 +14,7 @@ from .normal import normal_quantile
 
 
 class ApproximationWarning(UserWarning):
-    """An interval's approximation is not good here; another method is named in the message."""
+    """The approximation behind an interval is poor here; the message names a better method."""
 
 
 def z_of(level: float) -> float:
@@ -87,8 +87,8 @@ METHODS: dict[str, Callable[[float, float, float], Interval]] = {
 def proportion_interval(successes: int, n: int, level: float = 0.95, method: str = "clopper_pearson") -> Interval:
     """Confidence interval for a proportion of ``successes`` in ``n`` independent trials.
 
-    Methods: wald, wilson, clopper_pearson, agresti_coull, jeffreys. The Wald interval warns where its approximation is
-    poor (n·p̂ or n·(1−p̂) at most 5) and where it has no width.
+    Methods: wald, wilson, clopper_pearson, agresti_coull, jeffreys. The Wald interval warns if its approximation is
+    poor (n·p̂ or n·(1−p̂) at most 5) or if it has no width.
 
     >>> low, high = proportion_interval(3, 5)
     >>> round(low, 4), round(high, 4)

@@ -46,9 +46,9 @@ __all__ = ["OutOfBag", "PermutationTest", "bootstrap_oob", "label_permutation_te
 class OutOfBag:
     """Values of a measure on out-of-bag cases, one for each refitted model, and their percentile interval.
 
-    ``values`` holds nan where a replicate has no value; ``undefined`` counts them. ``one_class_bags`` counts bootstrap
-    sets that hold a single class, on which nothing is fitted; ``one_class_oob`` counts out-of-bag sets that hold a
-    single class or nobody.
+    ``values`` is nan if a replicate has no value; ``undefined`` counts these. ``one_class_bags`` counts bootstrap sets
+    with a single class, on which nothing is fitted; ``one_class_oob`` counts out-of-bag sets with a single class or no
+    cases.
     """
 
     measure: str
@@ -394,9 +394,9 @@ def permutation_test(
 ) -> Any:
     """Is there anything to learn? Permutes the training labels, refits, and scores the same test set each time.
 
-    The null hypothesis is that labels and attributes have nothing to do with each other; then the labels as they are
-    were as likely as any other order of them. ``p_value`` = (b + 1)/(m + 1), ``p_value_raw`` = b/m, where b of the m
-    refitted models are at least as good as the one that was observed (Berrar section 5.1; Phipson & Smyth 2010).
+    Under the null hypothesis, labels and attributes are unrelated, so all permutations of the labels are equally
+    likely. ``p_value`` = (b + 1)/(m + 1), ``p_value_raw`` = b/m, where b of the m refitted models are at least as good
+    as the original one (Berrar section 5.1; Phipson & Smyth 2010).
 
     ``estimator`` has ``fit`` and one of ``predict_proba``, ``decision_function``, ``predict``; measures at a threshold
     cut at its own boundary (0.5; 0 for a decision function) unless the measure string names another. ``measure`` may
@@ -527,8 +527,9 @@ def bootstrap_oob(
 
     Bootstrap set i draws n of the n cases with replacement; the model fitted on it scores the cases whose row number
     was not drawn; the interval runs from the (1−level)/2 to the (1+level)/2 quantile of the values, interpolated
-    linearly (Berrar Def. 38). It holds the variation of both training and testing, for models fitted on some 63 % of
-    the distinct cases. Replicates without a value (a class missing) are left out, counted, and warned of.
+    linearly (Berrar Def. 38). It includes the variation from training and from testing, for models fitted on about 63 %
+    of the distinct cases. Replicates without a value (a class is missing) are left out, counted, and reported in a
+    warning.
 
     Estimators, measures (one, or a list that shares the refits; by default ``roc_auc``, of several classes the
     accuracy) and boundaries as in :func:`permutation_test`.

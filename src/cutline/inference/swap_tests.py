@@ -129,10 +129,10 @@ def swap_test(
 ) -> SwapTest:
     """Paired permutation test: if two models are equally good, swapping their scores case by case changes nothing.
 
-    For measures of the ranking the scores are replaced by their mid-ranks first, so that models on different scales
-    can be swapped (Venkatraman & Begg 1996); other measures swap the scores as they are. Rows of one of the
-    ``clusters`` swap together. p = (b + 1)/(m + 1), two-sided; with at most eleven cases (or clusters) all swaps are
-    made, and p is exact.
+    For measures of the ranking the scores are replaced by their mid-ranks first, so that models on different scales can
+    be swapped (Venkatraman & Begg 1996); other measures swap the scores as they are. With ``clusters``, the rows of a
+    cluster are swapped together. p = (b + 1)/(m + 1), two-sided; with at most eleven cases (or clusters) all swaps are
+    enumerated, and p is exact.
 
     >>> swap_test([1, 0, 1, 0], [4, 3, 2, 1], [4, 3, 2, 1], n_permutations=50).p_value
     1.0

@@ -27,7 +27,7 @@ def triplet_loss_estimate(
     clusters: Labels | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """The triplet loss with an interval for its expected value over as many triplets from the same source.
+    """The triplet loss with an interval for its expected value over the same number of triplets from the same source.
 
     Triplets that share an anchor are not independent: number the anchors in ``clusters``. The interval is Student's,
     from the variance between triplets or clusters.

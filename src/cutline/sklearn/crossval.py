@@ -68,7 +68,7 @@ class CrossValidation(TabularResult):
     """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
 
     ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
-    None where rows are tested more than once.
+    None if rows are tested more than once.
     """
 
     name: str
@@ -176,7 +176,7 @@ class CrossValidatedComparison(Models[CrossValidation]):
 
     A difference is the mean over the folds of the difference in a fold, tested by the corrected resampled t-test of
     Nadeau & Bengio (2003). ``pooled`` compares the out-of-fold scores as one list, by the measures that look at each
-    row alone; None where rows are tested more than once or models decide on different scales.
+    row separately; None if rows are tested more than once or models use different scales.
     """
 
     evaluations: Mapping[str, CrossValidation]
@@ -275,7 +275,7 @@ def evaluate_cv(
 
     * Fold by fold: the mean of the folds' values, with the corrected resampled t interval of Nadeau & Bengio (2003):
       variance of the values × (1/k + n_test/n_train), k − 1 degrees of freedom. Training sets overlap, so folds are
-      not independent; the second term allows for that. It is about models trained on n_train rows, and includes
+      not independent; the second term allows for that. It is for models trained on n_train rows, and includes
       the variation from training. It assumes values near normal and a correlation of about n_test/(n_test + n_train)
       between folds.
     * Pooled: all out-of-fold scores as one list, with bootstrap intervals of rows drawn within their fold. It takes
