@@ -176,10 +176,10 @@ def plan(
     """Find the most profitable cut for a cost per case and a value per hit.
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 if no one is taken. ``budget`` limits
-    fixed_cost + cost · j, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds the
-    expected profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for; rows
-    of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores will
-    be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
+    fixed_cost + cost · j, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds
+    the expected profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for;
+    rows of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores
+    will be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
     profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
     budget and the fixed cost are those of one batch, and the profit is the mean per batch.
 
