@@ -126,8 +126,10 @@ def test_inputs_beside_probabilities_stay_out_of_the_command(odd: Path) -> None:
     found = cl.doctor(odd)
     assert "--score p --score turned" in found.command
     assert "margin" not in found.command
-    assert any("add --score for 'margin', 'leak' if models gave them" in sentence for sentence in found.findings)
-    assert any("'w' may say how many cases a row stands for: add --weight w" in s for s in found.findings)
+    assert any("add --score for 'margin', 'leak' if they are scores too" in sentence for sentence in found.findings)
+    assert any(
+        "'w' may be a weight (how many cases a row stands for): if so, add --weight w" in s for s in found.findings
+    )
 
 
 def test_several_classes_are_seen_as_evaluate_sees_them(tmp_path: Path) -> None:

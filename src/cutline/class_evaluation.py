@@ -64,13 +64,13 @@ class Confusion(TabularResult):
 
     @property
     def shares(self) -> Floats:
-        """Each row as shares of its class; nan where a class has no cases."""
+        """Each row as shares of its class; nan if a class has no cases."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
 
     @cached_property
     def rates(self) -> Table:
-        """One row for each real and predicted class: cases, share of the real class, and its interval by itself."""
+        """One row for each real and predicted class: cases, share of the real class, and its interval."""
         return Table(self._cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
 
     @property
@@ -152,7 +152,7 @@ class ClassEvaluation(TabularResult):
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """Rows, classes, sizes, and how many rows have their highest score twice."""
+        """Rows, classes, their sizes, and how many rows have a tie for the highest score."""
         s = self.sample
         sizes = np.bincount(s.code, minlength=s.n_classes)
         return {
@@ -246,7 +246,7 @@ class ClassEvaluation(TabularResult):
         return Table(rows, "Most confused classes")
 
     def calibration(self, bins: int = 10) -> Table:
-        """Confidence in the predicted class against how often it is right, in groups of equally many rows."""
+        """Confidence in the predicted class against how often it is right, in groups of equal size."""
         check_whole(bins, "bins", 1)
         self._need_probabilities("calibration")
         ranked, s = self.totals.confidence_order, self.sample
@@ -267,7 +267,7 @@ class ClassEvaluation(TabularResult):
         return Table(rows, "Confidence in the predicted class, and how often it is right")
 
     def risk_coverage(self) -> RiskCoverage:
-        """Error rate among the answered if only the most confident cases are answered, by the share answered."""
+        """Error rate if only the most confident cases are answered, by the share answered."""
         self._need_scores("the risk–coverage curve")
         area = self._area
         return risk_coverage(self.totals, area, self.settings.level)
@@ -284,7 +284,7 @@ class ClassEvaluation(TabularResult):
         return found[spec]
 
     def abstain(self, accuracy: float, *, confidence: float = 0.95) -> Abstention:
-        """The lowest confidence to answer at so that new answers keep an accuracy, with a stated confidence."""
+        """The lowest confidence at which to answer so that new answers keep an accuracy, with a stated confidence."""
         self._need_scores("abstention")
         check_number(accuracy, "accuracy", 0.0, 1.0, open_ends=True)
         check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
@@ -313,7 +313,7 @@ class ClassEvaluation(TabularResult):
         return OneVsRest({label: self.of(label, **options) for label in self.classes})
 
     def places(self, places: Mapping[Any, int | float] | int | float) -> Table:
-        """What each class's best places give, when each class has so many: a cut of its own list of scores.
+        """The hits of each class if it gets a number of places: a cut of its own list of scores.
 
         ``places``: a quota for each class, or one for all. A case may take a place in several lists.
         """
@@ -410,7 +410,7 @@ class ClassEvaluation(TabularResult):
         return write_class_page(self, path, **options)
 
     def headline(self) -> str:
-        """Rows, classes, and what they look like, in one sentence."""
+        """How many rows and classes, and how they are distributed, in one sentence."""
         f = self.facts
         largest = f"the largest, {self._said('largest_class')}, holds {f['largest_share']:.1%}"
         return f"{self.name}: {pluralize(f['rows'], 'row')}, {pluralize(f['classes'], 'class', 'classes')}; {largest}"
@@ -419,7 +419,7 @@ class ClassEvaluation(TabularResult):
         return str(self.facts[fact])
 
     def reading_rows(self) -> list[dict[str, str]]:
-        """The measures as a person reads them."""
+        """The measures, formatted for reading."""
         with_interval = any(e.low == e.low for e in self.estimates.values())
         rows = []
         for (key, spec), e in zip(self.specs.items(), self.estimates.values(), strict=True):

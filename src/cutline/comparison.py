@@ -64,7 +64,7 @@ class Comparison(Models[Evaluation]):
 
     @property
     def prevalence(self) -> Prevalence | None:
-        """The share of positives that this comparison is for; None where it is the sample's own."""
+        """The share of positives that this comparison is for; None if it is the sample's own."""
         return next(iter(self.evaluations.values())).prevalence
 
     @property
@@ -74,7 +74,7 @@ class Comparison(Models[Evaluation]):
 
     @property
     def quotas(self) -> Quotas | None:
-        """The unknown quota that measures were averaged over; None where there is none."""
+        """The quotas that measures were averaged over, if the quota is not known; otherwise None."""
         return next(iter(self.evaluations.values())).quotas
 
     @property
@@ -84,16 +84,16 @@ class Comparison(Models[Evaluation]):
 
     @property
     def cases(self) -> float:
-        """The rows of each model: the smallest number where they have rows of their own."""
+        """The number of rows of each model; the smallest, if models have their own rows."""
         return float(min(ev.ranking.rows for ev in self.evaluations.values()))
 
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
         """The clear leader by quota (or false positive rate); elsewhere "no clear leader".
 
         A lead is clear if it holds at all places and over all models at once: at most 1 − level of comparisons of equal
-        models show any. Rows (or clusters) change sides at random for it; streamed tables are judged by their
-        replicates, where blocks of their rankings end. With ``every`` each change of the leader in this sample, clear
-        or not, and the ``share`` of replicates in which it leads (nan where none were drawn).
+        models show any. To test it, rows (or clusters) change sides at random; streamed tables are tested with their
+        replicates, at the ends of blocks. With ``every``, lists each change of the leader in this sample, clear or not,
+        and the ``share`` of replicates in which it leads (nan if none were drawn).
         """
         if by not in ("quota", "fpr"):
             raise InputError("by", f"is {show(by)}", "use 'quota' or 'fpr'")
@@ -141,7 +141,7 @@ class Comparison(Models[Evaluation]):
         return family_hull({name: ev.ranking for name, ev in self.evaluations.items()})
 
     def with_measures(self, *measures: str) -> Comparison:
-        """The same models by other measures; refused where tables were streamed and their rows were not kept."""
+        """The same models by other measures; refused if tables were streamed, because their rows were not kept."""
         drawn: dict[str, dict[str, Floats]] = {name: {} for name in self.evaluations}
         made = {name: ev.measured_by(measures, drawn[name]) for name, ev in self.evaluations.items()}
         pairs_of = tests.RowPairs.of if self.prevalence is None else PrevalencePairs.of
@@ -151,7 +151,7 @@ class Comparison(Models[Evaluation]):
     def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
         """Recommend a model for a goal: known quota, quota between … and …, unknown quota, no missed positives, …
 
-        A measure that was not compared yet is compared for it.
+        Measures that were not compared yet are added.
 
         ``fewest errors`` uses the threshold in use, or with ``best_thresholds`` each model's own best one,
         without the optimism of choosing it on the same cases.
@@ -168,7 +168,8 @@ class Comparison(Models[Evaluation]):
         return found
 
     def cheapest(self, *, cost_fp: float, cost_fn: float, prevalence: float | None = None) -> Cheapest:
-        """The model and cut with the lowest expected cost for each case, its interval, and for which costs it stays so.
+        """The model and cut with the lowest expected cost per case, with an interval and the cost ratios for which they
+        stay the cheapest.
 
         ``prevalence`` is the share of positives where the scores will be used, if the sample's differs.
         """
@@ -187,7 +188,7 @@ class Comparison(Models[Evaluation]):
         )
 
     def swaps(self, old: str, new: str, *, quota: int | float | None = None) -> SwapSet:
-        """Who enters and who leaves the list when ``new`` replaces ``old``, and the difference in hits that makes."""
+        """Which cases enter and leave the list when ``new`` replaces ``old``, and the difference in hits."""
         self._need_common_rows("a swap set")
         self._need_one_list("a swap set")
         for name in (old, new):
@@ -206,7 +207,7 @@ class Comparison(Models[Evaluation]):
     def benefit_difference(
         self, a: str, b: str, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> Table:
-        """Net benefit of model ``a`` less that of ``b`` by threshold probability, with the paired interval."""
+        """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval."""
         self._need_common_rows("a difference in net benefit")
         s, one, two = self.settings, self.evaluations[a], self.evaluations[b]
         return benefit_difference(
@@ -222,9 +223,9 @@ class Comparison(Models[Evaluation]):
         )
 
     def swap_test(self, a: str, b: str, measure: str = "roc_auc", **options: Any) -> SwapTest:
-        """Paired permutation test of two of the models; the comparison's quota, threshold and clusters hold here too.
+        """Paired permutation test of two of the models; it uses the comparison's quota, threshold and clusters.
 
-        Rows of one cluster swap together.
+        Rows of a cluster are swapped together.
         """
         self._need_common_rows("the swap test")
         if parse_measure(measure).measure.needs_quota:

@@ -55,7 +55,7 @@ class Curve:
     def band(self, level: float = 0.95, simultaneous: bool = False) -> Band:
         """Bootstrap band: pointwise, or simultaneous for the whole curve.
 
-        The pointwise band takes the quantiles of the replicates' curves at each abscissa. The simultaneous one widens
+        The pointwise band takes the quantiles of the replicates' curves at each position. The simultaneous one widens
         it by one factor on either side until a share ``level`` of the replicates' curves lies inside everywhere.
         """
         if self.banded is None:

@@ -318,7 +318,7 @@ class _Examination:
         if probabilities and len(probabilities) < len(self.scores):
             others = [name for name in self.scores if name not in probabilities]
             self.findings.append(
-                f"the command below takes the probabilities; add --score for {listed(others)} if models gave them"
+                f"the command below uses the probabilities; add --score for {listed(others)} if they are scores too"
             )
             self.chosen = probabilities
         return found

@@ -151,7 +151,7 @@ class InputError(ValueError):
         return self.render(PYTHON)
 
     def render(self, terms: Terms) -> str:
-        """The error as one sentence in the terms of a front end."""
+        """The error as one sentence, in the terms of a front end."""
         subject = "" if self.argument is None else terms.name(self.argument)
         if self.column is not None:
             subject = f"column {self.column!r}"
@@ -176,7 +176,7 @@ class InputError(ValueError):
         return InputError(**(self.__dict__ | facts))
 
     def located(self, columns: Mapping[str, str], where: str | None = None) -> InputError:
-        """The same error, said of the columns that the arguments came from, and of the file or table."""
+        """The same error, in terms of the columns and the file or table that the arguments came from."""
         column = self.column
         if column is None and self.argument is not None:
             column = columns.get(self.argument)

@@ -72,12 +72,12 @@ class Evaluation(TabularResult):
 
     @property
     def ranking(self) -> Ranking:
-        """The list, best first, one row for each distinct score; compact where the rows have streamed by."""
+        """The list, best first, one row for each distinct score; compact if the table was streamed."""
         return self.rows.ranking
 
     @property
     def sample(self) -> Sample:
-        """Labels and scores, row by row; refused where a table was streamed and its rows were not kept."""
+        """Labels and scores, row by row; refused if a table was streamed, because its rows were not kept."""
         return self.rows.sample
 
     def __getitem__(self, name: str) -> Estimate:
@@ -107,7 +107,7 @@ class Evaluation(TabularResult):
         return len(self.estimates)
 
     def with_measures(self, *measures: str) -> Evaluation:
-        """The same rows by other measures; refused where a table was streamed and its rows were not kept."""
+        """The same rows by other measures; refused if a table was streamed, because its rows were not kept."""
         return self.measured_by(measures)
 
     def measured_by(self, measures: Sequence[str], keep: dict[str, Any] | None = None) -> Evaluation:
@@ -124,9 +124,8 @@ class Evaluation(TabularResult):
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """Rows, positives, how much is tied; of a table also how many rows were dropped because a value was missing,
-
-        and how it was understood where it is not plain.
+        """Rows, positives, how much is tied; for a table also how many rows were dropped because a value was missing,
+        and what was detected about it if not obvious.
         """
         own: dict[str, Any] = {} if self.dropped is None else {"dropped": self.dropped}
         own |= {"understood": self.understood} if self.understood else {}
@@ -134,12 +133,12 @@ class Evaluation(TabularResult):
 
     @property
     def prevalence(self) -> Prevalence | None:
-        """The share of positives that this evaluation is for; None where it is the sample's own."""
+        """The share of positives that this evaluation is for; None if it is the sample's own."""
         return None if self.at_prevalence is None else self.at_prevalence.prevalence
 
     @property
     def moved(self) -> list[str]:
-        """The measures that depend on the share of positives, where one was given: the others are the sample's own."""
+        """The measures that depend on the share of positives, if one was given; the others keep the sample's values."""
         found = self.at_prevalence
         return [] if found is None else [key for key in self.specs if key in found.moved]
 
@@ -167,10 +166,10 @@ class Evaluation(TabularResult):
     ) -> OperatingPoint:
         """The cut at a quota or threshold, or the best one that keeps a recall, precision, specificity or fpr.
 
-        ``prevalence``: the share of positives where the scores will be used, if it differs from the one that the
-        evaluation is for; as a pair with its standard error, that is in the intervals of the hits, too.
-        With batches the quota is that of each batch, and a threshold or goal one threshold for all of them; the point
-        then also has ``batches``, and ``next_hits`` are those of the next batch.
+        ``prevalence``: the share of positives where the scores will be used, if it differs from that of the evaluation;
+        as a pair with its standard error, it also widens the intervals of the hits. With batches, the quota applies to
+        each batch, and a threshold or goal gives one threshold for all of them; the point then also has ``batches``,
+        and ``next_hits`` are those of the next batch.
         """
         if prevalence is not None:
             return self._elsewhere(prevalence).at(
@@ -240,12 +239,12 @@ class Evaluation(TabularResult):
     def batch_rules(
         self, *, quota: int | float | None = None, threshold: float | None = None, carry: bool = False
     ) -> BatchRules:
-        """The best ``quota`` of each batch against one threshold for all batches: hits, places, who overflows.
+        """Compare the best ``quota`` of each batch with one threshold for all batches: hits, places used, overflow.
 
-        Without ``threshold`` the one that takes as many cases in all. The threshold is tried twice: with as many places
-        as it takes, and with those of the quota, where cases beyond them are lost, or with ``carry`` wait for the next
-        batch and compete with its cases, best first. Batches come in order of their numbers or (ISO) dates, else as
-        they appear in the data.
+        The default ``threshold`` is the one that takes the same number of cases in total. The threshold is tried twice:
+        with as many places as it takes, and with those of the quota, where cases beyond them are lost, or with
+        ``carry`` wait for the next batch and compete with its cases, best first. Batches come in order of their numbers
+        or (ISO) dates, else as they appear in the data.
         """
         from .decide.batches import batch_rules
 
@@ -262,10 +261,10 @@ class Evaluation(TabularResult):
 
     @property
     def within_batch_auc(self) -> Estimate:
-        """AUC over pairs of one batch alone: how well the list of each batch is ordered, by itself.
+        """AUC over pairs of the same batch: how well each batch's own list is ordered.
 
-        ``ev["roc_auc"]`` compares cases of different batches too. That matters for one threshold for all batches; what
-        a quota of each batch finds rests on the order within them.
+        ``ev["roc_auc"]`` compares cases of different batches too. That matters for a single threshold for all batches;
+        the hits at a quota per batch depend only on the order within batches.
         """
         return within_auc(self._need_batches("within_batch_auc"), self.settings)
 
@@ -737,7 +736,7 @@ class OneVsRest(TabularResult):
         return float(np.mean([ev[name].value for ev in self.evaluations.values()]))
 
     def weighted(self, name: str) -> float:
-        """Mean over the classes, each weighing as many cases as it has."""
+        """Mean over the classes, weighted by their numbers of cases."""
         sizes = self._sizes()
         return float(np.average([ev[name].value for ev in self.evaluations.values()], weights=list(sizes.values())))
 

@@ -87,7 +87,7 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
         )
 
     def parts(self) -> Iterator[tuple[str, str, Comparison]]:
-        """The segments' names, what is to be noted of them, and their comparisons."""
+        """The segments' names, notes and comparisons."""
         for key, comparison in self.comparisons.items():
             yield label_of(key), self._note(key), comparison
 

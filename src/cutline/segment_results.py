@@ -255,7 +255,7 @@ class Trend(TabularResult):
     slope = property(lambda self: self.line.slope, doc="Change from one segment to the next.")
     low = property(lambda self: self.line.low, doc="Lower limit of the slope.")
     high = property(lambda self: self.line.high, doc="Upper limit of the slope.")
-    p_value = property(lambda self: self.line.p_value, doc="Of a test that the slope is 0.")
+    p_value = property(lambda self: self.line.p_value, doc="The p-value of the test that the slope is 0.")
     excess = property(lambda self: self.line.excess, doc="Variance around the line relative to what chance explains.")
 
     @property
@@ -268,12 +268,12 @@ class Trend(TabularResult):
 
     @property
     def change(self) -> str | None:
-        """The first segment from which on the level differs from before."""
+        """The first segment from which the level differs from before."""
         return None if self.found is None else self.segments[self.found.at]
 
     @property
     def change_p(self) -> float:
-        """The p-value of that change, adjusted for all the places where it could have been."""
+        """The p-value of that change, adjusted for all segments at which it could have occurred."""
         return math.nan if self.found is None else self.found.p_adjusted
 
     @property

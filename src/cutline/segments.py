@@ -91,7 +91,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
         return [ev.name for ev in self.evaluations.values() if note_of(ev)]
 
     def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
-        """Measure strings: those asked for; else those evaluated, or a short list of them where they are many."""
+        """Measure strings: those requested; otherwise those evaluated, or a short list of them if there are many."""
         if measures is not None:
             if isinstance(measures, str):
                 raise InputError(
@@ -113,9 +113,9 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
         """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
 
-        Of two segments the first is compared with the second. Intervals of differences and ratios come from the two
-        estimates' own (MOVER), which are independent; where a cluster reaches into both, from leaving out its rows in
-        both at once. ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a
+        If there are two segments, the first is compared with the second. Intervals of differences and ratios combine
+        those of the two independent estimates (MOVER); if clusters span both, they come from leaving out each cluster's
+        rows in both. ``p_adjusted`` is Holm's over the segments for each measure. Sums over cases and measures at a
         number of places are left out (``left_out`` says why): segments of different sizes do not share them.
         """
         keys = self.chosen(measures)
@@ -141,8 +141,8 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     ) -> SharedList:
         """One list for all segments, cut at a quota or threshold: places, rates and selection ratios by segment.
 
-        By default at the quota or threshold of the evaluation. ``reference`` is the segment that selection rates are
-        compared with; by default the one with the highest.
+        By default it is cut at the quota or threshold of the evaluation. ``reference`` is the segment that selection
+        rates are compared with; by default the one with the highest.
         """
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
@@ -158,10 +158,10 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
         return self.pool.shared_list(self.names, places, threshold, reference=name, level=self.settings.level)
 
     def trend(self, measure: str = "roc_auc", *, order: Sequence[Any] | None = None) -> Trend:
-        """Whether a measure rises or falls along ordered segments, and from which segment on it has changed.
+        """Whether a measure rises or falls along ordered segments, and from which segment it has changed.
 
-        ``order`` lists the segments in their order, where that is not the order they have. Segments without a value are
-        left out, and named.
+        ``order`` lists the segments in order, if that differs from their own order. Segments without a value are left
+        out and named.
         """
         return Trend.of(self, self._measure(measure), order)
 

@@ -165,9 +165,8 @@ class Verdict(KeepsFields):
 
     @property
     def cases_needed(self) -> CasesNeeded | None:
-        """Cases that would tell the best model from every rival: of the rival that needs most of them.
-
-        None where there is no doubt, or no number can be said of one of the rivals.
+        """The number of cases needed to detect a difference between the best model and every rival (the rival that
+        needs the most). None if there is no rival, or if no number can be given for one of them.
         """
         if self.status not in ("cannot tell", "level"):
             return None
@@ -226,7 +225,7 @@ class Verdict(KeepsFields):
 
     @property
     def needs(self) -> dict[str, Any]:
-        """The cases that it would take, as plain values: their range, and for which true difference."""
+        """The number of cases needed, as plain values: the range, and the true difference it is for."""
         needed = self.cases_needed
         if needed is None:
             return {"cases_needed": None, "cases_needed_for": None}
@@ -284,7 +283,7 @@ class Models(TabularResult, Mapping[str, E]):
 
     @property
     def cases(self) -> float:
-        """The rows that models were compared on; nan where that is not one number."""
+        """The number of rows that models were compared on; nan if it is not one number."""
         return math.nan
 
     def __getitem__(self, name: str) -> E:
@@ -304,7 +303,7 @@ class Models(TabularResult, Mapping[str, E]):
         return str(next(iter(self.evaluations.values()))[measure].name)
 
     def best(self, measure: str) -> str:
-        """Name of the best model by a measure; the first of them where several are equal."""
+        """Name of the best model by a measure; the first one if several are equal."""
         key = self.key(measure)
         sign = 1.0 if self.specs[key].better == "higher" else -1.0
         found = {name: ev.estimates[key] for name, ev in self.evaluations.items()}
@@ -337,9 +336,9 @@ class Models(TabularResult, Mapping[str, E]):
     def differences(self) -> Table:
         """For each pair of models and each measure: difference (a − b), interval, p-values, and the verdict.
 
-        ``p_adjusted`` is Holm's over the pairs of one measure. ``verdict``: ``higher`` or ``lower`` where the interval
-        leaves 0 out and the adjusted p-value is small enough; ``equivalent`` where the interval lies inside ± margin;
-        else ``cannot tell``. ``reading`` says it in words.
+        ``p_adjusted`` is Holm's over the pairs of one measure. ``verdict`` is ``higher`` or ``lower`` if the interval
+        excludes 0 and the adjusted p-value is small enough, ``equivalent`` if the interval lies inside ± margin, and
+        ``cannot tell`` otherwise. ``reading`` is the verdict in words.
         """
         rows = [dict(row) for rows in self._differences.values() for row in rows]
         return Table(rows, "Differences between models (a − b)")
@@ -356,7 +355,7 @@ class Models(TabularResult, Mapping[str, E]):
         )
 
     def verdict(self, measure: str, question: str = "") -> Verdict:
-        """Which model is best by a measure, and whether the data tell it from every other."""
+        """Which model is best by a measure, and whether it differs significantly from every other."""
         key, best = self.key(measure), self.best(measure)
         value = self.evaluations[best].estimates[key]
         asked = question or f"which model has the best {key}"

@@ -46,7 +46,7 @@ class RiskCoverage(TabularResult):
         return iter(self.to_dicts())
 
     def at(self, coverage: float) -> dict[str, Any]:
-        """The smallest coverage that is at least as large as the one asked for."""
+        """The point with the smallest coverage that is at least the given one."""
         check_number(coverage, "coverage", 0.0, 1.0)
         return self._row(min(int(np.searchsorted(self.coverage, coverage - 1e-12)), len(self) - 1))
 
@@ -59,7 +59,7 @@ class RiskCoverage(TabularResult):
         return [self._row(k) for k in range(len(self))]
 
     def thinned(self, points: int = 200) -> RiskCoverage:
-        """At most so many points, evenly spread over the coverage."""
+        """At most this many points, evenly spread over the coverage."""
         if len(self) <= points:
             return self
         at = np.unique(np.searchsorted(self.coverage, np.linspace(self.coverage[0], 1.0, points) - 1e-12))
@@ -148,7 +148,7 @@ class Abstention:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The cut, what it gave here and what it keeps, with the sentence that says so."""
+        """The cut, its results on this sample, what holds on new cases, and the summary sentence."""
         return {**asdict(self), "sentence": self.sentence}
 
     def __repr__(self) -> str:

@@ -71,7 +71,7 @@ class BatchPoint(OperatingPoint):
 
     @property
     def note(self) -> str:
-        """What is particular about these batches, in words; empty where nothing is."""
+        """Anything unusual about these batches, in words; otherwise empty."""
         return short_note(self.cells, self.asked)
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class BatchRules(Models[Rule]):
         return {"hits": _Higher, "hit_rate": _Higher}
 
     def test(self, a: str, b: str, key: str) -> DifferenceTest:
-        """The difference of two rules, from what each batch adds to it; a queue ties batches together: not tested."""
+        """The difference between two rules, batch by batch; rules with a queue are not tested."""
         one, two = (self._influence(name, key) for name in (a, b))
         units = self.rows.n_units
         if one is None or two is None or units < 2:
@@ -234,7 +234,7 @@ class BatchRules(Models[Rule]):
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """Which rule has most hits in a batch, and which most hits for each place."""
+        """Which rule has the most hits per batch, and which the most hits per place."""
         asked = {"hits": "which rule finds most hits in a batch", "hit_rate": "which rule finds most hits per place"}
         return {key: self.verdict(key, question) for key, question in asked.items()}
 

@@ -95,7 +95,7 @@ class Calibration(DictResult):
 
     @cached_property
     def curve(self) -> Table:
-        """The reliability curve: probability given, probability that comes true, cases, for each distinct score."""
+        """The reliability curve: predicted probability, observed share and number of cases, for each distinct score."""
         columns = zip(self.score[::-1].tolist(), self.fitted[::-1].tolist(), self.cases[::-1].tolist(), strict=True)
         return Table([{"probability": p, "comes_true": f, "cases": c} for p, f, c in columns], "Reliability")
 
@@ -127,7 +127,7 @@ class Calibration(DictResult):
 
     @property
     def bands(self) -> Table:
-        """The curve with both bands: where that of a calibrated model would lie, and where the true curve may lie."""
+        """The curve with both bands: where a calibrated model's curve would lie, and where the true curve may lie."""
         return Table(
             [
                 {**band, "confidence_low": own["low"], "confidence_high": own["high"]}
@@ -138,14 +138,14 @@ class Calibration(DictResult):
 
     @property
     def lines(self) -> Table:
-        """Slope and intercepts with their intervals, beside what they are where all probabilities are right."""
+        """Slope and intercepts with their intervals, and their values if all probabilities are right."""
         of_all = ((self.slope, 1.0), (self.intercept, 0.0), (self.in_the_large, 0.0))
         rows = [{"": e.name, "value": e.value, "low": e.low, "high": e.high, "if_right": right} for e, right in of_all]
         return Table(rows, "Slope and intercept")
 
     @property
     def summary(self) -> str:
-        """What the test says, in a sentence."""
+        """The result of the test, in one sentence."""
         verdict = "the probabilities are not calibrated" if self.p_value < 0.05 else "no evidence of miscalibration"
         return f"{self.name}: {verdict} (p = {self.p_value:.3g})"
 

@@ -51,7 +51,7 @@ class OperatingPoint:
 
     @property
     def hit_rate(self) -> float:
-        """Share of positives among the taken: precision, under its name for quotas."""
+        """Share of positives among the cases taken: precision, under its name for quotas."""
         return self.precision
 
     @property

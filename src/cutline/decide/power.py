@@ -66,7 +66,7 @@ class SelectionPower:
 
     @property
     def measures(self) -> list[str]:
-        """The measures, as they are written."""
+        """The measure strings."""
         return [str(spec) for spec in self.specs]
 
     def column(self, measure: str) -> int:

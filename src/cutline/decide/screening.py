@@ -54,7 +54,7 @@ class Screening(DictResult):
         return float(sum(row["cost"] for row in self.stages))
 
     def to_dict(self) -> dict[str, Any]:
-        """The stages and what they come to."""
+        """The stages and the totals."""
         r, c = self.recall, self.cost_per_hit
         return {
             "stages": self.stages.to_dicts(),

@@ -144,10 +144,11 @@ class SharedList(TabularResult):
         return f"Four-fifths rule: {'; '.join(said)}."
 
     def price(self, places: Mapping[Any, float] | None = None) -> Table:
-        """What other rules cost in hits, with as many places: equal selection rates, equal recall, or given places.
+        """What other rules with the same number of places cost in hits: equal selection rates, equal recall, or given
+        places.
 
-        ``price`` are the hits that one list for all with as many places has more, with the interval of a bootstrap of
-        rows or clusters. ``places``: the number of places for each segment.
+        ``price`` is the number of hits given up compared with one list for all, with a bootstrap interval over rows or
+        clusters. ``places``: the number of places for each segment.
         """
         rows = self._need_rows("the price of another rule")
         given = None if places is None else self._given(places)

@@ -56,7 +56,7 @@ class Selection:
 
     @property
     def note(self) -> str:
-        """What happened at the cut, in words."""
+        """How many rows were chosen and how ties were resolved, in words."""
         if self.batches is not None:
             return self._batch_note(self.batches)
         if self.tied == 0:

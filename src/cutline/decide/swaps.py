@@ -71,7 +71,7 @@ class SwapSet(DictResult):
         return Table(rows, f"From {self.old} to {self.new}")
 
     def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the cases that enter and leave, hits apart (matplotlib); gives the Axes."""
+        """Draw the cases that enter and leave, with their hits (matplotlib); returns the Axes."""
         from ..present.plots import plot
 
         return plot(self, "swaps", ax=ax)

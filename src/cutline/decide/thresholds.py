@@ -91,7 +91,7 @@ class Cut(float):
         }
 
     def save(self, path: FilePath, **more: Any) -> None:
-        """Write the cut as a small JSON file; ``more`` is written beside it (the name of the score column, say)."""
+        """Write the cut as a small JSON file; ``more`` is added to it (such as the name of the score column)."""
         text = json.dumps(to_jsonable({**self.to_dict(), **more}), indent=2, ensure_ascii=False)
         Path(path).write_text(text + "\n", encoding="utf-8")
 

@@ -139,7 +139,7 @@ class SelectiveVoting(DictResult):
 
     @property
     def summary(self) -> str:
-        """How many models to let vote and what to expect of them, in a sentence; empty where that cannot be told."""
+        """How many models to average and what to expect, in one sentence; empty if unknown."""
         e = self.expected
         if e is None:
             return ""

@@ -113,10 +113,10 @@ class AccuracyExtrapolator:
         groups: Labels | None = None,
         templates: str = "best",
     ) -> AccuracyExtrapolator:
-        """From scores of test cases (rows) for all classes (columns); ``distance=True`` where small is near.
+        """Fit to scores of test cases (rows) for all classes (columns); ``distance=True`` if small means close.
 
-        ``groups`` is the family of every class, where classes come by whole families. A class with several columns
-        (templates) counts by their ``"best"`` or their ``"mean"``.
+        ``groups`` is the family of each class, if classes come in whole families. For a class with several columns
+        (templates), the ``"best"`` or the ``"mean"`` of their scores counts.
         """
         options: dict[str, Any] = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
         return self.fit_task(from_scores(scores, labels, ties=self.ties, **options))
@@ -133,7 +133,7 @@ class AccuracyExtrapolator:
         groups: Labels | None = None,
         templates: str = "best",
     ) -> AccuracyExtrapolator:
-        """From embeddings of a gallery and of probes, compared in blocks: 20,000 classes fit in memory."""
+        """Fit to embeddings of a gallery and of probes, compared in blocks: 20,000 classes fit in memory."""
         labels: dict[str, Any] = {"gallery_labels": gallery_labels, "probe_labels": probe_labels, "groups": groups}
         how: dict[str, Any] = {"metric": metric, "distance": distance, "templates": templates}
         return self.fit_task(from_embeddings(gallery, probes, ties=self.ties, **labels, **how))
@@ -141,11 +141,11 @@ class AccuracyExtrapolator:
     def fit_wins(
         self, wins: ArrayLike, *, n_classes: int | None, tied: ArrayLike | None = None, labels: Labels | None = None
     ) -> AccuracyExtrapolator:
-        """From the number of distractors that each case's right class beats, and ties."""
+        """Fit to the number of wrong classes that each case's right class beats, and ties."""
         return self.fit_task(from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=self.ties))
 
     def fit_accuracies(self, accuracies: ArrayLike) -> AccuracyExtrapolator:
-        """From known pairs (number of classes, accuracy)."""
+        """Fit to known pairs (number of classes, accuracy)."""
         return self.fit_task(from_accuracies(accuracies))
 
     def predict(self, k: ArrayLike) -> Floats:
@@ -162,7 +162,7 @@ class AccuracyExtrapolator:
         return self._result
 
     def fit_task(self, task: ObservedTask, k: tuple[int, ...] | None = None) -> AccuracyExtrapolator:
-        """From a task that was read already; ``k`` are the numbers of classes to print."""
+        """Fit to a task that the other methods have built; ``k`` are the numbers of classes to predict for."""
         n_classes = round(task.n_classes * task.classes_each)
         whole = task.whole()
         notes = _notes_on(task, whole, self.marginal)

@@ -41,7 +41,7 @@ class OpenSet(TabularResult):
         return self.estimates[k]
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One row per size of the gallery: threshold, FNIR with its interval, FPIR at today's threshold."""
+        """One row per size of the gallery: threshold, FNIR with its interval, FPIR at the current threshold."""
         return [dict(row) for row in self.rows]
 
     def __repr__(self) -> str:

@@ -46,12 +46,12 @@ class TrainingGrowth(TabularResult):
         return Table(rows, "Accuracy by classes and training cases per class")
 
     def accuracy(self, k: int, cases: int) -> Estimate:
-        """The accuracy among ``k`` classes with so many training cases each.
+        """The accuracy among ``k`` classes with ``cases`` training cases each.
 
-        By classes it is read from the curves of each number of cases, by cases from a power law of the error down to a
-        floor. The interval also holds a learning curve without a floor (the logit grows with the logarithm of the
-        cases) and the spread between rounds. With two numbers of cases no floor can be seen, and the curve without one
-        is the value: take it as the best that may happen.
+        Over classes it follows the curve for each number of cases; over cases, a power law of the error down to a
+        floor. The interval also covers a learning curve without a floor (the logit grows with the logarithm of the
+        cases) and the spread between rounds. With two numbers of cases a floor cannot be estimated, so the value comes
+        from the curve without one: treat it as a best case.
         """
         check_whole(k, "k", 1)
         check_whole(cases, "cases", 1)

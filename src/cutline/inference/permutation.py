@@ -48,7 +48,7 @@ class PermutationTest:
 
     @property
     def at_least_as_good(self) -> int:
-        """Permutations at least as good as the observed value: b. Ties count, also those that rounding hides."""
+        """Permutations at least as good as the observed value: b. Ties count, including those hidden by rounding."""
         slack = _SAME * max(1.0, abs(self.observed)) if np.isfinite(self.observed) else 0.0
         if self.better == "higher":
             return int(np.count_nonzero(self.null >= self.observed - slack))

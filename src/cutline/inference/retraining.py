@@ -67,7 +67,7 @@ class OutOfBag:
 
     @property
     def undefined(self) -> int:
-        """Replicates without a value; they take no part in mean and interval."""
+        """Replicates without a value; they are left out of the mean and the interval."""
         return int(np.isnan(self.values).sum())
 
     @property
@@ -82,7 +82,7 @@ class OutOfBag:
 
     @property
     def estimate(self) -> Estimate:
-        """Mean and interval in the form of every other estimate."""
+        """Mean and interval as an :class:`Estimate`."""
         return Estimate(self.measure, self.value, self.low, self.high, self.level, "oob_percentile", "", self.undefined)
 
     def to_dict(self) -> dict[str, Any]:

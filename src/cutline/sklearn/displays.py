@@ -42,7 +42,7 @@ class CurveDisplay:
 
     @property
     def name(self) -> str | None:
-        """Name of the model; None where there are several."""
+        """Name of the model; None if there are several."""
         return self.evaluations[0].name if len(self.evaluations) == 1 else None
 
     @classmethod
