@@ -81,7 +81,7 @@ def test_evaluate_prints_what_the_library_gives(scored: Path) -> None:
 def test_table_has_sentences_families_and_settings(scored: Path) -> None:
     text = run("evaluate", scored, "--quota", "10%", *FAST).stdout
     assert text.startswith("p: 200 rows, ")
-    assert "The best 20 hold" in text
+    assert "The best 20 include" in text
     for word in ("threshold", "probability", "ranking", "quota", "↑", "↓", "95 % interval"):
         assert word in text
     last = text.strip().splitlines()[-1]

@@ -36,7 +36,7 @@ def why_not_comparable(spec: Spec) -> str:
         return "is a sum that grows with the number of cases"
     quotas = spec.quota.quotas if isinstance(spec.quota, Quotas) else (spec.quota,)
     if any(isinstance(quota, int) for quota in quotas):
-        return "the same number of places is a larger share of a small segment"
+        return "depends on the size of the segment: a fixed number of places is a larger share of a small one"
     return ""
 
 
