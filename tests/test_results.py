@@ -156,6 +156,10 @@ ALSO: dict[str, Callable[[], Any]] = {
     "OpenSet": lambda: cl.extrapolate_open_set(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
     ),
+    "ExtrapolatedCost": lambda: cl.extrapolate_cost(
+        RNG.random((20, 10)), RNG.integers(0, 10, 20), cost=1 - np.eye(10), k=[20], n_resamples=5
+    ),
+    "PairAccuracy": lambda: cl.extrapolate_pairs(RNG.random(20), RNG.random(50), k=[20], n_resamples=5),
     "PemAreas": lambda: cl.pem_areas(Y, P),
     "Diagnosis": lambda: diagnosis(),
     "Decomposition": lambda: cl.linear_ranking_decomposition(Y, P, P),

@@ -66,12 +66,16 @@ from .evaluation import (
 from .extrapolation import (
     AccuracyExtrapolator as AccuracyExtrapolator,
     extrapolate as extrapolate,
+    extrapolate_cost as extrapolate_cost,
     extrapolate_open_set as extrapolate_open_set,
+    extrapolate_pairs as extrapolate_pairs,
     extrapolate_training as extrapolate_training,
     extrapolate_training_growth as extrapolate_training_growth,
+    ExtrapolatedCost as ExtrapolatedCost,
     Extrapolation as Extrapolation,
     OpenSet as OpenSet,
     pair_favorability as pair_favorability,
+    PairAccuracy as PairAccuracy,
     TrainingGrowth as TrainingGrowth,
 )
 from .inference.bootstrap import (

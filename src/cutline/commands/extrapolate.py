@@ -1,4 +1,4 @@
-"""``cutline extrapolate``: accuracy at more classes, from a file of scores, wins, embeddings or accuracies."""
+"""``cutline extrapolate``: accuracy at more classes, from a file of scores, wins, embeddings, pairs or accuracies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,22 @@ import click
 from ..errors import InputError
 from ..table import pluralize, to_jsonable
 from . import options
-from .output import as_csv, as_markdown, check_extra, check_writable, note, print_table, say, settings_line
+from .output import (
+    Block,
+    Report,
+    as_csv,
+    as_markdown,
+    check_extra,
+    check_writable,
+    note,
+    print_table,
+    say,
+    settings_line,
+)
 from .terms import about_file
 
 if TYPE_CHECKING:
+    from ..extrapolation.by_size import BySize
     from ..extrapolation.extrapolation_result import Extrapolation
     from ..sources.duckdb import DuckTable
 
@@ -27,7 +39,20 @@ Examples:
   cutline extrapolate wins.csv --wins beaten --among 400 --classes 4000 --until 0.9
   cutline extrapolate probes.csv --label person --score 'e_*' --gallery gallery.csv --classes 4000 --top 5
   cutline extrapolate printed.csv --accuracy top1 --sizes classes --classes 1000
+  cutline extrapolate probes.csv --label person --strangers unknown.csv --fpir 0.01 --classes 10000
+  cutline extrapolate comparisons.csv --pairs score --label same --positive yes --classes 1000
 """
+_OPTION = {"scores": "score"}
+_CLOSED = {"top", "half_width", "method", "ties", "until", "not_marginal", "no_intervals", "plot"}
+# What each kind of input reads; any other of these options is refused beside it.
+_APPLIES = {
+    "scores": _CLOSED | {"label", "scores", "distance"},
+    "wins": _CLOSED | {"wins", "label", "tied", "among"},
+    "gallery": _CLOSED | {"gallery", "label", "scores", "metric"},
+    "accuracy": {"accuracy", "sizes", "method", "until", "not_marginal", "no_intervals", "plot"},
+    "strangers": {"strangers", "fpir", "label", "scores", "distance"},
+    "pairs": {"pairs", "label", "positive", "distance"},
+}
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int]:
@@ -64,6 +89,19 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 )
 @click.option("--accuracy", metavar="COLUMN", help="Column with accuracies (with --sizes).")
 @click.option("--sizes", metavar="COLUMN", help="Column with the number of classes (with --accuracy).")
+@click.option("--strangers", metavar="FILE", help="Scores of probes not in the gallery: print FNIR at --fpir instead.")
+@click.option(
+    "--fpir",
+    callback=options.share,
+    default="0.01",
+    show_default=True,
+    metavar="SHARE",
+    help="Share of strangers that may be falsely identified (with --strangers).",
+)
+@click.option(
+    "--pairs", metavar="COLUMN", help="Score of each 1:1 comparison; --label says which are of the same class."
+)
+@options.positive_option
 @click.option(
     "--top",
     type=int,
@@ -112,10 +150,19 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     FILE has one row per test case: its true class (--label) and one score column per class, named after the class.
     It may instead hold the number of wrong classes that the right one beat (--wins), the embedding of each probe
     (--gallery), or accuracies at several numbers of classes (--accuracy and --sizes).
+
+    With --strangers, it prints how many people in the gallery are missed (FNIR) if no more than a share --fpir of
+    strangers may be falsely identified. With --pairs, FILE has one row per 1:1 comparison.
     """
     from .reading import opened
 
+    kind = _kind({**asked, "plot": plot, "until": until})
     _check(plot, until, asked["method"])
+    if kind in ("strangers", "pairs"):
+        with opened(file, asked) as table:
+            found = _from_strangers(table, asked) if kind == "strangers" else _from_pairs(table, asked)
+        _publish(found, form, file, kind, asked)
+        return
     with opened(file, asked) as table:
         if asked["accuracy"] or asked["sizes"]:
             result = _from_accuracies(table, asked)
@@ -128,6 +175,21 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     _show(result, form, until, _facts(file, result, until, asked), asked)
     for sentence in result.notes:
         note(f"note: {sentence}")
+
+
+def _kind(asked: dict[str, Any]) -> str:
+    """What FILE holds; refuses options that this input cannot honour."""
+    context = click.get_current_context()
+    given = {name for name in asked if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
+    found = ["accuracy"] if given & {"accuracy", "sizes"} else []
+    found += [name for name in ("wins", "gallery", "strangers", "pairs") if name in given]
+    kind = found[0] if found else "scores"
+    governed = set().union(*_APPLIES.values())
+    idle = sorted((given & governed) - _APPLIES[kind])
+    if idle:
+        beside = "a score for each class" if kind == "scores" else f"--{kind}"
+        raise click.UsageError(f"--{_OPTION.get(idle[0], idle[0]).replace('_', '-')} does not apply with {beside}")
+    return kind
 
 
 def _check(plot: str | None, until: float | None, method: str) -> None:
@@ -197,8 +259,8 @@ def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
         return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked))
 
 
-def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
-    from ..extrapolation.extrapolator import extrapolate as run
+def _read_scores(table: DuckTable, asked: dict[str, Any]) -> tuple[Any, list[str], list[str], list[str]]:
+    """Scores, labels, the classes of the columns, and the columns."""
     from ..sources.columns import class_columns
     from ..sources.matrices import read_matrix, read_texts
     from .reading import complete_rows
@@ -213,8 +275,84 @@ def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
         note(f"note: column {passed[0]!r} only numbers the rows and is not a class")
     kept = complete_rows(table, [label], columns, asked)
     labels, matrix = read_texts(table, label, kept), read_matrix(table, columns, asked["decimal"], kept)
+    return matrix, labels, names, columns
+
+
+def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
+    from ..extrapolation.extrapolator import extrapolate as run
+
+    matrix, labels, names, _ = _read_scores(table, asked)
     with about_file(table.name):
         return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
+
+
+def _from_strangers(table: DuckTable, asked: dict[str, Any]) -> BySize:
+    from ..extrapolation.open_set import extrapolate_open_set
+    from ..sources.matrices import read_matrix
+    from .reading import complete_rows, opened
+
+    matrix, labels, names, columns = _read_scores(table, asked)
+    with opened(asked["strangers"], asked) as other:
+        for name in columns:
+            other.column(name, "score")
+        unknown = read_matrix(other, columns, asked["decimal"], complete_rows(other, [], columns, asked))
+    with about_file(table.name):
+        return extrapolate_open_set(
+            matrix,
+            labels,
+            strangers=unknown,
+            k=asked["classes"] or None,
+            fpir=asked["fpir"],
+            classes=names,
+            distance=asked["distance"],
+            **_drawn(asked),
+        )
+
+
+def _from_pairs(table: DuckTable, asked: dict[str, Any]) -> BySize:
+    from ..extrapolation.open_set import extrapolate_pairs
+    from .reading import choose_columns, load
+
+    if not asked["classes"]:
+        raise click.UsageError("--pairs needs --classes N,N,…: comparisons do not say how many classes there are")
+    columns = choose_columns(table, asked["label"], [asked["pairs"]], None)
+    rows = load(table, columns.label, columns.scores, None, asked)
+    score = rows.scores[columns.scores[0]]
+    with about_file(table.name):
+        return extrapolate_pairs(
+            score[rows.positive],
+            score[~rows.positive],
+            k=asked["classes"],
+            distance=asked["distance"],
+            **_drawn(asked),
+        )
+
+
+def _drawn(asked: dict[str, Any]) -> dict[str, Any]:
+    return {"level": asked["level"], "n_resamples": asked["resamples"], "seed": asked["seed"]}
+
+
+def _publish(found: BySize, form: str, file: str, kind: str, asked: dict[str, Any]) -> None:
+    """Print rates by number of classes in one of the formats."""
+    from .. import __version__
+
+    said = {"file": file, **{key: asked[key] for key in ("label", "pairs", "positive", "strangers")}}
+    said |= {"score": asked["scores"], "distance": asked["distance"] or None}
+    said |= {"fpir": asked["fpir"]} if kind == "strangers" else {}
+    said |= {"level": asked["level"], "resamples": asked["resamples"], "seed": asked["seed"]}
+    said = {key: value for key, value in said.items() if value is not None}
+    classes = ",".join(str(row["classes"]) for row in found.rows)
+
+    def document() -> dict[str, Any]:
+        named = {"n_resamples" if key == "resamples" else key: value for key, value in said.items()}
+        return {"cutline": __version__, **named, **json.loads(found.to_json())}
+
+    report = Report(
+        document, found.to_dicts, lambda: [Block(found.title, found.to_dicts())], settings_line(**said, classes=classes)
+    )
+    report.publish(form)
+    for sentence in found.notes:
+        note(f"note: {sentence}")
 
 
 def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:

@@ -13,7 +13,7 @@ _SAME = (
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
     *("abstain", "ordered", "order", "predicted", "by", "batch"),
-    *("inclusion", "estimator"),
+    *("inclusion", "estimator", "strangers", "fpir"),
 )
 NAMES = {
     "segment": "--by",
@@ -35,6 +35,8 @@ NAMES = {
     "pos_label": "--positive",
     "k": "--classes",
     "half_width": "--half-width",
+    "genuine": "--pairs",
+    "impostor": "--pairs",
     "accuracies": "--accuracy",
     "memory_limit": "--memory-limit",
     "temp_directory": "--temp-directory",

@@ -89,14 +89,14 @@ def spread_around(values: Floats, centre: float) -> tuple[float, float]:
 
 
 def accuracy_interval(
-    value: float, replicates: Floats, members: Floats, level: float, errors: float = math.inf
+    value: float, replicates: Floats, members: Floats, level: float, untested: float = 0.0
 ) -> tuple[float, float]:
     """Interval on the logit scale from two sources: other classes (replicates) and other methods (members).
 
     Replicates serve for their spread alone: a resample repeats classes, which lifts its accuracies, so their place
     is off while their scatter is right. Members are all methods that the back-test does not exclude, each with the
-    same weight: those that the mean leaves out because they scatter may still be right. ``errors`` is how many classes'
-    worth of errors was seen: what few of them, or none, could not test adds ``1/√(1 + errors)``.
+    same weight: those that the mean leaves out because they scatter may still be right. ``untested`` is a third spread,
+    of what neither of them shows.
 
     >>> low, high = accuracy_interval(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5]), 0.9)
     >>> round(low, 2), round(high, 2)
@@ -108,7 +108,6 @@ def accuracy_interval(
     centre = float(logit(value))
     sampled = spread_around(replicates, float(np.median(replicates)))
     between = spread_around(members, value) if members.size > 1 else (0.0, 0.0)
-    untested = 1.0 / math.sqrt(1.0 + errors)
     low = centre - reach * math.hypot(sampled[0], _OF_BETWEEN * between[0], untested)
     high = centre + reach * math.hypot(sampled[1], _OF_BETWEEN * between[1], untested)
     ends = 1.0 / (1.0 + np.exp(-np.array([low, high])))

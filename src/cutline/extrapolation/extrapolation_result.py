@@ -227,7 +227,7 @@ class Extrapolation(ComparedByContent, TabularResult):
             return (1.0, 1.0, "one class") if k == 1 and self.replicates else (math.nan, math.nan, "")
         drawn = np.array([self._read(fit, k, top) for fit in self.replicates])
         members = np.array([self._read(self.fits[name], k, top) for name in self.plausible])
-        low, high = accuracy_interval(value, drawn, members, self.level, self._errors_seen)
+        low, high = accuracy_interval(value, drawn, members, self.level, self._untested)
         few = self.n_classes / self.classes_each < _FEWEST_FOR_METHODS
         scored = any(row.method.needs_scores for row in self.backtest if row.weight > 0)
         if few or (self.observed.test_accuracy >= 1.0 and not scored):
@@ -238,8 +238,9 @@ class Extrapolation(ComparedByContent, TabularResult):
         return low, high, "class bootstrap"
 
     @property
-    def _errors_seen(self) -> float:
-        return (1.0 - self.observed.test_accuracy) * self.observed.n_tested
+    def _untested(self) -> float:
+        """What so many classes' worth of errors, or none, could not test."""
+        return 1.0 / math.sqrt(1.0 + (1.0 - self.observed.test_accuracy) * self.observed.n_tested)
 
     def _ends_at_last(self) -> tuple[float, float]:
         """Exact binomial limits of the accuracy at ``k1``, a class counting as one trial."""
@@ -316,7 +317,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         whole = self.accuracy(k).interval.width / 2.0
         drawn = np.array([self._read(fit, k, 1) for fit in self.replicates])
         only = np.array([value])
-        low, high = accuracy_interval(value, drawn, only, self.level, self._errors_seen)
+        low, high = accuracy_interval(value, drawn, only, self.level, self._untested)
         sampled = (high - low) / 2.0
         between = math.sqrt(max(whole**2 - sampled**2, 0.0))
 

@@ -2,50 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..estimate import Estimate
-from ..table import TabularResult, text_table
 from ..types import Floats, Labels, ScoreMatrix, Scores
-from ..validate import check_number, check_whole, checked
+from ..validate import check_number, checked
+from .by_size import BySize, far_note, sizes_asked
+from .class_bootstrap import accuracy_interval, logit
 from .favorability import Favorability
-from .score_methods import pareto_survival, pooled_shape
+from .notes import FAR, FEW_STRANGERS, ONE_LAW, Note
+from .score_methods import pareto_survival, pooled_shape, steadied
 from .task_inputs import from_scores, number_matrix
+from .tasks import ScoreTask
 
 _FRACTION = 0.1
 _GRID = 400
+_BELOW_ONE = 1.0 - 1e-12
+# One tail for all probes misses too many where probes differ, one for each quarter of them too few: both count alike.
+_GROUPS = (1, 4)
+_PARTS = 10
+_FEWEST_PAIRS = 20
+_TIMES = (1, 2, 5, 10)
 
 
-@dataclass(frozen=True)
-class OpenSet(TabularResult):
+@dataclass(frozen=True, repr=False)
+class OpenSet(BySize):
     """FNIR at a given FPIR by size of the gallery; ``result[1000]`` is the Estimate of the FNIR there.
 
     A stranger is falsely identified if any score reaches the threshold (FPIR). An enrolled person is missed if their
-    own score does not reach it, or if another's is higher (FNIR, rank 1).
+    own score does not reach it, or if another's is higher (FNIR, rank 1). The rows have the threshold for each size,
+    and the FPIR there if the current threshold were kept.
     """
 
     fpir: float
-    rows: tuple[dict[str, Any], ...]
-    estimates: dict[int, Estimate]
+    n_classes: int
 
-    def __getitem__(self, k: int) -> Estimate:
-        if k not in self.estimates:
-            raise InputError(
-                "k", f"is {k}, which was not asked for", f"asked for were {', '.join(map(str, self.estimates))}"
-            )
-        return self.estimates[k]
+    @property
+    def title(self) -> str:
+        """What the rows are about, in one line."""
+        return f"FNIR at FPIR {self.fpir:g}, from a gallery of {self.n_classes:,} classes"
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One row per size of the gallery: threshold, FNIR with its interval, FPIR at the current threshold."""
-        return [dict(row) for row in self.rows]
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the rows have in common, by name."""
+        return {"fpir": self.fpir, "classes_seen": self.n_classes}
 
-    def __repr__(self) -> str:
-        return text_table(self.rows, list(self.rows[0]) if self.rows else [], f"FNIR at FPIR {self.fpir:g}")
+
+@dataclass(frozen=True, repr=False)
+class PairAccuracy(BySize):
+    """Accuracy by number of classes, from comparisons one to one; ``result[1000]`` is an Estimate."""
+
+    favorability: Favorability
+    n_genuine: int
+    n_impostor: int
+
+    @property
+    def title(self) -> str:
+        """What the rows are about, in one line."""
+        return f"Accuracy from {self.n_genuine:,} genuine and {self.n_impostor:,} impostor scores"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the rows have in common, by name."""
+        return {"genuine": self.n_genuine, "impostor": self.n_impostor}
 
 
 @checked(distance=lambda value, name: bool(value))
@@ -54,7 +79,7 @@ def extrapolate_open_set(
     labels: Labels | None = None,
     *,
     strangers: ScoreMatrix,
-    k: int | Iterable[int],
+    k: int | Iterable[int] | None = None,
     fpir: float = 0.01,
     classes: Labels | None = None,
     distance: bool = False,
@@ -67,9 +92,12 @@ def extrapolate_open_set(
     ``scores`` are of probes whose class is in the gallery (rows) for its ``k1`` classes (columns), ``strangers`` of
     probes whose class is not. Among ``k`` classes a stranger is falsely identified with chance ``1 − (1 − p)^k``, ``p``
     the chance that one random class reaches the threshold; so the threshold must rise with ``k``, and the FNIR with it.
-    Each probe's best tenth of competitors follows a generalised Pareto tail with one shape for all, as in ``tail``.
+    Each probe's best tenth of competitors follows a generalised Pareto tail, as in ``tail``. Its shape is that of all
+    probes in one model, that of a quarter of the probes (by their mean score) in another, and the result is their mean.
+    Without ``k`` the gallery is taken 1, 2, 5 and 10 times.
 
-    For the interval, strangers and enrolled probes are resampled separately.
+    The interval has three parts: resampled probes (strangers and enrolled ones separately), a jackknife over tenths of
+    the classes, and the difference between the two models.
 
     Examples
     --------
@@ -82,74 +110,160 @@ def extrapolate_open_set(
     True
     """
     check_number(fpir, "fpir", 0.0, 1.0, open_ends=True)
-    sizes = [check_whole(size, "k", 2) for size in ([k] if np.ndim(k) == 0 else list(k))]  # type: ignore[arg-type]
     task = from_scores(scores, labels, classes=classes, distance=distance, keep=10**9)
-    unknown = number_matrix(strangers, "strangers")
+    sizes = sizes_asked([times * task.n_classes for times in _TIMES] if k is None else k)
+    unknown = np.asarray(number_matrix(strangers, "strangers"), dtype=np.float64)
     if unknown.shape[1] != task.n_classes:
         raise InputError(
             "strangers", f"has {unknown.shape[1]} columns for {task.n_classes} classes", "give one per class"
         )
-    if task.scores is None or not np.isfinite(unknown).all():
+    if not len(unknown):
+        raise InputError("strangers", "has no rows", "give at least one probe of a stranger")
+    if task.scores is None:
         raise InputError("scores", "must be finite to have a threshold", "replace ±inf")
-    unknown = -unknown if distance else unknown
-    true, others = task.scores.true, task.scores.values.copy()
-    others[np.arange(true.size), task.case_class] = -np.inf
-    grid = np.linspace(np.quantile(unknown, 0.5), max(float(unknown.max()), float(true.max())), _GRID)
-    reach = _exceedance(unknown, grid, task.n_classes)
-    losing = _exceedance(others, true[:, None], task.n_classes - 1)[:, 0]
-    weight = task.case_weight(np.ones(task.n_classes))
-    rng = np.random.default_rng(seed)
-    rows, estimates = [], {}
-    today = 0.0
-    for size in sizes:
-        alarm = -np.expm1(size * np.log1p(-np.minimum(reach, 1.0 - 1e-12)))
-        kept = np.exp((size - 1.0) * np.log1p(-np.minimum(losing, 1.0 - 1e-12)))
-
-        def missed(strange: Any, enrolled: Any, alarm: Floats = alarm, kept: Floats = kept) -> tuple[float, float]:
-            false = alarm[strange].mean(axis=0)
-            place = min(int(np.argmax(false <= fpir)) if (false <= fpir).any() else _GRID - 1, _GRID - 1)
-            share = weight[enrolled] / weight[enrolled].sum()
-            return float(1.0 - share @ (kept[enrolled] * (true[enrolled] > grid[place]))), float(grid[place])
-
-        value, threshold = missed(slice(None), slice(None))
-        if size == sizes[0]:
-            today = threshold
-        drawn = [
-            missed(rng.integers(0, len(unknown), len(unknown)), rng.integers(0, true.size, true.size))[0]
-            for _ in range(n_resamples)
-        ]
-        low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-        name = f"fnir@{size}"
-        estimates[size] = Estimate(
-            name, value, float(min(low, value)), float(max(high, value)), level, "probe bootstrap"
-        )
-        at_today = float(alarm[:, int(np.searchsorted(grid, today))].mean())
+    wrong = np.flatnonzero(~np.isfinite(unknown).all(axis=1))
+    if wrong.size:
+        raise InputError("strangers", "must be finite to have a threshold", "replace ±inf and nan", row=int(wrong[0]))
+    rates = _Rates(-unknown if distance else unknown, task, fpir)
+    found = rates.found(sizes, n_resamples, level, np.random.default_rng(seed))
+    today = rates.threshold(rates.alarm(rates.models, task.n_classes))
+    rows = []
+    for size, (estimate, place) in found.items():
         rows.append(
             {
                 "classes": size,
-                "threshold": -threshold if distance else threshold,
-                "fnir": value,
-                "low": estimates[size].low,
-                "high": estimates[size].high,
-                "fpir_at_first_threshold": at_today,
+                "fnir": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "level": level,
+                "threshold": float(-rates.grid[place] if distance else rates.grid[place]),
+                "fpir_at_current_threshold": float(rates.alarm(rates.models, size)[:, today].mean()),
             }
         )
-    return OpenSet(fpir, tuple(rows), estimates)
+    notes = far_note(sizes, task.n_classes)
+    if fpir * len(unknown) < _FEWEST_PAIRS / 2:
+        text = (
+            "A share {fpir:g} of {strangers:,} strangers is {few:.1f}: the threshold rests on the few closest of them."
+        )
+        notes += (Note(FEW_STRANGERS, text, fpir=fpir, strangers=len(unknown), few=fpir * len(unknown)),)
+    return OpenSet(tuple(rows), {size: estimate for size, (estimate, _) in found.items()}, notes, fpir, task.n_classes)
 
 
-def _exceedance(scores: Floats, points: Floats, count: int) -> Floats:
-    """For every row the chance that one random class scores above each point: shares, and a Pareto tail at the top."""
-    r = max(8, min(int(_FRACTION * count), count - 1))
+class _Rates:
+    """Both error rates by threshold and size of the gallery, by two models of the tails side by side."""
+
+    def __init__(self, strangers: Floats, task: ScoreTask, fpir: float) -> None:
+        assert task.scores is not None
+        self.strangers, self.fpir = strangers, fpir
+        self.true, self.others = task.scores.true, task.scores.values.copy()
+        self.others[np.arange(self.true.size), task.case_class] = -np.inf
+        self.weight = task.case_weight(np.ones(task.n_classes))
+        self.n_tested = task.n_tested
+        top = max(float(strangers.max()), float(self.true.max()))
+        self.grid = np.linspace(np.quantile(strangers, 0.5), top, _GRID)
+        self.models = self._models(np.arange(task.n_classes))
+
+    def _models(self, classes: NDArray[np.intp]) -> list[tuple[Floats, Floats]]:
+        """For each model the chance that one random class reaches a threshold, or outscores the right class."""
+        n, unknown, others = classes.size, self.strangers[:, classes], self.others[:, classes]
+        return [
+            (
+                _exceedance(unknown, self.grid, n, groups),
+                _exceedance(others, self.true[:, None], n - 1, groups)[:, 0],
+            )
+            for groups in _GROUPS
+        ]
+
+    def alarm(self, models: Sequence[tuple[Floats, Floats]], size: int) -> Floats:
+        """FPIR of each stranger (rows) by threshold (columns)."""
+        rates = [-np.expm1(size * np.log1p(-np.minimum(reach, _BELOW_ONE))) for reach, _ in models]
+        return np.asarray(np.mean(rates, axis=0), dtype=np.float64)
+
+    def threshold(self, alarm: Floats) -> int:
+        """The place of the lowest threshold that keeps the FPIR."""
+        allowed = alarm.mean(axis=0) <= self.fpir
+        return int(np.argmax(allowed)) if allowed.any() else _GRID - 1
+
+    def missed(self, models: Sequence[tuple[Floats, Floats]], size: int) -> Floats:
+        """FNIR of each enrolled probe (rows) by threshold (columns)."""
+        first = np.mean([np.exp((size - 1.0) * np.log1p(-np.minimum(lose, _BELOW_ONE))) for _, lose in models], axis=0)
+        return np.asarray(1.0 - first[:, None] * (self.true[:, None] > self.grid))
+
+    def value(self, models: Sequence[tuple[Floats, Floats]], size: int) -> float:
+        """The FNIR at the threshold that keeps the FPIR."""
+        place = self.threshold(self.alarm(models, size))
+        return float(self.weight @ self.missed(models, size)[:, place])
+
+    def found(
+        self, sizes: Sequence[int], n_resamples: int, level: float, rng: np.random.Generator
+    ) -> dict[int, tuple[Estimate, int]]:
+        """FNIR with its interval, and the place of the threshold, for each size."""
+        order = np.arange(self.strangers.shape[1]) % min(_PARTS, self.strangers.shape[1])
+        parts = rng.permutation(order)
+        without = [self._models(np.flatnonzero(parts != part)) for part in range(order.max() + 1)]
+        out = {}
+        for size in sizes:
+            alarm, missed = self.alarm(self.models, size), self.missed(self.models, size)
+            place, drawn = self.threshold(alarm), []
+            for _ in range(n_resamples):
+                strange, enrolled = (rng.integers(0, n, n) for n in (len(alarm), len(missed)))
+                at = self.threshold(alarm[strange])
+                share = self.weight[enrolled] / self.weight[enrolled].sum()
+                drawn.append(float(share @ missed[enrolled, at]))
+            value = float(self.weight @ missed[:, place])
+            # Half a miss more and half a hit more, so that rates of 0 and 1 have a place on the logit scale.
+            n = self.n_tested
+            smooth = [
+                (n * np.asarray(rates) + 0.5) / (n + 1.0)
+                for rates in (
+                    value,
+                    drawn,
+                    [self.value([m], size) for m in self.models],
+                    [self.value(m, size) for m in without],
+                )
+            ]
+            gallery = float(np.sqrt((len(without) - 1.0) * logit(smooth[3]).var()))
+            seen = min(value, 1.0 - value) * n
+            untested = float(np.hypot(gallery, 1.0 / (1.0 + seen)))
+            ends = np.array(accuracy_interval(float(smooth[0]), smooth[1], smooth[2], level, untested))
+            low, high = np.clip(((n + 1.0) * ends - 0.5) / n, 0.0, 1.0).tolist()
+            method = "probe bootstrap, class jackknife"
+            out[size] = Estimate(f"fnir@{size}", value, min(low, value), max(high, value), level, method), place
+        return out
+
+
+def _between(name: str, value: float, drawn: list[float], level: float, method: str) -> Estimate:
+    """The value with the middle part of what resamples gave, which is made to hold it."""
+    low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return Estimate(name, value, float(min(low, value)), float(max(high, value)), level, method)
+
+
+def _exceedance(scores: Floats, points: Floats, count: int, groups: int = 1) -> Floats:
+    """For every row the chance that one random class scores above each point: shares, and a Pareto tail at the top.
+
+    Rows are put into ``groups`` by their mean score, as far as forty fall into each; the rows of a group share the
+    shape of their tails, and their scales are drawn together.
+    """
+    n_rows = len(scores)
+    at = np.broadcast_to(points, (n_rows, np.atleast_2d(points).shape[-1]))
+    below = np.array([np.searchsorted(row, p, side="right") for row, p in zip(np.sort(scores), at, strict=True)])
+    out = (scores.shape[1] - below) / count
+    r = min(max(8, int(_FRACTION * count)), count - 1)
+    if r < 2:
+        return np.asarray(out, dtype=np.float64)
     top = -np.sort(np.partition(-scores, r, axis=1)[:, : r + 1], axis=1)
     threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
-    mean = np.maximum(excess.mean(axis=1), 1e-300)
-    shape = pooled_shape(excess / mean[:, None])
-    ordered = np.sort(scores, axis=1)
-    at = np.broadcast_to(points, (scores.shape[0], np.atleast_2d(points).shape[-1]))
-    below = np.array([np.searchsorted(row, p, side="right") for row, p in zip(ordered, at, strict=True)])
-    share = (scores.shape[1] - below) / count
-    height = (at - threshold[:, None]) / mean[:, None]
-    return np.where(height > 0, r / count * pareto_survival(np.maximum(height, 0.0), shape), share)
+    scale = np.maximum(excess.mean(axis=1), 1e-300)
+    known = np.where(np.isfinite(scores), scores, np.nan)
+    mean, spread = np.nanmean(known, axis=1), np.nanstd(known, axis=1)
+    group = np.argsort(np.argsort(mean)) * max(1, min(groups, n_rows // 40)) // n_rows
+    for rows in (np.flatnonzero(group == number) for number in range(group.max() + 1)):
+        shape = pooled_shape(excess[rows] / scale[rows, None])
+        steady = steadied(scale[rows], spread[rows], r, shape)
+        height = (at[rows] - threshold[rows, None]) / steady[:, None]
+        tail = r / count * pareto_survival(np.maximum(height, 0.0), shape)
+        out[rows] = np.where(height > 0, tail, out[rows])
+    return np.asarray(out, dtype=np.float64)
 
 
 def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = False) -> Favorability:
@@ -168,12 +282,72 @@ def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = Fal
     >>> bool(abs(fit.accuracy(1000)[0] - truth) < 0.05)
     True
     """
-    right, wrong = (np.asarray(values, dtype=np.float64).ravel() for values in (genuine, impostor))
-    if right.size < 1 or wrong.size < 20:
-        raise InputError("impostor", f"has {wrong.size} scores", "give at least 20, and at least one genuine score")
-    if not (np.isfinite(right).all() and np.isfinite(wrong).all()):
-        raise InputError("genuine", "or impostor scores are not all finite", "drop the pairs without a score")
-    if distance:
-        right, wrong = -right, -wrong
+    right, wrong = _checked_pairs(genuine, impostor, distance)
     miss = _exceedance(wrong[None, :], right[None, :], wrong.size)[0]
     return Favorability(miss=np.clip(miss, 0.0, 1.0), miss_weight=np.full(right.size, 1.0 / right.size))
+
+
+def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[Floats, Floats]:
+    """Both kinds of scores as numbers, higher for nearer."""
+    found = []
+    for name, values, fewest in (("genuine", genuine, 1), ("impostor", impostor, _FEWEST_PAIRS)):
+        array = np.asarray(values, dtype=np.float64).ravel()
+        if array.size < fewest:
+            raise InputError(name, f"has {array.size} scores", f"give at least {fewest}")
+        wrong = np.flatnonzero(~np.isfinite(array))
+        if wrong.size:
+            raise InputError(name, "has a score that is missing or infinite", "drop that pair", row=int(wrong[0]))
+        found.append(-array if distance else array)
+    return found[0], found[1]
+
+
+@checked(distance=lambda value, name: bool(value))
+def extrapolate_pairs(
+    genuine: Scores,
+    impostor: Scores,
+    *,
+    k: int | Iterable[int],
+    distance: bool = False,
+    level: float = 0.95,
+    n_resamples: int = 100,
+    seed: int = 0,
+) -> PairAccuracy:
+    """Accuracy among ``k`` classes from comparisons one to one: scores of right pairs, and scores of wrong ones.
+
+    The distribution is that of :func:`pair_favorability`, with its assumption, which the result repeats in its notes.
+    Genuine and impostor scores are resampled, each among themselves, as if all were independent: where one person has
+    many of them, the interval is too short.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = extrapolate_pairs(rng.normal(4.0, 1.0, 500), rng.normal(size=20_000), k=[100, 1000])
+    >>> found[1000].low < found[1000].value < found[1000].high < found[100].high
+    True
+    """
+    sizes = sizes_asked(k)
+    right, wrong = _checked_pairs(genuine, impostor, distance)
+    fit = pair_favorability(right, wrong)
+    rng = np.random.default_rng(seed)
+    drawn = np.array(
+        [
+            pair_favorability(rng.choice(right, right.size), rng.choice(wrong, wrong.size)).accuracy(sizes)
+            for _ in range(n_resamples)
+        ]
+    )
+    rows, estimates = [], {}
+    for place, (size, value) in enumerate(zip(sizes, fit.accuracy(sizes).tolist(), strict=True)):
+        estimate = _between(f"accuracy@{size}", value, drawn[:, place].tolist(), level, "pair bootstrap")
+        estimates[size] = estimate
+        rows.append({"classes": size, "accuracy": value, "low": estimate.low, "high": estimate.high, "level": level})
+    text = (
+        "Assumes that impostor scores follow one distribution for all cases. If some people are easier to confuse than "
+        "others, accuracies are wrong, mostly too low far out: use whole rows of scores if you have them."
+    )
+    notes = [Note(ONE_LAW, text)]
+    if max(sizes) > wrong.size:
+        text = (
+            "{k:,} classes are more than the {impostor:,} impostor scores: the result rests on how their tail goes on."
+        )
+        notes.append(Note(FAR, text, k=max(sizes), impostor=wrong.size))
+    return PairAccuracy(tuple(rows), estimates, tuple(notes), fit, right.size, wrong.size)

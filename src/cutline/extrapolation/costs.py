@@ -1,0 +1,227 @@
+"""What errors cost among more classes, where some confusions are worse than others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..estimate import Estimate
+from ..types import Floats, Labels
+from ..validate import checked
+from .by_size import BySize, far_note, sizes_asked
+from .extrapolator import AccuracyExtrapolator
+from .task_inputs import from_scores, number_matrix
+from .tasks import ScoreTask
+from .win_counts import credit
+
+_TIMES = (1, 2, 5, 10)
+_PARTS = 20
+_POINTS = 20
+# The line is fitted to tasks of at least this share of the classes: smaller ones say little about larger ones.
+_FROM = 0.125
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True, repr=False)
+class ExtrapolatedCost(BySize):
+    """Expected cost per case by number of classes; ``result[1000]`` is the Estimate there.
+
+    The rows also have the accuracy, and the mean cost of an error.
+    """
+
+    n_classes: int
+
+    @property
+    def title(self) -> str:
+        """What the rows are about, in one line."""
+        return f"Expected cost per case, from {self.n_classes:,} classes"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the rows have in common, by name."""
+        return {"classes_seen": self.n_classes}
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """By number of competitors below the winner: how much of the cases such errors are, and what they cost.
+
+    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` classes that holds it
+    with chance ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors.
+    """
+
+    share: Floats
+    cost: Floats
+
+    def at(self, k: Floats) -> tuple[Floats, Floats]:
+        """Error rate and expected cost per case, averaged over all tasks of ``k`` classes."""
+        m = self.share.size
+        below = np.arange(float(m))
+        chance = credit(below + 1.0, k, m) * (k - 1.0) / (below[:, None] + 1.0)
+        return self.share @ chance, self.cost @ chance
+
+
+def _ascending(task: ScoreTask, seed: int) -> NDArray[np.int32]:
+    """For every case all classes from the lowest score to the highest, ties broken at random."""
+    assert task.scores is not None
+    scores = task.scores.values.copy()
+    scores[np.arange(task.n_cases), task.case_class] = task.scores.true
+    rng = np.random.default_rng(seed)
+    return np.array([np.lexsort((rng.random(row.size), row)) for row in scores], dtype=np.int32)
+
+
+def _errors(task: ScoreTask, order: NDArray[np.int32], cost: Floats, kept: Floats) -> _Errors:
+    """Errors among the classes that are kept."""
+    m = int(kept.sum()) - 1
+    weight = task.case_weight(kept)
+    share, total = np.zeros(m), np.zeros(m)
+    for case in np.flatnonzero(kept[task.case_class]).tolist():
+        own = task.case_class[case]
+        row = order[case][kept[order[case]] > 0]
+        place = int(np.flatnonzero(row == own)[0])
+        # Above the right class, which is itself no competitor: the first of them has ``place`` competitors below it.
+        share[place:] += weight[case]
+        total[place:] += weight[case] * cost[own, row[place + 1 :]]
+    return _Errors(share, total)
+
+
+def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) -> Floats:
+    """Mean cost of an error: observed up to the classes there are, beyond by a line of its log-odds in log k.
+
+    The log-odds are those of the place between the cheapest and the dearest confusion, so that the line stays there.
+    """
+    low, high = bounds
+    seen = float(errors.share.size + 1)
+    k = np.unique(np.round(np.geomspace(max(2.0, _FROM * seen), seen, _POINTS)))
+    wrong, cost = errors.at(np.concatenate([k, np.minimum(sizes, seen)]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(wrong > 0, cost / wrong, (low + high) / 2.0)
+    if high <= low:
+        return np.full(sizes.size, high)
+    inside = np.clip((mean - low) / (high - low), _EDGE, 1.0 - _EDGE)
+    odds = np.log(inside / (1.0 - inside))
+    slope = float(np.polyfit(np.log(k), odds[: k.size], 1)[0]) if k.size > 1 else 0.0
+    beyond = odds[k.size :] + slope * np.log(np.maximum(sizes / seen, 1.0))
+    return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
+
+
+@checked(distance=lambda value, name: bool(value), cost=number_matrix)
+def extrapolate_cost(
+    scores: Any,
+    labels: Labels | None = None,
+    *,
+    cost: ArrayLike,
+    k: int | Iterable[int] | None = None,
+    classes: Labels | None = None,
+    distance: bool = False,
+    level: float = 0.95,
+    n_resamples: int = 100,
+    seed: int = 0,
+) -> ExtrapolatedCost:
+    """Expected cost per case among ``k`` classes, where ``cost[a, b]`` is that of calling class ``a`` class ``b``.
+
+    ``cost`` has a row and a column for each class, in the order of the columns of ``scores``; its diagonal is zero.
+    With zeros and ones it is the error rate. Up to the ``k1`` classes that were tested, the result is the mean over all
+    tasks of ``k`` of them, which needs no model. Beyond, it is the error rate of :func:`extrapolate` times the mean
+    cost of an error, whose log-odds between the cheapest and the dearest confusion go on as a line in ``log k``.
+    Without ``k`` the classes are taken 1, 2, 5 and 10 times.
+
+    The costs of new classes must be like those of the classes seen: drawn from the same population. The interval is
+    that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an error.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> place = rng.normal(size=(60, 3))
+    >>> scores = -np.linalg.norm((place + 0.3 * rng.normal(size=place.shape))[:, None] - place, axis=2)
+    >>> far = np.linalg.norm(place[:, None] - place, axis=2)
+    >>> found = extrapolate_cost(scores, cost=far, k=[60, 600], n_resamples=20)
+    >>> found.to_dicts()[1]["cost_per_error"] < found.to_dicts()[0]["cost_per_error"]      # errors get nearer
+    True
+    """
+    task = from_scores(scores, labels, classes=classes, distance=distance, keep=10**9)
+    n = task.n_classes
+    sizes = sizes_asked([times * n for times in _TIMES] if k is None else k)
+    prices = _checked_cost(cost, n)
+    if task.scores is None:
+        raise InputError("scores", "must be finite", "replace ±inf")
+    apart = prices[~np.eye(n, dtype=bool)]
+    bounds = float(apart.min()), float(apart.max())
+    at = np.array(sizes, dtype=np.float64)
+    order = _ascending(task, seed)
+    each = _cost_of_error(_errors(task, order, prices, np.ones(n)), at, bounds)
+    spread = _jackknife(task, order, prices, at, bounds, seed)
+    fitted = AccuracyExtrapolator(level=level, n_resamples=n_resamples, seed=seed, progress=False).fit_task(
+        task, tuple(sizes)
+    )
+    rows, estimates = [], {}
+    for size, price, error in zip(sizes, each.tolist(), spread.tolist(), strict=True):
+        accuracy = fitted.result.accuracy(size)
+        value = (1.0 - accuracy.value) * price
+        low, high = _ends(accuracy, price, error, level, bounds)
+        method = f"{accuracy.method}, class jackknife"
+        estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
+        rows.append(
+            {
+                "classes": size,
+                "cost": value,
+                "low": low,
+                "high": high,
+                "level": level,
+                "accuracy": accuracy.value,
+                "cost_per_error": price,
+            }
+        )
+    notes = tuple(task.hints) + far_note(sizes, n)
+    return ExtrapolatedCost(tuple(rows), estimates, notes, n)
+
+
+def _checked_cost(cost: ArrayLike, n: int) -> Floats:
+    prices = np.asarray(number_matrix(cost, "cost"), dtype=np.float64)
+    if prices.shape != (n, n):
+        shape = " × ".join(map(str, prices.shape))
+        raise InputError("cost", f"is {shape} for {n} classes", "give one row and one column for each class")
+    wrong = np.flatnonzero(~(np.isfinite(prices) & (prices >= 0.0)).all(axis=1))
+    if wrong.size:
+        said = "has a cost that is missing, infinite or below 0"
+        raise InputError("cost", said, "give costs of 0 or more", row=int(wrong[0]))
+    dear = np.flatnonzero(np.diag(prices) != 0.0)
+    if dear.size:
+        raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=int(dear[0]))
+    return prices
+
+
+def _jackknife(
+    task: ScoreTask, order: NDArray[np.int32], prices: Floats, at: Floats, bounds: tuple[float, float], seed: int
+) -> Floats:
+    """Standard error of the logarithm of the mean cost of an error, each twentieth of the classes left out in turn."""
+    n = task.n_classes
+    part = np.random.default_rng([seed, 1]).permutation(np.arange(n) % min(_PARTS, n))
+    found = []
+    for number in range(part.max() + 1):
+        kept = (part != number).astype(np.float64)
+        if kept.sum() >= 2 and kept[task.case_class].any():
+            each = _cost_of_error(_errors(task, order, prices, kept), at, bounds)
+            found.append(np.log(np.maximum(each, 1e-300)))
+    if len(found) < 2:
+        return np.full(at.size, np.nan)
+    return np.asarray(np.sqrt((len(found) - 1.0) * np.var(found, axis=0)), dtype=np.float64)
+
+
+def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: Sequence[float]) -> tuple[float, float]:
+    """Interval of error rate × cost of an error: both parts side by side on the scale of logarithms."""
+    from scipy.special import ndtri
+
+    reach = float(ndtri(0.5 + level / 2.0)) * error
+    wrong = 1.0 - np.array([accuracy.high, accuracy.value, accuracy.low])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.diff(np.log(np.maximum(wrong, _EDGE)))
+    centre = np.log(max(wrong[1], _EDGE)) + np.log(max(price, _EDGE * max(bounds[1], _EDGE)))
+    low, high = centre - np.hypot(steps[0], reach), centre + np.hypot(steps[1], reach)
+    value = float(wrong[1] * price)
+    return float(min(np.exp(low), value)), float(max(min(np.exp(high), bounds[1]), value))

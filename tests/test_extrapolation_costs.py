@@ -1,0 +1,80 @@
+"""Costs of confusions among more classes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import cutline as cl
+from cutline.errors import InputError
+
+
+def task(n: int, seed: int = 0, noise: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of one case per class, and the places of the classes."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(n, 4))
+    probes = places + noise * rng.normal(size=places.shape)
+    return -np.linalg.norm(probes[:, None] - places, axis=2), places
+
+
+def test_up_to_the_classes_seen_it_is_the_mean_over_all_smaller_tasks() -> None:
+    scores, _ = task(7, noise=0.9)
+    cost = np.random.default_rng(1).uniform(1, 5, size=(7, 7)) * (1 - np.eye(7))
+    found = cl.extrapolate_cost(scores, cost=cost, k=[2, 4, 7], n_resamples=2)
+    for k in (2, 4, 7):
+        costs = [
+            cost[own, part[int(scores[own, list(part)].argmax())]] for part in combinations(range(7), k) for own in part
+        ]
+        assert found[k].value == pytest.approx(np.mean(costs))
+
+
+def test_zeros_and_ones_give_the_error_rate_at_every_size() -> None:
+    scores, _ = task(40)
+    names = [f"class {number}" for number in range(40)][::-1]
+    found = cl.extrapolate_cost(scores, names, classes=names, cost=1 - np.eye(40), k=[20, 40, 400], n_resamples=10)
+    ex = cl.extrapolate(scores, names, classes=names, k=[400], n_resamples=10)
+    for k in (20, 40, 400):
+        expected = ex.accuracy(k)
+        assert found[k].value == pytest.approx(1 - expected.value)
+        assert found[k].low == pytest.approx(1 - expected.high, abs=1e-6)
+        assert found[k].high == pytest.approx(1 - expected.low)
+
+
+@pytest.mark.parametrize("kind", ["distance", "family"])
+def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
+    def price(places: np.ndarray) -> np.ndarray:
+        if kind == "distance":
+            return np.linalg.norm(places[:, None] - places, axis=2)
+        side = places[:, 0] > 0
+        return np.where(side[:, None] == side, 0.1, 1.0) * (1 - np.eye(len(places)))
+
+    scores, places = task(1000, seed=99)
+    truth = price(places)[np.arange(1000), scores.argmax(axis=1)].mean()
+    held, naive, near = 0, [], []
+    for seed in range(3):
+        scores, places = task(100, seed=seed)
+        cost = price(places)
+        found = cl.extrapolate_cost(scores, cost=cost, k=[1000], level=0.9, n_resamples=8, seed=seed)
+        held += found[1000].low <= truth <= found[1000].high
+        row = found.to_dicts()[0]
+        seen = cost[np.arange(100), scores.argmax(axis=1)]
+        naive.append((1 - row["accuracy"]) * seen[seen > 0].mean() - truth)
+        near.append(row["cost"] - truth)
+    assert held >= 2
+    assert abs(np.mean(near)) < abs(np.mean(naive))  # an error among more classes costs less than one seen
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        (np.ones((7, 6)), "cost is 7 × 6 for 7 classes"),
+        (np.ones((7, 7)), "right answer"),
+        (-1.0 * (1 - np.eye(7)), "below 0"),
+        (np.where(np.eye(7) > 0, 0.0, np.nan), "missing"),
+    ],
+)
+def test_costs_that_cannot_be_are_refused(cost: np.ndarray, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        cl.extrapolate_cost(task(7)[0], cost=cost)
