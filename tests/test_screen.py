@@ -92,7 +92,7 @@ def test_stages_are_selections_of_what_is_left(case: Case, data: st.DataObject) 
         ([(CHEAP, 2)], {"cost": [1, 2]}, "one for each"),
         ([(CHEAP, 2)], {"cost": [-1]}, "cost"),
         ([(CHEAP, 4), (DEAR[:5], 2)], {}, r"stages\[1\] has 5 scores"),
-        ([(CHEAP, 4), (DEAR, 5)], {}, "quota is 5; it must be from 1 to the number of cases"),
+        ([(CHEAP, 4), (DEAR, 5)], {}, "keep is 5; it must be from 1 to the number of cases"),
         ([CHEAP], {}, "pair"),
         ([(CHEAP, 4)], {"ties": "maybe"}, "ties"),
     ],

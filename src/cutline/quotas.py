@@ -167,20 +167,20 @@ def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]
     return quota.sizes(cases) if isinstance(quota, Quotas) else ([resolve_quota(quota, cases)], np.ones(1))
 
 
-def resolve_quota(quota: QuotaLike | None, cases: float) -> int:
+def resolve_quota(quota: QuotaLike | None, cases: float, name: str = "quota") -> int:
     """Cases that a quota means: an integer is a number of cases, a float in (0, 1) a share of them, rounded down.
 
     ``cases`` is the number of rows, or the sum of their weights: a row of weight w stands for w cases.
     """
-    wanted = check_quota(quota)
+    wanted = check_quota(quota, name)
     shown = f"{cases:,}" if isinstance(cases, int) else f"{cases:.6g}"
     room = 1.0 + 1e-12  # 0.29 · 100 is 28.999… in floats, and means 29; sums of weights round, too
     if isinstance(wanted, float):
         taken = math.floor(wanted * cases * room)
         if taken < 1:
             least = f"ask for at least {100 / cases:.3g} %"
-            raise InputError("quota", f"is {100 * wanted:.4g} % of {shown} cases, which is less than one case", least)
+            raise InputError(name, f"is {100 * wanted:.4g} % of {shown} cases, which is less than one case", least)
         return taken
     if wanted > cases * room:
-        raise InputError("quota", f"is {quota}", f"it must be from 1 to the number of cases, {shown}")
+        raise InputError(name, f"is {quota}", f"it must be from 1 to the number of cases, {shown}")
     return wanted

@@ -37,7 +37,7 @@ Examples:
     show_default=True,
     help="Also use the scores of unlabelled rows, or labelled rows only.",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--no-intervals", is_flag=True, help="Values only.")
 @options.text_options
 @options.format_option

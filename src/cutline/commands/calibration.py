@@ -26,7 +26,7 @@ Examples:
 @options.one_score_option
 @options.positive_option
 @options.weight_option
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of intervals and bands.")
+@options.level_option
 @click.option(
     "--resamples", type=int, default=999, show_default=True, help="Simulated samples for the test and the bands."
 )

@@ -27,7 +27,7 @@ Examples:
 @options.positive_option
 @options.weight_option
 @click.option("--threshold", type=float, help="Threshold of recall, precision …; 0.5 for probabilities.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
 @options.reading_options

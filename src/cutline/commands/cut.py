@@ -47,7 +47,7 @@ Examples:
 )
 @options.positive_option
 @options.weight_option
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
 @options.reading_options
@@ -77,6 +77,9 @@ def cut(
     from .reading import load_one_score
 
     check_writable(output, "-o", file)
+    if all(asked[name] is None for name in ("recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn")):
+        said = "give one of {recall}, {precision}, {specificity}, {fpr}, or {cost_fp} with {cost_fn}"
+        raise InputError(None, "there is nothing to cut for", said)
     table, columns, rows = load_one_score(file, label, score, positive, asked, weight)
     score = columns.scores[0]
     given = {key: value for key, value in asked.items() if value is not None}
@@ -89,7 +92,7 @@ def cut(
         else:
             beyond = sorted({*given} & {"recall", "cost_fp", "cost_fn", "prevalence"})
             if beyond:
-                raise InputError(beyond[0], "does not go with a reviewer", "use precision, specificity or fpr")
+                raise InputError(beyond[0], "cannot be used with a reviewer", "use {precision}, {specificity} or {fpr}")
             more = {"capacity": capacity, "reviewer_error": reviewer_error, "n_resamples": resamples}
             zones = triage(rows.positive, rows.scores[score], sample_weight=rows.weight, **more, **given)
             made = zones.cut

@@ -136,7 +136,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option(
     "--not-marginal", is_flag=True, help="The score of a class depends on the other classes (softmax, trees)."
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--resamples", type=int, default=100, show_default=True, help="Bootstrap resamples of the classes.")
 @click.option("--no-intervals", is_flag=True, help="Values only; faster.")
 @options.seed_option

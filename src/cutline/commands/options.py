@@ -261,6 +261,9 @@ format_option = click.option(
 html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive report.")
 cost_option = click.option("--cost", type=float, help="Cost of each place, for the report.")
 value_option = click.option("--value", type=float, help="Value of each hit, for the report.")
+level_option = click.option(
+    "--level", callback=share, metavar="SHARE", default="0.95", show_default=True, help="Level of the intervals."
+)
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
 
 
@@ -269,7 +272,7 @@ def inference_options(command: F) -> F:
     for option in (
         seed_option,
         click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples."),
-        click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals."),
+        level_option,
         click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
     ):
         command = option(command)

@@ -36,7 +36,7 @@ Examples:
 @options.prevalence_option
 @options.batch_option
 @options.cluster_option
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
 @options.reading_options

@@ -61,7 +61,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
     help="Choose missing sizes so that at most this share of the positives is lost.",
 )
 @options.positive_option
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--resamples", type=int, default=400, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
 @options.reading_options

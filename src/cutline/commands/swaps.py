@@ -26,7 +26,7 @@ Examples:
 @options.quota_option
 @options.positive_option
 @options.weight_option
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the interval.")
+@options.level_option
 @options.reading_options
 @options.format_option
 @options.plot_option

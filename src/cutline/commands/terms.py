@@ -28,6 +28,7 @@ NAMES = {
     "cost_fn": "--cost-fn",
     "reviewer_error": "--reviewer-error",
     "max_loss": "--max-loss",
+    "keep": "--stage",
     "y_true": "--label",
     "labels": "--label",
     "y_score": "--score",

@@ -29,7 +29,7 @@ Examples:
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds for choosing the number of models.")
 @options.quota_option
 @options.positive_option
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@options.level_option
 @click.option("--resamples", type=int, default=200, show_default=True, help="Bootstrap resamples.")
 @options.seed_option
 @options.reading_options

@@ -140,7 +140,7 @@ class Calibration(DictResult):
     def lines(self) -> Table:
         """Slope and intercepts with their intervals, and their values if all probabilities are right."""
         of_all = ((self.slope, 1.0), (self.intercept, 0.0), (self.in_the_large, 0.0))
-        rows = [{"": e.name, "value": e.value, "low": e.low, "high": e.high, "if_right": right} for e, right in of_all]
+        rows = [{"": e.name, "value": e.value, "low": e.low, "high": e.high, "ideal": right} for e, right in of_all]
         return Table(rows, "Slope and intercept")
 
     @property

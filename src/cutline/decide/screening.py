@@ -82,7 +82,7 @@ class Screening(DictResult):
     def summary(self) -> str:
         """What is kept in the end and what it costs, in a sentence."""
         r = self.recall
-        said = f"the stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
+        said = f"The stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
         if self.cost > 0:
             c = self.cost_per_hit
             said += f" at a cost of {c.value:.3g} per positive kept ({c.low:.3g} to {c.high:.3g})"
@@ -286,7 +286,7 @@ class _Problem:
         found: list[int] = []
         left, open_shares = n, iter(shares)
         for keep in self.keeps:
-            size = max(1, round(next(open_shares) * left)) if keep is None else resolve_quota(keep, left)
+            size = max(1, round(next(open_shares) * left)) if keep is None else resolve_quota(keep, left, "keep")
             left = min(left, size)
             found.append(left)
         return found

@@ -143,7 +143,7 @@ class SelectiveVoting(DictResult):
         e = self.expected
         if e is None:
             return ""
-        best = "use the best model alone" if self.voters == 1 else f"average the best {self.voters} models"
+        best = "Use the best model alone" if self.voters == 1 else f"Average the best {self.voters} models"
         said = f"{best}: expect {self.chosen_by} {format_value(e.value)}"
         if e.low == e.low:
             said += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
