@@ -180,10 +180,10 @@ class Extrapolation(ComparedByContent, TabularResult):
     classes_each: float = 1.0
 
     def accuracy(self, k: int, *, top: int = 1) -> Estimate:
-        """Expected accuracy among ``k`` classes; with ``top=t``, the chance that the right one is among the first t.
+        """Expected accuracy among ``k`` classes; with ``top=t``, the probability that it is among the best t.
 
-        Up to the ``k1`` classes that were tested this is what was observed: the mean over all tasks of ``k`` of them,
-        which needs no model. Beyond, it is the fitted curve, led over from there (see :meth:`predict`).
+        Up to the ``k1`` classes that were tested, this is the observed mean over all tasks of ``k`` of them, which
+        needs no model. Beyond that it is the fitted curve, joined to the observed one (see :meth:`predict`).
         """
         _check_k(k)
         check_whole(top, "top", 1)
@@ -201,10 +201,10 @@ class Extrapolation(ComparedByContent, TabularResult):
     def predict(self, k: ArrayLike) -> Floats:
         """Expected accuracy at one or many numbers of classes, without intervals.
 
-        Up to ``k1`` the observed curve. Beyond it the fitted one, which need not begin where the observed one ends: a
-        smooth fit trades a little bias for less scatter. Where it begins lower, the gap is added, and shrinks as
-        ``(k1/k)²``; where it begins higher, the curve stays at the last observed value until the fit has come down to
-        it. So the whole curve falls, without a jump, and far out it is the fit.
+        Up to ``k1`` this is the observed curve, beyond it the fitted one. The fit need not start where the observed
+        curve ends, because a smooth fit trades a little bias for less variance. If it starts lower, the gap is added
+        and shrinks as ``(k1/k)²``; if it starts higher, the curve stays at the last observed value until the fit
+        reaches it. So the whole curve falls without a jump and approaches the fit for large ``k``.
         """
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
         last, seen = float(self.n_classes), self.observed
@@ -260,12 +260,12 @@ class Extrapolation(ComparedByContent, TabularResult):
         return low, high
 
     def by_method(self, k: int) -> dict[str, float]:
-        """Every method's own answer at ``k``, by name, as it fitted its curve."""
+        """The estimate of each method at ``k``, by name, from its own fitted curve."""
         _check_k(k)
         return {name: self._read(fit, k, 1) for name, fit in self.fits.items()}
 
     def range_over_methods(self, k: int) -> Interval:
-        """Smallest and largest of the own answers of the methods that the back-test does not exclude."""
+        """Smallest and largest estimate over the methods that the back-test does not exclude."""
         answers = self.by_method(k)
         values = [answers[name] for name in self.plausible if name in answers]
         if len(values) <= 1:
@@ -282,7 +282,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         return self.favorability.reversed_roc_area
 
     def classes_until(self, accuracy: float) -> Estimate:
-        """The largest number of classes at which ``accuracy`` is still reached; inf where it never falls below."""
+        """The largest number of classes at which ``accuracy`` is still reached; inf if it never falls below."""
         if check_number(accuracy, "accuracy", 0.0, 1.0) <= 0.0:
             raise InputError("accuracy", "is 0, which every number of classes reaches", "give a number in (0, 1]")
         name = f"classes_until({accuracy:g})"
@@ -299,10 +299,10 @@ class Extrapolation(ComparedByContent, TabularResult):
     def classes_needed(self, half_width: float, k: int | None = None) -> int:
         """How many classes to collect so that the interval at ``k`` classes is about ± ``half_width``.
 
-        ``k`` is the largest number of classes that was asked for, unless you say. Two parts of today's interval are
-        carried on: the part from resampled classes shrinks with the root of their number; the part from the methods'
-        disagreement shrinks as the distance to ``k`` does, ``log(k/n) / log(k/k1)``, and is gone at ``n = k``. More
-        than ``k`` classes are never needed for the distance, only for the scatter.
+        By default ``k`` is the largest number of classes requested. Two parts of the current interval are extrapolated:
+        the sampling error shrinks with the square root of the number of classes, and the disagreement between methods
+        with the distance to ``k``, ``log(k/n) / log(k/k1)``, so it vanishes at ``n = k``. More than ``k`` classes are
+        needed only to reduce the sampling error.
         """
         check_number(half_width, "half_width", 0.0, 0.5, open_ends=True)
         if k is None:
@@ -336,7 +336,7 @@ class Extrapolation(ComparedByContent, TabularResult):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Caveats, those about the asked numbers of classes included."""
+        """Caveats, including those about the requested numbers of classes."""
         return self.general_notes + self.notes_for(*self.k)
 
     def notes_for(self, *k: int) -> tuple[Note, ...]:
@@ -378,7 +378,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         return axes
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One row per asked number of classes."""
+        """One row for each requested number of classes."""
         rows = []
         for k, estimate in self.estimates.items():
             reach = self.range_over_methods(k)
