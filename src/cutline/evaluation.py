@@ -415,7 +415,7 @@ class Evaluation(TabularResult):
             caution = spec.measure.caution if e.low == e.low else ""
             row["note"] = e.reason or caution or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
             if self.at_prevalence is not None:
-                row["moves"] = "with the prevalence" if key in self.at_prevalence.moved else ""
+                row["depends on"] = "the prevalence" if key in self.at_prevalence.moved else ""
             rows.append(row)
         return rows, list(rows[0]) if rows else []
 

@@ -229,7 +229,7 @@ class LabelPlan(TabularResult):
         labels = f"{pluralize(len(self.rows), 'row')} of {len(self.inclusion):,}"
         return (
             f"Label {labels} for {self.measure}: if {self.prevalence:.2%} are positive, expect a standard error of "
-            f"about {one} (drawn evenly: {two}).\n{self.strata!r}"
+            f"about {one} ({two} if drawn evenly).\n{self.strata!r}"
         )
 
 

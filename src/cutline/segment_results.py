@@ -288,17 +288,17 @@ class Trend(TabularResult):
     @property
     def sentence(self) -> str:
         """The trend and the first clear change in words."""
-        line, each = self.line, f"by {format_value(abs(self.line.slope))} for each step"
+        line, each = self.line, f"by {format_value(abs(self.line.slope))} per step"
         ends = f"{self.level:.0%} interval {format_value(line.low)} to {format_value(line.high)}"
         said = {
             "rising": f"{self.measure} rises {each} ({ends}).",
             "falling": f"{self.measure} falls {each} ({ends}).",
-        }.get(self.verdict, f"{self.measure}: no trend is shown; the slope is {format_value(line.slope)} ({ends}).")
+        }.get(self.verdict, f"{self.measure} has no clear trend: {format_value(line.slope)} per step ({ends}).")
         if self.found is None:
-            return f"{said} No change of level is shown."
+            return f"{said} There is no clear change of level."
         low, high = format_value(self.found.low), format_value(self.found.high)
         gap = format_value(self.found.after - self.found.before)
-        return f"{said} The first clear change is at {self.change}: {gap} against before ({low} to {high}, adjusted)."
+        return f"{said} The first clear change is at {self.change}: {gap} from before ({low} to {high}, adjusted)."
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment, in order."""

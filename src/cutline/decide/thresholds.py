@@ -330,7 +330,7 @@ class Triage(DictResult):
         return (
             f"{self.zones!r}\n"
             f"found {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%}); "
-            f"of the cases called positive {p.value:.1%} are ({p.low:.1%} to {p.high:.1%})"
+            f"{p.value:.1%} of the cases called positive really are ({p.low:.1%} to {p.high:.1%})"
         )
 
 
