@@ -67,7 +67,7 @@ def test_cuts_by_cost_and_with_a_reviewer(scores: str) -> None:
     [
         (["--recall", "1.5"], "--recall"),
         (["--recall", ".999", "--confidence", ".999"], "would be needed"),
-        ([], "exactly one"),
+        ([], "give one of --recall"),
         (["--cost-fp", "1"], "--cost-fn"),
         (["--quota-x", "1"], "no such option"),
     ],
