@@ -163,7 +163,7 @@ def ranked_probability_score(
 def triplet_loss(
     anchor: ArrayLike, positive: ArrayLike, negative: ArrayLike, *, margin: float, normalize: bool = False
 ) -> float:
-    """Sum over triplets of how far the negative is from being farther away than the positive plus a margin.
+    """Sum over triplets of the amount by which the negative is not farther away than the positive plus a margin.
 
     Embeddings must be of length 1 (Def. 34); ``normalize=True`` scales them.
 

@@ -152,7 +152,7 @@ def average_hit_rate(s: Sums) -> Any:
     interval="qrecall_area",
 )
 def average_qrecall(s: Sums) -> Any:
-    """Mean Qrecall over the quotas large enough for all positives: for an unknown quota when none must be missed.
+    """Mean Qrecall over the quotas large enough for all positives: for an unknown quota when no positive may be missed.
 
     >>> round(average_qrecall([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]), 4)
     0.8333

@@ -198,7 +198,7 @@ def false_discovery_rate(c: Counts) -> Any:
     better="lower",
     formula="FP / (FP + TN)",
     latex=r"\frac{FP}{FP + TN}",
-    reference="Berrar Def. 27 (abscissa of the ROC curve)",
+    reference="Berrar Def. 27 (x-axis of the ROC curve)",
     undefined="there are no negative cases",
     same_as="1 − specificity",
     perfect=0.0,
