@@ -69,7 +69,7 @@ def _excess(residuals: Floats, covariance: Floats, freedom: float) -> tuple[floa
 
 
 def first_change(values: Floats, covariance: Floats, sizes: Floats, level: float, seed: int) -> Change | None:
-    """The first segment from which on the level differs from before; None where no change is shown.
+    """The first segment from which the level differs from before; None if there is no clear change.
 
     The largest difference over all places to split the series, each in its standard errors, against its distribution
     where nothing changes, simulated from the covariance. Where one is found, the segments before it are searched again,
