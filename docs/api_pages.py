@@ -233,10 +233,12 @@ def guides() -> dict[str, tuple[str, str]]:
 
 
 def _seen_in(one: Public) -> Iterator[str]:
-    """The guides that use a name, those that use it most first."""
+    """The guides that use a name, those that use it most first; guides for users of other software come last."""
     word = re.compile(rf"(?:\bcl\.|`|>>> |= |import .*\b)(?:cutline\.)?{one.name}\b(?=[(`,\s])")
     counts = {stem: len(word.findall(text)) for stem, (_, text) in guides().items()}
-    best = sorted((stem for stem in counts if counts[stem]), key=lambda stem: -counts[stem])[:5]
+    best = sorted(
+        (stem for stem in counts if counts[stem]), key=lambda stem: (stem.startswith("coming"), -counts[stem])
+    )[:5]
     if best:
         links = "\n".join(f"* :doc:`{guides()[stem][0]} </{stem}>`" for stem in best)
         yield f"In the guides\n-------------\n\n{links}"
