@@ -389,7 +389,7 @@ def test_the_next_batch_of_a_plan_holds_what_it_says() -> None:
 
 def test_a_plan_says_what_a_place_beyond_the_limit_is_worth() -> None:
     made = cl.plan(Y, PROBABILITY, cost=1, value=10, budget=20, n_resamples=50)
-    assert any(s.startswith("A place beyond the 20 allowed would be worth about") for s in made.sentences())
+    assert any(s.startswith("A place beyond this limit would be worth about") for s in made.sentences())
 
 
 # --- labels, scales and long files that pass for something else -------------------------------------------------------
