@@ -502,8 +502,6 @@ def test_tables_name_the_batch_column(tmp_path: Any) -> None:
     with pytest.raises(cl.InputError, match="'day': row 3"):
         cl.evaluate_table(frame, label="y", score="p", batch="day", quota=6)
     assert cl.evaluate_table(frame, label="y", score="p", batch="day", quota=6, missing="drop").facts["dropped"] == 1
-    with pytest.raises(cl.InputError, match="batch needs the rows in memory"):
-        cl.evaluate_table(tmp_path / "a.csv", label="y", score="p", batch="day", quota=6, stream=True)
 
 
 def test_results_pickle_copy_print_and_convert() -> None:

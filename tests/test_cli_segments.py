@@ -167,5 +167,3 @@ def test_a_stream_gives_the_same_segments_from_one_pass(file: Path, tmp_path: Pa
         two.at(quota=7)
     with pytest.raises(cl.InputError, match="streamed"):
         two.at().price()
-    with pytest.raises(cl.InputError, match="by needs the rows in memory here"):
-        cl.compare_table(path, label="y", pos_label="yes", scores=["p", "q"], by="region", stream=True, missing="drop")

@@ -7,6 +7,7 @@ interpolation: a quota that falls inside a tie takes its share of it, as in a si
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -22,7 +23,7 @@ from .sweep import Counts
 from .table import KeepsFields
 from .types import Floats
 
-Order = Literal["number", "date", "appearance"]
+Order = Literal["number", "date", "appearance", "name"]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-(\d\d|W\d\d|Q[1-4])(-\d\d?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?")
 _SHARES = 101  # a range of shares is read at so many of them
@@ -34,7 +35,8 @@ CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
 class Batches(KeepsFields):
     """The batch of each row as a number, and the batches' names in their order.
 
-    ``order`` says how they were ordered: as numbers, as dates, or as they appear where their names are neither.
+    ``order`` says how they were ordered: as numbers, as dates, or as they appear where their names are neither (by name
+    in a table whose rows have no order).
 
     >>> days = Batches.of(["2024-05-02", "2024-05-01", "2024-05-02"])
     >>> days.names, days.code.tolist(), days.order
@@ -76,50 +78,106 @@ class Batches(KeepsFields):
     @property
     def order_words(self) -> str:
         """How the batches were ordered, in words."""
-        return {"number": "by number", "date": "by date", "appearance": "as they appear in the data"}[self.order]
+        said = {"number": "by number", "date": "by date", "appearance": "as they appear in the data", "name": "by name"}
+        return said[self.order]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchGroups(KeepsFields):
+    """Cases by batch and score, batch by batch and best first: positives, and all cases.
+
+    Where groups join neighbouring scores of a batch, ``score`` is their mean, ``joined`` marks them, and ``sums`` holds
+    what their scores add up to (see :func:`sums_of_groups`).
+    """
+
+    batch: NDArray[np.intp]
+    score: Floats
+    pos: Floats
+    size: Floats
+    joined: NDArray[np.bool_] | None = None
+    sums: Floats | None = None
+
+    @classmethod
+    def of(cls, sample: Sample, batches: Batches) -> BatchGroups:
+        """The groups of rows in memory."""
+        score = sample.score.astype(np.float64)
+        order = in_batches(batches.code, np.argsort(-score))  # rows of one score need no order among themselves
+        size = np.ones(len(order)) if sample.weight is None else sample.weight[order]
+        return cls(*group_cases(batches.code[order], score[order], size * sample.positive[order], size))
+
+    @classmethod
+    def together(cls, parts: Sequence[BatchGroups]) -> BatchGroups:
+        """Groups of different batches, in the order of the batches."""
+        order = np.argsort(np.concatenate([part.batch for part in parts]), kind="stable")
+        columns: list[Any] = []
+        for name in ("batch", "score", "pos", "size", "joined", "sums"):
+            own = [getattr(part, name) for part in parts]
+            columns.append(None if own[0] is None else np.concatenate(own, axis=-1)[..., order])
+        return cls(*columns)
+
+    def apart(self, ties: Ties) -> BatchGroups:
+        """The groups with the classes of each apart: positives last where ties are read as the worst, else first."""
+        if ties == "expected":
+            return self
+        neg = self.size - self.pos
+        pairs = np.stack([neg, self.pos] if ties == "worst" else [self.pos, neg], axis=1)
+        there = pairs.ravel() > 0.0
+        is_pos = np.tile([ties != "worst", ties == "worst"], len(neg))
+        batch, score = np.repeat(self.batch, 2)[there], np.repeat(self.score, 2)[there]
+        size = pairs.ravel()[there]
+        pos = np.where(is_pos[there], size, 0.0)
+        if self.sums is None or self.joined is None:
+            return BatchGroups(batch, score, pos, size)
+        x, xx, _, xt, won = (np.repeat(column, 2)[there] for column in self.sums)
+        share = size / np.repeat(self.size, 2)[there]
+        sums = np.stack([np.where(pos > 0.0, xt, x - xt), xx * share, pos, np.where(pos > 0.0, xt, 0.0), won * share])
+        return BatchGroups(batch, score, pos, size, np.repeat(self.joined, 2)[there], sums)
+
+
+def group_cases(
+    code: NDArray[np.intp], score: Floats, pos: Floats, size: Floats
+) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
+    """Equal scores of one batch added up; rows come in the order of batches, then scores, with positives and cases."""
+    starts = np.concatenate([[0], np.flatnonzero((np.diff(code) != 0) | (np.diff(score) != 0)) + 1])
+    return code[starts], score[starts], np.add.reduceat(pos, starts), np.add.reduceat(size, starts)
+
+
+def sums_of_groups(x: Floats, pos: Floats, size: Floats, before: Floats) -> Floats:
+    """What groups add to the moments of the taken (x, xx, tt, xt), and the pairs that their negatives lose.
+
+    ``x`` is the score on some scale, ``before`` the positives that come before the group in its batch.
+    """
+    parts = (x * size, x * x * size, pos**2 / size, x * pos, (size - pos) * (before + pos / 2.0))
+    return np.stack(parts)
 
 
 class BatchLists:
     """The lists of all batches, each best first, by running totals over all of them."""
 
-    def __init__(self, sample: Sample, batches: Batches, ties: Ties = "expected") -> None:
-        code, y = batches.code, sample.positive
-        score = sample.score.astype(np.float64)
-        if ties == "expected":  # rows of one score need no order among themselves
-            order = in_batches(code, np.argsort(-score))
-        else:
-            order = np.lexsort((y if ties == "worst" else ~y, -score, code))
-        weight = np.ones(len(sample)) if sample.weight is None else sample.weight[order]
-        apart = (np.diff(code[order]) != 0) | (np.diff(score[order]) != 0)
-        if ties != "expected":
-            apart |= np.diff(y[order].astype(np.int8)) != 0
-        starts = np.concatenate([[0], np.flatnonzero(apart) + 1])
-        self.score, self.batch = score[order][starts], code[order][starts]
-        self.pos = np.add.reduceat(weight * y[order], starts)
-        self.size = np.add.reduceat(weight, starts)
-        finite = np.isfinite(self.score)
-        middle = float(self.score[finite].mean()) if finite.any() else 0.0
-        spread = float(np.abs(self.score[finite] - middle).max()) if finite.any() else 0.0
-        x = np.where(finite, (self.score - middle) / (spread or 1.0), 0.0)
-        parts = (self.pos, x * self.size, x * x * self.size, self.pos**2 / self.size, x * self.pos)
+    def __init__(self, groups: BatchGroups, batches: int) -> None:
+        self.score, self.batch, self.pos, self.size = groups.score, groups.batch, groups.pos, groups.size
+        self.joined = np.zeros(len(self.size), np.bool_) if groups.joined is None else groups.joined
+        first = np.searchsorted(self.batch, np.arange(batches + 1))
+        positives = np.concatenate([[0.0], np.cumsum(self.pos)])
+        sums = groups.sums
+        if sums is None:
+            finite = np.isfinite(self.score)
+            middle = float(self.score[finite].mean()) if finite.any() else 0.0
+            spread = float(np.abs(self.score[finite] - middle).max()) if finite.any() else 0.0
+            x = np.where(finite, (self.score - middle) / (spread or 1.0), 0.0)
+            before = positives[:-1] - positives[first[self.batch]]
+            sums = sums_of_groups(x, self.pos, self.size, before)
         self._ends = np.concatenate([[0.0], np.cumsum(self.size)])
-        self._sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in parts]
-        first = np.searchsorted(self.batch, np.arange(len(batches) + 1))
+        self._sums = [positives, *(np.concatenate([[0.0], np.cumsum(part)]) for part in sums[:4])]
+        self._lost = sums[4]
         self.first_group = first
         self._start = self._ends[first]
         self.cases = np.diff(self._start)
         self.positives = np.diff(self._sums[0][first])
 
     def places(self, quota: int | float) -> Floats:
-        """Places that a quota means in each batch: a number of cases, at most those there are, or a share of them."""
-        if isinstance(quota, float):
-            found = np.floor(quota * self.cases * (1.0 + 1e-12))
-            if not found.any():
-                most = 100.0 / float(self.cases.max())
-                problem = f"is {100 * quota:.4g} % of each batch, which is less than one case in every one of them"
-                raise InputError("quota", problem, f"ask for at least {most:.3g} %")
-            return np.asarray(found)
-        return np.minimum(float(quota), self.cases)
+        """Places that a quota means in each batch."""
+        return places_in(self.cases, quota)
 
     def at(self, places: Floats) -> Floats:
         """What each batch holds in its first ``places`` (one number for each batch): a row of ``CELLS`` for each."""
@@ -158,10 +216,20 @@ class BatchLists:
     @cached_property
     def pairs_won(self) -> tuple[Floats, Floats]:
         """Pairs of a positive and a negative of one batch in which the positive scores higher, ties half; all pairs."""
-        neg = self.size - self.pos
-        before = self._sums[0][:-1] - self._sums[0][self.first_group[self.batch]]
-        won = np.bincount(self.batch, neg * (before + self.pos / 2.0), len(self.cases)).astype(np.float64)
+        won = np.bincount(self.batch, self._lost, len(self.cases)).astype(np.float64)
         return won, self.positives * (self.cases - self.positives)
+
+
+def places_in(cases: Floats, quota: int | float) -> Floats:
+    """Places that a quota means in batches of so many cases: a number of them, at most those there are, or a share."""
+    if isinstance(quota, float):
+        found = np.floor(quota * cases * (1.0 + 1e-12))
+        if not found.any():
+            most = 100.0 / float(cases.max())
+            problem = f"is {100 * quota:.4g} % of each batch, which is less than one case in every one of them"
+            raise InputError("quota", problem, f"ask for at least {most:.3g} %")
+        return np.asarray(found)
+    return np.minimum(float(quota), cases)
 
 
 def in_batches(code: NDArray[np.intp], order: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ from .errors import InputError, show
 from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, places_asked, prevalence_facts
 from .inference import leads as lead_tests
 from .inference import paired as tests
-from .inference.batches import whole_list
+from .inference.batches import BatchRows, single_batch, whole_list
 from .inference.evidence import Rows
 from .inference.prevalence import Prevalence, as_prevalence
 from .inference.prevalence_pairs import PrevalencePairs
@@ -113,13 +113,16 @@ class Comparison(Models[Evaluation]):
 
     def _clear_in_rows(self, rows: Sequence[Rows], by: str, grid: Floats) -> Clear:
         level, seed = self.settings.level, self.settings.seed
-        codes = None if rows[0].clusters is None else cluster_codes(rows[0].clusters, rows[0].sample)[0]
-        unit, units = lead_tests.units_of(len(rows[0].sample), codes, seed)
         hits = np.array([lead_tests.hits_by(one.ranking, by, grid) for one in rows])
-        influence = [
-            lead_tests.curve_influence(one.sample, one.ranking, by, grid, unit, units, by_class=one.classes_given)
-            for one in rows
-        ]
+        influence = []
+        for one in rows:
+            codes = None if one.clusters is None else cluster_codes(one.clusters, one.sample)[0]
+            if codes is None and isinstance(one, BatchRows) and one.grouped is not None:
+                raise single_batch()  # rows that stand for others are not those of the other models
+            unit = lead_tests.units_of(len(one.sample), codes, seed)
+            influence.append(
+                lead_tests.curve_influence(one.sample, one.ranking, by, grid, *unit, by_class=one.classes_given)
+            )
         judged = lead_tests.places_to_judge(rows[0].ranking, by, grid)
         apart = lead_tests.clear_by_flips(hits, influence, judged, level, seed) if len(rows) > 1 else {}
         return Clear.of(grid, hits, apart, "sign flips, all places at once")

@@ -507,7 +507,8 @@ def _about_batches(ev: Evaluation) -> list[str]:
 
 def _small_weights(ev: Evaluation) -> str:
     """That the weights leave few cases; empty where they do not, or nothing rests on them."""
-    weight = ev.sample.weight if isinstance(ev.rows, Rows) and ev.settings.interval is not None else None
+    known = isinstance(ev.rows, Rows) and ev.rows.keeps_rows and ev.settings.interval is not None
+    weight = ev.sample.weight if known else None
     return "" if weight is None else small_size_note(ev.sample.positive, weight)
 
 

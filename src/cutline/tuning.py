@@ -17,6 +17,8 @@ class Tuning:
     """Rows for each distinct score from which adding equal scores up before the sort is cheaper."""
     keep_all_scores: int = 2**16
     """With fewer distinct scores than this a stream keeps the whole ranking."""
+    batch_cells: int = 2**18
+    """With fewer pairs of a batch and a score than this a stream in batches keeps them all."""
     exact_pairs: int = 2**31
     """With more rows than this, products of counts leave 64-bit integers, and a stream sums floats."""
     rows_per_partition: int = 500_000

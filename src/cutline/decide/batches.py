@@ -119,6 +119,8 @@ def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float 
     from_tie = np.where(inside, part, 0.0)
     above = cells[:, 0] - np.where(inside, lists.pos[at] * part / lists.size[at], 0.0)
     edges = np.where(groups < lists.first_group[1:], lists.score[at], -math.inf)
+    if (inside & lists.joined[at]).any():  # of a stream, at a quota that was not asked for: no tie is known there
+        tied = pos = from_tie = np.full(len(tied), math.nan)
     known = forecast(rows, cells[:, 0], cells[:, 1], level)
     return measured(
         BatchPoint,

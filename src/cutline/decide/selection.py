@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import Batches, BatchLists, in_batches
+from ..batches import Batches, in_batches, places_in
 from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, show
@@ -153,7 +153,8 @@ def _select_in_batches(
     values = score.astype(np.float64)
     sample = Sample(np.zeros(len(score), np.bool_), score, None, float(values.min()), float(values.max()))
     batches = Batches.of(batch, sample)
-    code, places = batches.code, BatchLists(sample, batches).places(quota).astype(np.intp)
+    code, cases = batches.code, np.bincount(batches.code).astype(np.float64)
+    places = places_in(cases, quota).astype(np.intp)
     order = in_batches(code, np.argsort(-values, kind="stable"))
     start = np.searchsorted(code[order], np.arange(len(batches)))
     edge = np.where(places > 0, values[order[start + np.maximum(places, 1) - 1]], np.inf)  # the score at the last place

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -11,56 +12,75 @@ from ..catalogue.compute import threshold_of
 from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.delong import placements
-from ..inference.evidence import Rows
-from ..inference.paired import Pairs, RowPairs, StreamedPairs
+from ..inference.paired import StreamedPairs
+from ..sources.tables import Checked, Table
 from ..types import Floats
 from .pairs import Gaps, Pair
-from .request import EvaluationRequest
 
 Discordant = dict[tuple[str, str, float], tuple[int, int]]
 
 
-def compared(
+def _have_closed_forms(evaluations: Mapping[str, Evaluation]) -> bool:
+    first = next(iter(evaluations.values()))
+    return first.rows.independent and first.settings.interval is not None and len(evaluations) > 1
+
+
+def gaps_between(evaluations: Mapping[str, Evaluation]) -> Gaps | None:
+    """What the rows are to be added to, where areas of models are compared by their placements; else None."""
+    first = next(iter(evaluations.values()))
+    by_area = any(spec.measure.paired_test == "delong" for spec in first.specs.values())
+    if not by_area or not _have_closed_forms(evaluations) or min(first.ranking.n_pos, first.ranking.n_neg) < 2:
+        return None
+    return Gaps({model: (ev.ranking.score, *placements(ev.ranking)) for model, ev in evaluations.items()})
+
+
+def thresholds_compared(evaluations: Mapping[str, Evaluation]) -> list[float]:
+    """Thresholds at which rows are to be counted that only one of two models gets right."""
+    if not _have_closed_forms(evaluations):
+        return []
+    specs = next(iter(evaluations.values())).specs.values()
+    return sorted({threshold_of(spec) for spec in specs if spec.measure.paired_test == "decisions"})
+
+
+def comparison_of(
     evaluations: dict[str, Evaluation],
     drawn: dict[str, dict[str, Floats]],
-    request: EvaluationRequest,
     margin: float | None,
-    *,
-    add_rows: Callable[[Gaps], None],
-    count: Callable[[Sequence[float]], Discordant],
+    gaps: Gaps | None,
+    counted: Discordant,
 ) -> Comparison:
-    """The comparison of models that were evaluated on the same rows.
-
-    What pairs of streamed models need beyond that takes a pass over the rows each: ``add_rows`` adds all rows to
-    the gaps between placements, ``count`` gives, for each pair and threshold, how many rows only the first and only
-    the second model gets right.
-    """
+    """The comparison of models that were streamed on the same rows, which ``gaps`` has seen."""
     first = next(iter(evaluations.values()))
-    pairs: Pairs
-    if isinstance(first.rows, Rows):
-        pairs = RowPairs.of(evaluations, paired=True)
-    else:
-        pairs = _streamed_pairs(evaluations, add_rows, count)
+    variances: dict[Pair, float] = dict.fromkeys(combinations(evaluations, 2), np.nan)
+    if gaps is not None:
+        variances = gaps.variances()
+    pairs = StreamedPairs(first.rows.independent, variances, counted)
     return Comparison(
         evaluations, first.specs, first.settings, first.quota, common_threshold(evaluations), margin, pairs, drawn
     )
 
 
-def _streamed_pairs(
-    evaluations: Mapping[str, Evaluation],
-    add_rows: Callable[[Gaps], None],
-    count: Callable[[Sequence[float]], Discordant],
-) -> StreamedPairs:
-    first = next(iter(evaluations.values()))
-    independent = first.rows.independent
-    if not independent or first.settings.interval is None or len(evaluations) < 2:
-        return StreamedPairs(independent, {}, {})
-    specs = first.specs.values()
-    variances: dict[Pair, float] = dict.fromkeys(combinations(evaluations, 2), np.nan)
-    if min(first.ranking.n_pos, first.ranking.n_neg) > 1 and any(s.measure.paired_test == "delong" for s in specs):
-        gaps = Gaps({model: (ev.ranking.score, *placements(ev.ranking)) for model, ev in evaluations.items()})
-        add_rows(gaps)
-        variances = gaps.variances()
-    decisions = [spec for spec in specs if spec.measure.paired_test == "decisions"]
-    thresholds = set(map(threshold_of, decisions))
-    return StreamedPairs(independent, variances, count(sorted(thresholds)) if thresholds else {})
+def discordant_rows(
+    table: Table, checked: Checked, thresholds: Sequence[float], keys: Sequence[str] = ()
+) -> dict[tuple[Any, ...], Discordant]:
+    """Rows that only the first, and that only the second of two models gets right; for each value of some keys.
+
+    One query counts them all.
+    """
+    named: list[tuple[str, str, float]] = []
+    terms: list[str] = []
+    for threshold in thresholds:
+        right = {
+            model: f"(({score} > CAST('{threshold!r}' AS DOUBLE)) = {checked.positive})"
+            for model, score in checked.scores.items()
+        }
+        for a, b in combinations(checked.scores, 2):
+            named.append((a, b, threshold))
+            terms += [
+                f"count(*) FILTER (WHERE {x} AND NOT {y})" for x, y in ((right[a], right[b]), (right[b], right[a]))
+            ]
+    n = len(keys)
+    return {
+        tuple(row[:n]): {key: (int(row[n + 2 * i]), int(row[n + 2 * i + 1])) for i, key in enumerate(named)}
+        for row in table.grouped(checked, keys, terms)
+    }

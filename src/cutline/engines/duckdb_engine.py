@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +13,8 @@ from ..progress import Progress
 from ..sources.duckdb import DuckTable
 from ..sources.tables import Checked, check_same
 from ..tuning import TUNING
-from .comparing import Discordant, compared
+from .comparing import comparison_of, discordant_rows, gaps_between, thresholds_compared
 from .draws import Draws
-from .pairs import Gaps
 from .request import EvaluationRequest, Job
 from .stream import Stream
 from .streamed import finish, needs_rows
@@ -63,35 +60,10 @@ def compare(table: DuckTable, checked: Checked, request: EvaluationRequest, marg
     """Compare models on the rows that have all their scores: each is sorted once."""
     drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in checked.scores}
     evaluations = {model: evaluate(table, checked, model, request, drawn[model]) for model in checked.scores}
-    return compared(
-        evaluations,
-        drawn,
-        request,
-        margin,
-        add_rows=lambda gaps: _add_rows(gaps, table, checked),
-        count=lambda thresholds: _discordant(table, checked, thresholds),
-    )
-
-
-def _add_rows(gaps: Gaps, table: DuckTable, checked: Checked) -> None:
-    with closing(table.all_scores(checked)) as arriving:
-        for batch in arriving:
-            gaps.add(batch["positive"].astype(np.bool_), [batch[f"score_{k}"] for k in range(len(checked.scores))])
-
-
-def _discordant(table: DuckTable, checked: Checked, thresholds: Sequence[float]) -> Discordant:
-    """Rows that only the first, and that only the second of two models gets right, by one query for all."""
-    terms: dict[tuple[str, str, float], tuple[str, str]] = {}
-    here = checked.kept or "true"
-    for threshold in thresholds:
-        right = {
-            model: f"(({score} > CAST('{threshold!r}' AS DOUBLE)) = {checked.positive})"
-            for model, score in checked.scores.items()
-        }
-        for a, b in combinations(checked.scores, 2):
-            terms[a, b, threshold] = (
-                f"count(*) FILTER (WHERE {here} AND {right[a]} AND NOT {right[b]})",
-                f"count(*) FILTER (WHERE {here} AND {right[b]} AND NOT {right[a]})",
-            )
-    counts = table.aggregate([term for pair in terms.values() for term in pair])
-    return {key: (int(counts[2 * k]), int(counts[2 * k + 1])) for k, key in enumerate(terms)}
+    gaps, thresholds = gaps_between(evaluations), thresholds_compared(evaluations)
+    if gaps is not None:
+        with closing(table.all_scores(checked)) as arriving:
+            for batch in arriving:
+                gaps.add(batch["positive"].astype(np.bool_), [batch[f"score_{k}"] for k in range(len(checked.scores))])
+    counted = discordant_rows(table, checked, thresholds)[()] if thresholds else {}
+    return comparison_of(evaluations, drawn, margin, gaps, counted)

@@ -52,3 +52,22 @@ class Gaps:
         """Variance of each pair's difference of AUCs."""
         both: Any = {pair: (self.moments[pair, 0], self.moments[pair, 1]) for pair in self.pairs}
         return {pair: sum(m.squares / (m.n - 1) / m.n for m in classes) for pair, classes in both.items()}
+
+
+def add_to_all(
+    gaps: Sequence[Gaps | None], code: NDArray[np.intp], positive: NDArray[np.bool_], scores: Sequence[Floats]
+) -> None:
+    """Add rows to the gaps of their segments, and of all rows, the last."""
+    parts = [(k, rows) for k, rows in split_by(code, len(gaps) - 1) if gaps[k] is not None]
+    everything: Any = slice(None)
+    for k, rows in [*parts, (len(gaps) - 1, everything)]:
+        one = gaps[k]
+        if one is not None:
+            one.add(positive[rows], [score[rows] for score in scores])
+
+
+def split_by(code: NDArray[np.intp], segments: int) -> list[tuple[int, NDArray[np.intp]]]:
+    """The rows of each segment that a piece has, in their order."""
+    order = np.argsort(code, kind="stable")
+    ends = np.cumsum(np.bincount(code, minlength=segments))
+    return [(k, rows) for k, rows in enumerate(np.split(order, ends[:-1])) if len(rows)]

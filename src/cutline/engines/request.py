@@ -53,8 +53,11 @@ class Job:
     settings: Settings
 
     @classmethod
-    def of(cls, request: EvaluationRequest, totals: Totals, *, segment: bool = False) -> Job:
-        """Plan a streamed evaluation; in a ``segment`` a quota may be larger than the list, which then has no value."""
+    def of(cls, request: EvaluationRequest, totals: Totals, *, segment: bool = False, batched: bool = False) -> Job:
+        """Plan a streamed evaluation; in a ``segment`` a quota may be larger than the list, which then has no value.
+
+        Where the list is ``batched``, quotas count in each batch and are not read from the whole list.
+        """
         specs = choose_specs(request.measures, threshold=request.threshold, quota=request.quota)
         sample = empty_sample(totals)
         threshold = default_threshold(request.threshold, sample)
@@ -69,8 +72,9 @@ class Job:
             many = f"the table has some {totals.distinct:,} distinct scores"
             said = f"name {whole[0]}, which needs every place in memory, and {many}"
             raise InputError("measures", said, "leave it out, or evaluate a sample of the rows")
-        readings = plan_sweeps([spec for spec in specs if not obstacles[spec]], totals.cases)
-        if request.settings.interval == "bca":
+        swept = [spec for spec in specs if not obstacles[spec] and not (batched and spec.measure.needs_quota)]
+        readings = plan_sweeps(swept, totals.cases)
+        if request.settings.interval == "bca" and not batched:
             raise InputError(
                 "interval",
                 "'bca' leaves out rows in turn, but the rows of this table are not kept in memory",

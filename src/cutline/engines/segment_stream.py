@@ -1,4 +1,4 @@
-"""Segments of a table that is streamed through DuckDB: one sorted pass feeds every segment and the whole list."""
+"""Segments of a table that is streamed: one sorted pass feeds every segment and the whole list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..catalogue.compute import default_threshold
 from ..catalogue.declare import Spec
@@ -21,129 +20,201 @@ from ..inference.differences import DifferenceTest
 from ..inference.selection_ratios import selection_rates
 from ..progress import Progress
 from ..quotas import Quotas, is_beyond, resolve_quota
+from ..ranking import Ranking
+from ..segment_comparison import SegmentComparison
 from ..segments import Segments
 from ..sources.duckdb import DuckTable
 from ..sources.levels import as_levels, crossed, label_of
-from ..sources.tables import DUCKDB, Checked, check_same
+from ..sources.tables import Checked, Table, check_same
 from ..table import KeepsFields
 from ..tuning import TUNING
 from ..types import Floats
+from .comparing import Discordant, comparison_of, discordant_rows, gaps_between, thresholds_compared
 from .draws import Draws
+from .keyed import Numbering, totals_by
+from .pairs import Gaps, add_to_all, split_by
 from .request import EvaluationRequest, Job, empty_sample
-from .stream import Stream, Totals
+from .stream import Part, Stream, Totals
 from .streamed import finish, needs_rows
 
-_MARK = chr(31)  # between the values of several columns: no cell that people write has it
+Kept = list[dict[str, Floats]]
+
+
+class SegmentPlan:
+    """What to sum for each segment of one model, and behind them for all rows; then what was found, as segments."""
+
+    def __init__(
+        self, table: Table, checked: Checked, model: str, request: EvaluationRequest, *, paired: bool = False
+    ) -> None:
+        self.table, self.checked, self.model = table, checked, model
+        self.whole = checked.totals[model]
+        self.key = table.dialect.key(checked.segments)
+        found, cells, totals = totals_by(
+            table, checked, model, checked.segments, [column.comparable for column in checked.segments]
+        )
+        parts = [
+            as_levels({column.name: [row[k] for row in cells]}, len(cells)) for k, column in enumerate(checked.segments)
+        ]
+        levels = crossed(parts)
+        self.numbers = Numbering.of(found, levels.codes)
+        self.keys = list(levels.keys)
+        self.totals = [*(totals[k] for k in np.argsort(levels.codes).tolist()), self.whole]
+        self.threshold = default_threshold(request.threshold, empty_sample(self.whole))
+        request = replace(request, threshold=self.threshold)
+        asked = request.quota if not isinstance(request.quota, Quotas) else None
+        self.places = None if asked is None else resolve_quota(asked, self.whole.cases)
+        self.window = _window(self.places, self.whole.cases)
+        self.jobs = [Job.of(request, one, segment=True) for one in self.totals[:-1]]
+        self.jobs.append(Job.of(request, self.whole))
+        self.requests = [
+            replace(request, quota=None) if self._is_large(one, request) else request for one in self.totals
+        ]
+        self.by_row = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
+        self.kept: Kept | None = [{} for _ in self.totals] if paired else None
+
+    @staticmethod
+    def _is_large(totals: Totals, request: EvaluationRequest) -> bool:
+        return request.quota is not None and is_beyond(request.quota, totals.cases)
+
+    @property
+    def settings(self) -> Any:
+        """How intervals are made."""
+        return self.jobs[-1].settings
+
+    @property
+    def names(self) -> list[str]:
+        """The segments as tables name them."""
+        return [label_of(key) for key in self.keys]
+
+    def marks(self, k: int) -> list[float]:
+        """Places whose cuts are kept exact; of all rows, those around the cut of the shared list too."""
+        own = self.jobs[k].marks(self.totals[k].cases)
+        return [*own, *self.window] if k == len(self.keys) else own
+
+    def stream(self, k: int) -> Stream:
+        """What takes the rows of a segment, or all rows."""
+        job, totals, draws = self.jobs[k], self.totals[k], None
+        if self.by_row:
+            draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
+        return Stream(totals, job.readings, tolerance=job.tolerance, marks=self.marks(k), draws=draws)
+
+    def finished(self, k: int, part: Part) -> Evaluation:
+        """The evaluation of a segment, or of all rows, from what was gathered."""
+        check_same(self.table.name, self.totals[k], *part.blocks[:, [2, 3, 1]].T)
+        is_segment = k < len(self.keys)
+        name = self.names[k] if is_segment else self.model
+        keep = None if self.kept is None else self.kept[k]
+        ev = finish(part, self.totals[k], self.jobs[k], self.requests[k], name, keep)
+        return replace(ev, dropped=None) if is_segment else ev  # rows are dropped from the table, not from a segment
+
+    def segments(self, found: Sequence[Evaluation]) -> Segments:
+        """The segments from the evaluation of each, and that of all rows."""
+        lists: dict[tuple[str, float], SharedList] = {}
+        if self.places is not None:
+            lists["quota", float(self.places)] = self._list(self.places, _scores_at(found[-1].ranking, self.window))
+        if self.threshold is not None:
+            lists["threshold", self.threshold] = self._list(None, [self.threshold] * 3)
+        pool = StreamPool(found[-1], lists)
+        by = tuple(column.name for column in self.checked.segments)
+        evaluations = dict(zip(self.keys, found[:-1], strict=True))
+        understood = "; ".join((*getattr(self.table, "understood", ()), *self.checked.understood))
+        quota = self.requests[-1].quota
+        asked = None if isinstance(quota, Quotas) else quota
+        return Segments(evaluations, by, self.settings, pool, asked, self.threshold, self.whole.dropped, understood)
+
+    def _list(self, quota: int | None, cut: Sequence[float]) -> SharedList:
+        """One list for all, from cases above, at and below the cut: by one query for all segments."""
+        upper, edge, lower = (f"CAST('{v!r}' AS DOUBLE)" for v in cut)
+        checked, names = self.checked, self.names
+        score, weight = checked.scores[self.model], checked.weight or "CAST(1 AS DOUBLE)"
+        cell = f"CASE WHEN {score} > {edge} THEN 2 WHEN {score} = {edge} THEN 1 ELSE 0 END"
+        near = f"{score} <= {upper} AND {score} >= {lower}"
+        sums = [f"sum({weight})", f"sum({weight} * {weight})", f"sum({weight}) FILTER (WHERE {checked.positive})"]
+        rows = self.table.grouped(checked, [self.key, cell], [*sums, f"sum({weight}) FILTER (WHERE {near})"])
+        segment, cells = (np.array([int(row[k]) for row in rows]) for k in (0, 1))
+        segment = self.numbers(segment)
+        w, w2, pos, close = (np.array([float(row[k] or 0.0) for row in rows]) for k in (2, 3, 4, 5))
+        inside = 0.0
+        if quota is not None:
+            inside = (quota - float(w[cells == 2].sum())) / max(float(w[cells == 1].sum()), 1e-300)
+        taken = np.where(cells == 2, 1.0, np.where(cells == 1, min(max(inside, 0.0), 1.0), 0.0))
+        k = len(names)
+        around = np.bincount(segment, weights=close, minlength=k).astype(np.float64) if quota is not None else None
+        whole = self.whole.rows
+        rates = selection_rates(taken, w, segment, k, None, around, w2, whole)
+        hits, positives = (np.bincount(segment, weights=v, minlength=k).astype(np.float64) for v in (pos * taken, pos))
+        at = {"threshold": cut[1]} if quota is None else {"quota": float(quota)}
+        return SharedList(tuple(names), at, cut[1], rates, hits, positives, None, self.settings.level)
+
+
+def _scores_at(ranking: Ranking, places: Sequence[float]) -> list[float]:
+    """The scores at some places, which are groups of their own."""
+    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+    at = np.searchsorted(ends, np.asarray(places) * (1.0 - 1e-12))
+    return [float(score) for score in ranking.score[np.minimum(at, len(ends) - 1)]]
 
 
 def evaluate(table: DuckTable, checked: Checked, model: str, request: EvaluationRequest) -> Segments:
     """Evaluate every segment, and all rows, in one pass over the rows in the order of their scores."""
-    whole = checked.totals[model]
-    names, keys, code, totals = _segments(table, checked, model)
-    threshold = default_threshold(request.threshold, empty_sample(whole))
-    request = replace(request, threshold=threshold)
-    streams = [_Streamed(request, one, segment=True) for one in totals] + [_Streamed(request, whole)]
-    asked = request.quota if not isinstance(request.quota, Quotas) else None
-    places = None if asked is None else resolve_quota(asked, whole.cases)
-    edges = _Edges(_window(places, whole.cases), whole.weighted)
-    numbered = any(one.stream.draws is not None for one in streams)
-    pieces = table.pieces(checked, model, numbered=numbered, rows=TUNING.batch_rows, segment=code)
-    settings = streams[-1].job.settings
-    with Progress(f"{table.name}: {model}", whole.rows, settings.progress) as progress, closing(pieces) as arriving:
-        for batch in arriving:
-            edges.look(batch["score"], batch.get("weight"))
-            streams[-1].feed(batch)
-            for k, rows in _split(batch["segment"].astype(np.int64), len(names)):
-                streams[k].feed({name: column[rows] for name, column in batch.items()})
-            progress.advance(len(batch["score"]))
-    found = [one.finished(name) for one, name in zip(streams, [*names, model], strict=True)]
-    for one in streams:
-        check_same(table.name, one.totals, *one.part.blocks[:, [2, 3, 1]].T)
-    lists: dict[tuple[str, float], SharedList] = {}
-    if places is not None:
-        lists["quota", float(places)] = _list(table, checked, model, code, names, places, edges.found, settings.level)
-    if threshold is not None:
-        cut = (threshold, threshold, threshold)
-        lists["threshold", threshold] = _list(table, checked, model, code, names, None, cut, settings.level)
-    pool = StreamPool(found[-1], lists)
-    by = tuple(column.name for column in checked.segments)
-    evaluations = dict(zip(keys, found[:-1], strict=True))
-    understood = "; ".join((*table.understood, *checked.understood))
-    return Segments(evaluations, by, settings, pool, asked, threshold, whole.dropped, understood)
+    plan = SegmentPlan(table, checked, model, request)
+    return plan.segments(_streamed(table, plan))
 
 
-def _segments(table: DuckTable, checked: Checked, model: str) -> tuple[list[str], list[Any], str, list[Totals]]:
-    """The segments in order, SQL for a row's segment as a number, and the totals of each: by one query for all."""
-    score, positive, whole = checked.scores[model], checked.positive, checked.totals[model]
-    columns = [column.sql for column in checked.segments]
-    key = f"concat_ws({DUCKDB.literal(_MARK)}, {', '.join(f'CAST({c} AS VARCHAR)' for c in columns)})"
-    weight = checked.weight
-    sums = ["count(*)", "count(*)"]
-    if weight is not None:
-        sums = [DUCKDB.exact_sum(weight, whole.weight_bits)] * 2
-    terms = [
-        "count(*)",
-        f"count(*) FILTER (WHERE {positive})",
-        f"{sums[0]} FILTER (WHERE {positive})",
-        f"{sums[1]} FILTER (WHERE NOT {positive})",
-        f"approx_count_distinct({score})",
-        f"sum({score}{f' * {weight}' if weight else ''})",
+def _streamed(table: DuckTable, plan: SegmentPlan) -> list[Evaluation]:
+    """The evaluation of each segment, then of all rows."""
+    streams = [plan.stream(k) for k in range(len(plan.totals))]
+    pieces = table.pieces(plan.checked, plan.model, numbered=plan.by_row, rows=TUNING.batch_rows, key=plan.key)
+    name = f"{table.name}: {plan.model}"
+    with Progress(name, plan.whole.rows, plan.settings.progress) as progress, closing(pieces) as arriving:
+        for piece in arriving:
+            columns: list[Any] = [piece["score"], piece["positive"], piece.get("weight"), piece.get("row")]
+            streams[-1].feed(*columns)
+            for k, rows in split_by(plan.numbers(piece["key"]), len(plan.keys)):
+                own: list[Any] = [None if column is None else column[rows] for column in columns]
+                streams[k].feed(*own)
+            progress.advance(len(piece["score"]))
+    return [plan.finished(k, stream.finish()) for k, stream in enumerate(streams)]
+
+
+def compare(table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None) -> SegmentComparison:
+    """Compare models in every segment and on all rows: each is sorted once, and two passes serve all pairs."""
+    plans = {model: SegmentPlan(table, checked, model, request, paired=True) for model in checked.scores}
+    found = {model: _streamed(table, plan) for model, plan in plans.items()}
+
+    def add_rows(gaps: Sequence[Gaps | None]) -> None:
+        plan = next(iter(plans.values()))
+        with closing(table.all_scores(checked, plan.key)) as arriving:
+            for piece in arriving:
+                scores = [piece[f"score_{k}"] for k in range(len(checked.scores))]
+                add_to_all(gaps, plan.numbers(piece["key"]), piece["positive"].astype(np.bool_), scores)
+
+    return compared(plans, found, margin, add_rows)
+
+
+def compared(
+    plans: Mapping[str, SegmentPlan], found: Mapping[str, Sequence[Evaluation]], margin: float | None, add_rows: Any
+) -> SegmentComparison:
+    """The comparison in each segment, and on all rows, of models that were evaluated there."""
+    plan = next(iter(plans.values()))
+    lists = [{model: evs[k] for model, evs in found.items()} for k in range(len(plan.totals))]
+    gaps = [gaps_between(evaluations) for evaluations in lists]
+    if any(one is not None for one in gaps):
+        add_rows(gaps)
+    thresholds = thresholds_compared(lists[-1])
+    counted: list[Discordant] = [{} for _ in lists]
+    if thresholds:
+        for (key,), one in discordant_rows(plan.table, plan.checked, thresholds, [plan.key]).items():
+            counted[int(plan.numbers(np.array([key]))[0])] = one
+        counted[-1] = discordant_rows(plan.table, plan.checked, thresholds)[()]
+    made = [
+        comparison_of(
+            evaluations, {model: (p.kept or [])[k] for model, p in plans.items()}, margin, gaps[k], counted[k]
+        )
+        for k, evaluations in enumerate(lists)
     ]
-    shown, named = ", ".join(columns), ", ".join(terms)
-    kept = checked.kept or "true"
-    rows = table.rows(f"SELECT {kept}, {key}, {shown}, {named} FROM {table.relation} GROUP BY ALL")
-    rows = [row for row in rows if row[0]]
-    parts = [
-        as_levels({column.name: [row[2 + k] for row in rows]}, len(rows)) for k, column in enumerate(checked.segments)
-    ]
-    levels = crossed(parts)
-    order = np.argsort(levels.codes)
-    ordered = [rows[k] for k in order.tolist()]
-    listed = ", ".join(DUCKDB.literal(str(row[1])) for row in ordered)
-    totals = [_totals(row[2 + len(columns) :], whole) for row in ordered]
-    return [label_of(k) for k in levels.keys], list(levels.keys), f"(list_position([{listed}], {key}) - 1)", totals
-
-
-def _totals(found: Sequence[Any], whole: Totals) -> Totals:
-    rows, positives, pos, neg, distinct, total = found
-    cases = [int(pos or 0), int(neg or 0)]
-    sides: list[float] = [math.ldexp(float(c), -whole.weight_bits) for c in cases] if whole.weighted else [*cases]
-    own: dict[str, Any] = {
-        "rows": int(rows),
-        "positives": int(positives),
-        "pos": sides[0],
-        "neg": sides[1],
-        "dropped": 0,
-    }
-    return replace(whole, **own, distinct=int(distinct), sum=float(total))  # the ends of all scores hold for each
-
-
-class _Streamed:
-    """One segment, or all rows, while the rows stream by."""
-
-    def __init__(self, request: EvaluationRequest, totals: Totals, *, segment: bool = False) -> None:
-        self.totals, self.job = totals, Job.of(request, totals, segment=segment)
-        large = request.quota is not None and is_beyond(request.quota, totals.cases)
-        self.request = replace(request, quota=None) if large else request
-        job, draws = self.job, None
-        if needs_rows(job.settings, weighted=totals.weighted, paired=False):
-            draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
-        marks = job.marks(totals.cases)
-        self.stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=marks, draws=draws)
-
-    def feed(self, batch: Mapping[str, Any]) -> None:
-        self.stream.feed(batch["score"], batch["positive"], batch.get("weight"), batch.get("row"))
-
-    def finished(self, name: str) -> Evaluation:
-        self.part = self.stream.finish()
-        return finish(self.part, self.totals, self.job, self.request, name)
-
-
-def _split(code: NDArray[np.int64], segments: int) -> list[tuple[int, NDArray[np.intp]]]:
-    """The rows of each segment that a batch has, in their order."""
-    order = np.argsort(code, kind="stable")
-    ends = np.cumsum(np.bincount(code, minlength=segments))
-    return [(k, rows) for k, rows in enumerate(np.split(order, ends[:-1])) if len(rows)]
+    models = {model: p.segments(found[model]) for model, p in plans.items()}
+    by = tuple(column.name for column in plan.checked.segments)
+    return SegmentComparison(dict(zip(plan.keys, made[:-1], strict=True)), made[-1], models, by)
 
 
 def _window(places: int | None, cases: float) -> list[float]:
@@ -153,61 +224,6 @@ def _window(places: int | None, cases: float) -> list[float]:
     half = max(3.0 * math.sqrt(max(places * (1.0 - places / cases), 1.0)), 1.0)
     half = max(min(half, places, cases - places), 1.0)
     return [max(places - half, 0.5), places, min(places + half, cases)]
-
-
-class _Edges:
-    """The scores at some places of the list, found while it streams by."""
-
-    def __init__(self, places: Sequence[float], weighted: bool) -> None:
-        self.places, self.weighted, self.before = places, weighted, 0.0
-        self._found, self._last = [math.nan] * len(places), math.nan
-
-    def look(self, score: Floats, weight: Floats | None) -> None:
-        ends = self.before + np.cumsum(np.ones(len(score)) if weight is None else weight)
-        for k, place in enumerate(self.places):
-            if self._found[k] != self._found[k] and len(ends) and ends[-1] >= place * (1.0 - 1e-12):
-                self._found[k] = float(score[int(np.searchsorted(ends, place * (1.0 - 1e-12)))])
-        self.before = float(ends[-1]) if len(ends) else self.before
-        self._last = float(score[-1]) if len(score) else self._last
-
-    @property
-    def found(self) -> tuple[float, float, float]:
-        upper, edge, lower = (self._last if v != v else v for v in self._found)
-        return upper, edge, lower
-
-
-def _list(
-    table: DuckTable,
-    checked: Checked,
-    model: str,
-    code: str,
-    names: Sequence[str],
-    quota: int | None,
-    cut: tuple[float, float, float],
-    level: float,
-) -> SharedList:
-    """One list for all, from cases above, at and below the cut: by one query for all segments."""
-    upper, edge, lower = (f"CAST('{v!r}' AS DOUBLE)" for v in cut)
-    score, weight, kept = checked.scores[model], checked.weight or "1.0::DOUBLE", checked.kept or "true"
-    cell = f"CASE WHEN {score} > {edge} THEN 2 WHEN {score} = {edge} THEN 1 ELSE 0 END"
-    near = f"{score} <= {upper} AND {score} >= {lower}"
-    sums = f"sum({weight}), sum({weight} * {weight}), sum({weight}) FILTER (WHERE {checked.positive})"
-    sums += f", sum({weight}) FILTER (WHERE {near})"
-    sql = f"SELECT {kept}, {code}, {cell}, {sums} FROM {table.relation} GROUP BY ALL"
-    rows = [row[1:] for row in table.rows(sql) if row[0]]
-    segment, cells = (np.array([int(row[k]) for row in rows]) for k in (0, 1))
-    w, w2, pos, close = (np.array([float(row[k] or 0.0) for row in rows]) for k in (2, 3, 4, 5))
-    inside = 0.0
-    if quota is not None:
-        inside = (quota - float(w[cells == 2].sum())) / max(float(w[cells == 1].sum()), 1e-300)
-    taken = np.where(cells == 2, 1.0, np.where(cells == 1, min(max(inside, 0.0), 1.0), 0.0))
-    k = len(names)
-    around = np.bincount(segment, weights=close, minlength=k).astype(np.float64) if quota is not None else None
-    whole = checked.totals[model].rows
-    rates = selection_rates(taken, w, segment.astype(np.intp), k, None, around, w2, whole)
-    hits, positives = (np.bincount(segment, weights=v, minlength=k).astype(np.float64) for v in (pos * taken, pos))
-    at = {"threshold": cut[1]} if quota is None else {"quota": float(quota)}
-    return SharedList(tuple(names), at, cut[1], rates, hits, positives, None, level)
 
 
 @dataclass(frozen=True, eq=False)

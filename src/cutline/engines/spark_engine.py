@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,13 @@ from ..errors import InputError
 from ..evaluation import Evaluation
 from ..progress import Progress
 from ..sources.spark import SparkTable
-from ..sources.tables import OF_ROWS, SPARK, Roles, check, check_same
+from ..sources.tables import SPARK, Roles, check, check_same
 from ..tuning import TUNING
-from .comparing import Discordant, compared
-from .pairs import Gaps
+from .comparing import comparison_of, discordant_rows, gaps_between, thresholds_compared
 from .partition import PartialSums, joined_parts
 from .request import EvaluationRequest, Job
 from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
-from .stream import Totals
+from .stream import Part, Totals
 from .streamed import finish, needs_rows
 
 Keys = list[list[int]]
@@ -41,38 +39,58 @@ _SAMPLED_PER_PARTITION = 400
 
 def evaluate(table: SparkTable, roles: Roles, request: EvaluationRequest) -> Evaluation:
     """Evaluate the one model of a Spark DataFrame."""
-    (ev,) = _Passes(table, roles, request, paired=False).evaluations().values()
+    (ev,) = Passes(table, roles, request, paired=False).evaluations().values()
     return ev
 
 
 def compare(table: SparkTable, roles: Roles, request: EvaluationRequest, margin: float | None) -> Comparison:
     """Compare models of a Spark DataFrame on the rows that have all their scores."""
-    passes = _Passes(table, roles, request, paired=True)
+    passes = Passes(table, roles, request, paired=True)
     evaluations = passes.evaluations()
-    return compared(evaluations, passes.drawn, request, margin, add_rows=passes.add_rows, count=passes.count_discordant)
+    gaps, thresholds = gaps_between(evaluations), thresholds_compared(evaluations)
+    if gaps is not None:
+        for answer in passes.rows.mapInArrow(gaps_of_rows(gaps, len(evaluations)), PARTS).collect():
+            gaps.join(pickle.loads(bytes(answer["part"])))
+    counted = discordant_rows(table, passes.checked, thresholds)[()] if thresholds else {}
+    return comparison_of(evaluations, passes.drawn, margin, gaps, counted)
 
 
-class _Passes:
+class Passes:
     """The checked columns of a DataFrame, and what is found of each model."""
 
-    def __init__(self, table: SparkTable, roles: Roles, request: EvaluationRequest, *, paired: bool) -> None:
+    def __init__(
+        self,
+        table: SparkTable,
+        roles: Roles,
+        request: EvaluationRequest,
+        *,
+        paired: bool,
+        plan: Callable[[EvaluationRequest, Totals], Job] = Job.of,
+    ) -> None:
         if request.stream is False:
             remedy = "use toPandas() if you want them there"
             raise InputError("stream", "is False, which would move the rows to the driver", remedy)
-        for key in OF_ROWS:
-            if getattr(roles, key) is not None:
-                raise InputError(key, "needs the rows in memory, but these stay on the cluster", "leave it out")
+        if roles.clusters is not None:
+            raise InputError("clusters", "needs the rows in memory, but these stay on the cluster", "leave it out")
         self.session, self.models, self.request = table.frame.sparkSession, list(roles.scores), request
         self._progress = Progress(f"Spark: {', '.join(roles.scores.values())}", 4, request.settings.progress)
-        checked = check(table, roles)
-        self.rows, self.totals = table.rows(checked), list(checked.totals.values())
+        self.checked = check(table, roles)
+        self.rows, self.totals = table.rows(self.checked), list(self.checked.totals.values())
+        self.marks: list[float] = []  # places, besides those of the jobs, whose cuts are kept exact
         self._progress.advance()
-        self.jobs = [Job.of(request, totals) for totals in self.totals]
+        self.jobs = [plan(request, totals) for totals in self.totals]
         self.by_row = needs_rows(self.jobs[0].settings, weighted=roles.weight is not None, paired=paired)
         self.drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in self.models} if paired else {}
 
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each model, from one shuffle."""
+        return {
+            name: finish(part, self.totals[k], self.jobs[k], self.request, name, self.drawn.get(name))
+            for k, (name, part) in enumerate(zip(self.models, self.parts(), strict=True))
+        }
+
+    def parts(self) -> list[Part]:
+        """What was gathered of each model's list."""
         with self._progress as progress:
             bounds = _bounds(self.rows, self.totals)
             progress.advance()
@@ -80,30 +98,38 @@ class _Passes:
             keyed = self._cases().withColumn("key", _key(bounds, keys)).drop("model")  # the key tells it
             ranges = _ranges(keyed, keys, self.totals[0])
             progress.advance()
-            ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions(*self._order())
+            ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions("key", *self.order())
             answers = ordered.mapInArrow(sums_of_ranges(self._tasks(), ranges), PARTS).collect()
         found: dict[int, PartialSums] = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
-        _complete(found, ranges)
-        _say_if_slow(found)
-        return {
-            model: self._finished(k, [found[key] for key in keys[k] if key in found])
-            for k, model in enumerate(self.models)
-        }
+        check_complete(found, ranges)
+        say_if_slow(found)
+        return [self._joined(k, [found[key] for key in keys[k] if key in found]) for k in range(len(self.models))]
 
-    def _finished(self, k: int, told: Sequence[PartialSums]) -> Evaluation:
-        job, name = self.jobs[k], self.models[k]
-        part = joined_parts(told, job.readings)
+    def _joined(self, k: int, told: Sequence[PartialSums]) -> Part:
+        part = joined_parts(told, self.jobs[k].readings)
         check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].T)
-        return finish(part, self.totals[k], job, self.request, name, self.drawn.get(name))
+        return part
 
     def _tasks(self) -> list[Task]:
-        tasks = []
-        for job, totals in zip(self.jobs, self.totals, strict=True):
-            # executors sum what was requested; the measures that are read from it stay on the driver
-            readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
-            draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
-            tasks.append(Task(totals, readings, job.tolerance, job.marks(totals.cases), draws))
-        return tasks
+        jobs = zip(self.jobs, self.totals, strict=True)
+        return [self.task(job, totals, [*job.marks(totals.cases), *self.marks]) for job, totals in jobs]
+
+    def task(self, job: Job, totals: Totals, marks: list[float]) -> Task:
+        """What executors sum of a list; the measures that are read from it stay on the driver."""
+        readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
+        draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
+        return Task(totals, readings, job.tolerance, marks, draws)
+
+    def counted(self, rows: Any) -> Any:
+        """Rows with positives and negatives (rows or weights) and, where they draw weights, the row's number."""
+        from pyspark.sql import functions as f
+
+        weighted = self.totals[0].weighted
+        one = f.col("weight") if weighted else f.lit(1).cast("long")
+        none = f.lit(0.0) if weighted else f.lit(0).cast("long")
+        pos, neg = (f.when(f.col("positive"), a).otherwise(b) for a, b in ((one, none), (none, one)))
+        made = rows.withColumn("pos", pos).withColumn("neg", neg)
+        return made.withColumn("row", f.monotonically_increasing_id()) if self.by_row else made
 
     def _cases(self) -> Any:
         """Model, score, positives and negatives (rows or weights), and where rows draw weights, the row's number.
@@ -113,17 +139,7 @@ class _Passes:
         """
         from pyspark.sql import functions as f
 
-        weighted = self.totals[0].weighted
-        one = f.col("weight") if weighted else f.lit(1).cast("long")
-        none = f.lit(0.0) if weighted else f.lit(0).cast("long")
-        models = range(len(self.models))
-        row = [f.monotonically_increasing_id().alias("row")] if self.by_row else []
-        counted = self.rows.select(
-            *(f"score_{k}" for k in models),
-            f.when(f.col("positive"), one).otherwise(none).alias("pos"),
-            f.when(f.col("positive"), none).otherwise(one).alias("neg"),
-            *row,
-        )
+        models, counted = range(len(self.models)), self.counted(self.rows)
         kept = ["pos", "neg", *(["row"] if self.by_row else [])]
         if len(self.models) == 1:
             cases = counted.select(f.lit(0).alias("model"), f.col("score_0").alias("score"), *kept)
@@ -132,36 +148,16 @@ class _Passes:
             cases = counted.select(each, *kept)
         distinct, rows = (sum(getattr(totals, what) for totals in self.totals) for what in ("distinct", "rows"))
         if not self.by_row and distinct < TUNING.tied_share * rows:
-            cases = cases.groupBy("model", "score").agg(*_added(self.totals[0]))
+            cases = cases.groupBy("model", "score").agg(*added(self.totals[0]))
         return cases
 
-    def _order(self) -> list[Any]:
+    def order(self) -> list[Any]:
         """Best first; weights that tie in one order, so that their sums are the same in every run."""
         last = ["pos", "neg", *(["row"] if self.by_row else [])] if self.totals[0].weighted else []
         return [_falling("score"), *last]
 
-    def add_rows(self, gaps: Gaps) -> None:
-        """Add every row to the gaps between its placements."""
-        work = gaps_of_rows(gaps, len(self.models))
-        for answer in self.rows.mapInArrow(work, PARTS).collect():
-            gaps.join(pickle.loads(bytes(answer["part"])))
 
-    def count_discordant(self, thresholds: Sequence[float]) -> Discordant:
-        """Rows that only the first, and that only the second of two models gets right, by one aggregation."""
-        from pyspark.sql import functions as f
-
-        terms, keys = [], []
-        for threshold in thresholds:
-            cut = f.lit(float(threshold))
-            right = [(f.col(f"score_{k}") > cut) == f.col("positive") for k in range(len(self.models))]
-            for a, b in combinations(range(len(self.models)), 2):
-                keys.append((self.models[a], self.models[b], threshold))
-                terms += [f.count_if(right[a] & ~right[b]), f.count_if(right[b] & ~right[a])]
-        counts = self.rows.agg(*(term.alias(f"n{i}") for i, term in enumerate(terms))).collect()[0]
-        return {key: (int(counts[2 * i]), int(counts[2 * i + 1])) for i, key in enumerate(keys)}
-
-
-def _added(totals: Totals) -> list[Any]:
+def added(totals: Totals) -> list[Any]:
     """Cases of each class, added up to the same bits whatever order Spark takes."""
     from pyspark.sql import functions as f
 
@@ -232,7 +228,7 @@ def _key(bounds: Sequence[Sequence[float]], keys: Keys) -> Any:
 
 def _ranges(keyed: Any, keys: Keys, totals: Totals) -> dict[int, Range]:
     """For each key that has rows: whose range it is, the cases before it, and its own."""
-    counted = keyed.groupBy("key").agg(*_added(totals)).collect()
+    counted = keyed.groupBy("key").agg(*added(totals)).collect()
     sizes = {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
     ranges: dict[int, Range] = {}
     for model, own in enumerate(keys):
@@ -245,7 +241,7 @@ def _ranges(keyed: Any, keys: Keys, totals: Totals) -> dict[int, Range]:
     return ranges
 
 
-def _complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> None:
+def check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> None:
     """Every range answered, with the cases that were counted in it: what comes after it was summed from there."""
     for key, here in ranges.items():
         blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
@@ -257,7 +253,8 @@ def _complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> 
             )
 
 
-def _say_if_slow(found: Mapping[int, PartialSums]) -> None:
+def say_if_slow(found: Mapping[int, PartialSums]) -> None:
+    """Executors without numba take longer."""
     slow = sum(not told.compiled for told in found.values())
     if slow:
         warnings.warn(

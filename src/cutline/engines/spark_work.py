@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from ..catalogue.compute import SweepPlan
 from ..sweep import Start
 from ..tuning import TUNING
+from .batch_cells import BatchCells
 from .draws import Draws
-from .pairs import Gaps
+from .keyed import Numbering
+from .pairs import Gaps, add_to_all
 from .partition import PartStream
 from .stream import Totals
 
 Work = Callable[[Iterator[Any]], Iterator[Any]]
-PARTS = "key int, part binary"
+PARTS = "key bigint, part binary"
 
 
 @dataclass(frozen=True)
@@ -52,19 +54,24 @@ def sums_of_ranges(tasks: list[Task], ranges: Mapping[int, Range]) -> Work:
 
 
 def _sum_range(tasks: list[Task], ranges: Mapping[int, Range], batches: Iterator[Any]) -> Iterator[Any]:
+    """Rows in the order of their keys, then scores: a part for each key."""
     stream, key = None, 0
     for columns in _gathered(batches):
-        if stream is None:
-            key = int(columns["key"][0])
-            task, here = tasks[ranges[key].model], ranges[key]
-            stream = _stream(task, here)
-        if columns["key"].min() != key or columns["key"].max() != key:
-            raise RuntimeError("two ranges of scores came to one partition; the sums would be wrong")
-        score, pos, neg = columns["score"], columns["pos"], columns["neg"]
-        if task.draws is None:
-            stream.feed_groups(score, pos, neg)
-        else:
-            stream.feed(score, (pos > 0).astype(np.uint8), pos + neg if task.totals.weighted else None, columns["row"])
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(columns["key"])) + 1, [len(columns["key"])]])
+        for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            own = int(columns["key"][first])
+            if stream is not None and own != key:
+                yield _answer(key, stream.finished())
+                stream = None
+            if stream is None:
+                key, task = own, tasks[ranges[own].model]
+                stream = _stream(task, ranges[own])
+            score, pos, neg = (columns[name][first:last] for name in ("score", "pos", "neg"))
+            if task.draws is None:
+                stream.feed_groups(score, pos, neg)
+            else:
+                weight = pos + neg if task.totals.weighted else None
+                stream.feed(score, (pos > 0).astype(np.uint8), weight, columns["row"][first:last])
     if stream is not None:
         yield _answer(key, stream.finished())
 
@@ -94,11 +101,36 @@ def _add_gaps(gaps: Gaps, models: int, batches: Iterator[Any]) -> Iterator[Any]:
     yield _answer(0, gaps.moments)
 
 
+def gaps_of_segments(gaps: Sequence[Gaps | None], numbers: Numbering, models: int) -> Work:
+    """A function for Spark: rows in any order in, the moments of the gaps of each segment and of all rows out."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for columns in _gathered(batches):
+            scores = [columns[f"score_{k}"] for k in range(models)]
+            add_to_all(gaps, numbers(columns["key"]), columns["positive"], scores)
+        yield _answer(0, [None if one is None else one.moments for one in gaps])
+
+    return work
+
+
+def lists_of_batches(cells: BatchCells, numbers: Numbering) -> Work:
+    """A function for Spark: the rows of some batches, sorted by batch and score, in; the list of each batch out."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        for columns in _gathered(batches):
+            weight = columns.get("weight")
+            cells.add(numbers(columns["key"]), columns["score"], columns["positive"], weight)
+        if not cells.is_empty:
+            yield _answer(0, cells.finish())
+
+    return work
+
+
 def _answer(key: int, what: Any) -> Any:
     import pyarrow
 
     part = pyarrow.array([pickle.dumps(what, protocol=5)], pyarrow.binary())
-    return pyarrow.RecordBatch.from_pydict({"key": pyarrow.array([key], pyarrow.int32()), "part": part})
+    return pyarrow.RecordBatch.from_pydict({"key": pyarrow.array([key], pyarrow.int64()), "part": part})
 
 
 def _gathered(batches: Iterator[Any]) -> Iterator[dict[str, NDArray[Any]]]:

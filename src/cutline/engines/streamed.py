@@ -65,6 +65,8 @@ class Streamed(KeepsFields):
         auc = math.nan, math.nan
         if part.of_pos.n > 1 and part.of_neg.n > 1:
             auc = part.of_pos.mean, sum(m.squares / (m.n - 1) / m.n for m in (part.of_pos, part.of_neg))
+        elif totals.weighted and totals.pos and totals.neg:
+            auc = auc_spread(ranking.pos, ranking.neg)[:2]
         drawn = hits_of_replicates(ranking, part.counts) if paired and part.counts is not None else None
         return cls(
             totals,
@@ -89,7 +91,7 @@ class Streamed(KeepsFields):
     @property
     def sample(self) -> Sample:
         """Refused: the rows were not kept."""
-        raise _rows_needed("row by row results")
+        raise rows_needed("row by row results")
 
     @property
     def auc_freedom(self) -> float:
@@ -170,7 +172,7 @@ class Streamed(KeepsFields):
     @cached_property
     def cuts(self) -> Cuts:
         """The cuts of the compact list; its groups are ties where none was joined with its neighbours."""
-        return Cuts(self.ranking.pos, self.ranking.neg, ties=len(self.ranking) == self.totals.distinct)
+        return Cuts(self.ranking.pos, self.ranking.neg, ties=bool(self.single.all()))
 
     def replicate(
         self,
@@ -251,13 +253,14 @@ class Streamed(KeepsFields):
         return places, grid, np.full((1, len(grid)), math.nan) if self.hits is None else self.hits[axis]
 
 
-def _rows_needed(what: str) -> InputError:
+def rows_needed(what: str) -> InputError:
+    """What cannot be told of rows that were not kept."""
     said = f"{what} would need the rows of this table, which was streamed: they were not kept in memory"
     return InputError(None, said, "use a sample of the rows")
 
 
 def _no_band(name: str, *_: Any) -> tuple[Floats, Floats]:
-    raise _rows_needed(f"a band of the {name} curve")
+    raise rows_needed(f"a band of the {name} curve")
 
 
 def finish(

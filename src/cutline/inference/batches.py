@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import Batches, BatchLists, counts_of, quotas_in_batches
+from ..batches import Batches, BatchGroups, BatchLists, counts_of, quotas_in_batches
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
 from ..errors import InputError
@@ -51,10 +51,14 @@ class BatchComputed(Computed):
 
 @dataclass(frozen=True, eq=False)
 class BatchRows(Rows):
-    """Rows in memory that come in batches. ``unit_of_batch`` numbers the unit that each batch is drawn with."""
+    """Rows in memory that come in batches. ``unit_of_batch`` numbers the unit that each batch is drawn with.
+
+    ``grouped`` holds the cases by batch and score where rows stand for those of a table that was streamed.
+    """
 
     batches: Batches = field(default_factory=lambda: Batches(np.empty(0, np.intp), (), "number"))
     unit_of_batch: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    grouped: BatchGroups | None = None
 
     @classmethod
     def of_batches(cls, sample: Sample, batch: Any, *, clusters: Any = None, paired: bool = False) -> BatchRows:
@@ -111,8 +115,13 @@ class BatchRows(Rows):
     def lists(self, ties: Ties = "expected") -> BatchLists:
         """The list of each batch."""
         if ties not in self._lists:
-            self._lists[ties] = BatchLists(self.sample, self.batches, ties)
+            self._lists[ties] = BatchLists(self.groups.apart(ties), len(self.batches))
         return self._lists[ties]
+
+    @cached_property
+    def groups(self) -> BatchGroups:
+        """The cases by batch and score."""
+        return BatchGroups.of(self.sample, self.batches) if self.grouped is None else self.grouped
 
     def by_unit(self, each: Floats) -> Floats:
         """What batches hold (along the first axis) added up by unit."""
@@ -136,11 +145,15 @@ class BatchRows(Rows):
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Measures at a quota from the cuts of all batches, the others from the whole list."""
         of_quota = [spec for spec in specs if spec.measure.needs_quota]
-        whole = compute([spec for spec in specs if not spec.measure.needs_quota], self.ranking)
+        whole = self.whole_list([spec for spec in specs if not spec.measure.needs_quota])
         sums = {spec: self.cells(spec).sum(axis=0) for spec in of_quota}
         own = {spec: float(_values(spec, sums[spec])) for spec in of_quota}
         cuts = {spec: counts_of(sums[spec][0]).plain() for spec in of_quota}
         return BatchComputed({**whole.values, **own}, whole.sums, cuts)
+
+    def whole_list(self, specs: Sequence[Spec]) -> Computed:
+        """Measures without a quota, which read all batches as one list."""
+        return compute(specs, self.ranking)
 
     def replicate(
         self,
@@ -204,8 +217,7 @@ class BatchRows(Rows):
 
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
         if self.n_units < 2:
-            problem = "holds a single batch, so the variation between batches is unknown"
-            raise InputError("batch", problem, "leave {batch} out to take the rows as the sample")
+            raise single_batch()
         return super().resampler(settings, stratified=stratified)
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
@@ -214,6 +226,12 @@ class BatchRows(Rows):
                 "batch", "cuts each list separately, so there are no places in the whole list", "use 'fpr'"
             )
         return super().lead(axis, settings)
+
+
+def single_batch() -> InputError:
+    """One batch says nothing of others."""
+    problem = "holds a single batch, so the variation between batches is unknown"
+    return InputError("batch", problem, "leave {batch} out to take the rows as the sample")
 
 
 def whole_list(what: str) -> InputError:

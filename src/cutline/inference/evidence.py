@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,7 @@ class Rows(KeepsFields):
     ``classes_given``: the share of positives is known from elsewhere, and does not vary with the sample.
     """
 
+    keeps_rows: ClassVar[bool] = True
     kept: Sample | None
     ranking: Ranking
     clusters: Any = None

@@ -11,7 +11,7 @@ from ..errors import InputError
 from .duckdb import DuckTable, Machine, open_table
 from .files import TextFormat
 from .frames import Frame, Rows, frame_of, is_from, no_table
-from .tables import OF_ROWS, Checked, Roles, Table, check
+from .tables import Checked, Roles, Table, check
 
 IN_MEMORY = 1_000_000
 
@@ -49,10 +49,9 @@ def rows_of(table: Frame | DuckTable, roles: Roles, stream: bool | None) -> Rows
     rows = next(iter(checked.totals.values())).rows
     if stream is False or (stream is None and rows <= IN_MEMORY):
         return table.load(checked)
-    for key in OF_ROWS:
-        if getattr(roles, key) is not None:
-            remedy = "leave it out, or load the rows with {stream=False}"
-            raise InputError(key, "needs the rows in memory, but this table is streamed", remedy)
+    if roles.clusters is not None:
+        remedy = "leave it out, or load the rows with {stream=False}"
+        raise InputError("clusters", "needs the rows in memory, but this table is streamed", remedy)
     return checked
 
 

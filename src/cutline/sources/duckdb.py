@@ -88,6 +88,18 @@ class DuckTable(Table):
         """One row of aggregates over all rows."""
         return self.rows(f"SELECT {', '.join(terms)} FROM {self.relation}")[0]
 
+    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The rows that count, grouped by some values: those, and aggregates of each group."""
+        wanted = ", ".join([checked.kept or "true", *keys, *terms])
+        return [row[1:] for row in self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL") if row[0]]
+
+    def first_rows(self, checked: Checked, key: str) -> dict[int, int]:
+        """The number of the first row that has each value of a key, among those that count."""
+        numbered = (
+            f"SELECT {checked.kept or 'true'} AS kept, {key} AS k, row_number() OVER () AS n FROM {self.relation}"
+        )
+        return {k: n for kept, k, n in self.rows(f"SELECT kept, k, min(n) FROM ({numbered}) GROUP BY ALL") if kept}
+
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """Number (from 0) and value of the first row that fulfils a condition."""
         numbered = f"SELECT row_number() OVER () - 1 AS n, {shown} AS v, ({condition}) AS f FROM {self.relation}"
@@ -131,7 +143,7 @@ class DuckTable(Table):
         for model, score in scores.items():
             check_same(self.name, checked.totals[model], each * positive, each * ~positive, each * score)
         clusters = None if checked.cluster is None else number(self._keys(checked, checked.cluster))
-        batch = None if checked.batch is None else self._keys(checked, checked.batch)
+        batch = None if checked.batch is None else self._keys(checked, checked.batch.sql)
         dropped = next(iter(checked.totals.values())).dropped
         understood = (*self.understood, *checked.understood)
         segments = self._segments(checked) if checked.segments else None
@@ -151,14 +163,14 @@ class DuckTable(Table):
         return np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str)
 
     def pieces(
-        self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, segment: str | None = None
+        self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, key: str | None = None
     ) -> Generator[Batch]:
         """The rows, best first: score, positive, the weight if there is one, and the row's number if it is wanted.
 
-        ``segment``: SQL for the number of a row's segment, which then comes too.
+        ``key``: SQL for a whole number that then comes too.
         """
         wanted = {"score": checked.scores[model], "positive": f"CAST({checked.positive} AS UTINYINT)"}
-        wanted |= {} if segment is None else {"segment": f"CAST({segment} AS BIGINT)"}
+        wanted |= {} if key is None else {"key": key}
         wanted |= {} if checked.weight is None else {"weight": checked.weight}
         # rows are numbered before any is left out: a row draws the same weights whatever else is evaluated
         wanted |= {"row": "row_number() OVER ()"} if numbered else {}
@@ -184,10 +196,11 @@ class DuckTable(Table):
         sql += f"HAVING count(*) FILTER (WHERE {here}) > 0 ORDER BY score DESC"
         return _cut(self._stream(sql), rows)
 
-    def all_scores(self, checked: Checked) -> Generator[Batch]:
-        """The rows in any order: positive, and every model's score as ``score_0`` …"""
+    def all_scores(self, checked: Checked, key: str | None = None) -> Generator[Batch]:
+        """The rows in any order: positive, every model's score as ``score_0`` …, and a ``key`` if there is one."""
         wanted = {"positive": f"CAST({checked.positive} AS UTINYINT)"}
         wanted |= {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
+        wanted |= {} if key is None else {"key": key}
         return self._batches(checked, wanted, "", None)
 
     def _batches(self, checked: Checked, wanted: dict[str, str], order: str, rows: int | None) -> Generator[Batch]:

@@ -38,6 +38,15 @@ class SparkTable(Table):
         """One row of aggregates over all rows."""
         return list(self.frame.selectExpr(*(f"{term} AS t{k}" for k, term in enumerate(terms))).collect()[0])
 
+    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The rows that count, grouped by some values: those, and aggregates of each group."""
+        from pyspark.sql import functions as f
+
+        frame = self.frame if checked.kept is None else self.frame.where(checked.kept)
+        by = [f.expr(key).alias(f"k{k}") for k, key in enumerate(keys)]
+        found = frame.groupBy(*by).agg(*(f.expr(term).alias(f"t{k}") for k, term in enumerate(terms)))
+        return [tuple(row) for row in found.collect()]
+
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """A row that fulfils a condition, with where it was read from, where that is known; and a value of it."""
         names = self.frame.columns[:_SHOWN]
@@ -55,11 +64,15 @@ class SparkTable(Table):
         found = self.frame.where(condition).selectExpr(f"{shown} AS v").distinct().orderBy("v").limit(most).collect()
         return [row[0] for row in found]
 
-    def rows(self, checked: Checked) -> Any:
-        """The rows that count, as score_0 … (double), positive (boolean) and, where there is one, weight (double)."""
+    def rows(self, checked: Checked, key: str | None = None) -> Any:
+        """The rows that count, as score_0 … (double), positive (boolean) and, where there is one, weight (double).
+
+        ``key``: SQL for a whole number that then comes too.
+        """
         # Spark takes −0.0 and 0.0 for two values when it groups; adding 0.0 makes them one
         wanted = [f"{sql} + 0.0D AS score_{k}" for k, sql in enumerate(checked.scores.values())]
         wanted += [f"{checked.positive} AS positive"]
         wanted += [] if checked.weight is None else [f"{checked.weight} AS weight"]
+        wanted += [] if key is None else [f"{key} AS key"]
         frame = self.frame if checked.kept is None else self.frame.where(checked.kept)
         return frame.selectExpr(*wanted)

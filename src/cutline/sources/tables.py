@@ -44,6 +44,9 @@ def kind_of(sql_type: str) -> str:
     return "other"
 
 
+_BETWEEN = chr(31)  # between the values of several columns: no cell that people write has it
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How an engine writes what others write differently."""
@@ -69,6 +72,16 @@ class Dialect:
         """The sum of numbers times 2^bits, as whole numbers: the same whatever order an engine adds them up in."""
         scale = f"{2.0**bits!r}D" if self.escape else f"{2.0**bits!r}::DOUBLE"
         return f"sum(TRY_CAST({number} * {scale} AS {self.whole}))"
+
+    def key(self, columns: Sequence[Column]) -> str:
+        """A whole number that tells the values of some columns apart: 63 bits of a hash of their text."""
+        cells = (f"CAST({column.comparable} AS {self.text})" for column in columns)
+        text = f"concat_ws({self.literal(_BETWEEN)}, {', '.join(cells)})"
+        return f"shiftrightunsigned({self.hash(text)}, 1)" if self.escape else f"CAST({self.hash(text)} >> 1 AS BIGINT)"
+
+    def hash(self, *values: str) -> str:
+        """A hash of some values."""
+        return f"{'xxhash64' if self.escape else 'hash'}({', '.join(values)})"
 
     def matches(self, cell: str, pattern: str) -> str:
         """Whether a pattern describes a whole cell."""
@@ -101,6 +114,11 @@ class Column:
     def kind(self) -> str:
         """What it holds."""
         return kind_of(self.type)
+
+    @property
+    def comparable(self) -> str:
+        """Its values, equal ones alike: −0.0 as 0.0."""
+        return f"({self.sql} + CAST(0 AS {self.type}))" if self.kind == "fraction" else self.sql
 
     @property
     def is_wide(self) -> bool:
@@ -147,7 +165,6 @@ _SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
 _ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
 _ROLE_ARGUMENTS |= {"segment": "by", "batch": "batch"}
 _KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
-OF_ROWS = ("clusters", "batch")  # roles that need the rows in memory
 
 
 def role_word(argument: str) -> str:
@@ -170,7 +187,7 @@ class Checked:
     totals: dict[str, Totals]
     understood: tuple[str, ...] = ()
     segments: tuple[Column, ...] = ()
-    batch: str | None = None
+    batch: Column | None = None
 
     def value(self, sql: str, otherwise: str = "0") -> str:
         """A column's value in rows that count. A filter would do, but DuckDB decides filters from statistics."""
@@ -190,6 +207,10 @@ class Table(ABC):
     @abstractmethod
     def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
         """One row of aggregates over all rows."""
+
+    @abstractmethod
+    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The rows that count, grouped by some values: those, and aggregates of each group."""
 
     @abstractmethod
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
@@ -313,7 +334,7 @@ class _Check:
         totals = {model: self._totals(found, k, None if weight is None else bits) for k, model in enumerate(scores)}
         cluster = None if roles.clusters is None else used[roles.clusters].sql
         segments = tuple(used[name] for name in roles.by)
-        batch = None if roles.batch is None else used[roles.batch].sql
+        batch = None if roles.batch is None else used[roles.batch]
         return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments, batch)
 
     # --- what is wrong ------------------------------------------------------------------------------------------------
