@@ -58,7 +58,7 @@ class BatchSizes:
         """Counted by one query, and one for the pairs of long tables."""
         assert checked.batch is not None
         sql, score, rows = table.dialect, checked.scores[model], checked.totals[model].rows
-        key, text = sql.key([checked.batch]), f"CAST({checked.batch.sql} AS {sql.text})"
+        key, text = sql.key([checked.batch]), f"CAST({checked.batch.comparable} AS {sql.text})"
         keys, cells, totals = totals_by(table, checked, model, [checked.batch], [text], distinct=False)
         pairs = rows
         if rows > TUNING.batch_cells:
