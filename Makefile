@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-bounds docs lint format bench packages clean help
+.PHONY: demo test test-bounds docs kernels lint format bench packages clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
@@ -42,13 +42,18 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -E -a -W --keep-going -q -b html -d build/doctrees docs site
 	@echo "Written: site/index.html"
 
-test: lint
+# Kernels are compiled beside the type checker, which keeps one core busy.
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory -j2 lint kernels
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not integration'
 
 # Kernels that check every index have their own entries in the cache: nothing is compiled anew for the other tests.
 NUMERIC := kernels numpy_kernels sweep bootstrap oracle golden edge_cases power classes engines
 test-bounds: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 $(NUMERIC:%=tests/test_%.py)
+
+kernels: $(VENV)/.dev
+	@$(BIN)/python tests/compile_kernels.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

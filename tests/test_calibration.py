@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.calibration import PARTS, SCORES, calibrate, decompose, isotonic
+from cutline.decide.calibration import PARTS, SCORES, Losses, calibrate, decompose, isotonic
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 
@@ -35,7 +35,7 @@ def test_the_curve_is_the_isotonic_regression(digits: int) -> None:
 def test_the_parts_add_up_and_are_proper() -> None:
     y, p = drawn(2, stretch=2.0)
     ranking = rank(make_sample(y, p))
-    found = decompose(ranking.score, ranking.pos, ranking.neg)
+    found = decompose(Losses.of(ranking.score), ranking.pos, ranking.neg)
     for row, name in zip(found, SCORES, strict=True):
         score, miscalibration, discrimination, uncertainty = row
         assert score == pytest.approx(getattr(cl, name)(y, p) if hasattr(cl, name) else score)
@@ -49,7 +49,7 @@ def test_a_perfect_fit_has_no_miscalibration() -> None:
     y, p = drawn(3)
     ranking = rank(make_sample(y, p))
     fitted = isotonic(ranking.pos, ranking.neg)
-    assert decompose(fitted, ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
+    assert decompose(Losses.of(fitted), ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_slope_and_intercept_are_those_of_a_logistic_regression() -> None:

@@ -691,14 +691,10 @@ def test_whole_weights_compare_as_repeated_rows() -> None:
     )
 
 
-def fifty(n: int) -> tuple[np.ndarray, dict[str, Any]]:
-    rng = np.random.default_rng(0)
-    y = rng.random(n) < 0.3
-    return y, {f"m{k}": rng.normal(y * (1 + k / 50)) for k in range(50)}
-
-
 def test_many_models_are_one_call() -> None:
-    y, models = fifty(300)
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    models = {f"m{k}": rng.normal(y * (1 + k / 20)) for k in range(20)}
     cmp = cl.compare(y, models, quota=30, measures=["pem", "hit_rate"], n_resamples=40)
-    assert len(cmp.differences) == 2 * 50 * 49 // 2
-    assert int(cmp.best("pem")[1:]) > 20
+    assert len(cmp.differences) == 2 * 20 * 19 // 2
+    assert int(cmp.best("pem")[1:]) > 8

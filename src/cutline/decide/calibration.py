@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,32 +32,62 @@ _GRID = 201
 
 def isotonic(pos: NDArray[Any], neg: NDArray[Any]) -> Floats:
     """The non-decreasing probability of each group (best score first) that fits the outcomes best."""
-    from ..kernels.passes import hull_of_groups
-
-    x, y, used = hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
-    below, above = x[:used].astype(np.float64), y[:used].astype(np.float64)
-    taken = np.cumsum(pos.astype(np.float64) + neg)
-    side = np.searchsorted((below + above)[1:], taken * (1.0 - 1e-12), side="left")
-    side = np.minimum(side, used - 2)
-    up, across = np.diff(above), np.diff(below)
-    return np.asarray((up / (up + across))[side])
+    return _Fit.of(pos, neg).at(np.cumsum(pos.astype(np.float64) + neg))
 
 
-def _scores(p: Floats, pos: Any, neg: Any) -> Floats:
-    """Brier score and log loss (base 2) of probabilities, for each case."""
-    n = float(pos.sum() + neg.sum())
-    clipped = np.clip(p, EPS, 1.0 - EPS)
-    brier = float(pos @ (1.0 - p) ** 2 + neg @ p**2) / n
-    log = -float(pos @ np.log2(clipped) + neg @ np.log2(1.0 - clipped)) / n
-    return np.array([brier, log])
+class _Fit(NamedTuple):
+    """An isotonic fit by its steps: the positives and the negatives of each, and the cases taken where it ends."""
+
+    pos: Floats
+    neg: Floats
+    ends: Floats
+
+    @classmethod
+    def of(cls, pos: NDArray[Any], neg: NDArray[Any]) -> _Fit:
+        from ..kernels.passes import hull_of_groups
+
+        x, y, used = hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
+        below, above = x[:used].astype(np.float64), y[:used].astype(np.float64)
+        return cls(np.diff(above), np.diff(below), (below + above)[1:])
+
+    @property
+    def probability(self) -> Floats:
+        """What each step predicts."""
+        return self.pos / (self.pos + self.neg)
+
+    @property
+    def scores(self) -> Floats:
+        """Brier score and log loss of the fit: cases of one step have one probability."""
+        return Losses.of(self.probability).mean(self.pos, self.neg)
+
+    def at(self, taken: Floats) -> Floats:
+        """The fitted probability of the last of so many cases."""
+        step = np.searchsorted(self.ends, taken * (1.0 - 1e-12), side="left")
+        return np.asarray(self.probability[np.minimum(step, len(self.ends) - 1)])
 
 
-def decompose(p: Floats, pos: Any, neg: Any) -> Floats:
+class Losses(NamedTuple):
+    """Brier score and log loss (base 2), one row each, of a positive and of a negative with each probability."""
+
+    of_pos: Floats
+    of_neg: Floats
+
+    @classmethod
+    def of(cls, p: Floats) -> Losses:
+        clipped = np.clip(p, EPS, 1.0 - EPS)
+        return cls(np.stack([(1.0 - p) ** 2, -np.log2(clipped)]), np.stack([p**2, -np.log2(1.0 - clipped)]))
+
+    def mean(self, pos: Any, neg: Any) -> Floats:
+        """The two scores where so many positives and negatives have each probability."""
+        return np.asarray((self.of_pos @ pos + self.of_neg @ neg) / float(pos.sum() + neg.sum()))
+
+
+def decompose(losses: Losses, pos: Any, neg: Any) -> Floats:
     """Score, miscalibration, discrimination, uncertainty (columns) of the Brier score and the log loss (rows)."""
-    share = float(pos.sum()) / float(pos.sum() + neg.sum())
-    score = _scores(p, pos, neg)
-    fitted = _scores(isotonic(pos, neg), pos, neg)
-    base = _scores(np.full(len(p), share), pos, neg)
+    there = pos + neg > 0
+    score, fitted = losses.mean(pos, neg), _Fit.of(pos[there], neg[there]).scores
+    whole = np.array([pos.sum()], np.float64), np.array([neg.sum()], np.float64)
+    base = Losses.of(whole[0] / (whole[0] + whole[1])).mean(*whole)
     return np.column_stack([score, score - fitted, base - fitted, base])
 
 
@@ -180,11 +210,12 @@ def calibrate(
     fitted = isotonic(pos, neg)
     n_drawn = max(99, min(n_resamples, 999, 20_000_000 // max(1, draws.size)))
     rng = np.random.default_rng([seed, 5])
-    observed = decompose(p, pos, neg)
+    losses = Losses.of(p)
+    observed = decompose(losses, pos, neg)
     grid = _grid(p, pos + neg)
-    null, null_curves = _drawn_outcomes(p, p, draws, grid, n_drawn, rng)
-    _, own_curves = _drawn_outcomes(p, fitted, draws, grid, n_drawn, rng)
-    replicates = _resampled_parts(p, draws, n_drawn, rng)
+    null, null_curves = _drawn_outcomes(losses, p, draws, grid, n_drawn, rng)
+    _, own_curves = _drawn_outcomes(losses, fitted, draws, grid, n_drawn, rng)
+    replicates = _resampled_parts(losses, draws, n_drawn, rng)
     weighing = Weighing.of(sample, ranking)
     intercept, slope = _logistic(p, pos, neg, weighing, level)
     return Calibration(
@@ -251,8 +282,9 @@ def calibration_test(sample: Any, ranking: Ranking, n_drawn: int, rng: np.random
     """The p-value alone: how often outcomes drawn from the probabilities are as miscalibrated as those observed."""
     p = ranking.score.astype(np.float64)
     draws = _GroupDraws(ranking) if sample.weight is None else _RowDraws(sample, ranking)
-    null, _ = _drawn_outcomes(p, p, draws, _grid(p, draws.pos + draws.neg), n_drawn, rng)
-    return _p_value(null, decompose(p, draws.pos, draws.neg))
+    losses = Losses.of(p)
+    null, _ = _drawn_outcomes(losses, p, draws, _grid(p, draws.pos + draws.neg), n_drawn, rng)
+    return _p_value(null, decompose(losses, draws.pos, draws.neg))
 
 
 def _p_value(null: Floats, observed: Floats) -> float:
@@ -273,27 +305,27 @@ def _grid(p: Floats, cases: Any) -> NDArray[np.int64]:
 
 
 def _drawn_outcomes(
-    p: Floats, chance: Floats, draws: Any, grid: NDArray[np.int64], n_drawn: int, rng: np.random.Generator
+    losses: Losses, chance: Floats, draws: Any, grid: NDArray[np.int64], n_drawn: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Miscalibrations and curve at the grid of samples whose outcomes are drawn with the given chances."""
     found, curves = np.empty((n_drawn, len(SCORES))), np.empty((n_drawn, len(grid)))
     chance = np.clip(chance, 0.0, 1.0)
+    taken = np.cumsum(draws.pos + draws.neg, dtype=np.float64)[grid]
     for k in range(n_drawn):
         pos, neg = draws.outcomes(chance, rng)
-        fitted = isotonic(pos, neg)
-        found[k] = _scores(p, pos, neg) - _scores(fitted, pos, neg)
-        curves[k] = fitted[grid]
+        fit = _Fit.of(pos, neg)
+        found[k] = losses.mean(pos, neg) - fit.scores
+        curves[k] = fit.at(taken)
     return found, curves
 
 
-def _resampled_parts(p: Floats, draws: Any, n_drawn: int, rng: np.random.Generator) -> Floats:
+def _resampled_parts(losses: Losses, draws: Any, n_drawn: int, rng: np.random.Generator) -> Floats:
     """The parts in replicates of the rows: replicate × measure × part."""
     out = np.full((n_drawn, len(SCORES), len(PARTS)), np.nan)
     for k in range(n_drawn):
         a, b = draws.rows(rng)
-        there = a + b > 0
         if a.any() and b.any():
-            out[k] = decompose(p[there], a[there], b[there])
+            out[k] = decompose(losses, a, b)
     return out
 
 
