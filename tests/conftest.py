@@ -44,6 +44,9 @@ def spark() -> Iterator[Any]:
             .config("spark.sql.shuffle.partitions", "4")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.memory", "1g")
+            # tables are tiny: compiling plans, and Java's second compiler, would take longer than running them
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .config("spark.sql.codegen.wholeStage", "false")
             .config("spark.sql.execution.arrow.maxRecordsPerBatch", "97")
             .getOrCreate()
         )
