@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .engines.request import EvaluationRequest
 from .errors import InputError, show
-from .evaluation import Evaluation, evaluate
+from .evaluation import Evaluation, check_batch_options, evaluate
 from .inference.prevalence import as_prevalence
 from .inference.settings import INTERVAL, Settings
 from .quotas import Quotas, check_any_quota, settled
@@ -117,7 +117,7 @@ def evaluate_table(
                 return replace(seg, dropped=found.dropped, understood="; ".join(found.understood))
             ev = evaluate(found.positive, values, name=model, prevalence=prevalence, **_in_memory(found, request))
             return _with_facts(ev, found)
-        _refuse_in_stream(prevalence)
+        _refuse_in_stream(prevalence, roles, request)
         if isinstance(found, Checked) and found.segments:
             from .engines.segment_stream import evaluate as segments_through_duckdb
 
@@ -221,7 +221,7 @@ def compare_table(
             given = {"margin": margin, "prevalence": prevalence}
             comparison = compare(found.positive, found.scores, **given, **_in_memory(found, request))
             return _compared_with_facts(comparison, found)
-        _refuse_in_stream(prevalence)
+        _refuse_in_stream(prevalence, roles, request)
         if isinstance(found, Checked) and found.segments:
             from .engines.segment_stream import compare as segments_through_duckdb
 
@@ -285,7 +285,11 @@ def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Check
     return rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
 
 
-def _refuse_in_stream(prevalence: Any) -> None:
+def _refuse_in_stream(prevalence: Any, roles: Roles, request: EvaluationRequest) -> None:
+    if roles.by:
+        _refuse_by_segment(prevalence, roles.batch)
+    if roles.batch is not None:
+        check_batch_options(request.settings, prevalence)
     if prevalence is not None:
         said = "needs the rows in memory, and these are streamed"
         raise InputError("prevalence", said, "load them with {stream=False}, or leave it out")

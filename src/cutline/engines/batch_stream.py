@@ -22,7 +22,7 @@ from ..batches import Batches, BatchGroups, BatchLists
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
 from ..comparison import Comparison, common_threshold
-from ..evaluation import Evaluation, check_batch_options, evaluation_of
+from ..evaluation import Evaluation, evaluation_of
 from ..inference.batches import BatchRows
 from ..inference.bootstrap import Replicates
 from ..inference.differences import DifferenceTest, mover_limits
@@ -227,8 +227,7 @@ def evaluate(
 
 
 def batch_job(request: EvaluationRequest, totals: Totals) -> Job:
-    """What to sum, once the options are known to go with batches."""
-    check_batch_options(request.settings, None)
+    """What to sum."""
     return Job.of(request, totals, batched=True)
 
 
