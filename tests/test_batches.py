@@ -545,6 +545,24 @@ def run(*arguments: Any) -> Any:
     return CliRunner().invoke(cli, [str(one) for one in arguments])
 
 
+def test_a_queue_is_told_alike_in_text_page_and_json(claims: Any, tmp_path: Any) -> None:
+    path, y, s, day = claims
+    page = tmp_path / "page.html"
+    how = ("--label", "fraud", "--score", "p", "--batch", "day", "--quota", 5, "--measure", "hit_rate", "--carry")
+    queue = list(cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"]).batch_rules(carry=True).values())[2]
+    found = json.loads(run("evaluate", path, *how, "--format", "json").stdout)["batch_rules"]["rules"][2]
+    assert (found["rule"], found["longest_queue"]) == (queue.name, queue.longest_queue)
+    text = run("evaluate", path, *how, "--html", page).stdout
+    for told in (text, page.read_text(encoding="utf-8")):
+        assert "the rest waits" in told
+        assert "waiting at the end" in told
+    refused = run("evaluate", path, "--label", "fraud", "--score", "p", "--carry")
+    assert refused.exit_code == 2
+    assert "--carry is for the places of each batch; give --batch and --quota" in refused.stderr
+    with pytest.raises(cl.InputError, match="carry is for the places of each batch"):
+        cl.evaluate(y, s, measures=["roc_auc"]).to_html(page, carry=True)
+
+
 def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
     path, y, s, day = claims
     direct = cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"])

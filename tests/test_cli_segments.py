@@ -95,6 +95,35 @@ def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path)
     assert {"by region", "by month", "value", "note"} <= set(rows[0])
 
 
+def test_evaluate_by_prints_the_trend_and_what_given_places_cost(file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    some = ("--score", "p", "--by", "region", "--measure", "roc_auc", "--resamples", 50, "--html", page)
+    given = ("--quota-by", "n:20,s:20,o:10", "--order", "s,o,n")
+    text, found = run(0, "evaluate", file, *some, *given), run(0, "evaluate", file, *some, *given, "--format", "json")
+    document = json.loads(found)
+    (trend,) = document["trends"]
+    assert trend["segments"] == ["s", "o", "n"]
+    assert document["one_list"]["quota"] == 50
+    price = document["price"][3]
+    assert (price["rule"], price["places: n"]) == ("given places", 20)
+    for told in (text, page.read_text()):
+        assert "Trend from s to n" in told
+        assert "given places" in told
+        assert f"{price['hits']:g}" in told
+    column = run(0, "evaluate", file, *some[:-2], "--quota-by", "region=n:20,s:20,o:10", "--format", "json")
+    assert json.loads(column)["price"] == document["price"]
+    same = json.loads(run(0, "evaluate", file, *some[:-2], "--ordered", "--format", "json"))["trends"]
+    assert same[0]["segments"] == ["n", "o", "s"]
+    assert "Trend" not in run(0, "evaluate", file, *some[:-2])
+    for problem, options in {
+        "name their column with --by": ("--score", "p", "--quota-by", "n:1"),
+        "lists 'n'": (*some[:-2], "--quota-by", "n"),
+        "--quota-by has no number for 'o', 's'": (*some[:-2], "--quota-by", "n:4"),
+        "--order leaves out 'o', 's'": (*some[:-2], "--order", "n"),
+    }.items():
+        assert problem in run(2, "evaluate", file, *options)
+
+
 def test_compare_by(file: Path) -> None:
     more = ("--score", "p", "--score", "q", "--by", "region", "--resamples", 50)
     assert "Differences between models by segment" in run(0, "compare", file, *more)

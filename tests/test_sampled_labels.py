@@ -335,3 +335,25 @@ def test_weights_of_thinned_negatives_agree_with_the_whole_list() -> None:
         held += found.low <= full <= found.high
     assert abs(np.mean(gaps)) < 0.02
     assert held >= 0.88 * runs
+
+
+@pytest.mark.parametrize("estimator", ["assisted", "hajek"])
+def test_intervals_keep_to_what_the_known_labels_allow(estimator: str) -> None:
+    score = np.arange(400.0)[::-1]
+    certain, drawn = np.arange(10), np.arange(10, 400, 8)
+    inclusion = np.full(400, 1 / 8)
+    inclusion[certain] = 1.0
+    label = np.full(400, np.nan)
+    label[drawn] = drawn < 60
+    label[certain] = certain >= 3  # three of the first ten are negative, for sure
+    how = {"inclusion": inclusion, "estimator": estimator, "measures": ["hit_rate@20", "recall(threshold=360)"]}
+    ev = cl.audit(score, label, **how)
+    assert ev["hit_rate@20"].high == pytest.approx(17 / 20)  # all drawn ones are positive, so the others may be, too
+    assert 9 / 20 <= ev["hit_rate@20"].low < 17 / 20  # nine are known to be
+    assert ev["recall(threshold=360)"].high < 1.0  # positives are known below
+    label[drawn] = drawn < 20
+    assert cl.audit(score, label, **how)["recall(threshold=360)"].high == 1.0
+    label[drawn] = 0.0
+    none = cl.audit(score, label, **how)["hit_rate@20"]
+    assert none.low == pytest.approx(7 / 20)
+    assert none.high <= 15 / 20

@@ -337,6 +337,42 @@ def test_a_trend_and_the_first_change() -> None:
         cl.evaluate_segments(Y, P, Y, measures=["recall"]).trend("recall")
 
 
+def test_names_follow_the_calendar_or_need_an_order() -> None:
+    names = np.array(["apr", "aug", "dec", "feb"])[np.arange(N) % 4]
+    seg = cl.evaluate_segments(Y, P, names, measures=["roc_auc"])
+    assert seg.names == ["feb", "apr", "aug", "dec"]
+    assert seg.trend("roc_auc").segments == ("feb", "apr", "aug", "dec")
+    assert [trend.measure for trend in seg.trends] == ["roc_auc"]
+    assert cl.evaluate_segments(Y, P, pd.Series(names, dtype="category"), interval=None).names == seg.names
+    days = np.array(["Wed", "Mon", "Sun"])[np.arange(N) % 3]
+    assert cl.evaluate_segments(Y, P, days, interval=None).names == ["Mon", "Wed", "Sun"]
+    for unordered in (["north", "east", "south"], ["1/2023", "2/2023", "1/2024"], ["May 2008", "Jun 2008", "Jan 2009"]):
+        seg = cl.evaluate_segments(Y, P, np.array(unordered)[np.arange(N) % 3], measures=["roc_auc"])
+        assert seg.trends == []
+        with pytest.raises(cl.InputError, match="has no order of its own"):
+            seg.trend("roc_auc")
+        assert seg.trend("roc_auc", order=unordered).segments == tuple(unordered)
+        shown = seg.shown_with(order=unordered)
+        assert shown.trends[0].segments == tuple(unordered)
+        assert json.loads(shown.to_json())["trends"][0]["segments"] == unordered
+    with pytest.raises(cl.InputError, match="leaves out"):
+        seg.shown_with(order=unordered[:2])
+    sizes = pd.Categorical(np.array(["s", "m", "l"])[np.arange(N) % 3], ["s", "m", "l"], ordered=True)
+    assert cl.evaluate_segments(Y, P, sizes, measures=["roc_auc"]).trends[0].segments == ("s", "m", "l")
+    numbers = cl.evaluate_segments(Y, P, np.arange(N) % 3, measures=["roc_auc"])
+    assert numbers.trends == []  # codes of branches are numbers, too
+    assert numbers.trend("roc_auc").segments == ("0", "1", "2")
+
+
+def test_given_places_are_priced_in_what_is_shown() -> None:
+    seg = cl.evaluate_segments(Y, P, np.arange(N) % 2, measures=["roc_auc"], quota=40, n_resamples=50)
+    assert [row["rule"] for row in seg.prices] == ["one list", "equal selection rates", "equal recall"]
+    given = seg.shown_with(places={0: 30, 1: 10}).prices[3]
+    assert (given["rule"], given["places: 0"], given["places: 1"], given["places"]) == ("given places", 30, 10, 40)
+    with pytest.raises(cl.InputError, match="no number for '1'"):
+        seg.shown_with(places={0: 30})
+
+
 def test_results_pickle_copy_and_convert(seg: cl.Segments) -> None:
     compared = cl.compare_segments(Y, {"a": P, "b": 1 - P}, G, measures=["roc_auc"], n_resamples=50)
     for result in (seg, seg.differences(), seg.at(quota=50), seg.trend("recall"), compared):

@@ -19,7 +19,7 @@ from .inference.differences import DifferenceTest
 from .inference.segment_differences import independent_difference, independent_ratio
 from .inference.segment_trend import Change, Slope, first_change, fit_slope, standard_errors
 from .quotas import Quotas
-from .sources.levels import label_of
+from .sources.levels import label_of, order_of
 from .table import KeepsFields, Table, TabularResult, format_value, text_table, to_jsonable
 from .verdict import Difference, differences_of
 
@@ -214,12 +214,7 @@ class Trend(TabularResult):
     @classmethod
     def of(cls, segments: Segments, key: str, order: Sequence[Any] | None) -> Trend:
         """Fit the trend of a measure."""
-        every = list(segments.evaluations)
-        keys = every if order is None else [segments._key(one) for one in order]
-        if len(set(map(label_of, keys))) < len(keys) or (order is not None and len(keys) != len(every)):
-            gone = [label_of(k) for k in every if k not in keys]
-            said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
-            raise InputError("order", said, "name each segment once")
+        every, keys = list(segments.evaluations), ordered_keys(segments, order)
         spec = segments.specs[key]
         if why := why_not_comparable(spec):
             raise InputError("measure", f"{key} {why}", COMPARABLE)
@@ -286,6 +281,11 @@ class Trend(TabularResult):
         return "rising" if self.line.slope > 0.0 else "falling"
 
     @property
+    def is_clear(self) -> bool:
+        """Whether a trend or a change of level is shown."""
+        return self.verdict in ("rising", "falling") or self.found is not None
+
+    @property
     def sentence(self) -> str:
         """The trend and the first clear change in words."""
         line, each = self.line, f"by {format_value(abs(self.line.slope))} per step"
@@ -345,6 +345,23 @@ class Trend(TabularResult):
 
     def _repr_html_(self) -> str:
         return Table(self.to_dicts(), self.sentence)._repr_html_()
+
+
+def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
+    """The segments in the order given, or in their own; refused where they have none: names in alphabetical order."""
+    every = list(segments.evaluations)
+    order = segments.order if order is None else order
+    if order is None:
+        if not segments.ordered and not order_of(every):
+            said = f"has no order of its own ({listed(segments.names[:3])}{', …' if len(every) > 3 else ''})"
+            raise InputError("segment", said, "name the segments in their {order}")
+        return every
+    keys = [segments._key(one) for one in order]
+    if len(set(map(label_of, keys))) < len(keys) or len(keys) != len(every):
+        gone = [label_of(k) for k in every if k not in keys]
+        said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
+        raise InputError("order", said, "name each segment once")
+    return keys
 
 
 def _size(ev: Evaluation, spec: Spec) -> float:

@@ -16,10 +16,10 @@ from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
-from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, why_not_comparable
+from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ordered_keys, why_not_comparable
 from .segment_rows import Pool, RowPool
 from .sources.arrays import make_sample
-from .sources.levels import Levels, as_levels, label_of
+from .sources.levels import Levels, as_levels, label_of, order_of
 from .table import Table, TabularResult, pluralize, text_table, to_jsonable
 from .types import Axes, FilePath, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
@@ -34,7 +34,8 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
     compares each segment with the rest, ``at(quota=…)`` shows one list for all, ``trend(measure)`` follows ordered
-    segments.
+    segments. ``ordered``: the data say that the segments are in order. ``order`` and ``places``: the order and the
+    places of each segment that text, page and JSON show (:meth:`shown_with`).
     """
 
     evaluations: Mapping[Any, Evaluation]
@@ -45,6 +46,9 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     threshold: float | None = None
     dropped: int | None = None
     understood: str = ""
+    ordered: bool = False
+    order: tuple[Any, ...] | None = None
+    places: Mapping[Any, float] | None = None
 
     def __getitem__(self, segment: Labels) -> Evaluation:
         if segment in self.evaluations:
@@ -160,10 +164,57 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
     def trend(self, measure: str = "roc_auc", *, order: Sequence[Any] | None = None) -> Trend:
         """Whether a measure rises or falls along ordered segments, and from which segment it has changed.
 
-        ``order`` lists the segments in order, if that differs from their own order. Segments without a value are left
-        out and named.
+        ``order`` lists the segments in order, if that differs from their own order. Names without an order of their own
+        (regions) need it. Segments without a value are left out and named.
         """
         return Trend.of(self, self._measure(measure), order)
+
+    def shown_with(self, *, order: Sequence[Any] | None = None, places: Mapping[Any, float] | None = None) -> Segments:
+        """The same segments, whose page and JSON show the trend in an ``order``, and what given ``places`` cost.
+
+        Without ``order`` they show the trend of segments in time: dates and months.
+        """
+        made = replace(self, order=None if order is None else tuple(order), places=places)
+        if order is not None:
+            ordered_keys(made, order)
+        if places is not None:
+            made.at().price(places)
+        return made
+
+    @cached_property
+    def shared(self) -> SharedList | None:
+        """One list for all, where a quota or threshold says where to cut it."""
+        try:
+            return self.at()
+        except InputError:
+            return None
+
+    @cached_property
+    def prices(self) -> Table | None:
+        """What other rules cost; None where the rows are gone, nobody gets a place, or there is one segment."""
+        if self.shared is None or len(self) < 2:
+            return None
+        try:
+            return self.shared.price(self.places)
+        except InputError:
+            if self.places is not None:
+                raise
+            return None
+
+    @cached_property
+    def trends(self) -> list[Trend]:
+        """Trends by the measures shown, of segments in time or in an order that was given."""
+        if self.order is None and not self.ordered and order_of(list(self.evaluations)) != "time":
+            return []
+        found, refused = [], None
+        for key in self.chosen():
+            try:
+                found.append(Trend.of(self, key, None))
+            except InputError as error:  # counts, and measures that fewer than three segments have
+                refused = error
+        if self.order is not None and not found and refused is not None:
+            raise refused
+        return found
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment and measure."""
@@ -201,6 +252,7 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
             "overall": json.loads(self.overall.to_json()),
             "segments": [{"segment": ev.name, **json.loads(ev.to_json())} for ev in self.evaluations.values()],
             "differences": self.compared.to_dicts() if len(self) > 1 else [],
+            "trends": [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends],
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
@@ -285,7 +337,7 @@ def segments_of(pool: RowPool, levels: Levels, keep: Sequence[dict[str, Floats]]
     """Evaluate every segment of a pool."""
     names = [label_of(key) for key in levels.keys]
     found = dict(zip(levels.keys, pool.evaluate(names, keep), strict=True))
-    return Segments(found, levels.by, pool.settings, pool, pool.quota, pool.threshold)
+    return Segments(found, levels.by, pool.settings, pool, pool.quota, pool.threshold, ordered=levels.ordered)
 
 
 def length_of(values: Any) -> int:

@@ -18,7 +18,7 @@ from .sources.duckdb import DuckTable, machine_of
 from .sources.files import TextFormat
 from .sources.frames import Frame, Rows
 from .sources.tables import Checked, Roles
-from .types import IntervalName, Label, Labels, MeasureLike, Missing, QuotaLike, TableSource
+from .types import IntervalName, Label, MeasureLike, Missing, QuotaLike, TableSource
 from .validate import checked
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def evaluate_table(
             if found.segments is not None:
                 from .segments import evaluate_segments
 
-                _refuse_by_segment(prevalence, batch)
+                _refuse_by_segment(prevalence)
                 options = _in_memory(found, request)
                 seg = evaluate_segments(found.positive, values, found.segments, name=model, **options)
                 return replace(seg, dropped=found.dropped, understood="; ".join(found.understood))
@@ -211,7 +211,7 @@ def compare_table(
         if isinstance(found, Rows) and found.segments is not None:
             from .segment_comparison import compare_segments
 
-            _refuse_by_segment(prevalence, batch)
+            _refuse_by_segment(prevalence)
             options = _in_memory(found, request)
             seg = compare_segments(found.positive, found.scores, found.segments, margin=margin, **options)
             return replace(seg, overall=_compared_with_facts(seg.overall, found))
@@ -295,13 +295,14 @@ def _refuse_in_stream(prevalence: Any, roles: Roles, request: EvaluationRequest)
         raise InputError("prevalence", said, "load them with {stream=False}, or leave it out")
 
 
-def _refuse_by_segment(prevalence: Any, batch: Labels | None) -> None:
-    if batch is not None:
-        said = "does not go with {by}: segments share one list, and batches have one each"
-        raise InputError("batch", said, "leave one of them out")
+def _refuse_by_segment(prevalence: Any) -> None:
     if prevalence is not None:
         said = "is one for all rows, and segments differ in theirs"
-        raise InputError("prevalence", said, "leave it out, or evaluate each segment by itself")
+        remedy = (
+            "weight the rows with {sample_weight}, positives by wanted / present share and negatives likewise, or "
+            "evaluate the rows of one segment by themselves"
+        )
+        raise InputError("prevalence", said, remedy)
 
 
 def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:

@@ -35,7 +35,8 @@ Examples:
   cutline evaluate bank.csv --label bought --positive yes --score p --quota 5%
   cutline evaluate scores.csv --label y --score p --measure pem --measure hit_rate@20 --format json
   cutline evaluate loans.csv --label default --score p --quota 5% --by region --by year
-  cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day
+  cutline evaluate loans.csv --label default --score p --by region --quota-by north:60,south:40
+  cutline evaluate claims.csv --label fraud --score p --quota 100 --batch day --carry
   cutline evaluate iris.csv --label class --score 'p_*'
 """
 _FEW_BYTES = 2**16  # of a file with fewer, NumPy sums the rows before numba is loaded
@@ -56,7 +57,9 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.class_options
 @options.weight_option
 @options.by_option
+@options.quota_by_option
 @options.batch_option
+@options.carry_option
 @options.cluster_option
 @options.measure_option
 @options.all_option
@@ -84,6 +87,10 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     from .engine import choose_engine, named_columns, open_for, table_options
 
     check_outputs(file, asked)
+    if asked["quota_by"] is not None and not asked["by"]:
+        raise InputError("quota_by", "gives places to segments", "name their column with {by}")
+    if asked["carry"] and (asked["batch"] is None or asked["quota"] is None):
+        raise InputError("carry", "is for the places of each batch", "give {batch} and {quota}")
     promise = _promise(asked)
     engine = choose_engine(file, asked)
     if promise and engine.name != "memory":
@@ -135,7 +142,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             say_if_long(table, columns.label, columns.scores, columns.weight)
     facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
     write_outputs(ev, facts, asked)
-    report(ev, facts, asked["measures"], short=short, cut=cut).publish(form)
+    report(ev, facts, asked["measures"], short=short, cut=cut, carry=asked["carry"]).publish(form)
 
 
 def _promise(asked: dict[str, Any]) -> dict[str, float]:
@@ -184,7 +191,7 @@ def write_outputs(result: Any, facts: Mapping[str, Any], asked: Mapping[str, Any
         from ..present.page import write_page
 
         prices = {"cost": asked["cost"], "value": asked["value"], **error_costs(asked)}
-        write_page(result, asked["html"], source=facts, **prices)
+        write_page(result, asked["html"], source=facts, carry=asked.get("carry", False), **prices)
         note(f"page: {asked['html']}")
     save_plot(result, asked["plot"])
 
@@ -265,6 +272,7 @@ def report(
     *,
     short: bool = False,
     cut: Cut | None = None,
+    carry: bool = False,
 ) -> Report:
     """An evaluation in every form."""
     from .. import __version__
@@ -273,7 +281,7 @@ def report(
     from ..present import words
 
     point = _point(ev, cut)
-    rules = ev.batch_rules() if ev.rows.batched and ev.quota is not None else None
+    rules = ev.batch_rules(carry=carry) if ev.rows.batched and ev.quota is not None else None
 
     def document() -> dict[str, Any]:
         chosen = {} if cut is None else {"cut": {"goal": cut.goal, "chance_kept": cut.chance, "note": cut.note}}
@@ -307,7 +315,7 @@ def report(
 
 def _batch_blocks(point: BatchPoint, rules: BatchRules | None) -> Iterator[str | Block]:
     """The batches one by one, and their places against one threshold."""
-    from ..present.words import batch_rows
+    from ..present.words import batch_rows, rule_rows
 
     rows = batch_rows(point)
     yield Block("Batch by batch", rows[:_SHOWN_BATCHES])
@@ -315,6 +323,7 @@ def _batch_blocks(point: BatchPoint, rules: BatchRules | None) -> Iterator[str |
         yield f"{len(rows) - _SHOWN_BATCHES:,} more batches: --format json prints them all."
     if rules is not None:
         yield "\n".join(["The best of each batch, or one threshold for all", *rules.sentences()])
+        yield Block("", rule_rows(rules))
 
 
 def _place(threshold: float) -> str:

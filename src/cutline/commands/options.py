@@ -121,6 +121,9 @@ by_option = click.option(
     shell_complete=_columns,
     help="Column with the segment: each segment is reported separately; repeat it to cross columns.",
 )
+quota_by_option = click.option(
+    "--quota-by", metavar="S:N,…", help="With --by: also price given places of each segment (north:60,south:40)."
+)
 weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
 
 batch_option = click.option(
@@ -128,6 +131,9 @@ batch_option = click.option(
     metavar="COLUMN",
     shell_complete=_columns,
     help="Column with the batch (day): the quota counts in each batch.",
+)
+carry_option = click.option(
+    "--carry", is_flag=True, help="With --batch: cases above the threshold without a place wait for the next batch."
 )
 cluster_option = click.option(
     "--cluster",
@@ -173,9 +179,9 @@ def order_options(command: F) -> F:
             "--order",
             callback=_classes_in_order,
             metavar="A,B,C",
-            help="All classes in order, for measures of ordered classes.",
+            help="All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
         ),
-        click.option("--ordered", is_flag=True, help="The classes are ordered, in the order of their columns."),
+        click.option("--ordered", is_flag=True, help="The classes (with --by: the segments) are in order as they are."),
     ):
         command = option(command)
     return command

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import InputError, show
 from .evaluate import facts_of, settings_of, write_outputs
 from .output import Block, Report
 from .reading import say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
-    from ..decide.segment_places import SharedList
     from ..segment_comparison import SegmentComparison
     from ..segments import Segments
     from .reading import Columns
@@ -35,22 +34,40 @@ def evaluate_by(
     if promise:
         said = "keeps its promise for all rows, not for each segment"
         raise InputError(next(iter(promise)), said, "leave it out, or give a {threshold}")
+    places = given_places(asked)
+    if places is not None and asked["quota"] is None and asked["threshold"] is None:
+        options["quota"] = sum(places.values())
     if not (asked["everything"] or asked["measures"] or asked["html"]):
-        options["measures"] = default_measures(asked["quota"])
+        options["measures"] = default_measures(options["quota"])
     with about_file(table.name):
         seg = evaluate_table(table, score=columns.scores[0], by=list(asked["by"]), **options)
+        order = asked["order"] or (list(seg) if asked["ordered"] else None)
+        seg = seg.shown_with(order=order, places=places)
     say_understood(seg.understood)
     facts = {**facts_of(file, columns, columns.scores[0], asked, seg.dropped), "by": ", ".join(asked["by"])}
     write_outputs(seg, facts, asked)
     report(seg, facts, asked["measures"], everything=asked["everything"]).publish(form)
 
 
-def shared_list(seg: Segments) -> SharedList | None:
-    """One list for all, where a quota or threshold says where to cut it."""
-    try:
-        return seg.at()
-    except InputError:
+def given_places(asked: Mapping[str, Any]) -> dict[str, int] | None:
+    """Places of each segment, as ``--quota-by`` lists them: SEGMENT:PLACES,… or COLUMN=SEGMENT:PLACES,…"""
+    text = asked["quota_by"]
+    if text is None:
         return None
+    column = next((name for name in asked["by"] if text.startswith(f"{name}=")), None)
+    return listed_places(text if column is None else text[len(column) + 1 :])
+
+
+def listed_places(text: str) -> dict[str, int]:
+    """Read ``north:60,south:40``."""
+    places: dict[str, int] = {}
+    for part in text.split(","):
+        name, mark, number = part.rpartition(":")
+        name = name.strip()
+        if not mark or not number.strip().isdigit() or name in places:
+            raise InputError("quota_by", f"lists {show(part)}", "write each segment once, as SEGMENT:PLACES")
+        places[name] = int(number)
+    return places
 
 
 def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, everything: bool) -> Report:
@@ -59,14 +76,11 @@ def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, 
     from ..evaluation import notices_of
     from ..present import segment_words, words
 
-    shared = shared_list(seg)
-
     def document() -> dict[str, Any]:
         found = {"cutline": __version__, **facts, **json.loads(seg.to_json())}
-        if shared is not None:
-            found["one_list"] = json.loads(shared.to_json())
-            prices = segment_words.price_of(shared)
-            found["price"] = None if prices is None else json.loads(prices.to_json())
+        if seg.shared is not None:
+            found["one_list"] = json.loads(seg.shared.to_json())
+            found["price"] = None if seg.prices is None else json.loads(seg.prices.to_json())
         return found
 
     def blocks() -> Iterator[str | Block]:
@@ -79,12 +93,14 @@ def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, 
                 f"Against {seg.compared.reference}, strongest evidence first",
                 segment_words.difference_rows(seg),
             )
-        if shared is not None:
-            yield Block(segment_words.list_title(shared), segment_words.list_rows(shared))
-            yield shared.sentence
-            prices = segment_words.price_of(shared)
-            if prices is not None and len(seg) > 1:
-                yield Block("The same places by other rules", segment_words.price_rows(prices))
+        if seg.trends:
+            yield Block(segment_words.trend_title(seg), segment_words.trend_rows(seg))
+        if seg.shared is not None:
+            yield Block(segment_words.list_title(seg.shared), segment_words.list_rows(seg.shared))
+            yield seg.shared.sentence
+            if seg.prices is not None:
+                yield Block(segment_words.price_title(seg.prices), segment_words.price_rows(seg.prices))
+                yield Block("Places of each segment by rule", segment_words.place_rows(seg, seg.prices))
 
     return Report(document, seg.to_dicts, blocks, settings_of(seg.overall, facts, seg.overall.facts["rows"], measures))
 

@@ -16,6 +16,7 @@ from ..errors import InputError, listed, show
 from ..files import is_stream, temporary_folder, write_whole
 from . import options
 from .output import check_writable, note, settings_line
+from .segments import listed_places
 from .terms import about_file
 
 if TYPE_CHECKING:
@@ -156,13 +157,7 @@ def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int
     table.column(column, "segment")
     if quota is not None:
         raise InputError("quota_by", "lists places, which contradicts {quota}", "leave one of them out")
-    places: dict[str, int] = {}
-    for part in rest.split(","):
-        name, mark, number = part.rpartition(":")
-        if not mark or not number.strip().isdigit() or name in places:
-            raise InputError("quota_by", f"lists {show(part)}", "write each segment once, as SEGMENT:PLACES")
-        places[name] = int(number)
-    return column, places
+    return column, listed_places(rest)
 
 
 def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]]) -> None:

@@ -12,12 +12,13 @@ _SAME = (
     *("method", "ties", "missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine"),
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
-    *("abstain", "ordered", "order", "predicted", "by", "batch"),
+    *("abstain", "ordered", "order", "predicted", "by", "batch", "carry"),
     *("inclusion", "estimator", "strangers", "fpir"),
 )
 NAMES = {
     "segment": "--by",
     "quota_by": "--quota-by",
+    "places": "--quota-by",
     "zone": "--zone",
     "n_resamples": "--resamples",
     "clusters": "--cluster",

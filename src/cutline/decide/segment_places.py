@@ -128,6 +128,8 @@ class SharedList(TabularResult):
     def sentence(self) -> str:
         """What the four-fifths rule says of this list."""
         against = "the highest" if self.reference is None else f"that of {self.reference}"
+        if self.reference is None and len(self.rates.yardsticks) < len(self.segments):
+            against += " among segments with at least 2 % of the cases"
         told = {word: [] for word in ("below", "cannot tell")}  # type: dict[str, list[str]]
         for name, (_, (low, high)) in zip(self.segments, self._ratios, strict=True):
             if low == low and _four_fifths(low, high) in told:

@@ -348,11 +348,15 @@ def audited(rows: KnownLabels, specs: Sequence[Spec], estimator: str, level: flo
         ]
         ranking = Ranking(score[::-1].copy(), sides[0], sides[1], len(rows), True)
         return Audited(rows, ranking, chance, cell, estimator, level)
+    ranking = _whole_list(rows, np.where(rows.known, rows.positive, chance))
+    return Audited(rows, ranking, chance, cell, estimator, level)
+
+
+def _whole_list(rows: KnownLabels, share: Any) -> Ranking:
+    """All rows ranked, each with its share of a positive."""
     score, group = rows.groups
-    pos = np.bincount(group, weights=np.where(rows.known, rows.positive, chance), minlength=len(score))
-    return Audited(
-        rows, Ranking(score, pos, np.maximum(rows.size - pos, 0.0), len(rows), True), chance, cell, estimator, level
-    )
+    pos = np.bincount(group, weights=share, minlength=len(score))
+    return Ranking(score, pos, np.maximum(rows.size - pos, 0.0), len(rows), True)
 
 
 def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
@@ -410,9 +414,33 @@ def audit_estimates(
                 if spec.measure.proportion is not None and (low, high) == (0.0, 1.0)
                 else range_limits(value, error, freedom, settings.level, low, high, evidence.units)
             )
+            if spec.measure.proportion is not None and (low, high) == (0.0, 1.0):
+                limits = within_possible(spec, evidence, limits)
             method = evidence.estimator
         found[spec] = Estimate(str(spec), value, limits.low, limits.high, settings.level, method)
     return found
+
+
+def within_possible(spec: Spec, evidence: Audited, limits: Interval) -> Interval:
+    """Limits of a share within what the known labels allow, and out to that where no drawn label is against it.
+
+    A list of which every label drawn is positive may hold positives only: its share is then open up to 1, which neither
+    Wilson's interval nor one on the logit scale reaches.
+    """
+    rows = evidence.known
+    of_pos, of_neg = mass_influence([spec], _whole_list(rows, evidence.chance))[spec]
+    effect = (of_pos - of_neg)[rows.groups[1]]
+
+    def extreme(sign: float, known: Flags) -> float:
+        labels = np.where(known, rows.positive, sign * effect > 0.0)
+        return float(compute([spec], _whole_list(rows, labels)).values[spec])
+
+    ends = []
+    for sign, end in ((-1.0, limits.low), (1.0, limits.high)):
+        possible = extreme(sign, rows.known)
+        free = possible == extreme(sign, rows.known & (rows.inclusion == 1.0))
+        ends.append(possible if free or sign * (end - possible) > 0.0 else end)
+    return Interval(ends[0] if ends[0] == ends[0] else limits.low, ends[1] if ends[1] == ends[1] else limits.high)
 
 
 def unreachable(rows: KnownLabels, measure: str) -> InputError:

@@ -39,14 +39,14 @@ def skewed_mean_limits(each: Floats, level: float, smallest: float) -> Interval:
     """Interval of a mean: gamma limits of the mean gain and the mean loss, combined.
 
     Few units widen the variance by (t/z)². One more unit as large as the largest of either sign counts in full with up
-    to twelve units, and by half with many (the mid-p interval of Fay & Kim 2017).
+    to twenty units, and by half with many (the mid-p interval of Fay & Kim 2017).
     """
     from scipy.special import ndtri, stdtrit
 
     units, tail = len(each), 0.5 + level / 2.0
     gain, loss = np.maximum(each, 0.0), np.maximum(-each, 0.0)
     wider = float(stdtrit(units - 1.0, tail) / ndtri(tail)) ** 2
-    more = min(1.0, 0.5 + 6.0 / units) * max(float(np.abs(each).max()), smallest) / units
+    more = min(1.0, 0.5 + 10.0 / units) * max(float(np.abs(each).max()), smallest) / units
     (a, a_low, a_high), (b, b_low, b_high) = (_gamma_limits(side, wider, more, level) for side in (gain, loss))
     spread = float(gain.std() * loss.std())
     both = max(-a * b / spread, -1.0) if spread > 0.0 else 0.0  # no unit has a gain and a loss: they exclude each other

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..table import count, format_value
 from ..table import escaped as text
 from .palette import colour
-from .words import quota_words
+from .segment_section import rows_table
+from .words import quota_words, rule_rows
 
 if TYPE_CHECKING:
     from ..decide.batches import BatchPoint, BatchRules
@@ -18,14 +19,16 @@ _SHOWN = 400  # batches in the table and the picture
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 900.0, 240.0, 44.0, 200.0
 
 
-def batch_section(evaluations: Sequence[Evaluation], quota: int | float) -> str:
+def batch_section(evaluations: Sequence[Evaluation], quota: int | float, *, carry: bool = False) -> str:
     """The days side by side, in place of the quota explorer."""
     points: list[Any] = [ev.at(quota=quota) for ev in evaluations]
     names = [ev.name for ev in evaluations]
     level = evaluations[0].settings.level
     shown = f"The best {quota_words(quota)} of each batch"
     note = f"<p>{text(points[0].note)}</p>" if points[0].note else ""
-    rules = "".join(_rules(ev.batch_rules(quota=quota), ev.name, len(evaluations)) for ev in evaluations[:4])
+    rules = "".join(
+        _rules(ev.batch_rules(quota=quota, carry=carry), ev.name, len(evaluations)) for ev in evaluations[:4]
+    )
     return (
         '<section id="explorer" aria-labelledby="explorer-title"><h2 id="explorer-title">Batch by batch</h2>'
         f"<p>{text(shown)}: {_summary(names, points, level)}</p>{note}{_picture(names, points)}"
@@ -85,7 +88,7 @@ def _picture(names: Sequence[str], points: Sequence[BatchPoint]) -> str:
     more = f" The first {shown:,} of {len(first.names):,} batches." if shown < len(first.names) else ""
     return (
         f'<figure><h3>Hits of each batch</h3><div class="chart"><svg role="img" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" '
-        f'aria-label="{text(words)}" fill="currentColor">{marks}</svg></div>'
+        f'style="max-width:none" aria-label="{text(words)}" fill="currentColor">{marks}</svg></div>'
         f"<figcaption>{legend}Dashed: the mean.{band if _known(first) else ''}{more}</figcaption></figure>"
     )
 
@@ -122,19 +125,4 @@ def _table(names: Sequence[str], points: Sequence[BatchPoint]) -> str:
 
 def _rules(rules: BatchRules, name: str, models: int) -> str:
     said = "".join(f"<p>{text(sentence)}</p>" for sentence in rules.sentences())
-    columns = {
-        "rule": "rule",
-        "hits": "hits",
-        "places": "places used",
-        "hit_rate": "hit rate",
-        "hits_per_batch": "hits",
-    }
-    columns |= {"overflow": "batches that overflow", "unfilled": "batches with empty places"}
-    columns["hits_per_batch"] = "hits per batch"
-    head = "".join(f'<th scope="col"{" class=text" if k == "rule" else ""}>{v}</th>' for k, v in columns.items())
-    body = ""
-    for row in rules.table:
-        cells = "".join(f"<td>{text(format_value(row[key]))}</td>" for key in columns if key != "rule")
-        body += f'<tr><th scope="row" class="name">{text(row["rule"])}</th>{cells}</tr>'
-    title = f"<h4>{text(name)}</h4>" if models > 1 else ""
-    return f'{title}{said}<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (f"<h4>{text(name)}</h4>" if models > 1 else "") + said + rows_table("Rule by rule", rule_rows(rules))

@@ -46,15 +46,17 @@ def write_page(
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     answer: Sequence[str] | None = None,
+    carry: bool = False,
 ) -> Path:
     """Write the page of an Evaluation or a Comparison; gives back its path.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
     hit add profit; ``cost_fp`` and ``cost_fn`` are what errors cost, and add the cheapest cut; ``source`` is shown with
-    the facts about the data (file, columns); ``answer`` takes the place of the sentences at the top.
+    the facts about the data (file, columns); ``answer`` takes the place of the sentences at the top;
+    ``carry``: of batches, cases without a place wait for the next one.
     """
     prices = {"cost": cost, "value": value, "cost_fp": cost_fp, "cost_fn": cost_fn}
-    written = page(result, quota=quota, title=title, source=source, answer=answer, **prices)
+    written = page(result, quota=quota, title=title, source=source, answer=answer, carry=carry, **prices)
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
@@ -83,10 +85,11 @@ def page(
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     answer: Sequence[str] | None = None,
+    carry: bool = False,
 ) -> str:
     """The page as text."""
     prices = {"cost": cost, "value": value, "cost_fp": cost_fp, "cost_fn": cost_fn}
-    parts = page_parts(result, quota=quota, title=title, source=source, answer=answer, **prices)
+    parts = page_parts(result, quota=quota, title=title, source=source, answer=answer, carry=carry, **prices)
     return fill("page.html", parts)
 
 
@@ -101,6 +104,7 @@ def page_parts(
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     answer: Sequence[str] | None = None,
+    carry: bool = False,
 ) -> dict[str, str]:
     """What the page's template is filled with."""
     from .. import __version__
@@ -112,6 +116,8 @@ def page_parts(
     first = evaluations[0]
     rows = int(first.facts["rows"])
     batched = first.rows.batched
+    if carry and not batched:
+        raise InputError("carry", "is for the places of each batch", "evaluate with {batch}")
     weighted = bool(first.facts["weighted"]) or batched  # no one list of cases that count alike
     asked = _start(evaluations, quota)
     start = int(asked) if not batched else 1
@@ -154,7 +160,7 @@ def page_parts(
         "css": asset("page.css"),
         "subtitle": _subtitle(evaluations),
         "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *result.notices]),
-        "explorer": batch_section(evaluations, asked)
+        "explorer": batch_section(evaluations, asked, carry=carry)
         if batched
         else _no_explorer(first)
         if weighted

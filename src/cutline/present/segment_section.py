@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
 from ..table import Markup, format_value
 from ..table import escaped as text
 from . import segment_words as words
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from ..segments import Segments
 
 _MOST = 40  # segments that a chart has room for
-_PROSE = ("segment", "measure", "models", "reading", "note", "rule", "four fifths")
+_PROSE = ("segment", "measure", "models", "reading", "note", "rule", "four fifths", "first clear change")
 
 
 def segment_section(result: Any) -> str:
@@ -32,8 +31,8 @@ def segment_section(result: Any) -> str:
         inside += _of_one(first)
     else:
         keys = first.chosen()
-        inside += _table("Models by segment", words.model_rows(result, keys))
-        inside += _table(
+        inside += rows_table("Models by segment", words.model_rows(result, keys))
+        inside += rows_table(
             "Differences between models, strongest evidence first", words.model_difference_rows(result, keys)
         )
     by = "" if result.by == ("segment",) else " by " + text(", ".join(result.by))
@@ -41,23 +40,24 @@ def segment_section(result: Any) -> str:
 
 
 def _of_one(seg: Segments) -> str:
-    made = _table("Each segment by itself", words.segment_rows(seg, seg.chosen()))
+    made = rows_table("Each segment by itself", words.segment_rows(seg, seg.chosen()))
     if len(seg) > 1:
         against = seg.compared.reference
-        made += _table(f"Against {against}, strongest evidence first", words.difference_rows(seg))
-    try:
-        shared = seg.at()
-    except InputError:
+        made += rows_table(f"Against {against}, strongest evidence first", words.difference_rows(seg))
+    if seg.trends:
+        made += rows_table(words.trend_title(seg), words.trend_rows(seg))
+    if seg.shared is None:
         return made
-    made += _table(words.list_title(shared), words.list_rows(shared))
-    made += f'<p class="note">{text(shared.sentence)}</p>'
-    prices = words.price_of(shared)
-    return made + (
-        _table("The same places by other rules", words.price_rows(prices)) if prices and len(seg) > 1 else ""
-    )
+    made += rows_table(words.list_title(seg.shared), words.list_rows(seg.shared))
+    made += f'<p class="note">{text(seg.shared.sentence)}</p>'
+    if seg.prices is None:
+        return made
+    made += rows_table(words.price_title(seg.prices), words.price_rows(seg.prices))
+    return made + rows_table("Places of each segment by rule", words.place_rows(seg, seg.prices))
 
 
-def _table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a table under its title, which narrow screens show row by row; empty where there are none."""
     if not rows:
         return ""
     columns = [c for c in rows[0] if c != "note" or any(row[c] for row in rows)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
 from ..table import Table, count, format_value
 from .words import p_value
 
 if TYPE_CHECKING:
     from ..decide.segment_places import SharedList
     from ..estimate import Estimate
+    from ..inference.segment_trend import Change
     from ..segment_comparison import SegmentComparison
     from ..segments import Segments
 
@@ -37,7 +37,7 @@ def sentences(seg: Segments) -> list[str]:
     if few:
         named = ", ".join(few[:8]) + (f" and {len(few) - 8} more" if len(few) > 8 else "")
         found.append(f"Too few cases for clear results: {named}.")
-    return found
+    return [*found, *(trend.sentence for trend in seg.trends if trend.is_clear)]
 
 
 def _interval(e: Estimate) -> str:
@@ -102,26 +102,63 @@ def list_rows(shared: SharedList) -> list[dict[str, Any]]:
     ]
 
 
-def price_of(shared: SharedList) -> Table | None:
-    """What other rules cost; None where the rows are gone, or nobody gets a place."""
-    try:
-        return shared.price()
-    except InputError:
-        return None
+def price_title(prices: Table) -> str:
+    """What the prices compare."""
+    same = len({round(row["places"], 1) for row in prices}) == 1
+    return "The same places by other rules" if same else "Places by other rules"
 
 
 def price_rows(prices: Table) -> list[dict[str, Any]]:
     """What other rules cost in hits."""
+    rows = []
+    for row in prices:
+        low, high = (count(round(row[end], 1)) if row[end] == row[end] else "" for end in ("low", "high"))
+        rows.append(
+            {
+                "rule": row["rule"],
+                "places": count(round(row["places"], 1)),
+                "hits": count(round(row["hits"], 1)),
+                "price in hits": count(round(row["price"], 1)) if row["rule"] != "one list" else "",
+                "interval": f"{low} … {high}" if low else "",
+            }
+        )
+    return rows
+
+
+def place_rows(seg: Segments, prices: Table) -> list[dict[str, Any]]:
+    """The places of each segment under each rule."""
+    rules = prices.to_dicts()
+    return [
+        {"segment": name, **{row["rule"]: count(round(row[f"places: {name}"], 1)) for row in rules}}
+        for name in seg.names[:SHOWN]
+    ]
+
+
+def trend_title(seg: Segments) -> str:
+    """From which segment to which trends go."""
+    first = seg.trends[0].segments
+    return f"Trend from {first[0]} to {first[-1]}, change for each step"
+
+
+def trend_rows(seg: Segments) -> list[dict[str, Any]]:
+    """The trend of each measure, and from which segment on its level differs from before."""
     return [
         {
-            "rule": row["rule"],
-            "hits": count(row["hits"]),
-            "price in hits": count(row["price"]) if row["rule"] != "one list" else "",
-            "interval": _ends(row["low"], row["high"]),
-            **{key: count(round(value, 1)) for key, value in row.items() if key.startswith("places: ")},
+            "measure": trend.measure,
+            "change": format_value(trend.slope),
+            "interval": _ends(trend.low, trend.high),
+            "p": p_value(trend.p_value),
+            "reading": trend.verdict,
+            "first clear change": "none" if trend.found is None else f"at {trend.change}",
+            "before and after": "" if trend.found is None else _levels(trend.found),
+            "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items()),
         }
-        for row in prices
+        for trend in seg.trends
     ]
+
+
+def _levels(change: Change) -> str:
+    return f"{format_value(change.before)} → {format_value(change.after)}"
 
 
 def model_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, Any]]:

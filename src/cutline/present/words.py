@@ -13,6 +13,7 @@ from .numbers import models_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..decide.batches import BatchRules
     from ..decide.operating import OperatingPoint
     from ..decide.recommendation import Recommendation
     from ..evaluation import Evaluation, OneVsRest
@@ -102,6 +103,30 @@ def quota_sentence(ev: Evaluation) -> str:
 def quota_words(quota: int | float) -> str:
     """A quota as a reader writes it."""
     return f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
+
+
+def rule_rows(rules: BatchRules) -> list[dict[str, Any]]:
+    """One row for each way to fill the places of batches; what became of a queue where there is one."""
+    rows = []
+    for row in rules.table:
+        ends = f"{format_value(row['low'])} … {format_value(row['high'])}" if row["low"] == row["low"] else ""
+        made = {
+            "rule": row["rule"],
+            "hits": count(row["hits"]),
+            "places used": count(row["places"]),
+            "hit rate": format_value(row["hit_rate"]),
+            "hits per batch": format_value(row["hits_per_batch"]),
+            "interval": ends,
+            "batches that overflow": count(row["overflow"]),
+            "batches with empty places": count(row["unfilled"]),
+        }
+        if any(rule.queued for rule in rules.values()):
+            queued = rules[row["rule"]].queued
+            wait = {"longest queue": row["longest_queue"], "waiting at the end": row["waiting"]}
+            made |= {key: count(value) if queued else "" for key, value in wait.items()}
+            made["mean wait in batches"] = format_value(row["mean_wait"]) if queued else ""
+        rows.append(made)
+    return rows
 
 
 def batch_rows(point: Any) -> list[dict[str, Any]]:

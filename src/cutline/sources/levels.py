@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,13 @@ from . import rules
 from .arrays import Codes, as_column
 
 CROSS = " × "
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH_NAMES = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TABLE = 4  # whole numbers whose range is at most so many times the rows are numbered without sorting
 
 
@@ -27,10 +35,11 @@ class Levels(NamedTuple):
     codes: Codes
     keys: tuple[Any, ...]
     by: tuple[str, ...]
+    ordered: bool = False  # the column itself says that its values have an order (ordered categories)
 
     def only(self, rows: NDArray[np.intp]) -> Levels:
         """The segments of some rows."""
-        return renumbered(self.codes[rows], self.keys, self.by)
+        return renumbered(self.codes[rows], self.keys, self.by, self.ordered)
 
 
 def label_of(key: Any) -> str:
@@ -47,8 +56,8 @@ def label_of(key: Any) -> str:
 def as_levels(segment: Any, n: int, argument: str = "segment") -> Levels:
     """The segments that a column makes; a frame, or a mapping from names to columns, crosses its columns.
 
-    Ordered categories keep their order, numbers and dates have theirs, and in text numbers count as numbers:
-    ``month 2`` comes before ``month 10``.
+    Ordered categories keep their order, numbers and dates have theirs, names of months and days follow the calendar,
+    and in text numbers count as numbers: ``month 2`` comes before ``month 10``.
     """
     if isinstance(segment, Levels):  # of a table, checked already
         return segment
@@ -78,24 +87,27 @@ def crossed(parts: Sequence[Levels]) -> Levels:
     return Levels(joint.astype(np.intp), keys, tuple(name for part in parts for name in part.by))
 
 
-def renumbered(codes: Codes, keys: Sequence[Any], by: tuple[str, ...]) -> Levels:
+def renumbered(codes: Codes, keys: Sequence[Any], by: tuple[str, ...], ordered: bool = False) -> Levels:
     """Levels without those that no row has."""
     there = np.flatnonzero(np.bincount(codes, minlength=len(keys)))
     if len(there) == len(keys):
-        return Levels(codes, tuple(keys), by)
+        return Levels(codes, tuple(keys), by, ordered)
     place = np.zeros(len(keys), np.intp)
     place[there] = np.arange(len(there))
-    return Levels(place[codes], tuple(keys[k] for k in there.tolist()), by)
+    return Levels(place[codes], tuple(keys[k] for k in there.tolist()), by, ordered)
 
 
 def _one(values: Any, n: int, argument: str, name: str) -> Levels:
     ordered = _categories(values)
     if ordered is not None:
-        codes, categories = ordered
+        codes, categories, declared = ordered
         _same_length(len(codes), n, argument)
         if (codes < 0).any():
             raise _missing(argument, None, int(np.argmax(codes < 0)))
-        return renumbered(codes, categories, (name,))
+        if not declared and order_of(categories):
+            place = sorted(range(len(categories)), key=lambda k: _order(categories)(categories[k]))
+            codes, categories = np.argsort(place)[codes], [categories[k] for k in place]
+        return renumbered(codes, categories, (name,), declared)
     column = as_column(values, argument)
     _same_length(len(column), n, argument)
     kind = column.dtype.kind
@@ -128,7 +140,10 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Levels:
 
 
 def _order(keys: Sequence[Any]) -> Any:
-    """What segments are sorted by: their values; in text, numbers count as numbers."""
+    """What segments are sorted by: their values; names by the calendar; in text, numbers count as numbers."""
+    places = _calendar(keys)
+    if places is not None:
+        return lambda key: (places[_folded(key)], key)
     if all(isinstance(key, Real) for key in keys):
         return float
     kinds = {type(key) for key in keys}
@@ -137,8 +152,54 @@ def _order(keys: Sequence[Any]) -> Any:
             sorted(keys)
         except TypeError:
             return str
-        return None
+        return lambda key: key
     return natural_key
+
+
+def _folded(key: Any) -> str:
+    return str(key).strip().rstrip(".").casefold()
+
+
+def _calendar(keys: Sequence[Any]) -> dict[str, int] | None:
+    """The place of names in the calendar, where all of them are months or all are days of the week."""
+    if len(keys) < 2 or not all(isinstance(key, str) for key in keys):
+        return None
+    for short, full in ((_MONTHS, _MONTH_NAMES), (_DAYS, _DAY_NAMES)):
+        places = {name: k for names in (short, full) for k, name in enumerate(names)}
+        if short is _MONTHS:
+            places["sept"] = 8
+        if all(_folded(key) in places for key in keys):
+            return places
+    return None
+
+
+def order_of(keys: Sequence[Any]) -> Literal["time", "number", ""]:
+    """Whether values have an order of their own: in time (dates, months), by number (1, 2; v1, v2), or none.
+
+    Names without numbers have none, nor have numbers of which the year comes last: sorted, they are out of order.
+
+    >>> order_of(["jan", "feb"]), order_of(["v1", "v2"]), order_of(["north", "south"]), order_of(["2024-1", "2024-10"])
+    ('time', 'number', '', 'time')
+    >>> order_of(["1/2023", "1/2024", "2/2023"])
+    ''
+    """
+    if keys and all(isinstance(key, tuple) for key in keys):
+        kinds = [order_of(list(dict.fromkeys(column))) for column in zip(*keys, strict=True)]
+        return "" if "" in kinds else "time" if "time" in kinds else "number"
+    if all(isinstance(key, date) for key in keys):
+        return "time"
+    if all(isinstance(key, Real) for key in keys):
+        return "number"
+    if not all(isinstance(key, str) for key in keys):
+        return ""
+    if _calendar(keys) is not None:
+        return "time"
+    if all(natural_key(key)[0] == 0 for key in keys):
+        return "number"
+    forms = {re.sub(r"\d+", "#", key) for key in keys}
+    if len(forms) > 1 or "#" not in forms.pop() or any(re.search(r"\d\D+\d{4}(?!\d)", key) for key in keys):
+        return ""
+    return "time" if all(re.match(r"\d{4}(?!\d)", key) for key in keys) else "number"
 
 
 def natural_key(key: Any) -> tuple[Any, ...]:
@@ -154,16 +215,16 @@ def natural_key(key: Any) -> tuple[Any, ...]:
     return (1, 0.0, tuple((int(p), "") if p.isdigit() and p.isascii() else (-1, p) for p in parts))
 
 
-def _categories(values: Any) -> tuple[Codes, list[Any]] | None:
-    """Codes and categories of a column whose categories have an order (pandas, polars); else None."""
+def _categories(values: Any) -> tuple[Codes, list[Any], bool] | None:
+    """Codes and categories of a column of them (pandas, polars), and whether these have an order; else None."""
     if type(values).__name__ == "Categorical" and hasattr(values, "codes"):  # pandas, without a Series around it
-        return np.asarray(values.codes, dtype=np.intp), list(values.categories)
+        return np.asarray(values.codes, dtype=np.intp), list(values.categories), bool(values.ordered)
     kind = str(getattr(values, "dtype", getattr(values, "type", "")))
     if kind == "category":
-        return values.cat.codes.to_numpy().astype(np.intp), list(values.cat.categories)
+        return values.cat.codes.to_numpy().astype(np.intp), list(values.cat.categories), bool(values.cat.ordered)
     if kind.startswith("Enum"):
         physical = values.to_physical().cast(int).fill_null(-1)
-        return np.asarray(physical).astype(np.intp), list(values.dtype.categories)
+        return np.asarray(physical).astype(np.intp), list(values.dtype.categories), True
     return None
 
 
