@@ -338,6 +338,7 @@ PARAMETERS: dict[str, str] = {
     "Segments.at.reference": "The segment that selection rates are compared with. By default the one with the highest "
     "rate.",
     "Segments.at.quota": "How many places the one list has: a number of cases, or a share of them.",
+    "Segments.shown_with.places": "The number of places for each segment, to compare with one list for all.",
     "Trend.of.segments": "The segments along which the measure is followed.",
     "Trend.of.key": "The measure string.",
     "SharedList.price.places": "The number of places for each segment, to compare with one list for all.",
