@@ -240,7 +240,7 @@ def test_the_four_fifths_rule() -> None:
     shared = cl.evaluate_segments(rng.random(len(g)) < 0.2, p, g, interval=None, measures=["roc_auc"]).at(quota=800)
     assert [row["four_fifths"] for row in shared] == ["kept", "below", "cannot tell"]
     assert shared.four_fifths == "below"
-    assert "below 0.8 of the highest for b" in shared.sentence
+    assert "below 0.8 of the highest among segments with at least 2 % of the cases for b" in shared.sentence
 
 
 def test_a_number_of_places_is_not_compared_between_segments_of_different_sizes() -> None:
@@ -375,7 +375,7 @@ def test_given_places_are_priced_in_what_is_shown() -> None:
 
 def test_results_pickle_copy_and_convert(seg: cl.Segments) -> None:
     compared = cl.compare_segments(Y, {"a": P, "b": 1 - P}, G, measures=["roc_auc"], n_resamples=50)
-    for result in (seg, seg.differences(), seg.at(quota=50), seg.trend("recall"), compared):
+    for result in (seg, seg.differences(), seg.at(quota=50), seg.trend("recall", order=list(seg)), compared):
         assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
         assert repr(copy.deepcopy(result)) == repr(result)
         assert len(result.to_pandas()) == len(result.to_dicts()) == len(result.to_polars())

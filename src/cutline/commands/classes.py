@@ -36,8 +36,11 @@ def several_classes(table: Any, label: str | None, score: str | None, asked: Map
     """The columns of several classes, if the file is about them; a named positive class asks for two."""
     from ..sources.class_tables import find_class_columns
 
-    told = next((name for name in ("predicted", "order", "abstain") if asked[name] is not None), None)
-    if asked["ordered"] and told is None:
+    of_segments = bool(asked["by"])  # then an order is theirs
+    told = next((name for name in ("predicted", "abstain") if asked[name] is not None), None)
+    if asked["order"] is not None and told is None and not of_segments:
+        told = "order"
+    if asked["ordered"] and told is None and not of_segments:
         told = "ordered"
     if not hasattr(table, "files"):
         if told is not None or (score is not None and "*" in score):
