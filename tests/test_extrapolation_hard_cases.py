@@ -132,6 +132,24 @@ def test_marks_instead_of_measurements_have_no_tail_and_decisions_are_refused() 
 # --- few classes
 
 
+def test_rounded_scores_are_not_taken_for_certain_wins() -> None:
+    """A tie is half a loss: rounding it away made accuracies far too high, as did kernels between rounded values."""
+    rng = np.random.default_rng(12)
+    population = rng.normal(size=(1000, 8))
+    probes = population + 0.45 * rng.normal(size=population.shape)
+
+    def rounded(n: int) -> np.ndarray:
+        gaps = np.linalg.norm(probes[:n, None] - population[None, :n], axis=2)
+        return -np.round(gaps / 0.4) * 0.4
+
+    whole = cl.extrapolate(rounded(1000), method="pooled", interval=False).observed.test_accuracy
+    ex = cl.extrapolate(rounded(100), k=[1000], interval=False)
+    assert ex.accuracy(1000).value == pytest.approx(whole, abs=0.05)
+    assert not any("kde" in name for name in ex.weights)
+    with pytest.raises(InputError, match="no kernel fits"):
+        cl.extrapolate(rounded(100), method="kde", interval=False)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 7])
 def test_few_classes_get_an_interval_that_needs_no_model(n_classes: int) -> None:
     ex = cl.extrapolate(gaussian_task(n_classes, 3), k=[100], **QUICK)

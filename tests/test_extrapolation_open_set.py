@@ -94,6 +94,8 @@ def test_open_set_says_what_its_threshold_rests_on_and_takes_today_as_the_start(
     assert document["classes_seen"] == 60
     assert document["predictions"] == found.to_dicts()
     assert document["notes"] == [str(note) for note in found.notes]
+    coarse = cl.extrapolate_open_set(np.round(scores), strangers=np.round(scores), k=120, fpir=0.2, n_resamples=5)
+    assert 0.0 <= coarse[120].low <= coarse[120].high <= 1.0
     with pytest.raises(InputError, match="strangers: row 0 must be finite"):
         cl.extrapolate_open_set(scores, strangers=np.full((3, 60), np.nan))
 
@@ -112,6 +114,10 @@ def test_one_to_one_comparisons_give_accuracies_with_intervals_and_say_what_they
     assert held >= 7
     assert found.notes[0].kind == "one_law"
     assert "one distribution" in repr(found)
+    alike = cl.extrapolate_pairs(["1", "0"], [0.0] * 30, k=3, n_resamples=5)  # nothing but ties, as text
+    assert alike[3].value == pytest.approx((1.0 + 0.5**2) / 2.0)  # a tie is half a win
+    with pytest.raises(InputError, match="genuine"):
+        cl.extrapolate_pairs(["a"], [0.0] * 30, k=3)
     with pytest.raises(InputError, match="impostor has 3 scores"):
         cl.extrapolate_pairs([1.0], [1.0, 2.0, 3.0], k=10)
 

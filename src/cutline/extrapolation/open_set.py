@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..estimate import Estimate
+from ..sources.arrays import as_numbers
 from ..types import Floats, Labels, ScoreMatrix, Scores
 from ..validate import check_number, checked
 from .by_size import BySize, far_note, sizes_asked
@@ -246,18 +247,24 @@ def _exceedance(scores: Floats, points: Floats, count: int, groups: int = 1) -> 
     """
     n_rows = len(scores)
     at = np.broadcast_to(points, (n_rows, np.atleast_2d(points).shape[-1]))
-    below = np.array([np.searchsorted(row, p, side="right") for row, p in zip(np.sort(scores), at, strict=True)])
-    out = (scores.shape[1] - below) / count
+    below = np.array(
+        [np.searchsorted(row, p) + np.searchsorted(row, p, "right") for row, p in zip(np.sort(scores), at, strict=True)]
+    )
+    out = (scores.shape[1] - below / 2.0) / count  # a tie is half a win
     r = min(max(8, int(_FRACTION * count)), count - 1)
     if r < 2:
         return np.asarray(out, dtype=np.float64)
     top = -np.sort(np.partition(-scores, r, axis=1)[:, : r + 1], axis=1)
     threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
-    scale = np.maximum(excess.mean(axis=1), 1e-300)
+    scale = excess.mean(axis=1)
     known = np.where(np.isfinite(scores), scores, np.nan)
     mean, spread = np.nanmean(known, axis=1), np.nanstd(known, axis=1)
     group = np.argsort(np.argsort(mean)) * max(1, min(groups, n_rows // 40)) // n_rows
-    for rows in (np.flatnonzero(group == number) for number in range(group.max() + 1)):
+    for number in range(group.max() + 1):
+        # A row whose best scores are all alike has no tail: the share of better ones is all there is.
+        rows = np.flatnonzero((group == number) & (scale > 0))
+        if not rows.size:
+            continue
         shape = pooled_shape(excess[rows] / scale[rows, None])
         steady = steadied(scale[rows], spread[rows], r, shape)
         height = (at[rows] - threshold[rows, None]) / steady[:, None]
@@ -291,7 +298,7 @@ def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[F
     """Both kinds of scores as numbers, higher for nearer."""
     found = []
     for name, values, fewest in (("genuine", genuine, 1), ("impostor", impostor, _FEWEST_PAIRS)):
-        array = np.asarray(values, dtype=np.float64).ravel()
+        array = np.asarray(as_numbers(values, name)[0], dtype=np.float64)
         if array.size < fewest:
             raise InputError(name, f"has {array.size} scores", f"give at least {fewest}")
         wrong = np.flatnonzero(~np.isfinite(array))

@@ -70,6 +70,7 @@ class KernelDensity:
         from scipy.special import ndtr
 
         scores = _complete(evidence, self.name)
+        _check_measurements(scores)
         bandwidth = self._bandwidth(scores)
         _, spread = row_mean_and_spread(scores)
         miss = np.empty(scores.true.size)
@@ -249,7 +250,9 @@ def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple
     z = np.clip(np.round(5.0 * (scores.true - mean) / spread) / 5.0, -8.0, 12.0)
     # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
     coarse = np.where(
-        losses < 60.0, np.round(losses), 60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0)
+        losses < 60.0,
+        np.round(2.0 * losses) / 2.0,
+        60.0 * np.exp(np.round(50.0 * np.log(np.maximum(losses, 60.0) / 60.0)) / 50.0),
     )
     pairs, where = np.unique(np.column_stack([z, coarse]), axis=0, return_inverse=True)
     weight = np.asarray(np.bincount(where.ravel(), weights=scores.weight), dtype=np.float64)
@@ -306,6 +309,19 @@ def _complete(evidence: Evidence, name: str) -> ScoreSample:
             "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes",
         )
     return scores
+
+
+def _check_measurements(scores: ScoreSample) -> None:
+    """Refuse marks: between a few distinct values no bandwidth is right."""
+    if scores.resampled:
+        return
+    ordered = np.sort(scores.others, axis=1)
+    distinct = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
+    if np.median(distinct / scores.count) < _CONTINUOUS:
+        raise InputError(
+            "scores", "takes few distinct values, so that no kernel fits between them",
+            "use 'pooled' or a rank method such as 'probit_normal'",
+        )  # fmt: skip
 
 
 def _shares(scores: ScoreSample) -> tuple[Floats, Floats]:
