@@ -287,7 +287,7 @@ def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Check
 
 def _refuse_in_stream(prevalence: Any, roles: Roles, request: EvaluationRequest) -> None:
     if roles.by:
-        _refuse_by_segment(prevalence, roles.batch)
+        _refuse_by_segment(prevalence)
     if roles.batch is not None:
         check_batch_options(request.settings, prevalence)
     if prevalence is not None:
