@@ -84,7 +84,7 @@ def test_columns_in_place_of_a_table_are_refused_with_what_to_do() -> None:
         cl.evaluate_classes(Y, HARD)
     with pytest.raises(cl.InputError, match="the class of each case"):
         cl.evaluate_classes(np.eye(4)[CODES], P)
-    with pytest.raises(cl.InputError, match="clusters: row 0 has no value"):
+    with pytest.raises(cl.InputError, match="clusters: row 0 has a missing value"):
         cl.evaluate_classes(Y, P, classes=NAMES, clusters=[None, *["a"] * 79])
 
 

@@ -182,9 +182,9 @@ def test_more_than_two_labels_are_refused_with_both_ways_out(tmp_path: Path) -> 
 def test_missing_values_name_the_row(tmp_path: Path) -> None:
     path = tmp_path / "gap.csv"
     path.write_text("y,p\n1,0.9\n0,\n1,0.1\n")
-    assert "column 'p': data row 2 has no value" in refused("evaluate", path)
+    assert "column 'p': data row 2 has a missing value" in refused("evaluate", path)
     path.write_text("y,p\n1,0.9\n,0.3\n0,0.1\n")
-    assert "column 'y': data row 2 has no value" in refused("evaluate", path, "--label", "y")
+    assert "column 'y': data row 2 has a missing value" in refused("evaluate", path, "--label", "y")
 
 
 def test_a_cell_that_is_no_number_names_line_and_column(tmp_path: Path) -> None:

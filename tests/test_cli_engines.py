@@ -55,7 +55,7 @@ def test_a_pattern_of_files_is_streamed(tmp_path: Path) -> None:
 def test_rows_that_lack_something_are_named_or_left_out_and_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "gaps.csv", cells={(40, 2): "", (50, 1): ""})
     said = refused("evaluate", path, *COLUMNS, "--engine", "duckdb")
-    assert "column 'y': data row 51 has no value; fill it in, or leave such rows (2 in all) out" in said
+    assert "column 'y': data row 51 has a missing value; fill it in, or leave such rows (2 in all) out" in said
     assert "--missing drop" in said
     found = run("evaluate", path, *COLUMNS, "--missing", "drop", "--measure", "pem")
     assert "dropped 2 · rows 198" in found.stdout

@@ -132,9 +132,9 @@ BAD: list[tuple[str, list[tuple[Any, Any]], list[str]]] = [
     (
         "missing score",
         [(1, 0.5), (0, ""), (1, 0.2)],
-        ["'p'", "data row 2 has no value", "(1 in all)", "missing='drop'"],
+        ["'p'", "data row 2 has a missing value", "(1 in all)", "missing='drop'"],
     ),
-    ("missing label", [(1, 0.5), (0, 0.4), ("", 0.2)], ["'y'", "data row 3 has no value"]),
+    ("missing label", [(1, 0.5), (0, 0.4), ("", 0.2)], ["'y'", "data row 3 has a missing value"]),
     ("nan score", [(1, 0.5), (0, "nan"), (1, "nan")], ["'p'", "data row 2", "(2 in all)"]),
     ("text score", [(1, 0.5), (0, 0.1), (1, "high")], ["'p'", "'high'", "data row 3", "not a number"]),
     ("third label", [(1, 0.5), (0, 0.1), (2, 0.3)], ["'y'", "more than two labels (0, 1, 2)", "pos_label=…"]),
@@ -188,7 +188,7 @@ def test_compared_models_keep_the_same_rows(tmp_path: Path) -> None:
         both = compare_table(path, label="y", scores=["a", "b"], missing="drop", interval=None, stream=stream)
         assert [both[m].facts["rows"] for m in "ab"] == [4, 4]
         assert [both[m].facts["dropped"] for m in "ab"] == [2, 2]
-    with pytest.raises(cl.InputError, match="'a': data row 4 has no value"):
+    with pytest.raises(cl.InputError, match="'a': data row 4 has a missing value"):
         compare_table(path, label="y", scores=["a", "b"], interval=None)
     with pytest.raises(cl.InputError, match="list of column names"):
         compare_table(path, label="y", scores="a", interval=None)

@@ -103,7 +103,7 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     rows = spark.createDataFrame([(1, 0.5, "a"), (0, None, "b"), (2, 0.3, None)], "y int, p double, c string")
     plain: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
     cases = [
-        ({}, r"column 'p': the row \(y=0, p=None, c='b'\) has no value; fill it in, or leave such rows"),
+        ({}, r"column 'p': the row \(y=0, p=None, c='b'\) has a missing value; fill it in, or leave such rows"),
         ({"missing": "drop"}, "holds the labels 1 and 2"),
         ({"score": "q"}, "did you mean 'p'|no column 'q'"),
         ({"score": "c", "missing": "drop"}, "is 'a', which is not a number"),
@@ -289,7 +289,7 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
         wide, wide_expected = (max(table, key=lambda row: row["to"] - row["from"]) for table in (leads, expected))
         assert wide["leader"] == wide_expected["leader"]
         assert wide["share"] == pytest.approx(wide_expected["share"], abs=0.1)
-    with pytest.raises(cl.InputError, match=r"column 'gaps': the row .* has no value"):
+    with pytest.raises(cl.InputError, match=r"column 'gaps': the row .* has a missing value"):
         compare_table(rows, label="y", scores=["p", "gaps"], interval=None)
     kept = compare_table(rows, label="y", scores=["p", "gaps"], interval=None, missing="drop")
     there = columns["p"] <= 0.99

@@ -56,7 +56,7 @@ def test_labels_of_a_pattern_keep_their_values(tmp_path: Path) -> None:
 
 def test_a_column_that_one_file_lacks_is_missing_there(tmp_path: Path) -> None:
     path = parts(tmp_path, {"y": Y, "q": P}, {"y": Y, "p": P})
-    assert "column 'p': data row 1 has no value; fill it in, or leave such rows (100 in all) out" in said(path)
+    assert "column 'p': data row 1 has a missing value; fill it in, or leave such rows (100 in all) out" in said(path)
     assert evaluate_table(path, missing="drop", **PLAIN).facts["dropped"] == 100
 
 

@@ -294,7 +294,7 @@ def test_missing_rows_are_dropped_by_every_command(tmp_path: Path) -> None:
     rows[7], rows[30] = "1,", "0,NA"
     path = text(tmp_path / "t.csv", "\n".join(["y,p", *rows]) + "\n")
     for command in (["plan", path, "--cost", 1, "--value", 2, "--resamples", 50], ["select", path, "--quota", 3]):
-        assert "data row 8 has no value" in refused(
+        assert "data row 8 has a missing value" in refused(
             *command, "--score", "p", *(["--label", "y"] if command[0] == "plan" else [])
         )
     done = run("select", path, "--quota", 50 - 2, "--score", "p", "--missing", "drop")

@@ -515,7 +515,7 @@ def test_result_types() -> None:
 def test_labels_that_are_missing_are_refused_before_anything_is_fitted() -> None:
     x, two, three = np.arange(8.0)[:, None], [0.0, 1.0] * 4, ["a", "b", "c", "d"] * 2
     said = "drop the row or fill in a value"
-    for y, problem in (([*two[:-1], np.nan], "row 7 is NaN"), ([*three[:-1], None], "row 7 has no value")):
+    for y, problem in (([*two[:-1], np.nan], "row 7 is NaN"), ([*three[:-1], None], "row 7 has a missing value")):
         with pytest.raises(cl.InputError, match=f"^y: {problem}; {said}"):
             cl.bootstrap_oob(LogisticRegression(), x, y, n_resamples=5)
         with pytest.raises(cl.InputError, match=f"^y_train: {problem}; {said}"):

@@ -65,7 +65,7 @@ def test_text_labels_and_missing_segments() -> None:
     label = np.where(Y, "bad", "good")
     seg = cl.evaluate_segments(label, P, G, pos_label="bad", measures=["recall"], interval=None)
     assert seg["north"].facts["positives"] == int(Y[G == "north"].sum())
-    with pytest.raises(cl.InputError, match=r"segment: row 1 has no value"):
+    with pytest.raises(cl.InputError, match=r"segment: row 1 has a missing value"):
         cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], ["a", None, "b"])
     with pytest.raises(cl.InputError, match=r"segment: row 2 is NaN"):
         cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], [1.0, 2.0, math.nan])

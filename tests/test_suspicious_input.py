@@ -464,7 +464,7 @@ def test_a_missing_score_of_a_long_file_is_named_by_its_row(tmp_path: Path) -> N
     lines[8] = lines[8].rpartition(",")[0] + ","
     path.write_text("\n".join(lines), encoding="utf-8")
     asked = ("--label", "y", "--score", "s", "--case", "case", "--model", "model")
-    assert "column 's': data row 8 has no value" in refused("compare", path, *asked)
+    assert "column 's': data row 8 has a missing value" in refused("compare", path, *asked)
 
 
 def test_a_cut_on_another_scale_is_told(margins: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def from_scores(
             row, column = (int(place) for place in np.argwhere(bad)[0])
             raise InputError(
                 "scores",
-                f"has no value (nan) in column {column}",
+                f"has a missing value (nan) in column {column}",
                 "drop the case, give the score a value, or say {candidates=True} if missing means too low to be listed",
                 row=start + row,
             )
@@ -425,7 +425,7 @@ def _check_complete(given: NDArray[Any], name: str) -> None:
         return
     missing = [row for row, value in enumerate(given) if value is None or value != value]
     if missing:
-        raise InputError(name, "has no value", "give it a value or drop it", row=missing[0])
+        raise InputError(name, "has a missing value", "give it a value or drop it", row=missing[0])
 
 
 def _frame_columns(scores: Any, labels: Any) -> list[Any] | None:

@@ -21,7 +21,7 @@ def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[D
     for role in ("case", "model"):
         gone = table.first(f"{own[role].sql} IS NULL", own[role].sql)
         if gone is not None:
-            raise table.refuse(InputError(role, "has no value", "fill it in", row=gone[0]), roles_of[role])
+            raise table.refuse(InputError(role, "has a missing value", "fill it in", row=gone[0]), roles_of[role])
     which = f"CAST({own['model'].sql} AS VARCHAR)"
     models = table.distinct(which, "true", _MOST_MODELS + 1)
     if len(models) > _MOST_MODELS:

@@ -156,7 +156,7 @@ FILL_IN = "drop the row or fill in a value"
 
 def missing(argument: str, value: Any, row: int | str | None, remedy: str = FILL_IN) -> InputError:
     """A row without a value; text that stands for a missing value is shown."""
-    said = "has no value"
+    said = "has a missing value"
     if isinstance(value, str) and value:
         said = f"is {show(value)}, which stands for a missing value"
     elif isinstance(value, float) and value != value:
