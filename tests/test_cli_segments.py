@@ -65,7 +65,7 @@ def test_rows_without_a_segment(file: Path, tmp_path: Path) -> None:
     path = tmp_path / "gaps.csv"
     frame.to_csv(path, index=False)
     for source in (frame, path):
-        with pytest.raises(cl.InputError, match=r"column 'region': .*has a missing value; fill it in, or leave such rows"):
+        with pytest.raises(cl.InputError, match=r"column 'region': .*has a missing value; fill it in, or leave such"):
             cl.evaluate_table(source, score="p", by="region", **NAMED)
         assert cl.evaluate_table(source, score="p", by="region", missing="drop", **NAMED).overall.facts["dropped"] == 2
     weighted = FRAME.assign(w=np.where(np.arange(N) < 10, 0, 2))
