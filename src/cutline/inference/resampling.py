@@ -205,7 +205,7 @@ class Resampler:
         ranking, rows, units = self.ranking.resolved(ties), self._rows(ties), self.units
         with Progress("bootstrap", n_resamples, self.progress) as progress:
             for r in range(n_resamples):
-                counts = np.zeros(units.n_units, np.uint16)
+                counts = np.zeros(units.n_units + 1, np.uint16)
                 for s, (start, size) in enumerate(units.strata.tolist()):
                     kernels.draw(counts, start, size, self.seed & (2**63 - 1), r * len(units.strata) + s)
                 a, b = (np.empty(len(ranking), self._dtype) for _ in range(2))

@@ -52,9 +52,9 @@ def draw(counts: NDArray[np.uint16], start: int, size: int, seed: int, streams: 
 
 def accumulate(counts: NDArray[np.uint16], rows: Rows, a: NDArray[Any], b: NDArray[Any]) -> None:
     """Counts (times weights) of the rows of each tie group."""
-    times: NDArray[Any] = counts[..., rows.unit] if len(rows.unit) else counts
-    times = times * rows.weight if len(rows.weight) else times.astype(np.int64)
     n_pos = int(rows.pos.sum())
+    times: NDArray[Any] = counts[..., rows.unit] if len(rows.unit) else counts[..., : n_pos + int(rows.neg.sum())]
+    times = times * rows.weight if len(rows.weight) else times.astype(np.int64)
     for side, sizes, into in ((times[..., :n_pos], rows.pos, a), (times[..., n_pos:], rows.neg, b)):
         ends = np.cumsum(sizes)
         running = np.concatenate((np.zeros((*side.shape[:-1], 1), side.dtype), np.cumsum(side, axis=-1)), axis=-1)

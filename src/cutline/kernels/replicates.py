@@ -37,18 +37,17 @@ _N_LOSSES, _N_CUT = len(LOSSES), len(CUT)
 
 @kernel
 def accumulate(counts: Any, rows: Any, a: Any, b: Any) -> None:
-    """Counts (times weights) of the rows of each tie group."""
+    """Counts (times weights) of the rows of each tie group; ``counts`` ends with a place that belongs to no unit."""
     times = counts
     if len(rows.unit):
-        times = np.empty(len(rows.unit), counts.dtype)
+        times = np.zeros(len(rows.unit) + 1, counts.dtype)
         for row in range(len(rows.unit)):
             times[row] = counts[rows.unit[row]]
     n_pos = 0
     for g in range(len(rows.pos)):
         n_pos += rows.pos[g]
     if len(rows.weight) == 0:
-        _add_rows(times, 0, rows.pos, a)
-        _add_rows(times, n_pos, rows.neg, b)
+        _add_rows(times, n_pos, rows, a, b)
     else:
         _add_weights(times, rows.weight, 0, rows.pos, a)
         _add_weights(times, rows.weight, n_pos, rows.neg, b)
@@ -66,19 +65,30 @@ def _add_weights(times: Any, weight: Any, row: Any, sizes: Any, into: Any) -> No
 
 
 @kernel
-def _add_rows(counts: Any, row: Any, sizes: Any, into: Any) -> None:
-    """Rows of one class by group. A group has one row or none where scores do not tie: then no branch is needed."""
-    last = len(counts) - 1
-    for g in range(len(sizes)):
-        size = sizes[g]
-        if size > 1:
+def _add_rows(counts: Any, n_pos: int, rows: Any, a: Any, b: Any) -> None:
+    """Rows of each class by group. A group is one row where scores do not tie: then no loop is needed.
+
+    Row numbers without a sign spare the check for those that count from the end.
+    """
+    hit = np.uint64(0)
+    miss = np.uint64(n_pos)
+    for g in range(len(rows.pos)):
+        hits = rows.pos[g]
+        misses = rows.neg[g]
+        if hits + misses > 1:
             total = 0
-            for k in range(row, row + size):
-                total += counts[k]
+            for row in range(hit, hit + np.uint64(hits)):
+                total += counts[row]
+            a[g] = total
+            total = 0
+            for row in range(miss, miss + np.uint64(misses)):
+                total += counts[row]
+            b[g] = total
         else:
-            total = counts[min(row, last)] * size
-        row += size
-        into[g] = total
+            a[g] = np.int32(counts[hit]) * hits
+            b[g] = np.int32(counts[miss]) * misses
+        hit += np.uint64(np.uint32(hits))
+        miss += np.uint64(np.uint32(misses))
 
 
 @kernel
@@ -129,8 +139,8 @@ def sum_replicate(a: Any, b: Any, zero: Any, wanted: Any, out: Any) -> None:
     for k in range(len(wanted.above)):
         for side in range(2):
             count = a if side == 0 else b
-            inside = 0.0
-            behind = 0.0
+            inside = zero  # whole numbers are added several at a time
+            behind = zero
             for g in range(wanted.above[k]):
                 inside += count[g]
             for g in range(wanted.above[k], len(count)):
@@ -151,7 +161,7 @@ def resample(
     first: int, last: int, drawing: Any, rows: Any, wanted: Any, zero: Any, a: Any, b: Any, out: Any, stop: Any
 ) -> None:
     """Replicates ``first`` to ``last``, each drawn within the strata of the units."""
-    counts = np.zeros(drawing.n_units, np.uint16)
+    counts = np.zeros(drawing.n_units + 1, np.uint16)
     for r in range(first, last):
         if stop[0]:
             return
@@ -174,7 +184,7 @@ def leave_out(
     first: int, last: int, block: Any, rows: Any, wanted: Any, zero: Any, a: Any, b: Any, out: Any, stop: Any
 ) -> None:
     """The sums without each block of units in turn."""
-    counts = np.zeros(len(block), np.uint16)
+    counts = np.zeros(len(block) + 1, np.uint16)
     for k in range(first, last):
         if stop[0]:
             return
@@ -217,7 +227,7 @@ def resample_curve(
     ``out`` takes the positives, the negatives (replicate, share), and the class sizes (replicate, class).
     """
     hits, misses, sizes = out
-    counts = np.zeros(drawing.n_units, np.uint16)
+    counts = np.zeros(drawing.n_units + 1, np.uint16)
     for r in range(first, last):
         if stop[0]:
             return
