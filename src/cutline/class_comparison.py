@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 
 from .catalogue.classes import ClassSpec, default_class_specs
-from .class_evaluation import (
-    CLASS_INTERVAL,
-    ClassEvaluation,
-    ClassSettings,
-    evaluate_class_sample,
-)
+from .class_evaluation import CLASS_INTERVAL, ClassEvaluation, evaluate_class_sample
 from .class_names import ClassNames, find_classes
 from .class_sample import ClassSample, make_class_sample, score_matrix_of
 from .errors import InputError
@@ -26,6 +21,7 @@ from .inference.class_intervals import BOOTSTRAP
 from .inference.class_resampling import class_replicates
 from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
+from .inference.settings import ClassSettings
 from .sources.arrays import as_column
 from .table import pluralize, text_table, to_jsonable
 from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, Scores
@@ -151,7 +147,7 @@ def compare_classes(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError("models", "must map at least two names to score matrices", "write {{'a': P, 'b': Q}}")
-    settings = ClassSettings(interval, level, n_resamples, seed, progress)
+    settings = ClassSettings(interval, level, n_resamples, seed, progress=progress)
     found = _common_classes(y_true, models, classes)
     samples: dict[str, ClassSample] = {}
     for name, given in models.items():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,30 +22,14 @@ from .evaluation import Evaluation, OneVsRest, evaluate
 from .inference.class_columns import column_estimates
 from .inference.class_intervals import NAMES, estimate_classes
 from .inference.class_shares import share_of
-from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .inference.settings import ClassSettings
+from .table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .types import Axes, ClassIntervalName, ClassMeasureLike, FilePath, Floats, Labels, ScoreMatrix, Scores
 from .validate import check_number, check_whole, checked, one_of
 
 CLASS_INTERVAL = one_of(None, *NAMES)
 _MANY = 100  # rows from which predictions without an error look too good
 _POINTS_KEPT = 100  # of the risk–coverage curve in JSON
-
-
-@dataclass(frozen=True)
-class ClassSettings:
-    """How intervals are made; enough to make them again."""
-
-    interval: ClassIntervalName | None = "auto"
-    level: float = 0.95
-    n_resamples: int = 2000
-    seed: int = 0
-    progress: bool | None = field(default=None, repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What a reader needs to make the same intervals again."""
-        kept = asdict(self)
-        del kept["progress"]
-        return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +94,7 @@ class Confusion(TabularResult):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassEvaluation(TabularResult):
+class ClassEvaluation(ByMeasure, TabularResult):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     name: str
@@ -137,18 +121,6 @@ class ClassEvaluation(TabularResult):
             if key in self.estimates:
                 return self.estimates[key]
         raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
-
-    def __contains__(self, name: object) -> bool:
-        try:
-            return isinstance(name, str) and self[name] is not None
-        except InputError:
-            return False
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -276,12 +248,8 @@ class ClassEvaluation(TabularResult):
     def _area(self) -> Estimate:
         if "risk_coverage_area" in self.estimates:
             return self.estimates["risk_coverage_area"]
-        s = self.settings
         spec = parse_class_measure("risk_coverage_area")
-        found, _ = estimate_classes(
-            self.totals, [spec], interval=s.interval, level=s.level, n_resamples=s.n_resamples, seed=s.seed
-        )
-        return found[spec]
+        return estimate_classes(self.totals, [spec], self.settings)[0][spec]
 
     def abstain(self, accuracy: float, *, confidence: float = 0.95) -> Abstention:
         """The lowest confidence at which to answer so that new answers keep an accuracy, with a stated confidence."""
@@ -516,7 +484,7 @@ def evaluate_classes(
     sample = make_class_sample(
         y_true, score_matrix, y_pred=y_pred, classes=classes, sample_weight=sample_weight, clusters=clusters
     )
-    settings = ClassSettings(interval, level, n_resamples, seed, progress)
+    settings = ClassSettings(interval, level, n_resamples, seed, progress=progress)
     return evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
 
 
@@ -531,15 +499,7 @@ def evaluate_class_sample(
     """Evaluate a checked sample."""
     specs = choose_class_specs(sample, measures, ordered=ordered)
     totals = ClassTotals(sample)
-    estimates, units = estimate_classes(
-        totals,
-        specs,
-        interval=settings.interval,
-        level=settings.level,
-        n_resamples=settings.n_resamples,
-        seed=settings.seed,
-        progress=settings.progress,
-    )
+    estimates, units = estimate_classes(totals, specs, settings)
     return ClassEvaluation(
         name,
         sample,

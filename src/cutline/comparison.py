@@ -31,17 +31,17 @@ from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
-from .table import Table, pluralize, text_table, to_jsonable
-from .types import Axes, FilePath, Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
+from .table import Reported, Table, pluralize, text_table, to_jsonable
+from .types import Axes, Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked
 from .verdict import Models
 
 if TYPE_CHECKING:
-    from .present.page import PageView
+    pass
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Models[Evaluation]):
+class Comparison(Reported, Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the
@@ -292,18 +292,6 @@ class Comparison(Models[Evaluation]):
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: FilePath, **options: Any) -> Any:
-        """Write the report page: one file, no network needed to read it."""
-        from .present.page import write_page
-
-        return write_page(self, path, **options)
-
-    def explore(self, *, height: int = 900, **options: Any) -> PageView:
-        """Show the report page in a notebook, slider included; options as for :meth:`to_html`."""
-        from .present.page import PageView, page
-
-        return PageView(page(self, **options), height)
-
     def _headline(self) -> str:
         facts = next(iter(self.evaluations.values())).facts
         rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
@@ -366,8 +354,9 @@ def compare(
         remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
         raise InputError("scores", "does not name the models", remedy)
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
-    given = None if prevalence is None else True  # the class sizes are given with the prevalence
-    settings = Settings(interval, level, n_resamples, seed, bool(given if stratify is None else stratify), progress)
+    if stratify is None:
+        stratify = prevalence is not None  # the class sizes are given with the prevalence
+    settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
     samples = _samples(y_true, scores, pos_label, sample_weight, paired)
     for what, named in {"clusters": clusters, "batch": batch}.items():
         if named is not None and not paired and not (isinstance(named, Mapping) and set(samples) <= set(named)):

@@ -41,13 +41,12 @@ from .inference.weights import small_size_note
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
 from .sources.arrays import Sample, make_sample
-from .table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
-from .types import Axes, FilePath, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
+from .table import ByMeasure, Reported, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .types import Axes, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import checked
 
 if TYPE_CHECKING:
     from .decide.batches import BatchRules
-    from .present.page import PageView
 
 _SURPRISING = 6.0  # standard deviations
 _MANY = 20  # cases of each class from which a ranking without any error is suspicious
@@ -55,7 +54,7 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(TabularResult):
+class Evaluation(ByMeasure, Reported, TabularResult):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -93,18 +92,6 @@ class Evaluation(TabularResult):
             if other.measure is spec.measure and alike and _same_quota(other, spec, self.rows):
                 return self.estimates[key]
         raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
-
-    def __contains__(self, name: object) -> bool:
-        try:
-            return isinstance(name, str) and self[name] is not None
-        except InputError:
-            return False
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
 
     def with_measures(self, *measures: str) -> Evaluation:
         """The same rows by other measures; refused if a table was streamed, because its rows were not kept."""
@@ -335,18 +322,6 @@ class Evaluation(TabularResult):
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: FilePath, **options: Any) -> Any:
-        """Write the report page: one file, no network needed to read it."""
-        from .present.page import write_page
-
-        return write_page(self, path, **options)
-
-    def explore(self, *, height: int = 900, **options: Any) -> PageView:
-        """Show the report page in a notebook, slider included; options as for :meth:`to_html`."""
-        from .present.page import PageView, page
-
-        return PageView(page(self, **options), height)
-
     @checked
     def lift_table(self, portions: int = 10) -> Table:
         """Lift by portions of the ranked list."""
@@ -574,7 +549,7 @@ def evaluate(
     >>> ev["pem"].value
     0.5
     """
-    settings = Settings(interval, level, n_resamples, seed, stratify, progress)
+    settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     return evaluate_sample(
         sample,

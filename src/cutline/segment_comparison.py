@@ -17,13 +17,13 @@ from .segment_results import evidence, note_of
 from .segment_rows import RowPool
 from .segments import Segments, length_of, segments_of
 from .sources.levels import as_levels, label_of
-from .table import Table, TabularResult, pluralize, text_table, to_jsonable
-from .types import Axes, FilePath, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .table import Reported, Table, TabularResult, pluralize, text_table, to_jsonable
+from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
+class SegmentComparison(Reported, TabularResult, Mapping[Any, Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
     ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
@@ -133,12 +133,6 @@ class SegmentComparison(TabularResult, Mapping[Any, Comparison]):
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
-
-    def to_html(self, path: FilePath, **options: Any) -> Any:
-        """Write the report page of all rows, with a section on the segments."""
-        from .present.page import write_page
-
-        return write_page(self, path, **options)
 
     def __repr__(self) -> str:
         table = self.table

@@ -20,8 +20,8 @@ from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ord
 from .segment_rows import Pool, RowPool
 from .sources.arrays import make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
-from .table import Table, TabularResult, pluralize, text_table, to_jsonable
-from .types import Axes, FilePath, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .table import Reported, Table, TabularResult, pluralize, text_table, to_jsonable
+from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
@@ -29,7 +29,7 @@ _FEW_MEASURES = 12  # named or not, so many measures are shown and compared with
 
 
 @dataclass(frozen=True, eq=False)
-class Segments(TabularResult, Mapping[Any, Evaluation]):
+class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -262,12 +262,6 @@ class Segments(TabularResult, Mapping[Any, Evaluation]):
 
         return plot(self, kind, ax=ax, **options)
 
-    def to_html(self, path: FilePath, **options: Any) -> Any:
-        """Write the report page of all rows, with a section on the segments."""
-        from .present.page import write_page
-
-        return write_page(self, path, **options)
-
     def __repr__(self) -> str:
         rows = self.table.to_dicts()
         return text_table(rows, list(rows[0]), self._headline())
@@ -311,7 +305,7 @@ def evaluate_segments(
     >>> [(row["segment"], row["places"]) for row in seg.at(quota=3)]
     [('a', 2), ('b', 1)]
     """
-    settings = Settings(interval, level, n_resamples, seed, stratify, progress)
+    settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     n = len(sample) if sample.source_rows is None else length_of(y_score)
     levels = as_levels(segment, n)

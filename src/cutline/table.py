@@ -8,9 +8,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .errors import how_to_install
+from .errors import InputError, how_to_install
+from .types import FilePath
+
+if TYPE_CHECKING:
+    from .estimate import Estimate
+    from .present.page import PageView
 
 
 class Markup(str):
@@ -106,6 +111,43 @@ class TabularResult(KeepsFields):
         return Table(self.to_dicts()).to_polars()
 
 
+class Reported:
+    """A result that has a report page."""
+
+    def to_html(self, path: FilePath, **options: Any) -> Any:
+        """Write the report page: one file, no network needed to read it."""
+        from .present.page import write_page
+
+        return write_page(self, path, **options)
+
+    def explore(self, *, height: int = 900, **options: Any) -> PageView:
+        """Show the report page in a notebook, slider included; options as for :meth:`to_html`."""
+        from .present.page import PageView, page
+
+        return PageView(page(self, **options), height)
+
+
+class ByMeasure:
+    """A result that holds estimates by measure string; a name that finds one is in it."""
+
+    estimates: Mapping[str, Estimate]
+
+    def __getitem__(self, name: str) -> Estimate:
+        raise NotImplementedError
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except InputError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+
 def _library(name: str) -> Any:
     try:
         return import_module(name)
@@ -157,6 +199,16 @@ def pluralize(value: float, one: str, many: str = "") -> str:
     ('1 row', '2,000 rows', '2 classes')
     """
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {many or one + 's'}"
+
+
+def round_up(value: float) -> int:
+    """Up to two significant digits, for a number that is itself an estimate.
+
+    >>> round_up(1234), round_up(57)
+    (1300, 57)
+    """
+    digits = max(0, int(math.log10(max(value, 1.0))) - 1)
+    return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
 
 
 def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:

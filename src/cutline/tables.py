@@ -12,7 +12,7 @@ from .errors import InputError, show
 from .evaluation import Evaluation, check_batch_options, evaluate
 from .inference.prevalence import as_prevalence
 from .inference.settings import INTERVAL, Settings
-from .quotas import Quotas, check_any_quota, settled
+from .quotas import check_any_quota, settled
 from .sources.doors import open_source, rows_of
 from .sources.duckdb import DuckTable, machine_of
 from .sources.files import TextFormat
@@ -100,9 +100,9 @@ def evaluate_table(
     _need(score, "score")
     named = {str(score) if name is None else name: score}
     roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
-    request = _request(
-        threshold, settled(quota), measures, interval, level, n_resamples, seed, stratify, progress, stream
-    )
+    drawn = 2000 if n_resamples is None else n_resamples
+    settings = Settings(interval, level, drawn, seed, stratify, progress=progress)
+    request = EvaluationRequest(threshold, settled(quota), measures, settings, n_resamples, stream)
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         found = _found(table, roles, request)
@@ -196,9 +196,9 @@ def compare_table(
     """
     _need(label, "label")
     named = {} if model is not None or case is not None else _named(scores)
-    request = _request(
-        threshold, settled(quota), measures, interval, level, n_resamples, seed, stratify, progress, stream
-    )
+    drawn = 2000 if n_resamples is None else n_resamples
+    settings = Settings(interval, level, drawn, seed, stratify, progress=progress)
+    request = EvaluationRequest(threshold, settled(quota), measures, settings, n_resamples, stream)
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with open_source(source, query, machine, text) as table:
         if not named:
@@ -262,22 +262,6 @@ def _widened(
 def _need(column: Any, role: str) -> None:
     if column is None:
         raise InputError(role, "must be the name of a column, got None")
-
-
-def _request(
-    threshold: float | None,
-    quota: int | float | Quotas | None,
-    measures: Sequence[MeasureLike] | None,
-    interval: str | None,
-    level: float,
-    n_resamples: int | None,
-    seed: int,
-    stratify: bool | None,
-    progress: bool | None,
-    stream: bool | None,
-) -> EvaluationRequest:
-    settings = Settings(interval, level, 2000 if n_resamples is None else n_resamples, seed, stratify, progress)
-    return EvaluationRequest(threshold, quota, measures, settings, n_resamples, stream)
 
 
 def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Checked | None:

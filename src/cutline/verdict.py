@@ -18,7 +18,7 @@ from .errors import InputError, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
-from .table import KeepsFields, Table, TabularResult, format_value, pluralize
+from .table import KeepsFields, Table, TabularResult, format_value, pluralize, round_up
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
 Status = Literal["clear", "equivalent", "level", "cannot tell", "not tested", "only model"]
@@ -379,7 +379,7 @@ class CasesNeeded(NamedTuple):
 
     def sentence(self, margin: float | None) -> str:
         """The range in words."""
-        low, high = (_rounded(value) for value in (self.low, self.high))
+        low, high = (round_up(value) for value in (self.low, self.high))
         number = f"about {pluralize(low, 'case')}" if low == high else f"{low:,} to {pluralize(high, 'case')}"
         if self.basis == "margin":
             return f"you would need {number} to detect a difference of {format_value(margin)} (80 % power)"
@@ -409,9 +409,3 @@ def cases_needed(gap: Difference) -> CasesNeeded | None:
     middle, freedom = gap.rows * (z * error / size) ** 2, min(gap.freedom, 1e9)
     low, high = (middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9))
     return CasesNeeded(low, high, "observed" if gap.margin is None else "margin")
-
-
-def _rounded(value: float) -> int:
-    """Two digits, upwards."""
-    digits = max(0, int(math.log10(max(value, 1.0))) - 1)
-    return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..ranking import Ranking
 from ..sources.arrays import Sample
+from ..table import round_up
 from ..types import Floats
 
 PROMISES = ("recall", "precision", "specificity", "fpr")
@@ -227,13 +228,3 @@ def _unreachable_precision(
         f"{hits[-1]:,.0f}",
         "label more cases, ask for less, or lower {confidence}",
     )
-
-
-def round_up(value: float) -> int:
-    """Up to two significant digits, for a number that is itself an estimate.
-
-    >>> round_up(1234), round_up(57)
-    (1300, 57)
-    """
-    digits = max(0, int(math.log10(max(value, 1.0))) - 1)
-    return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)

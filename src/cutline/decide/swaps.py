@@ -13,9 +13,8 @@ from ..estimate import Estimate
 from ..inference.proportions import wilson, z_of
 from ..quotas import resolve_quota
 from ..sources.arrays import Sample
-from ..table import DictResult, Table, count, pluralize
+from ..table import DictResult, Table, count, pluralize, round_up
 from ..types import Axes, Floats
-from .promises import round_up
 
 
 @dataclass(frozen=True, eq=False)

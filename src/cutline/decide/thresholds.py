@@ -65,9 +65,6 @@ class Cut(float):
         cut.chance, cut.cost, cut.sample = chance, cost, dict(sample or {})
         return cut
 
-    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, Any]]:
-        return (float(self),), self.__dict__.copy()
-
     @property
     def threshold(self) -> float:
         """The threshold as a plain float."""

@@ -19,23 +19,17 @@ from .normal import t_quantile
 from .proportions import METHODS as PROPORTION_METHODS
 from .proportions import wilson, z_of
 from .resampling import enough_replicates
+from .settings import ClassSettings
 
 BOOTSTRAP = ("percentile", "basic", "bca")
 NAMES = ("auto", "delta", "bootstrap", *PROPORTION_METHODS, *BOOTSTRAP)
 
 
 def estimate_classes(
-    totals: ClassTotals,
-    specs: Sequence[ClassSpec],
-    *,
-    interval: str | None,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    progress: bool | None = None,
+    totals: ClassTotals, specs: Sequence[ClassSpec], settings: ClassSettings
 ) -> tuple[dict[ClassSpec, Estimate], dict[ClassSpec, Floats]]:
     """Values with intervals, and the part of each independent unit in each value, for comparisons."""
-    sample = totals.sample
+    sample, interval, level = totals.sample, settings.interval, settings.level
     obstacles = {spec: why_inapplicable_to_classes(spec, sample) for spec in specs}
     possible = [spec for spec in specs if not obstacles[spec]]
     values = totals.values(possible)
@@ -52,7 +46,8 @@ def estimate_classes(
     units = {spec: by_unit(part, sample.cluster) for spec, part in influence.parts.items()}
     drawn: Mapping[ClassSpec, Floats] = {}
     if interval in ("bootstrap", *BOOTSTRAP) and known:
-        drawn = class_replicates(totals, known, enough_replicates(n_resamples, len(sample)), seed, progress)
+        enough = enough_replicates(settings.n_resamples, len(sample))
+        drawn = class_replicates(totals, known, enough, settings.seed, settings.progress)
     for spec in known:
         if spec in drawn:
             method = "bca" if interval == "bootstrap" else interval

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..validate import one_of
@@ -15,18 +15,24 @@ INTERVAL = one_of(None, *NAMES)
 
 
 @dataclass(frozen=True)
-class Settings:
+class ClassSettings:
     """How intervals are made; enough to make them again."""
 
     interval: str | None = "auto"
     level: float = 0.95
     n_resamples: int = 2000
     seed: int = 0
-    stratify: bool | None = None
-    progress: bool | None = None
+    progress: bool | None = field(default=None, kw_only=True, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader needs to make the same intervals again."""
         kept = asdict(self)
         del kept["progress"]
         return kept
+
+
+@dataclass(frozen=True)
+class Settings(ClassSettings):
+    """The same for two classes: ``stratify`` keeps their sizes in every replicate."""
+
+    stratify: bool | None = None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import write_whole
 from ..table import escaped as text
 from ..table import html_table, pluralize
 from ..types import FilePath
@@ -21,7 +20,7 @@ from .class_sections import (
 )
 from .class_words import abstention_sentence, class_answer
 from .inline import side_by_side
-from .page import asset, fill, packed, page_parts, policy, script_of
+from .page import asset, fill, packed, page_parts, policy, script_of, write_text
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
@@ -32,10 +31,7 @@ _SHARED = ("css", "script", "version", "csp")  # parts that are the same for eve
 
 def write_class_page(ev: ClassEvaluation, path: FilePath, **options: Any) -> Path:
     """Write the page of an evaluation of several classes; gives back its path."""
-    written = class_page(ev, **options)
-    with write_whole(path) as beside:
-        beside.write_text(written, encoding="utf-8", newline="\n")
-    return Path(path)
+    return write_text(path, class_page(ev, **options))
 
 
 def class_page(

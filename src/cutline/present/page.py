@@ -34,29 +34,13 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
 
-def write_page(
-    result: Any,
-    path: FilePath,
-    *,
-    cost: float | None = None,
-    value: float | None = None,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
-    quota: int | float | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-    answer: Sequence[str] | None = None,
-    carry: bool = False,
-) -> Path:
-    """Write the page of an Evaluation or a Comparison; gives back its path.
+def write_page(result: Any, path: FilePath, **options: Any) -> Path:
+    """Write the page of an Evaluation or a Comparison; options as for :func:`page_parts`. Gives back its path."""
+    return write_text(path, page(result, **options))
 
-    ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit; ``cost_fp`` and ``cost_fn`` are what errors cost, and add the cheapest cut; ``source`` is shown with
-    the facts about the data (file, columns); ``answer`` takes the place of the sentences at the top;
-    ``carry``: of batches, cases without a place wait for the next one.
-    """
-    prices = {"cost": cost, "value": value, "cost_fp": cost_fp, "cost_fn": cost_fn}
-    written = page(result, quota=quota, title=title, source=source, answer=answer, carry=carry, **prices)
+
+def write_text(path: FilePath, written: str) -> Path:
+    """Write a page, whole or not at all; gives back its path."""
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
@@ -74,23 +58,9 @@ class PageView:
         return f'<iframe title="Report of cutline" style="{style}" srcdoc="{text(self.html)}"></iframe>'
 
 
-def page(
-    result: Any,
-    *,
-    cost: float | None = None,
-    value: float | None = None,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
-    quota: int | float | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-    answer: Sequence[str] | None = None,
-    carry: bool = False,
-) -> str:
-    """The page as text."""
-    prices = {"cost": cost, "value": value, "cost_fp": cost_fp, "cost_fn": cost_fn}
-    parts = page_parts(result, quota=quota, title=title, source=source, answer=answer, carry=carry, **prices)
-    return fill("page.html", parts)
+def page(result: Any, **options: Any) -> str:
+    """The page as text; options as for :func:`page_parts`."""
+    return fill("page.html", page_parts(result, **options))
 
 
 def page_parts(
@@ -106,7 +76,13 @@ def page_parts(
     answer: Sequence[str] | None = None,
     carry: bool = False,
 ) -> dict[str, str]:
-    """What the page's template is filled with."""
+    """What the page's template is filled with.
+
+    ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
+    hit add profit; ``cost_fp`` and ``cost_fn`` are what errors cost, and add the cheapest cut; ``source`` is shown with
+    the facts about the data (file, columns); ``answer`` takes the place of the sentences at the top;
+    ``carry``: of batches, cases without a place wait for the next one.
+    """
     from .. import __version__
     from .segment_section import segment_section
 

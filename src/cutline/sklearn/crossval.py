@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -24,7 +24,7 @@ from ..inference.normal import t_quantile
 from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
 from ..sources.arrays import as_column, as_numbers, make_sample, read_labels
-from ..table import Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from ..table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from ..types import Axes, Label, Labels, MeasureLike, Scores
 from ..validate import checked
 from ..verdict import Models
@@ -64,7 +64,7 @@ def read_folds(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation(TabularResult):
+class CrossValidation(ByMeasure, TabularResult):
     """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
 
     ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
@@ -81,15 +81,6 @@ class CrossValidation(TabularResult):
 
     def __getitem__(self, name: str) -> Estimate:
         return self.estimates[self._key(name)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.folds[0]
 
     def _key(self, name: str) -> str:
         return self.folds[0][name].name
@@ -303,7 +294,7 @@ def evaluate_cv(
     >>> evaluate_cv(models, X, y, cv=5, measures=["roc_auc"]).verdict("roc_auc").status
     'cannot tell'
     """
-    settings = Settings("auto", level, n_resamples, seed, None, None)
+    settings = Settings("auto", level, n_resamples, seed)
     several = isinstance(estimator, Mapping)
     if several and not estimator:
         raise InputError(

@@ -123,7 +123,7 @@ class CurveDisplay:
         folds = read_folds(cv_results, X, y, pos_label=pos_label, response_method=response_method)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if pooled:
-            settings = Settings("auto", level, n_resamples, seed, None, None)
+            settings = Settings("auto", level, n_resamples, seed)
             title = "out of fold" if name is None else name
             specs = choose_specs(list(cls.measures), threshold=folds[0].boundary, quota=None)
             ev = pooled_evaluation(folds, weights, None, specs, title, folds[0].boundary, None, False, settings)
