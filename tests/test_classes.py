@@ -16,7 +16,7 @@ from cutline.catalogue.class_compute import ClassTotals
 from cutline.catalogue.classes import class_measures, default_class_specs, parse_class_measure
 from cutline.class_sample import make_class_sample
 from cutline.inference.class_influence import influences
-from cutline.inference.class_resampling import class_replicates
+from cutline.inference.class_intervals import class_replicates
 from cutline.kernels.rng import draw
 
 NAMES = ["ash", "birch", "cedar", "dogwood"]

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 import cutline as cl
-from cutline.inference.differences import DifferenceTest
-from cutline.inference.flips import FLIPS, sign_matrix
+from cutline.inference.differences import FLIPS, DifferenceTest, sign_matrix
 from cutline.inference.intervals import is_stratified
 from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler

@@ -97,7 +97,7 @@ from .inference.retraining import (
 from .inference.swap_tests import (
     swap_test as swap_test,
 )
-from .inference.triplets import (
+from .inference.bootstrap import (
     triplet_loss_estimate as triplet_loss_estimate,
 )
 from .catalogue.classes import (

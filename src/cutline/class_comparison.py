@@ -17,8 +17,7 @@ from .class_sample import ClassSample, make_class_sample, score_matrix_of
 from .errors import InputError
 from .inference import paired as tests
 from .inference.class_influence import variance_of
-from .inference.class_intervals import BOOTSTRAP
-from .inference.class_resampling import class_replicates
+from .inference.class_intervals import BOOTSTRAP, class_replicates
 from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
 from .inference.settings import ClassSettings

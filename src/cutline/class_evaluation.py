@@ -19,9 +19,8 @@ from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
 from .errors import PYTHON, InputError, Terms, listed, show, verbatim
 from .estimate import Estimate
 from .evaluation import Evaluation, OneVsRest, evaluate
-from .inference.class_columns import column_estimates
+from .inference.class_columns import column_estimates, share_of
 from .inference.class_intervals import NAMES, estimate_classes
-from .inference.class_shares import share_of
 from .inference.settings import ClassSettings
 from .table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from .types import Axes, ClassIntervalName, ClassMeasureLike, FilePath, Floats, Labels, ScoreMatrix, Scores

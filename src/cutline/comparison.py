@@ -24,8 +24,8 @@ from .inference import leads as lead_tests
 from .inference import paired as tests
 from .inference.batches import BatchRows, single_batch, whole_list
 from .inference.evidence import Rows
+from .inference.paired import PrevalencePairs
 from .inference.prevalence import Prevalence, as_prevalence
-from .inference.prevalence_pairs import PrevalencePairs
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test

@@ -203,7 +203,7 @@ def _publish(
 
 def _report(ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Report:
     from .. import __version__
-    from ..present.class_words import abstention_sentence, class_answer
+    from ..present.class_sections import abstention_sentence, class_answer
 
     def document() -> dict[str, Any]:
         found = {} if kept is None else {"abstention": to_jsonable(kept.to_dict())}
@@ -280,7 +280,7 @@ def _places(ev: ClassEvaluation, quota: int | float) -> list[dict[str, Any]]:
 
 def _comparison_report(cmp: ClassComparison, facts: Mapping[str, Any]) -> Report:
     from .. import __version__
-    from ..present.class_words import class_comparison_answer
+    from ..present.class_sections import class_comparison_answer
 
     def document() -> dict[str, Any]:
         return {"cutline": __version__, **facts, **json.loads(cmp.to_json())}

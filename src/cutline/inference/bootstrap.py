@@ -7,16 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
+from ..catalogue.other_shapes import triplet_losses
+from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..ranking import rank
-from ..sources.arrays import Sample, make_sample
+from ..sources.arrays import Sample, as_column, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked, one_of
-from .normal import normal_cdf, normal_quantile
+from .normal import normal_cdf, normal_quantile, t_quantile
 from .resampling import Resampler
 
 
@@ -146,3 +148,40 @@ def _apply(statistic: Callable[..., float], sample: Sample, times: NDArray[np.fl
     weight = times if sample.weight is None else times * sample.weight
     drawn = weight > 0
     return float(statistic(sample.positive[drawn], sample.score[drawn], weight[drawn]))
+
+
+@checked
+def triplet_loss_estimate(
+    anchor: ArrayLike,
+    positive: ArrayLike,
+    negative: ArrayLike,
+    *,
+    margin: float,
+    normalize: bool = False,
+    clusters: Labels | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The triplet loss with an interval for its expected value over the same number of triplets from the same source.
+
+    Triplets that share an anchor are not independent: number the anchors in ``clusters``. The interval is Student's,
+    from the variance between triplets or clusters.
+
+    >>> one, two = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+    >>> triplet_loss_estimate(one, one, two, margin=3.0).value
+    2.0
+    """
+    losses = triplet_losses(anchor, positive, negative, margin, normalize)
+    value, n = float(losses.sum()), len(losses)
+    parts = losses - value / n
+    if clusters is not None:
+        labels = as_column(clusters, "clusters")
+        if len(labels) != n:
+            raise InputError("clusters", f"has {len(labels)} rows, there are {n} triplets", "pass one for each triplet")
+        parts = np.bincount(np.unique(labels, return_inverse=True)[1], weights=parts).astype(np.float64)
+    units = len(parts)
+    if units < 2:
+        reason = "a single triplet or cluster shows no spread"
+        return Estimate("triplet_loss", value, reason=reason)
+    error = math.sqrt(float(parts @ parts) * units / (units - 1))
+    half = t_quantile(level, units - 1) * error
+    return Estimate("triplet_loss", value, max(0.0, value - half), value + half, level, "delta_t")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..types import Floats
-from .flips import flipped_scale, sign_matrix
+from .differences import flipped_scale, sign_matrix
 
 Flags = NDArray[np.bool_]
 _MOST_UNITS = 1000

@@ -17,7 +17,7 @@ from ..ranking import midranks, rank
 from ..sources.arrays import Sample, make_sample
 from ..types import Floats, Label, Labels, Scores
 from ..validate import checked
-from .flips import EXACT_UNITS, sign_matrix
+from .differences import EXACT_UNITS, sign_matrix
 from .resampling import cluster_codes
 
 

@@ -12,13 +12,14 @@ from ..table import escaped as text
 from ..table import html_table, pluralize
 from ..types import FilePath
 from .class_sections import (
+    abstention_sentence,
     calibration_picture,
+    class_answer,
     confusion_table,
     measure_rows_html,
     per_class_html,
     risk_picture,
 )
-from .class_words import abstention_sentence, class_answer
 from .inline import side_by_side
 from .page import asset, fill, packed, page_parts, policy, script_of, write_text
 
