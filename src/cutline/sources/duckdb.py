@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, show
+from ..errors import InputError, show, verbatim
 from ..files import temporary_folder
 from .arrays import number
 from .arrow_stream import Batch, StreamError, batches
@@ -291,7 +291,7 @@ def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
     try:
         connection = duckdb.connect(config=config)
     except duckdb.Error as error:
-        said = sentence(str(error)).replace("{", "{{").replace("}", "}}")
+        said = verbatim(sentence(str(error)))
         raise InputError(machine.given[0] if machine.given else None, f"is refused by DuckDB: {said}") from None
     connection.execute("SET enable_progress_bar = false")
     return connection
@@ -441,7 +441,7 @@ def _attach(connection: Any, text: str, kind: str) -> None:
         connection.execute(f"ATTACH {DUCKDB.literal(place)} AS source (TYPE {kind}, READ_ONLY)")
         connection.execute("USE source")
     except duckdb.Error as error:
-        said = sentence(str(error)).replace("{", "{{").replace("}", "}}")
+        said = verbatim(sentence(str(error)))
         raise InputError(
             None,
             f"the {kind} database cannot be read: {said}",
@@ -487,7 +487,7 @@ def translate_errors(name: str, files: Files | None) -> Iterator[None]:
             raise MemoryError(_full(name, message)) from None
         if files is not None:
             raise describe(files, message) from None
-        said = sentence(message).replace("{", "{{").replace("}", "}}")
+        said = verbatim(sentence(message))
         raise InputError(None, f"{name} cannot be read: {said}") from None
 
 

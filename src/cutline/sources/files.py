@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, cast
 
-from ..errors import InputError, how_to_install, show
+from ..errors import InputError, how_to_install, show, verbatim
 from . import rules
 
 KINDS = {
@@ -424,11 +424,7 @@ def describe(files: Files, message: str) -> InputError:
     if "utf-8" in message.lower() or "Invalid unicode" in message:
         return InputError(None, f"{shown} is not in UTF-8", "say how it is encoded, e.g. {encoding='latin-1'}")
     as_kind = {"parquet": " as Parquet", "json": " as JSON"}.get(files.kind, "")
-    return InputError(None, f"{shown} cannot be read{as_kind}: {_braces(sentence(message))}")
-
-
-def _braces(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+    return InputError(None, f"{shown} cannot be read{as_kind}: {verbatim(sentence(message))}")
 
 
 _TELLING = re.compile(r"(Error when converting|Could not convert|Expected Number|Candidate|Current file|Column with)")
