@@ -185,8 +185,7 @@ class ClassEvaluation(ByMeasure, TabularResult):
             for name, (value, (low, high)) in shares.items():
                 row |= {name: value, f"{name}_low": low, f"{name}_high": high}
             for name in ("roc_auc", "average_precision") if areas is not None else ():
-                e = areas[k][name]  # type: ignore[index]
-                row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+                row |= areas[k][name].to_dict(name)  # type: ignore[index]
             rows.append(row)
         return Table(rows, f"Each class against the rest ({level:.0%} intervals)")
 
@@ -288,7 +287,7 @@ class ClassEvaluation(ByMeasure, TabularResult):
         rows = []
         for label, quota in wanted.items():
             ev = self.of(label, measures=["hit_rate", "qrecall"], quota=quota)
-            cut, hit_rate, found = ev.at(quota=quota), ev["hit_rate"], ev["qrecall"]
+            cut = ev.at(quota=quota)
             rows.append(
                 {
                     "class": label,
@@ -296,12 +295,8 @@ class ClassEvaluation(ByMeasure, TabularResult):
                     "places": cut.taken,
                     "threshold": cut.threshold,
                     "hits": cut.tp,
-                    "hit_rate": hit_rate.value,
-                    "hit_rate_low": hit_rate.low,
-                    "hit_rate_high": hit_rate.high,
-                    "qrecall": found.value,
-                    "qrecall_low": found.low,
-                    "qrecall_high": found.high,
+                    **ev["hit_rate"].to_dict("hit_rate"),
+                    **ev["qrecall"].to_dict("qrecall"),
                 }
             )
         return Table(rows, "Each class's best places")
@@ -322,11 +317,7 @@ class ClassEvaluation(ByMeasure, TabularResult):
                 "measure": key,
                 "title": spec.title,
                 "family": spec.family,
-                "value": e.value,
-                "low": e.low,
-                "high": e.high,
-                "level": e.level,
-                "method": e.method,
+                **e.to_dict(),
                 "better": spec.better,
                 "same_as": spec.same_as,
                 "remark": spec.remark,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Interval(NamedTuple):
@@ -45,6 +45,12 @@ class Estimate:
 
     def __float__(self) -> float:
         return self.value
+
+    def to_dict(self, name: str = "value") -> dict[str, Any]:
+        """Value, ends, level and method by name; under another ``name`` than ``value``, it leads: ``profit_low``."""
+        before = "" if name == "value" else f"{name}_"
+        named = {name: self.value, f"{before}low": self.low, f"{before}high": self.high}
+        return {**named, "level": self.level, "method": self.method} if name == "value" else named
 
     def __repr__(self) -> str:
         if self.value != self.value:

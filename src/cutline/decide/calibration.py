@@ -131,14 +131,8 @@ class Calibration(DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the curve."""
-        lines = {
-            name: {"value": e.value, "low": e.low, "high": e.high}
-            for name, e in (
-                ("slope", self.slope),
-                ("intercept", self.intercept),
-                ("in_the_large", self.in_the_large),
-            )
-        }
+        of_all = (self.slope, self.intercept, self.in_the_large)
+        lines = {e.name: {"value": e.value, "low": e.low, "high": e.high} for e in of_all}
         return {
             "name": self.name,
             "level": self.level,

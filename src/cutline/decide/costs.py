@@ -113,14 +113,12 @@ class Cheapest(DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
+        cost = self.cost.to_dict()
         return {
             "model": self.model,
             "threshold": self.threshold,
-            "cost": self.cost.value,
-            "low": self.cost.low,
-            "high": self.cost.high,
-            "level": self.cost.level,
-            "method": self.cost.method,
+            "cost": cost.pop("value"),
+            **cost,
             "apparent_cost": self.apparent,
             "optimism": self.optimism,
             "ratio_from": self.ratios[0],

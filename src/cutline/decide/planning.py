@@ -75,9 +75,7 @@ class Plan(DictResult):
         forecast = {} if self.over_quotas is None else {"expected_over_quotas": self.over_quotas.value}
         return {
             "quota": self.quota,
-            "profit": self.profit.value,
-            "profit_low": self.profit.low,
-            "profit_high": self.profit.high,
+            **self.profit.to_dict("profit"),
             "optimism": self.optimism,
             "expected_profit": self.expected_profit,
             "break_even": self.break_even,

@@ -55,19 +55,14 @@ class Screening(DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The stages and the totals."""
-        r, c = self.recall, self.cost_per_hit
         return {
             "stages": self.stages.to_dicts(),
             "sizes": list(self.sizes),
             "lost": self.lost,
             "cost": self.cost,
-            "recall": r.value,
-            "recall_low": r.low,
-            "recall_high": r.high,
-            "cost_per_hit": c.value,
-            "cost_per_hit_low": c.low,
-            "cost_per_hit_high": c.high,
-            "level": r.level,
+            **self.recall.to_dict("recall"),
+            **self.cost_per_hit.to_dict("cost_per_hit"),
+            "level": self.recall.level,
             "optimism": self.optimism,
             "chosen": self.chosen.tolist(),
         }

@@ -41,7 +41,7 @@ class SwapSet(DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
-        d = self.difference
+        difference = self.difference.to_dict()
         return {
             "old": self.old,
             "new": self.new,
@@ -49,11 +49,8 @@ class SwapSet(DictResult):
             "swapped": self.swapped,
             "hits_entering": self.hits_entering,
             "hits_leaving": self.hits_leaving,
-            "difference": d.value,
-            "low": d.low,
-            "high": d.high,
-            "level": d.level,
-            "method": d.method,
+            "difference": difference.pop("value"),
+            **difference,
             "p_value": self.p_value,
             "labels_needed": self.labels_needed,
             "entering": self.entering.tolist(),

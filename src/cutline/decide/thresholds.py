@@ -74,7 +74,7 @@ class Cut(float):
         """What a cut file holds."""
         from .. import __version__
 
-        costs = {} if self.cost is None else {"expected_cost": _as_dict(self.cost)}
+        costs = {} if self.cost is None else {"expected_cost": self.cost.to_dict()}
         kept = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
         return {
             "cutline": __version__,
@@ -113,10 +113,6 @@ class Cut(float):
 
 def _rebuilt(threshold: float, known: dict[str, Any]) -> Cut:
     return Cut(threshold, **known)
-
-
-def _as_dict(estimate: Estimate) -> dict[str, Any]:
-    return {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "method")}
 
 
 def read_cut_file(path: FilePath) -> dict[str, Any]:
@@ -317,8 +313,8 @@ class Triage(DictResult):
             "capacity": self.capacity,
             "reviewer_error": self.reviewer_error,
             "goal": self.cut.goal,
-            "recall": _as_dict(self.recall),
-            "precision": _as_dict(self.precision),
+            "recall": self.recall.to_dict(),
+            "precision": self.precision.to_dict(),
             "zones": self.zones.to_dicts(),
         }
 

@@ -385,6 +385,7 @@ PARAMETERS: dict[str, str] = {
     "Comparison.swap_test.options": "Options of the function ``swap_test``.",
     "Comparison.swaps.quota": "How many places there are. By default the comparison's quota.",
     "CrossValidation.values.name": "The measure string.",
+    "Estimate.to_dict.name": "The key of the value; another one than ``'value'`` also leads the keys of the ends.",
     "Curve.thinned.tolerance": "The largest vertical error, as a share of the height of the plot.",
     "Cut.save.more": "What else to write into the file, such as the name of the score column.",
     "Cut.load.path": "The cut file.",

@@ -112,17 +112,11 @@ class CrossValidation(ByMeasure, TabularResult):
             rows.append(
                 {
                     "measure": key,
-                    "value": e.value,
-                    "low": e.low,
-                    "high": e.high,
-                    "level": e.level,
-                    "method": e.method,
+                    **e.to_dict(),
                     "lowest_fold": float(np.min(values)),
                     "highest_fold": float(np.max(values)),
                     "undefined_folds": e.undefined_replicates,
-                    "pooled": whole.value,
-                    "pooled_low": whole.low,
-                    "pooled_high": whole.high,
+                    **whole.to_dict("pooled"),
                     "pooled_method": whole.method,
                     "reason": e.reason,
                 }
