@@ -126,5 +126,5 @@ def test_private_names_stay_at_home() -> None:
 
 def test_the_test_sees_imports_inside_functions_and_methods() -> None:
     seen = {(found.importer, found.imported, found.function) for found in IMPORTS}
-    assert ("cutline.evaluation", "cutline.present.page", "to_html") in seen
+    assert ("cutline.table", "cutline.present.page", "to_html") in seen
     assert ("cutline.curves", "cutline.kernels.rankings", "keep_points") in seen
