@@ -12,11 +12,10 @@ from ...files import write_whole
 from ...table import Table
 from ..numbers import models_of
 from . import axes_frames as frames
-from . import batch_plots as batch_plots
 from . import curve_plots as curves
 from . import decision_plots as decisions
 from . import others
-from . import segment_plots as of_segments
+from . import part_plots as parts
 from .style import new_axes
 
 # kind -> (draws it on axes, gives its numbers)
@@ -41,9 +40,9 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "voting": (decisions.voting, decisions.voting_frame),
     "swaps": (decisions.swaps, decisions.swaps_frame),
     "forest": (others.forest, frames.forest_frame),
-    "batches": (batch_plots.batches, batch_plots.batches_frame),
-    "segments": (of_segments.segments, of_segments.segments_frame),
-    "trend": (of_segments.trend, of_segments.trend_frame),
+    "batches": (parts.batches, parts.batches_frame),
+    "segments": (parts.segments, parts.segments_frame),
+    "trend": (parts.trend, parts.trend_frame),
     "extrapolation": (others.extrapolation, frames.extrapolation_frame),
 }
 

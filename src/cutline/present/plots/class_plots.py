@@ -73,8 +73,7 @@ def risk_coverage_plot(curve: RiskCoverage, ax: Any = None) -> Any:
     quiet(
         ax, "Errors by coverage", "share of cases answered, the most confident first", "error rate among the answered"
     )
-    percent_axis(ax.xaxis)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.xaxis, ax.yaxis)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, max(0.05, float(thin.high[len(thin) // 10 :].max()) * 1.05))
     ax.legend(frameon=False)

@@ -59,8 +59,7 @@ def roc(ax: Any, result: Any, *, hull: bool = True, band: bool | None = None, le
         say_beside(ax, 0.42, float(np.interp(0.42, across, up)), "convex hull", xytext=(-4, 5), ha="right")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     quiet(ax, "ROC", "false positive rate", "true positive rate")
-    percent_axis(ax.xaxis)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.xaxis, ax.yaxis)
     _name_one(ax, result, "roc_auc", "AUC")
     label_lines(ax, lines)
 
@@ -87,8 +86,7 @@ def precision_recall(ax: Any, result: Any, *, band: bool | None = None, level: f
     top = numbers.axis_end(float(v) for _, x, y in lines for v in y[np.asarray(x) >= numbers.STEADY])
     ax.set(xlim=(-0.01, 1.01), ylim=(0, top * 1.03))
     quiet(ax, "Precision and recall", "recall", "precision")
-    percent_axis(ax.xaxis)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.xaxis, ax.yaxis)
     _name_one(ax, result, "average_precision", "average precision", high=True)
     label_lines(ax, lines, corner="upper right")
 
@@ -277,8 +275,7 @@ def tpr_fpr(ax: Any, result: Any) -> None:
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     several = " (full: TPR, dotted: FPR)" if len(models) > 1 else ""
     quiet(ax, f"TPR and FPR{several}", "share of the list taken", "rate")
-    percent_axis(ax.xaxis)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.xaxis, ax.yaxis)
     label_lines(ax, lines)
 
 

@@ -38,8 +38,7 @@ def calibration(ax: Any, result: Any) -> None:
     said = f"slope {found.slope.value:.2f}, p = {found.p_value:.2g}" if found.slope.value == found.slope.value else ""
     say_beside(ax, 0.02, 0.93, said, xytext=(0, 0))
     quiet(ax, f"Calibration of {found.name}", "probability given", "share that comes true")
-    percent_axis(ax.xaxis)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.xaxis, ax.yaxis)
     ax.legend(fontsize=8.5, frameon=False, loc="lower right")
 
 

@@ -12,7 +12,7 @@ from .. import numbers
 from ..numbers import models_of
 from ..palette import colour
 from .axes_frames import dominance_frame, extrapolation_frame, forest_frame
-from .style import GREY, LIGHT, count_axis, line_style, percent_axis, quiet, reference, say_beside
+from .style import GREY, LIGHT, MARKS, count_axis, line_style, percent_axis, quiet, reference, say_beside
 
 
 def _legend(ax: Any, **options: Any) -> None:
@@ -90,8 +90,7 @@ def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:
     say_beside(ax, 0.9 * top, 0.9 * top, "right", xytext=(4, -9))
     ax.set(xlim=(-0.02 * top, 1.02 * top), ylim=(-0.02 * top, 1.02 * top))
     quiet(ax, "Reliability: do the probabilities come true?", "probability given", "share that came true")
-    percent_axis(ax.xaxis)
-    percent_axis(ax.yaxis)
+    percent_axis(ax.xaxis, ax.yaxis)
     if len(models) > 1:
         _legend(ax, loc="upper left")
 
@@ -141,13 +140,13 @@ def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> No
         paint = colour(k)
         if row["low"] == row["low"]:
             ax.plot([row["low"], row["high"]], [height, height], color=paint, linewidth=1.7, solid_capstyle="butt")
-        ax.plot(row["value"], height, "osD^v<>p"[k % 8], color=paint, markersize=5.5)
+        ax.plot(row["value"], height, MARKS[k % 8], color=paint, markersize=5.5)
         where = row["high"] if row["high"] == row["high"] else row["value"]
         say_beside(ax, where, height, f"{row['value']:.3f}", xytext=(5, -3))
     ax.set_yticks(range(len(groups)), groups)
     ax.set_ylim(len(groups) - 0.5, -0.5)
     for k, name in enumerate(names):
-        ax.plot([], [], "osD^v<>p"[k % 8], color=colour(k), label=name, linestyle="-")
+        ax.plot([], [], MARKS[k % 8], color=colour(k), label=name, linestyle="-")
     quiet(ax, "Estimates with intervals")
     ax.margins(x=0.12)
     ax.grid(False, axis="y")

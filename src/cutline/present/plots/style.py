@@ -12,6 +12,7 @@ from ..palette import colour, dash
 
 GREY = "#6e6e6e"
 LIGHT = "#d9d9d9"
+MARKS = "osD^v<>p"  # of models, where points stand beside each other
 
 
 def new_axes() -> Any:
@@ -96,11 +97,12 @@ def _rising(x: Any, y: Any) -> tuple[Any, Any]:
     return x[order], y[order]
 
 
-def percent_axis(axis: Any) -> None:
+def percent_axis(*axes: Any) -> None:
     """Shares as per cent."""
     from matplotlib.ticker import PercentFormatter
 
-    axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+    for axis in axes:
+        axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
 def count_axis(axis: Any) -> None:
