@@ -75,13 +75,15 @@ def _at_least(least: int) -> Rule:
     return lambda value, name: check_whole(value, name, least)
 
 
-def _amount(value: Any, name: str) -> float:
+def check_amount(value: Any, name: str) -> float:
+    """A finite number of at least 0."""
     if check_number(value, name, 0.0) == math.inf:
         raise InputError(name, "must be finite, got inf")
     return float(value)
 
 
-def _flag(value: Any, name: str) -> bool:
+def check_flag(value: Any, name: str) -> bool:
+    """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(name, f"must be True or False, got {show(value)}")
     return bool(value)
@@ -104,9 +106,9 @@ RULES: dict[str, Rule] = {
     "threshold": check_number,
     "quota": check_quota,
     "ties": one_of("random", "expand", "shrink"),
-    **dict.fromkeys(("margin", "cost", "value", "fixed_cost", "budget"), _amount),
+    **dict.fromkeys(("margin", "cost", "value", "fixed_cost", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
-    **dict.fromkeys(("paired", "stratify", "progress", "normalize", "marginal", "carry"), _flag),
+    **dict.fromkeys(("paired", "stratify", "progress", "normalize", "marginal", "carry"), check_flag),
 }
 
 

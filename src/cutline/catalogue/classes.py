@@ -7,7 +7,6 @@ tests read.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import inspect
 import re
@@ -22,8 +21,8 @@ from ..class_sample import ClassSample
 from ..errors import InputError, show
 from ..sweep import Counts
 from ..types import Floats
-from ..validate import check_number
-from .declare import REQUIRED, Measure, Spec, measures, parse_measure, ratio, says
+from ..validate import check_flag, check_number, check_whole, one_of
+from .declare import REQUIRED, Measure, Spec, measures, parse_measure, parse_options, ratio, says
 
 Reads = Literal["decisions", "scores", "probabilities"]
 Scale = Literal["wilson", "logit", "atanh", "log", "plain"]
@@ -119,7 +118,7 @@ class ClassMeasure:
     ordered: bool = False
     perfect: float | None = None
     chance: str = ""
-    checks: Callable[..., None] | None = None
+    checks: Callable[..., object] | None = None
     remark: Callable[..., str] | None = None
     name: str = ""
     compute: Callable[..., Any] = field(default=lambda: None)
@@ -340,11 +339,6 @@ def _in_top(sample: ClassSample, t: int) -> Floats:
     return (sample.facts.place < t).astype(np.float64)
 
 
-def _check_t(t: Any = 2) -> None:
-    if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1:
-        raise InputError("t", f"must be a whole number of at least 1, got {show(t)}")
-
-
 @_declare(
     "Top-t accuracy",
     reads="scores",
@@ -354,7 +348,7 @@ def _check_t(t: Any = 2) -> None:
     scale="wilson",
     proportion=True,
     row_value=_in_top,
-    checks=_check_t,
+    checks=lambda t=2: check_whole(t, "t", 1),
     perfect=1.0,
     chance="t/K",
 )
@@ -373,7 +367,7 @@ def top_t_accuracy(s: ClassSums, t: int = 2) -> Any:
     undefined="every case is of one class and predicted as that class",
     scale="atanh",
     row_value=lambda sample, weights=None: _gap(sample, weights),
-    checks=lambda weights=None: _check_weights(weights),
+    checks=lambda weights=None: one_of(None, "linear", "quadratic")(weights, "weights"),
     perfect=1.0,
     chance="0",
 )
@@ -400,11 +394,6 @@ def _gap(sample: ClassSample, weights: str | None) -> Floats:
         return (~sample.right).astype(np.float64)
     gap = np.abs(sample.code - sample.predicted) / float(sample.n_classes - 1)
     return np.asarray(gap if weights == "linear" else gap * gap)
-
-
-def _check_weights(weights: Any) -> None:
-    if weights not in (None, "linear", "quadratic"):
-        raise InputError("weights", f"must be None, 'linear' or 'quadratic', got {show(weights)}")
 
 
 @_declare(
@@ -463,11 +452,6 @@ def _squares(sample: ClassSample, half: bool) -> Floats:
     return np.asarray((1.0 - 2.0 * sample.facts.true + sample.facts.square) * (0.5 if half else 1.0))
 
 
-def _check_half(half: Any = False) -> None:
-    if not isinstance(half, bool):
-        raise InputError("half", f"must be True or False, got {show(half)}")
-
-
 @_declare(
     "Brier score",
     reads="probabilities",
@@ -478,7 +462,7 @@ def _check_half(half: Any = False) -> None:
     reference="Brier (1950); for two classes twice Berrar Def. 18",
     scale="log",
     row_value=_squares,
-    checks=_check_half,
+    checks=lambda half=False: check_flag(half, "half"),
     perfect=0.0,
     remark=lambda half: f"{'half the sum' if half else 'sum'} over the classes",
 )
@@ -733,13 +717,9 @@ def parse_class_measure(text: str | ClassSpec | ClassMeasure) -> ClassSpec:
     if match["name"] in MEANS:
         raise InputError("measures", f"holds {show(text)}", f"say of what: '{match['name']}(f1)'")
     one = class_measure(match["name"])
-    options: dict[str, Any] = {}
-    for item in filter(None, (part.strip() for part in (match["options"] or "").split(","))):
-        key, _, value = item.partition("=")
-        try:
-            options[key.strip()] = ast.literal_eval(value.strip())
-        except (ValueError, SyntaxError):
-            raise InputError("measures", f"holds {show(text)}", "write options like 't=3'") from None
+    options = parse_options(match["options"] or "")
+    if None in options:
+        raise InputError("measures", f"holds {show(text)}", "write options like 't=3'")
     return make_class_spec(one, options)
 
 

@@ -396,20 +396,25 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
     match = _STRING.match(text)
     if match is None:
         raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
-    options: dict[str, Any] = {}
-    for item in filter(None, (part.strip() for part in (match["options"] or "").split(","))):
-        key, equals, value = item.partition("=")
-        try:
-            options[key.strip()] = ast.literal_eval(value.strip())
-        except (ValueError, SyntaxError):
-            equals = ""
-        if not equals:
-            raise InputError(
-                "measure", f"is {show(text)}, where {show(item)} is not an option", "write it like 'beta=2'"
-            )
+    options = parse_options(match["options"] or "")
+    if None in options:
+        said = f"is {show(text)}, where {show(options[None])} is not an option"
+        raise InputError("measure", said, "write it like 'beta=2'")
     if match["quota"] is not None:
         options["quota"] = parse_quota(match["quota"])
     return make_spec(measure(match["name"]), options)
+
+
+def parse_options(text: str) -> dict[Any, Any]:
+    """Read ``beta=2, prior=0.1``; what is not an option stands under None."""
+    options: dict[Any, Any] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = item.partition("=")
+        try:
+            options[key.strip() if equals else None] = ast.literal_eval(value.strip()) if equals else item
+        except (ValueError, SyntaxError):
+            options[None] = item
+    return options
 
 
 def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:

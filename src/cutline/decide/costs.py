@@ -22,6 +22,7 @@ from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import DictResult, Table, TabularResult, format_value, to_jsonable
 from ..types import Floats
+from ..validate import check_amount, check_number
 
 _GRID = 200  # thresholds tried in each replicate, beside the corners of the hull
 _REPLICATES = 200  # enough for a mean and a spread
@@ -39,19 +40,12 @@ class Prices:
     @classmethod
     def checked(cls, cost_fp: Any, cost_fn: Any, prevalence: Any = None) -> Prices:
         """Prices from a user's arguments."""
-        for name, value in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-            if not number or not 0.0 <= value < math.inf:
-                raise InputError(name, f"must be a finite number of at least 0, got {value!r}", "")
-        if cost_fp == 0 and cost_fn == 0:
+        fp, fn = check_amount(cost_fp, "cost_fp"), check_amount(cost_fn, "cost_fn")
+        if fp == fn == 0:
             raise InputError("cost_fp", "and {cost_fn} are both 0, so every cut costs the same", "price one of them")
-        if prevalence is not None and (
-            isinstance(prevalence, bool)
-            or not isinstance(prevalence, int | float | np.integer | np.floating)
-            or not 0.0 < prevalence < 1.0
-        ):
-            raise InputError("prevalence", f"must be a share between 0 and 1, got {prevalence!r}", "")
-        return cls(float(cost_fp), float(cost_fn), None if prevalence is None else float(prevalence))
+        if prevalence is not None:
+            prevalence = check_number(prevalence, "prevalence", 0.0, 1.0, open_ends=True)
+        return cls(fp, fn, prevalence)
 
     def share(self, n_pos: Any, n_neg: Any) -> Any:
         """The share of positives: the given one, or the sample's."""
