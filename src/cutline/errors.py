@@ -66,6 +66,8 @@ class Terms:
     >>> command_line = Terms({"pos_label": "--positive"}, assign="{name} {value}", blank="{name} …", first_row=1)
     >>> print(InputError("y_true", "is 'maybe'", "give {pos_label='yes'}", row=4).render(command_line))
     y_true: row 5 is 'maybe'; give --positive yes
+
+    ``names`` may name an argument with its value, too: ``{"stream=False": "--engine memory"}``.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -80,6 +82,8 @@ class Terms:
 
     def option(self, argument: str, value: str | None) -> str:
         """The option as the user would type it; ``value`` is the ``repr`` of what to give it."""
+        if (whole := f"{argument}={value}") in self.names:
+            return self.names[whole]
         name = self.name(argument)
         if value is None:
             return self.blank.replace("{name}", name)

@@ -16,6 +16,7 @@ _SAME = (
     *("inclusion", "estimator", "strangers", "fpir"),
 )
 NAMES = {
+    "stream=False": "--engine memory",
     "segment": "--by",
     "quota_by": "--quota-by",
     "places": "--quota-by",

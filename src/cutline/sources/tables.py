@@ -258,7 +258,10 @@ def check(table: Table, roles: Roles) -> Checked:
     return _Check(table, roles).run()
 
 
-_OTHER_CELLS = (rules.TRUTH_CELL, rules.THOUSANDS_CELL, rules.BY_POINTS_CELL)
+_BEYOND = "beyond"
+# patterns of scores and weights, and of labels: those that plain numbers decide on, and the others
+_FIRST_CELLS = (rules.PLAIN.cell, rules.BY_POINTS_CELL, _BEYOND), (rules.LABEL_CELL,)
+_OTHER_CELLS = (rules.TRUTH_CELL, rules.THOUSANDS_CELL, *rules.NOTATION_CELLS[1:]), (rules.TRUTH_CELL,)
 
 
 @dataclass
@@ -424,37 +427,51 @@ class _Check:
     # --- text ---------------------------------------------------------------------------------------------------------
 
     def _read_text(self) -> dict[tuple[str, str], Any]:
-        """How columns of text are to be read: a notation for numbers, a sort for the label."""
-        match, used = self.table.dialect.matches, self.used
-        conditions: dict[tuple[str, str, str], str] = {}
-        for role, name in self.roles.named:
-            column = used[name]
-            if column.kind != "text" or role in _KEYS:
-                continue
-            labels = (rules.LABEL_CELL, rules.TRUTH_CELL)
-            cells = labels if role == "y_true" else (*_OTHER_CELLS, *rules.NOTATION_CELLS)
-            fails = {cell: f"{self.keep} AND NOT {match(column.sql, cell)}" for cell in cells}
-            if role != "y_true":
-                fails[rules.THOUSANDS_CELL] += f" AND {column.sql} LIKE '%,%'"
-                fails["beyond"] = f"{self.keep} AND {self._beyond(column)}"
-            conditions |= {(role, name, cell): condition for cell, condition in fails.items()}
-        if not conditions:
-            return {}
-        found = dict(zip(conditions, self.table.count(list(conditions.values())), strict=True))
+        """How columns of text are to be read: a notation for numbers, a sort for the label.
+
+        Plain numbers are looked for first: where all cells are, the other patterns need not be tried.
+        """
+        text = [(role, name) for role, name in self.roles.named if self.used[name].kind == "text" and role not in _KEYS]
+        failing = self._failing({key: _FIRST_CELLS[key[0] == "y_true"] for key in text})
+        open_yet = [key for key in text if failing[key][_FIRST_CELLS[key[0] == "y_true"][0]] or self._wants_comma(key)]
+        for key, more in self._failing({key: _OTHER_CELLS[key[0] == "y_true"] for key in open_yet}).items():
+            failing[key] |= more
         chosen: dict[tuple[str, str], Any] = {}
-        for role, name in dict.fromkeys((role, name) for role, name, _ in conditions):
-            failing = {what: n for (*whose, what), n in found.items() if whose == [role, name]}
-            if role == "y_true":
-                sorts = {rules.LABEL_CELL: rules.NUMBER, rules.TRUTH_CELL: rules.TRUTH}
-                chosen[role, name] = next((sort for cell, sort in sorts.items() if failing[cell] == 0), rules.WORD)
+        for role, name in text:
+            fails = failing[role, name]
+            if role != "y_true":
+                chosen[role, name] = self._notation(role, name, fails)
+            elif fails[rules.LABEL_CELL] == 0:
+                chosen[role, name] = rules.NUMBER
             else:
-                chosen[role, name] = self._notation(role, name, failing)
+                chosen[role, name] = rules.WORD if fails[rules.TRUTH_CELL] else rules.TRUTH
         return chosen
+
+    def _wants_comma(self, key: tuple[str, str]) -> bool:
+        return key[0] != "y_true" and self.roles.decimal == ","
+
+    def _failing(self, cells: Mapping[tuple[str, str], Sequence[str]]) -> dict[tuple[str, str], dict[str, int]]:
+        """How many cells of each column do not fit each pattern, in one pass over the table."""
+        conditions: dict[tuple[tuple[str, str], str], str] = {}
+        for key, patterns in cells.items():
+            column = self.used[key[1]]
+            for cell in patterns:
+                fails = (
+                    f"NOT {self.table.dialect.matches(column.sql, cell)}" if cell != _BEYOND else self._beyond(column)
+                )
+                if cell == rules.THOUSANDS_CELL:
+                    fails += f" AND {column.sql} LIKE '%,%'"
+                conditions[key, cell] = f"{self.keep} AND {fails}"
+        counts = self.table.count(list(conditions.values())) if conditions else []
+        found: dict[tuple[str, str], dict[str, int]] = {key: {} for key in cells}
+        for (key, cell), count in zip(conditions, counts, strict=True):
+            found[key][cell] = count
+        return found
 
     def _notation(self, role: str, name: str, failing: Mapping[str, int]) -> rules.Notation | str:
         """The notation of a column; a plain one where there is none, which is then a problem."""
         decimal, column = self.roles.decimal, self.used[name]
-        if failing["beyond"]:
+        if failing[_BEYOND]:
             self._add_first(role, name, 1, self._beyond(column), rules.beyond_exact)
         try:
             notation = rules.find_notation(
