@@ -113,7 +113,7 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
     "no rows": ({"y": [], "p": []}, {}),
 }
 SORTS = {  # what is said of a problem, whatever the value that shows it
-    "missing": r"is missing|is NaN|stands for a missing value",
+    "missing": r"has a missing value|is NaN|stands for a missing value",
     "no number": r"is not a number|not numbers",
     "labels": r"holds (the label|more than two labels)",
     "unknown": r"but the labels are",
