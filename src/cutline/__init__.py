@@ -9,7 +9,7 @@ import re as _re
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Rooms that need a library which only an extra brings: room -> (library, extra).
 _OPTIONAL = {".sklearn": ("sklearn", "sklearn")}
