@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 pytestmark = [
+    pytest.mark.integration,  # every door is tried on Spark by test_sources, which `make test` runs
     pytest.mark.xdist_group("spark"),  # one Java at a time
     pytest.mark.filterwarnings("ignore"),
 ]  # Spark warns about pandas, sockets and its own past

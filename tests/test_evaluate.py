@@ -268,7 +268,7 @@ def test_one_is_singular() -> None:
     assert repr(cl.evaluate([1], [0.7], interval=None)).startswith("model: 1 row, 1 positive")
     assert repr(cl.compare([1, 0], {"a": [0.7, 0.2]}, interval=None)).startswith("1 model, 2 rows")
     assert "1 chosen for 1 place;" in repr(cl.select([0.5, 0.5], 1))
-    assert "holds 1 hit here" in repr(cl.plan([1, 0], [0.9, 0.1], cost=1, value=3, n_resamples=10))
+    assert "has 1 hit on these data" in repr(cl.plan([1, 0], [0.9, 0.1], cost=1, value=3, n_resamples=10))
 
 
 # --- cuts of the list ------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -198,7 +199,8 @@ def beyond_exact(argument: str, row: int | str | None) -> InputError:
 def bad_weight(value: float, row: int | str | None) -> InputError:
     """A weight that is negative, infinite, or too large or small to be multiplied."""
     remedy = "a weight must be 0 or between 1e-100 and 1e100"
-    return InputError("sample_weight", f"is {float(value):g}", remedy, row=row)
+    why = ", which is negative" if value < 0 else "" if math.isfinite(value) else ", which is not finite"
+    return InputError("sample_weight", f"is {float(value):g}{why}", remedy, row=row)
 
 
 def no_weight() -> InputError:
