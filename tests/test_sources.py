@@ -120,7 +120,7 @@ SORTS = {  # what is said of a problem, whatever the value that shows it
     "beyond": r"beyond 2\^53",
     "commas": r"may separate thousands",
     "no weight": r"zero in every row",
-    "weight": r"^is [-\d.e+infa]+$",
+    "weight": r"^is [-\d.e+infa]+(, which is (negative|not finite))?$",
     "nothing left": r"^every row of",
     "no column": r"has no column 'p'",
     "no rows": r"has no rows|is empty",
