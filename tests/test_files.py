@@ -312,3 +312,9 @@ def test_no_call_that_only_some_systems_have_is_needed(tmp_path: Path, monkeypat
         beside.write_text("after", encoding="utf-8")
     assert goal.read_text(encoding="utf-8") == "after"
     assert cores() == (os.cpu_count() or 1)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    evaluation = cl.evaluate([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.4], interval=None)
+    with pytest.raises(FileNotFoundError, match=r"Create its folder first.*'.*gone.*page\.html'"):
+        evaluation.to_html(tmp_path / "gone" / "page.html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -73,6 +74,8 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
                 shutil.copyfileobj(content, stream)
         return
     goal = Path(os.path.realpath(path))
+    if not goal.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "Create its folder first; there is none", os.fspath(path))
     with _noted(os.path.join(goal.parent, f".cutline-{secrets.token_hex(8)}{goal.suffix}")) as name:
         os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield Path(name)
