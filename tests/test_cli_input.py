@@ -78,13 +78,15 @@ def test_the_label_is_no_score(two: Path) -> None:
 
 
 def test_weights_are_told_by_file_column_and_data_row(tmp_path: Path) -> None:
-    for bad in ("-1", "inf"):
+    for bad, why in (("-1", "negative"), ("inf", "not finite")):
         path = tmp_path / "weights.csv"
         path.write_text("y,p,w\n1,0.9,1.5\n0,0.2,2.5\n" + f"1,0.3,{bad}\n0,0.1,1.5\n")
         for command in (["evaluate", "--score", "p"], ["compare", "--score", "p", "--score", "w"]):
             name, *more = command
             said = refused(name, path, "--label", "y", *more, "--weight", "w")
-            assert f"weights.csv: column 'w': data row 3 is {bad}; a weight must be 0 or between" in said
+            assert (
+                f"weights.csv: column 'w': data row 3 is {bad}, which is {why}; a weight must be 0 or between" in said
+            )
 
 
 def test_text_among_the_scores_is_shown_with_its_row(tmp_path: Path) -> None:

@@ -314,7 +314,8 @@ def test_weights_that_cannot_be_multiplied_are_refused(weight: float, tmp_path: 
     path = str(tmp_path / "t.parquet")
     rows = ", ".join(f"({i % 2}, {i / 10}, {weight if i == 4 else 1.0}::DOUBLE)" for i in range(10))
     duckdb.sql(f"SELECT * FROM (VALUES {rows}) t(y, p, w)").write_parquet(path)
-    words = rf"'w': data row 5 is {weight:g}; a weight must be 0 or between"
+    why = ", which is negative" if weight < 0 else ""
+    words = rf"'w': data row 5 is {weight:g}{why}; a weight must be 0 or between"
     with pytest.raises(cl.InputError, match=words.replace("+", r"\+")):
         evaluate_table(path, label="y", score="p", weight="w")
     with pytest.raises(cl.InputError, match="sample_weight: row 1 is"):
