@@ -124,7 +124,7 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(cl.InputError, match="y=0, p=None, c='b'"):  # a row is shown in place of a number
         evaluate_table(rows, **plain)
     negative = rows.selectExpr("y", "1.0 AS p", "-1.0 AS w").where("y < 2")
-    with pytest.raises(cl.InputError, match=r"'w': the row \(y=.* is -1; a weight must be"):
+    with pytest.raises(cl.InputError, match=r"'w': the row \(y=.* is -1, which is negative; a weight must be"):
         evaluate_table(negative, weight="w", **plain)
 
 

@@ -163,11 +163,12 @@ def test_every_erratum_that_the_catalogue_names_can_be_read(site: Path, pages: d
     assert {number.lower() for number in named} <= pages[site / "errata.html"].ids
 
 
+@pytest.mark.usefixtures("site")  # which writes the pages
 def test_the_intervals_that_pages_name_are_explained(source: Path) -> None:
     told = (DOCS / "how-sure-are-we.md").read_text(encoding="utf-8")
     for m in MEASURES:
         text = (source / "measures" / f"{m.name}.md").read_text(encoding="utf-8")
-        methods = re.findall(r"takes \*\*(.*?)\*\*", text)
+        methods = re.findall(r"uses\s+\*\*(.*?)\*\*", text)
         assert methods or "so it has no interval" in text
         for method in methods:
             assert f"`{method}`" in told, f"{m.name}: {method}"
