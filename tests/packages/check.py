@@ -105,8 +105,8 @@ def _same(name: str, there: set[str], wanted: set[str]) -> None:
 
 @contextmanager
 def environment(folder: Path, python: str | Path = sys.executable) -> Iterator[Path]:
-    """An empty environment: gives its Python. Without a pip of its own; ours installs into it, from its cache."""
-    run(python, "-m", "venv", "--without-pip", folder)
+    """An empty environment: gives its Python, which has the pip that came with it: an older one may not know it."""
+    run(python, "-m", "venv", folder)
     try:
         yield folder / "bin" / "python"
     finally:
@@ -115,7 +115,7 @@ def environment(folder: Path, python: str | Path = sys.executable) -> Iterator[P
 
 def install(python: Path, *what: Any) -> None:
     """pip, into another environment."""
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile", *what)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *what)
 
 
 def smoke(python: Path, job: str, **settings: str) -> str:
@@ -140,7 +140,7 @@ def types(python: Path) -> None:
 
 def versions(python: Path) -> str:
     """What is installed, of the libraries that pyproject.toml names."""
-    listed = run(sys.executable, "-m", "pip", "--python", python, "list", "--format", "freeze").splitlines()
+    listed = run(python, "-m", "pip", "--disable-pip-version-check", "list", "--format", "freeze").splitlines()
     ours = {_name(requirement) for requirement in required()}
     return ", ".join(line.replace("==", " ") for line in listed if _name(line) in ours)
 
@@ -172,7 +172,7 @@ def check_extra(name: str, wheel: Path, folder: Path) -> str:
         if name == "core":  # the README's way first, from the checkout
             install(python, ROOT)
             smoke(python, "demo")
-            run(sys.executable, "-m", "pip", "--python", python, "uninstall", "--quiet", "--yes", "cutline")
+            run(python, "-m", "pip", "uninstall", "--quiet", "--yes", "cutline")
         install(python, wheel if name == "core" else f"{wheel}[{name}]")
         said = smoke(python, name)
         if name == "sklearn":
