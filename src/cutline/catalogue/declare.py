@@ -119,9 +119,10 @@ class Measure:
     and trials from the four cells where the measure is ``scale`` (1 where not given) times their ratio;
     ``line_of_auc`` gives slope and intercept from n⁺, n⁻ and n where it is the AUC on another scale. ``case_loss``
     gives what a positive and what a negative of each score loses where the measure is (up to a factor) their mean;
-    ``worth`` what a place (worst = 1) is worth where it is the sum over the positives; ``perfect_area`` the area of a
-    perfect list of n⁺ among n where that is not 1. ``proper``: whether the true probabilities have the best expected
-    value, and they alone; None where it reads no probabilities. ``caution`` says where its interval falls short.
+    ``worth`` the mean worth of the places from one to another (worst = 1) where it is the sum over the positives;
+    ``perfect_area`` the area of a perfect list of n⁺ among n where that is not 1. ``proper``: whether the true
+    probabilities have the best expected value, and they alone; None where it reads no probabilities. ``caution`` says
+    where its interval falls short.
 
     ``own``: declared by the user, so it is computed only where it is named.
     """
@@ -154,7 +155,7 @@ class Measure:
     scale: OfCells | None = None
     line_of_auc: Line | None = None
     case_loss: Callable[..., tuple[Any, Any]] | None = None
-    worth: Callable[[Any], Any] | None = None
+    worth: Callable[[Any, Any], Any] | None = None
     perfect_area: Callable[[float, float], float] | None = None
     proper: bool | None = None
     caution: str = ""

@@ -197,24 +197,23 @@ def _fisher_limits(statistic: Callable[[Floats], float], cells: Floats, level: f
     return scaled_limits(value, error, n - 1.0, level, "atanh")
 
 
-def ranking_score_influence(pos: NDArray[Any], neg: NDArray[Any], worth: Floats) -> tuple[Floats, Floats]:
-    """Influence of a positive and of a negative of each tie group on Σ g(place) over the positives, n fixed.
+def ranking_score_moments(
+    pos: NDArray[Any], neg: NDArray[Any], worth: Callable[[Any, Any], Any]
+) -> tuple[float, float]:
+    """Σψ² and Σψ⁴ of the rows' influences on Σ g(place) over the positives, n fixed.
 
-    A row adds g at its own place if it is positive, and lifts every positive above it by one place. ``worth``: g of the
-    places 1 … n, worst first. Centred: Σ over rows is 0; the variance of the score is the sum of squares.
+    A row adds g at its own place if it is positive, and lifts every positive above it by one place; ψ is centred.
+    ``worth``: the mean of g over the places from one to another, worst = 1. Group by group, so rows take no memory.
     """
     a, b = np.asarray(pos, np.float64), np.asarray(neg, np.float64)
     size = a + b
-    ends = np.cumsum(size)
-    n = round(float(ends[-1]))
-    best_first = worth[::-1]
-    total = np.concatenate([[0.0], np.cumsum(best_first)])
-    start, end = (ends - size).astype(np.int64), ends.astype(np.int64)
-    own = (total[end] - total[start]) / size
-    rise = np.diff(worth, prepend=worth[0] - (worth[1] - worth[0]) if n > 1 else worth[0])[::-1]
-    rises = np.concatenate([[0.0], np.cumsum(rise)])
-    lifted = a * (rises[end] - rises[start]) / size
-    above = np.cumsum(lifted) - lifted / 2.0
-    of_pos, of_neg = own + above, above
-    mean = float(a @ of_pos + b @ of_neg) / n
-    return of_pos - mean, of_neg - mean
+    above = np.cumsum(size)
+    n = float(above[-1])
+    last = n - (above - size)  # the best place of each group, counted from the worst
+    first = n - above + 1.0
+    lifted = a * (worth(last, last) - worth(first - 1.0, first - 1.0)) / size
+    of_neg = np.cumsum(lifted) - lifted / 2.0
+    of_pos = worth(first, last) + of_neg
+    mean = (dot(a, of_pos) + dot(b, of_neg)) / n
+    squares = np.square(of_pos - mean), np.square(of_neg - mean)
+    return dot(a, squares[0]) + dot(b, squares[1]), dot(a, squares[0] ** 2) + dot(b, squares[1] ** 2)

@@ -30,6 +30,7 @@ from .scales import (
     edge_limits,
     effective_freedom,
     freedom_in_small_class,
+    freedom_of,
     jackknife,
     range_limits,
     scaled_limits,
@@ -302,12 +303,12 @@ def places(known: Known) -> Interval:
     """Sum of what the places of the positives are worth: the influence of each row on it, on the logit of its range."""
     ranking = known.evidence.ranking
     assert known.measure.worth is not None
-    worth = np.asarray(known.measure.worth(np.arange(1.0, ranking.rows + 1.0)), np.float64)
-    of_pos, of_neg = areas.ranking_score_influence(ranking.pos, ranking.neg, worth)
-    influence = np.repeat(np.concatenate([of_pos, of_neg]), np.concatenate([ranking.pos, ranking.neg]))
-    most, n = float(worth.sum()), ranking.rows
-    error = math.sqrt(float((influence**2).sum()) * n / max(n - 1.0, 1.0)) / most
-    freedom = freedom_in_small_class(effective_freedom(influence), known.smaller_class)
+    n = ranking.rows
+    most = n * float(known.measure.worth(1.0, float(n)))
+    second, fourth = areas.ranking_score_moments(ranking.pos, ranking.neg, known.measure.worth)
+    error = math.sqrt(second * n / max(n - 1.0, 1.0)) / most
+    freedom = freedom_of(second, fourth, n) if n > 1 and second > 0.0 else 1.0
+    freedom = freedom_in_small_class(freedom, known.smaller_class)
     low, high = scaled_limits(known.value / most, error, freedom, known.level, "logit")
     if low != low:
         low, high = edge_limits(known.value / most, known.smaller_class, known.level)

@@ -1,9 +1,9 @@
 """Which passes are made: the compiled ones, or the same in NumPy.
 
-NumPy serves where numba is not installed (executors of a cluster may lack it), and samples so small that loading numba
-would take longer than the whole evaluation: replicates of small samples, until they add up to as much. Whole counts
-give the same bits either way, so it does not matter to a result whether something else has loaded numba before. A numba
-that is installed and does not work is an error, not a reason to take the other way.
+NumPy serves where numba is not installed (executors of a cluster may lack it), and small samples until what NumPy has
+done adds up to the time that loading numba takes: one evaluation starts at once, the thousandth is compiled. Whole
+counts give the same bits either way, so it does not matter to a result whether something else has loaded numba before.
+A numba that is installed and does not work is an error, not a reason to take the other way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _plainly(rows: int | None, replicates: int, weighted: bool) -> bool:
     loaded = "cutline.kernels.passes" in sys.modules
     if rows is None or loaded or not is_small(rows, replicates, weighted=weighted):
         return False
-    return replicates == 1 or _within_budget(rows * replicates)
+    return _within_budget(replicates * (rows if replicates > 1 else SMALL))  # a single pass is all overhead
 
 
 class _Spent:
