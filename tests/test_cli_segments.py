@@ -151,7 +151,7 @@ def test_select_gives_segments_their_places(file: Path) -> None:
     for name, size in sizes.items():
         assert abs(sum(row["region"] == name for row in shared) - 30 * size / N) < 1
     for more, words in (
-        (("--quota-by", "region=n:3"), "has no places for"),
+        (("--quota-by", "region=n:3"), "has no number for"),
         (("--quota-by", "region=n:3,o:1,x:1"), "names 'x', which is not a segment"),
         (("--quota-by", "region=n:3,o"), "write each segment once"),
         (("--quota-by", "region=n:900,o:1,s:1"), "but it has"),

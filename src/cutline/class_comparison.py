@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,14 +21,14 @@ from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
 from .inference.settings import ClassSettings
 from .sources.arrays import as_column
-from .table import pluralize, text_table, to_jsonable
+from .table import DictResult, pluralize, text_table
 from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, Scores
 from .validate import checked
 from .verdict import Models
 
 
 @dataclass(frozen=True, eq=False)
-class ClassComparison(Models[ClassEvaluation]):
+class ClassComparison(DictResult, Models[ClassEvaluation]):
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
 
     evaluations: Mapping[str, ClassEvaluation]
@@ -37,10 +36,6 @@ class ClassComparison(Models[ClassEvaluation]):
     settings: ClassSettings
     margin: float | None = None
     replicates: Mapping[str, Mapping[ClassSpec, Floats]] = field(default_factory=dict, repr=False)
-
-    @property
-    def _first(self) -> ClassEvaluation:
-        return next(iter(self.evaluations.values()))
 
     def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; the accuracy's p-value is McNemar's exact one."""
@@ -60,24 +55,19 @@ class ClassComparison(Models[ClassEvaluation]):
             return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
         return made
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """Settings, each model's measures, and the differences."""
-        content = {
+        return {
             **self.settings.to_dict(),
             "margin": self.margin,
-            "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
+            "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
-            "verdicts": [
-                self.verdict(key).to_dict()
-                for key in self.specs
-                if any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
-            ],
+            "verdicts": [verdict.to_dict() for verdict in self.decided],
         }
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def headline(self) -> str:
         """How many models, rows and classes."""
-        f = self._first.facts
+        f = self.first.facts
         on = f"{pluralize(f['rows'], 'row')}, {pluralize(f['classes'], 'class', 'classes')}"
         return f"{pluralize(len(self.evaluations), 'model')}, {on}"
 
@@ -167,7 +157,7 @@ def compare_classes(
         name: evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
         for name, sample in samples.items()
     }
-    specs = next(iter(evaluations.values())).specs
+    specs = evaluations[next(iter(evaluations))].specs
     drawn = {}
     if interval in ("bootstrap", *BOOTSTRAP):
         for name, ev in evaluations.items():

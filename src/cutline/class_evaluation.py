@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,10 +19,20 @@ from .errors import PYTHON, InputError, Terms, listed, show, verbatim
 from .estimate import Estimate
 from .evaluation import Evaluation, OneVsRest, evaluate
 from .inference.class_columns import column_estimates, share_of
-from .inference.class_intervals import NAMES, estimate_classes
+from .inference.class_intervals import NAMES, estimate_classes, wilson_shares
 from .inference.settings import ClassSettings
-from .table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
-from .types import Axes, ClassIntervalName, ClassMeasureLike, FilePath, Floats, Labels, ScoreMatrix, Scores
+from .table import (
+    ByMeasure,
+    DictResult,
+    Reported,
+    Table,
+    TabularResult,
+    format_value,
+    pluralize,
+    reading_row,
+    text_table,
+)
+from .types import Axes, ClassIntervalName, ClassMeasureLike, Floats, Labels, ScoreMatrix, Scores
 from .validate import check_number, check_whole, checked, one_of
 
 CLASS_INTERVAL = one_of(None, *NAMES)
@@ -54,14 +63,15 @@ class Confusion(TabularResult):
     @cached_property
     def rates(self) -> Table:
         """One row for each real and predicted class: cases, share of the real class, and its interval."""
-        return Table(self._cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
+        return Table(self.cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
 
     @property
     def filled(self) -> Table:
         """The rows of :attr:`rates` that hold cases."""
-        return Table(self._cells(np.argwhere(self.counts > 0)), "Real and predicted classes")
+        return Table(self.cells(np.argwhere(self.counts > 0)), "Real and predicted classes")
 
-    def _cells(self, cells: Iterable[Any]) -> list[dict[str, Any]]:
+    def cells(self, cells: Iterable[Any]) -> list[dict[str, Any]]:
+        """Some cells of the matrix as rows."""
         shares = self.shares
         return [
             {
@@ -93,7 +103,7 @@ class Confusion(TabularResult):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassEvaluation(ByMeasure, TabularResult):
+class ClassEvaluation(ByMeasure, Reported, DictResult, TabularResult):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     name: str
@@ -151,15 +161,12 @@ class ClassEvaluation(ByMeasure, TabularResult):
         """Real by predicted class, with Wilson intervals for the shares of each row."""
         s, k = self.sample, self.sample.n_classes
         low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
-        order = np.argsort(s.code, kind="stable")
-        bounds = np.searchsorted(s.code[order], np.arange(k + 1))
-        for a in range(k):
-            rows = order[bounds[a] : bounds[a + 1]]
+        for a, rows in enumerate(_rows_by(s.code, k)):
             if not len(rows):
                 continue
             if s.weight is None and s.cluster is None:
-                counts = np.bincount(s.predicted[rows], minlength=k).astype(np.float64)
-                low[a], high[a] = _wilson_rows(counts, float(len(rows)), self.settings.level)
+                shares = np.bincount(s.predicted[rows], minlength=k) / len(rows)
+                low[a], high[a] = wilson_shares(shares, np.full(k, float(len(rows))), self.settings.level)
                 continue
             for b in range(k):
                 _, (low[a, b], high[a, b]) = share_of(s, rows, s.predicted[rows] == b, self.settings.level)
@@ -198,21 +205,9 @@ class ClassEvaluation(ByMeasure, TabularResult):
         total = float(wrong.sum())
         order = np.argsort(-wrong, axis=None, kind="stable")[:n]
         rows = []
-        for at in order:
-            a, b = divmod(int(at), len(self.classes))
-            if wrong[a, b] == 0:
-                break
-            rows.append(
-                {
-                    "class": self.classes[a],
-                    "predicted": self.classes[b],
-                    "cases": float(wrong[a, b]),
-                    "share_of_class": float(confusion.shares[a, b]),
-                    "low": float(confusion.low[a, b]),
-                    "high": float(confusion.high[a, b]),
-                    "share_of_errors": float(wrong[a, b]) / total,
-                }
-            )
+        for cell in confusion.cells([divmod(int(at), len(self.classes)) for at in order if wrong.flat[at] > 0]):
+            share = {"share_of_class": cell.pop("share"), "low": cell.pop("low"), "high": cell.pop("high")}
+            rows.append({**cell, **share, "share_of_errors": cell["cases"] / total})
         return Table(rows, "Most confused classes")
 
     def calibration(self, bins: int = 10) -> Table:
@@ -239,15 +234,13 @@ class ClassEvaluation(ByMeasure, TabularResult):
     def risk_coverage(self) -> RiskCoverage:
         """Error rate if only the most confident cases are answered, by the share answered."""
         self._need_scores("the risk–coverage curve")
-        area = self._area
-        return risk_coverage(self.totals, area, self.settings.level)
+        return self._risk_coverage
 
     @cached_property
-    def _area(self) -> Estimate:
-        if "risk_coverage_area" in self.estimates:
-            return self.estimates["risk_coverage_area"]
+    def _risk_coverage(self) -> RiskCoverage:
         spec = parse_class_measure("risk_coverage_area")
-        return estimate_classes(self.totals, [spec], self.settings)[0][spec]
+        area = self.estimates.get(str(spec)) or estimate_classes(self.totals, [spec], self.settings)[0][spec]
+        return risk_coverage(self.totals, area, self.settings.level)
 
     def abstain(self, accuracy: float, *, confidence: float = 0.95) -> Abstention:
         """The lowest confidence at which to answer so that new answers keep an accuracy, with a stated confidence."""
@@ -270,7 +263,7 @@ class ClassEvaluation(ByMeasure, TabularResult):
             "level": self.settings.level,
             "seed": self.settings.seed,
             "n_resamples": self.settings.n_resamples,
-            **({} if self.settings.interval == "auto" else {"interval": _binary_interval(self.settings.interval)}),
+            "interval": "auto" if self.settings.interval == "delta" else self.settings.interval,
         }
         return evaluate(s.code == at, np.ascontiguousarray(s.matrix[:, at]), **{**given, **options})
 
@@ -332,12 +325,12 @@ class ClassEvaluation(ByMeasure, TabularResult):
         """The measures as rows."""
         return Table(self.to_dicts(), self.name)
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """Settings, facts, measures, confusion matrix, classes, and by confidence: errors and calibration.
 
-        ``confusion_shares`` has the cells of the matrix that hold cases, with intervals. Undefined values are null.
+        ``confusion_shares`` has the cells of the matrix that hold cases, with intervals.
         """
-        content = {
+        content: dict[str, Any] = {
             "name": self.name,
             **self.settings.to_dict(),
             "ordered": self.ordered,
@@ -353,7 +346,7 @@ class ClassEvaluation(ByMeasure, TabularResult):
             content["risk_coverage"] = self.risk_coverage().thinned(_POINTS_KEPT).to_dicts()
         if self.sample.are_probabilities:
             content["calibration"] = self.calibration().to_dicts()
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+        return content
 
     def plot(self, kind: str = "confusion", ax: Axes | None = None) -> Any:
         """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); returns the Axes."""
@@ -361,37 +354,19 @@ class ClassEvaluation(ByMeasure, TabularResult):
 
         return class_plot(self, kind, ax)
 
-    def to_html(self, path: FilePath, **options: Any) -> Any:
-        """Write the report page: one file, no network needed to read it."""
-        from .present.class_page import write_class_page
-
-        return write_class_page(self, path, **options)
-
     def headline(self) -> str:
         """How many rows and classes, and how they are distributed, in one sentence."""
         f = self.facts
-        largest = f"the largest, {self._said('largest_class')}, holds {f['largest_share']:.1%}"
+        largest = f"the largest, {f['largest_class']}, holds {f['largest_share']:.1%}"
         return f"{self.name}: {pluralize(f['rows'], 'row')}, {pluralize(f['classes'], 'class', 'classes')}; {largest}"
-
-    def _said(self, fact: str) -> str:
-        return str(self.facts[fact])
 
     def reading_rows(self) -> list[dict[str, str]]:
         """The measures, formatted for reading."""
         with_interval = any(e.low == e.low for e in self.estimates.values())
         rows = []
-        for (key, spec), e in zip(self.specs.items(), self.estimates.values(), strict=True):
-            row = {
-                "family": spec.family,
-                "measure": key,
-                "": "↑" if spec.better == "higher" else "↓",
-                "value": format_value(e.value),
-            }
-            if with_interval:
-                row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
-                row["method"] = e.method
-            row["note"] = e.reason or "; ".join(filter(None, [spec.remark, spec.same_as and f"same as {spec.same_as}"]))
-            rows.append(row)
+        for spec, e in zip(self.specs.values(), self.estimates.values(), strict=True):
+            note = e.reason or "; ".join(filter(None, [spec.remark, spec.same_as and f"same as {spec.same_as}"]))
+            rows.append(reading_row(spec.family, spec.better, e, note, with_interval=with_interval))
         return rows
 
     def __repr__(self) -> str:
@@ -423,19 +398,9 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
     return [terms.fill(sentence) for sentence in found]
 
 
-def _binary_interval(interval: str | None) -> str | None:
-    return "auto" if interval == "delta" else interval
-
-
 def _rows_by(code: NDArray[np.int32], k: int) -> list[NDArray[np.intp]]:
     order = np.argsort(code, kind="stable")
     return np.split(order, np.searchsorted(code[order], np.arange(1, k)))
-
-
-def _wilson_rows(counts: Floats, n: float, level: float) -> tuple[Floats, Floats]:
-    from .inference.class_intervals import wilson_shares
-
-    return wilson_shares(counts / n, np.full(len(counts), n), level)
 
 
 @checked(interval=CLASS_INTERVAL)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,17 +30,14 @@ from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
-from .table import Reported, Table, pluralize, text_table, to_jsonable
+from .table import DictResult, Reported, Table, pluralize, text_table
 from .types import Axes, Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked
 from .verdict import Models
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Reported, Models[Evaluation]):
+class Comparison(Reported, DictResult, Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the
@@ -65,17 +61,17 @@ class Comparison(Reported, Models[Evaluation]):
     @property
     def prevalence(self) -> Prevalence | None:
         """The share of positives that this comparison is for; None if it is the sample's own."""
-        return next(iter(self.evaluations.values())).prevalence
+        return self.first.prevalence
 
     @property
     def moved(self) -> list[str]:
         """The measures that depend on the share of positives, where one was given."""
-        return next(iter(self.evaluations.values())).moved
+        return self.first.moved
 
     @property
     def quotas(self) -> Quotas | None:
         """The quotas that measures were averaged over, if the quota is not known; otherwise None."""
-        return next(iter(self.evaluations.values())).quotas
+        return self.first.quotas
 
     @property
     def notices(self) -> list[str]:
@@ -270,9 +266,9 @@ class Comparison(Reported, Models[Evaluation]):
         """Whether the lists are so long that measures are compared block by block instead of by replicates."""
         return self.settings.interval == "auto" and all(ev.rows.is_long for ev in self.evaluations.values())
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """Settings, each model's measures, and the differences."""
-        content = {
+        return {
             **self.settings.to_dict(),
             **prevalence_facts(self.prevalence),
             "quota": self.quota if self.quotas is None else str(self.quotas),
@@ -280,11 +276,10 @@ class Comparison(Reported, Models[Evaluation]):
             "paired": self.paired,
             "margin": self.margin,
             "notices": self.notices,
-            "models": [json.loads(ev.to_json()) for ev in self.evaluations.values()],
+            "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
         }
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "roc", ax: Axes | None = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib) with all models in one Axes; returns the Axes."""
@@ -293,7 +288,7 @@ class Comparison(Reported, Models[Evaluation]):
         return plot(self, kind, ax=ax, **options)
 
     def _headline(self) -> str:
-        facts = next(iter(self.evaluations.values())).facts
+        facts = self.first.facts
         rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
         if "batches" in facts:
             rows += f", {pluralize(facts['batches'], 'batch', 'batches')}: a quota counts in each"

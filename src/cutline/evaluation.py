@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -41,7 +40,18 @@ from .inference.weights import small_size_note
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
 from .sources.arrays import Sample, make_sample
-from .table import ByMeasure, Reported, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from .table import (
+    ByMeasure,
+    DictResult,
+    Members,
+    Reported,
+    Table,
+    TabularResult,
+    format_value,
+    pluralize,
+    reading_row,
+    text_table,
+)
 from .types import Axes, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import checked
 
@@ -54,7 +64,7 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(ByMeasure, Reported, TabularResult):
+class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -158,41 +168,25 @@ class Evaluation(ByMeasure, Reported, TabularResult):
         each batch, and a threshold or goal gives one threshold for all of them; the point then also has ``batches``,
         and ``next_hits`` are those of the next batch.
         """
+        cuts: dict[str, Any] = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision}
+        cuts |= {"fpr": fpr, "specificity": specificity}
         if prevalence is not None:
-            return self._elsewhere(prevalence).at(
-                quota=quota, threshold=threshold, recall=recall, precision=precision, fpr=fpr, specificity=specificity
-            )
-        goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity}
-        if isinstance(self.rows, BatchRows) and not (quota is not None and threshold is not None):
-            return self._at_batches(self.rows, quota, threshold, goals)
-        point = operating_point(
-            self.ranking,
-            quota=quota,
-            threshold=threshold,
-            recall=recall,
-            precision=precision,
-            fpr=fpr,
-            specificity=specificity,
-            level=self.settings.level,
-            cut_of=self.rows.cut,
-        )
+            return self._elsewhere(prevalence).at(**cuts)
+        if isinstance(self.rows, BatchRows):
+            return self._at_batches(self.rows, cuts)
+        point = operating_point(self.ranking, **cuts, level=self.settings.level, cut_of=self.rows.cut)
         places = None if quota is None else resolve_quota(quota, self.ranking.cases)
         settled: OperatingPoint = self.rows.settle(point, places)
         return settled if self.at_prevalence is None else self._with_prevalence_error(settled, places)
 
     def _elsewhere(self, prevalence: Any) -> Evaluation:
         """The same rows with another share of positives, for cuts alone."""
-        sampled = self._sampled_rows()
+        sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
+        if not isinstance(sampled, Rows) or sampled.fold is not None or sampled.batched:
+            raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
         share = as_prevalence(prevalence)
         there = AtPrevalence.of(share, [], sampled, self.settings.level)
         return replace(self, rows=at_prevalence(sampled, share.value), at_prevalence=there, specs={}, estimates={})
-
-    def _sampled_rows(self) -> Rows:
-        if self.at_prevalence is not None:
-            return self.at_prevalence.sampled
-        if not isinstance(self.rows, Rows) or self.rows.fold is not None or self.rows.batched:
-            raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
-        return self.rows
 
     def _with_prevalence_error(self, point: OperatingPoint, quota: int | None) -> OperatingPoint:
         """A cut with the error of the prevalence in the intervals of its hits."""
@@ -212,14 +206,12 @@ class Evaluation(ByMeasure, Reported, TabularResult):
             next_hits=Interval(max(0.0, float(np.floor(wider[1].low))), float(np.ceil(wider[1].high))),
         )
 
-    def _at_batches(
-        self, rows: BatchRows, quota: int | float | None, threshold: float | None, goals: dict[str, Any]
-    ) -> OperatingPoint:
+    def _at_batches(self, rows: BatchRows, cuts: dict[str, Any]) -> OperatingPoint:
         from .decide.batches import batch_point
 
-        if quota is None or any(value is not None for value in goals.values()):
-            one = operating_point(self.ranking, quota=quota, threshold=threshold, **goals)
-            threshold = one.threshold
+        quota, threshold = cuts["quota"], None
+        if [name for name, value in cuts.items() if value is not None] != ["quota"]:
+            threshold = operating_point(self.ranking, **cuts).threshold
         return batch_point(rows, quota=quota, threshold=threshold, level=self.settings.level)
 
     @checked
@@ -274,17 +266,18 @@ class Evaluation(ByMeasure, Reported, TabularResult):
         if quota is not None and self.rows.batched:
             raise whole_list("a threshold for a quota")
         costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
-        s = self.settings
-        how: dict[str, Any] = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed}
-        if self._clusters is not None:
-            how |= {"clusters": self._clusters, "cut_of": self.rows.cut}
+        how = self._how if self._clusters is None else {**self._how, "cut_of": self.rows.cut}
         return find_cut(self.sample, self.ranking, goals, costs, confidence, **how)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How intervals are made and what is drawn together, for what is worked out later."""
+        s = self.settings
+        return {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed, "clusters": self._clusters}
 
     def calibration(self) -> Calibration:
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
-        s = self.settings
-        how = {"level": s.level, "n_resamples": s.n_resamples, "seed": s.seed, "clusters": self._clusters}
-        return calibrate(self.sample, self.ranking, name=self.name, **how)
+        return calibrate(self.sample, self.ranking, name=self.name, **self._how)
 
     def decision_curve(
         self, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
@@ -354,9 +347,9 @@ class Evaluation(ByMeasure, Reported, TabularResult):
         """The measures as rows."""
         return Table(self.to_dicts(), self.name)
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Name, settings, facts about the data, and the measures; undefined values are null."""
-        content = {
+    def to_dict(self) -> dict[str, Any]:
+        """Name, settings, facts about the data, and the measures."""
+        return {
             "name": self.name,
             "threshold": self.threshold,
             "quota": self.quota if self.quotas is None else str(self.quotas),
@@ -366,25 +359,15 @@ class Evaluation(ByMeasure, Reported, TabularResult):
             "notices": self.notices,
             "measures": self.to_dicts(),
         }
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def _reading_rows(self) -> tuple[list[dict[str, str]], list[str]]:
-        arrows = {"higher": "↑", "lower": "↓"}
         with_interval = any(e.low == e.low for e in self.estimates.values())
         rows = []
         for key, spec in self.specs.items():
-            e = self.estimates[key]
-            row = {
-                "family": spec.measure.family,
-                "measure": key,
-                "": arrows[spec.measure.better],
-                "value": format_value(e.value),
-            }
-            if with_interval:
-                row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
-                row["method"] = e.method
-            caution = spec.measure.caution if e.low == e.low else ""
-            row["note"] = e.reason or caution or (f"same as {spec.measure.same_as}" if spec.measure.same_as else "")
+            e, one = self.estimates[key], spec.measure
+            caution = one.caution if e.low == e.low else ""
+            note = e.reason or caution or (f"same as {one.same_as}" if one.same_as else "")
+            row = reading_row(one.family, one.better, e, note, with_interval=with_interval)
             if self.at_prevalence is not None:
                 row["depends on"] = "the prevalence" if key in self.at_prevalence.moved else ""
             rows.append(row)
@@ -674,19 +657,10 @@ def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default:
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsRest(TabularResult):
+class OneVsRest(TabularResult, Members[Any, Evaluation]):
     """Each class in turn against the rest. Reads as a mapping from class to Evaluation."""
 
     evaluations: Mapping[Any, Evaluation]
-
-    def __getitem__(self, label: Any) -> Evaluation:
-        return self.evaluations[label]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.evaluations)
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
 
     def _sizes(self) -> dict[Any, int]:
         return {label: ev.facts["positives"] for label, ev in self.evaluations.items()}
@@ -715,9 +689,8 @@ class OneVsRest(TabularResult):
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each class and measure, then the means."""
         rows = [{"class": label, **row} for label, ev in self.evaluations.items() for row in ev.to_dicts()]
-        first = next(iter(self.evaluations.values()))
         for kind, mean in (("macro mean", self.macro), ("weighted mean", self.weighted)):
-            for key, spec in first.specs.items():
+            for key, spec in self.first.specs.items():
                 shown = {"measure": key, "title": spec.measure.title, "family": spec.measure.family, "value": mean(key)}
                 rows.append({"class": kind, **{column: None for column in rows[0] if column != "class"}, **shown})
         return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,13 +16,13 @@ from .segment_results import evidence, note_of
 from .segment_rows import RowPool
 from .segments import Segments, length_of, segments_of
 from .sources.levels import as_levels, label_of
-from .table import Reported, Table, TabularResult, pluralize, text_table, to_jsonable
+from .table import DictResult, Reported, Table, TabularResult, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentComparison(Reported, TabularResult, Mapping[Any, Comparison]):
+class SegmentComparison(Reported, DictResult, TabularResult, Mapping[Any, Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
     ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
@@ -104,29 +103,20 @@ class SegmentComparison(Reported, TabularResult, Mapping[Any, Comparison]):
         rows = []
         for segment, comparison in self.comparisons.items():
             for key in self._first.chosen():
-                values = {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
-                cases = self._first.evaluations[segment].facts["rows"]
-                rows.append(
-                    {
-                        "segment": label_of(segment),
-                        "cases": cases,
-                        "measure": key,
-                        **values,
-                        "note": self._note(segment),
-                    }
-                )
+                row = {"segment": label_of(segment), "cases": comparison.first.facts["rows"], "measure": key}
+                row |= {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
+                rows.append({**row, "note": self._note(segment)})
         return Table(rows, f"{len(self.models)} models in {pluralize(len(self), 'segment')}")
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """The comparison of all rows, that of each segment, and the differences adjusted for the segments."""
-        content = {
+        return {
             "by": list(self.by),
             "small": self._first.small,
-            "overall": json.loads(self.overall.to_json()),
-            "segments": [{"segment": label_of(k), **json.loads(c.to_json())} for k, c in self.comparisons.items()],
+            "overall": self.overall.to_dict(),
+            "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.comparisons.items()],
             "differences": self.differences().to_dicts(),
         }
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "segments", ax: Axes | None = None, **options: Any) -> Any:
         """Draw the models' values of a ``measure`` by segment with their intervals; returns the Axes."""
@@ -135,8 +125,7 @@ class SegmentComparison(Reported, TabularResult, Mapping[Any, Comparison]):
         return plot(self, kind, ax=ax, **options)
 
     def __repr__(self) -> str:
-        table = self.table
-        return text_table(table.to_dicts(), table.columns, table.title)
+        return repr(self.table)
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()

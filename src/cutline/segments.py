@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +19,7 @@ from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ord
 from .segment_rows import Pool, RowPool
 from .sources.arrays import make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
-from .table import Reported, Table, TabularResult, pluralize, text_table, to_jsonable
+from .table import DictResult, Members, Reported, Table, TabularResult, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
@@ -29,7 +28,7 @@ _FEW_MEASURES = 12  # named or not, so many measures are shown and compared with
 
 
 @dataclass(frozen=True, eq=False)
-class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
+class Segments(Reported, DictResult, TabularResult, Members[Any, Evaluation]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -58,15 +57,6 @@ class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
     def __contains__(self, segment: object) -> bool:
         return segment in self.evaluations
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.evaluations)
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
     def _key(self, segment: Labels) -> Any:
         """A segment by its value, or by its name in tables."""
         found = [key for key in self.evaluations if key == segment or label_of(key) == label_of(segment)]
@@ -87,7 +77,7 @@ class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
     @property
     def specs(self) -> Mapping[str, Spec]:
         """The measures."""
-        return next(iter(self.evaluations.values())).specs
+        return self.first.specs
 
     @property
     def small(self) -> list[str]:
@@ -112,7 +102,7 @@ class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
         return any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
 
     def _measure(self, name: str) -> str:
-        return str(next(iter(self.evaluations.values()))[name].name)
+        return str(self.first[name].name)
 
     def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
         """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
@@ -244,17 +234,16 @@ class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
         first = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
         return f"{first}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else first
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """The overall evaluation, each segment's, and the differences."""
-        content = {
+        return {
             "by": list(self.by),
             "small": self.small,
-            "overall": json.loads(self.overall.to_json()),
-            "segments": [{"segment": ev.name, **json.loads(ev.to_json())} for ev in self.evaluations.values()],
+            "overall": self.overall.to_dict(),
+            "segments": [{"segment": ev.name, **ev.to_dict()} for ev in self.evaluations.values()],
             "differences": self.compared.to_dicts() if len(self) > 1 else [],
             "trends": [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends],
         }
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
     def plot(self, kind: str = "segments", ax: Axes | None = None, **options: Any) -> Any:
         """Draw the segments' values of a ``measure`` with their intervals (matplotlib); returns the Axes."""
@@ -263,8 +252,7 @@ class Segments(Reported, TabularResult, Mapping[Any, Evaluation]):
         return plot(self, kind, ax=ax, **options)
 
     def __repr__(self) -> str:
-        rows = self.table.to_dicts()
-        return text_table(rows, list(rows[0]), self._headline())
+        return repr(self.table)
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import InputError, how_to_install
 from .types import FilePath
@@ -127,6 +127,33 @@ class Reported:
         return PageView(page(self, **options), height)
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Members(Mapping[K, V]):
+    """A result that reads as a mapping of its parts, in their order, and is equal to itself alone."""
+
+    evaluations: Mapping[K, V]
+
+    def __getitem__(self, name: K) -> V:
+        return self.evaluations[name]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def first(self) -> V:
+        """The first of the parts."""
+        return next(iter(self.values()))
+
+
 class ByMeasure:
     """A result that holds estimates by measure string; a name that finds one is in it."""
 
@@ -209,6 +236,15 @@ def round_up(value: float) -> int:
     """
     digits = max(0, int(math.log10(max(value, 1.0))) - 1)
     return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
+
+
+def reading_row(family: str, better: str, e: Estimate, note: str, *, with_interval: bool) -> dict[str, str]:
+    """An estimate in a table for reading."""
+    row = {"family": family, "measure": e.name, "": "↑" if better == "higher" else "↓", "value": format_value(e.value)}
+    if with_interval:
+        row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
+        row["method"] = e.method
+    return {**row, "note": note}
 
 
 def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:

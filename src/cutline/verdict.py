@@ -18,7 +18,7 @@ from .errors import InputError, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
-from .table import KeepsFields, Table, TabularResult, format_value, pluralize, round_up
+from .table import KeepsFields, Members, Table, TabularResult, format_value, pluralize, round_up
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
 Status = Literal["clear", "equivalent", "level", "cannot tell", "not tested", "only model"]
@@ -266,7 +266,7 @@ def verdict_of(
     return Verdict(question, measure, best, value, own)
 
 
-class Models(TabularResult, Mapping[str, E]):
+class Models(TabularResult, Members[str, E]):
     """Several models, each with its estimates: a mapping from model to evaluation that judges between them.
 
     What compares them gives ``evaluations``, ``specs``, ``settings`` and ``margin``, and tests one pair by one measure.
@@ -286,21 +286,19 @@ class Models(TabularResult, Mapping[str, E]):
         """The number of rows that models were compared on; nan if it is not one number."""
         return math.nan
 
-    def __getitem__(self, name: str) -> E:
-        return self.evaluations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.evaluations)
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
     def key(self, measure: str) -> str:
         """The measure string under which a measure stands here."""
-        return str(next(iter(self.evaluations.values()))[measure].name)
+        return str(self.first[measure].name)
+
+    @property
+    def decided(self) -> list[Verdict]:
+        """The verdict by each measure that some model has a value of."""
+        known = [
+            key
+            for key in self.specs
+            if any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
+        ]
+        return [self.verdict(key) for key in known]
 
     def best(self, measure: str) -> str:
         """Name of the best model by a measure; the first one if several are equal."""

@@ -172,7 +172,7 @@ def report(
                 yield Block(cheapest.others.title, cheapest.others.to_dicts())
         lines = [
             textwrap.fill(f"{r.goal}: {r.text}", 118, initial_indent="  ", subsequent_indent="    ")
-            for r in words.advice(comparison)
+            for r in comparison.recommendations.values()
         ]
         if lines:
             yield "\n".join(["Which model for which goal", *lines])

@@ -332,11 +332,9 @@ def _place(threshold: float) -> str:
 
 def _point(ev: Evaluation, cut: Cut | None) -> Any:
     """The operating point to show: of the cut, of the quota, or of the threshold."""
-    from ..present.words import threshold_of
-
     if cut is not None:
         return cut.point
     if ev.quota is not None:
         return ev.at(quota=ev.quota)
-    threshold = threshold_of(ev) if ev.quotas is None else None
+    threshold = ev.threshold if ev.quotas is None else None
     return None if threshold is None else ev.at(threshold=threshold)

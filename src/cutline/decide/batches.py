@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -19,7 +18,7 @@ from ..inference.batches import BatchRows, forecast, share_limits
 from ..inference.differences import DifferenceTest
 from ..inference.settings import Settings
 from ..inference.skewed_means import skewed_mean_test
-from ..table import KeepsFields, Table, count, escaped, html_table, pluralize, text_table, to_jsonable
+from ..table import DictResult, KeepsFields, Table, count, escaped, html_table, pluralize, text_table
 from ..types import Floats
 from ..verdict import Models, Verdict
 from .operating import OperatingPoint, measured
@@ -178,7 +177,7 @@ class _Higher:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchRules(Models[Rule]):
+class BatchRules(DictResult, Models[Rule]):
     """The best of each batch against one threshold for all of them. Reads as a mapping from rule to :class:`Rule`.
 
     ``hits`` is the mean of a batch, ``hit_rate`` hits for each place used. ``matched``: the threshold was chosen so
@@ -308,12 +307,8 @@ class BatchRules(Models[Rule]):
         said.append(f"Difference in hits for each batch: {_signed(gap.difference)}{ends}: {told}.")
         return said
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The rules, their differences and verdicts, and the batches."""
-        return json.dumps(to_jsonable(self.to_dict()), indent=indent, ensure_ascii=False)
-
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The rules, their differences and verdicts, and the batches."""
         return {
             "quota": self.quota,
             "threshold": self.threshold,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from ..inference.weights import effective_size
 from ..progress import Progress
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import DictResult, Table, TabularResult, format_value, to_jsonable
+from ..table import DictResult, Table, TabularResult, format_value
 from ..types import Floats
 from ..validate import check_amount, check_number
 
@@ -367,7 +366,7 @@ def _others(
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionCurve(TabularResult):
+class DecisionCurve(DictResult, TabularResult):
     """Net benefit and expected cost by threshold probability, for one model.
 
     At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs x / (1 − x)
@@ -411,10 +410,9 @@ class DecisionCurve(TabularResult):
         """One dict for each threshold probability."""
         return self.table.to_dicts()
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """Name, level and the rows of the curve."""
-        content = {"name": self.name, "level": self.level, "simultaneous": self.simultaneous, "curve": self.to_dicts()}
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+        return {"name": self.name, "level": self.level, "simultaneous": self.simultaneous, "curve": self.to_dicts()}
 
     def __repr__(self) -> str:
         return repr(self.table)

@@ -18,6 +18,7 @@ from ..ranking import Ranking
 from ..sweep import Counts, Request, counts_at, sweep
 from ..table import text_table
 
+CUTS = ("quota", "threshold", "recall", "precision", "fpr", "specificity")  # what a cut may be asked for by
 CutOf = Callable[[float, float, float], QuotaCut]
 
 
@@ -77,50 +78,40 @@ class OperatingPoint:
 
 
 def operating_point(
-    ranking: Ranking,
-    *,
-    quota: int | float | None = None,
-    threshold: float | None = None,
-    recall: float | None = None,
-    precision: float | None = None,
-    fpr: float | None = None,
-    specificity: float | None = None,
-    level: float = 0.95,
-    cut_of: CutOf | None = None,
+    ranking: Ranking, *, level: float = 0.95, cut_of: CutOf | None = None, **cuts: float | None
 ) -> OperatingPoint:
-    """The cut at a quota or threshold, or the best one that reaches a recall, precision, specificity or fpr here.
+    """The cut at a ``quota`` or ``threshold``, or the best that reaches a recall, precision, specificity or fpr here.
 
     ``recall``: the fewest cases that reach it; ``precision`` and ``specificity``: the most cases that keep it;
     ``fpr``: the most cases that stay within it. ``cut_of`` says what is known of a cut where rows are not independent.
     """
-    named = {"quota": quota, "threshold": threshold, "recall": recall, "precision": precision, "fpr": fpr}
-    named["specificity"] = specificity
-    given = [name for name, value in named.items() if value is not None]
+    given = {name: value for name, value in cuts.items() if value is not None}
     if len(given) != 1:
-        raise InputError(None, f"give exactly one of {', '.join(named)}; got {', '.join(given) or 'none'}")
-    if quota is not None:
-        return at_rows(ranking, resolve_quota(quota, ranking.cases), level, cut_of)
-    if threshold is not None:
-        cut = _after(ranking, ranking.above(threshold), level, cut_of)
-        return replace(cut, threshold=float(threshold))
+        raise InputError(None, f"give exactly one of {', '.join(CUTS)}; got {', '.join(given) or 'none'}")
+    ((name, value),) = given.items()
+    if name == "quota":
+        return at_rows(ranking, resolve_quota(value, ranking.cases), level, cut_of)
+    if name == "threshold":
+        cut = _after(ranking, ranking.above(value), level, cut_of)
+        return replace(cut, threshold=float(value))
+    side, cases = ("positive", ranking.n_pos) if name == "recall" else ("negative", ranking.n_neg)
+    if cases == 0 and name != "precision":
+        raise InputError(name, f"is undefined: the sample has no {side} cases")
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
-    if recall is not None:
-        if ranking.n_pos == 0:
-            raise InputError("recall", "is undefined: the sample has no positive cases")
-        wanted = recall * ranking.n_pos
-        return _after(ranking, int(np.searchsorted(hits, wanted * (1 - 1e-12))) + 1 if wanted > 0 else 0, level, cut_of)
-    if fpr is not None or specificity is not None:
-        if ranking.n_neg == 0:
-            raise InputError(given[0], "is undefined: the sample has no negative cases")
-        allowed = (fpr if fpr is not None else 1.0 - (specificity or 0.0)) * ranking.n_neg
-        room = 1e-12 * ranking.n_neg  # rounding must not cost a case
-        return _after(ranking, int(np.searchsorted(misses, allowed + room, side="right")), level, cut_of)
-    rates = hits / (hits + misses)
-    kept = np.flatnonzero(rates >= (precision or 0.0) * (1 - 1e-12))
-    if len(kept) == 0:
-        raise InputError("precision", f"of {precision:g} is reached by no cut", f"the highest is {rates.max():.4g}")
-    return _after(ranking, int(kept[-1]) + 1, level, cut_of)
+    if name == "recall":
+        groups = int(np.searchsorted(hits, value * cases * (1 - 1e-12))) + 1 if value > 0 else 0
+    elif name == "precision":
+        rates = hits / (hits + misses)
+        kept = np.flatnonzero(rates >= value * (1 - 1e-12))
+        if len(kept) == 0:
+            raise InputError("precision", f"of {value:g} is reached by no cut", f"the highest is {rates.max():.4g}")
+        groups = int(kept[-1]) + 1
+    else:
+        allowed = (value if name == "fpr" else 1.0 - value) * cases
+        room = 1e-12 * cases  # rounding must not cost a case
+        groups = int(np.searchsorted(misses, allowed + room, side="right"))
+    return _after(ranking, groups, level, cut_of)
 
 
 def _after(ranking: Ranking, groups: int, level: float, cut_of: CutOf | None) -> OperatingPoint:
@@ -163,7 +154,7 @@ def _point(
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
-        expected_hits=expected_hits(float(cut.tp), known, level),
+        expected_hits=_expected_hits(float(cut.tp), known, level),
         next_hits=next_hits(known, level),
     )
 
@@ -189,7 +180,7 @@ def measured(kind: type[P], cut: Counts, *, finite: bool, **known: Any) -> P:
     )
 
 
-def expected_hits(hits: float, cut: QuotaCut | None, level: float) -> Estimate:
+def _expected_hits(hits: float, cut: QuotaCut | None, level: float) -> Estimate:
     """Positives among the taken, with an interval for their mean over many lists cut at the same quota."""
     if cut is None:
         return Estimate("expected_hits", hits)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,9 +17,10 @@ from ..inference.proportions import z_of
 from ..inference.selection_ratios import SelectionRates, selection_rates
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import Table, TabularResult, text_table, to_jsonable
+from ..table import DictResult, Table, TabularResult, text_table
 from ..types import Floats
 from ..validate import check_number
+from .selection import given_places
 
 Codes = NDArray[np.intp]
 FOUR_FIFTHS = 0.8
@@ -40,7 +40,7 @@ class ListRows:
 
 
 @dataclass(frozen=True, eq=False)
-class SharedList(TabularResult):
+class SharedList(DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
 
     ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
@@ -152,42 +152,19 @@ class SharedList(TabularResult):
         ``price`` is the number of hits given up compared with one list for all, with a bootstrap interval over rows or
         clusters. ``places``: the number of places for each segment.
         """
-        rows = self._need_rows("the price of another rule")
-        given = None if places is None else self._given(places)
-        lists = Lists.of(rows, len(self.segments))
-        quota = float(self.rates.places.sum())
-        if not 0.0 < quota:
-            raise InputError(None, "no one gets a place at this cut, so no other rule can be compared with it")
-        return price_table(lists, rows, quota, given, self.segments, self.level)
-
-    def _given(self, places: Mapping[Any, float]) -> Floats:
-        named = {str(key): value for key, value in places.items()}
-        if set(named) != set(self.segments):
-            gone = [name for name in self.segments if name not in named]
-            strange = [name for name in named if name not in self.segments]
-            said = f"has no number for {listed(gone)}" if gone else f"names {listed(strange)}, which is not a segment"
-            raise InputError("places", said, "give each segment a number of places")
-        found = np.array([check_number(named[name], f"places[{name!r}]", 0.0) for name in self.segments])
-        over = np.flatnonzero(found > self.rates.cases * (1.0 + 1e-12))
-        if len(over):
-            k = int(over[0])
-            said = f"gives {show(self.segments[k])} {found[k]:g} places, but it has {self.rates.cases[k]:g} cases"
-            raise InputError("places", said, "give at most as many")
-        if not found.any():
-            raise InputError("places", "gives no one a place", "give at least one")
-        return found
-
-    def _need_rows(self, what: str) -> ListRows:
         if self.rows is None:
-            said = f"{what} would need the rows of this table, which was streamed: they were not kept in memory"
-            raise InputError(None, said, "use a sample of the rows")
-        return self.rows
+            said = "the price of another rule would need the rows of this table, which was streamed: they were not kept"
+            raise InputError(None, f"{said} in memory", "use a sample of the rows")
+        number = partial(check_number, low=0.0)
+        given = None if places is None else given_places(places, self.segments, self.rates.cases, "places", number)
+        if not self.rates.places.any():
+            raise InputError(None, "no one gets a place at this cut, so no other rule can be compared with it")
+        return price_table(self.rows, self.rates.places, given, self.segments, self.level)
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """The cut and the segments."""
         content = {**self.cut, "score_above": self.threshold, "reference": self.reference, "level": self.level}
-        said = {"four_fifths": self.four_fifths, "text": self.sentence, "segments": self.to_dicts()}
-        return json.dumps(to_jsonable({**content, **said}), indent=indent, ensure_ascii=False)
+        return {**content, "four_fifths": self.four_fifths, "text": self.sentence, "segments": self.to_dicts()}
 
     def _title(self) -> str:
         (what, value), *_ = self.cut.items()
@@ -371,11 +348,9 @@ def allocate(weighed: Weighed, quota: float, rule: str, share: Floats | None) ->
     return np.asarray(share * weighed.cases)
 
 
-def price_table(
-    lists: Lists, rows: ListRows, quota: float, given: Floats | None, segments: Sequence[str], level: float
-) -> Table:
-    """Hits under each rule, and what it costs compared with one list for all."""
-    sample = rows.sample
+def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: Sequence[str], level: float) -> Table:
+    """Hits under each rule, and what it costs compared with one list for all, which gives segments ``of_one``."""
+    sample, lists, quota = rows.sample, Lists.of(rows, len(segments)), float(of_one.sum())
     weight = np.ones(len(sample)) if sample.weight is None else sample.weight
     seen = lists.weighed(sample.positive, weight)
     rules = [EQUAL_RATES, EQUAL_RECALL, *([] if given is None else [GIVEN])]
@@ -383,35 +358,18 @@ def price_table(
         rules.remove(EQUAL_RECALL)
     share = None if given is None else given / seen.cases
     errors = _price_errors(lists, rows, weight, quota, rules, share)
-    one = seen.hits(quota)
-    of_one = np.array([np.interp(quota, lists_ends, hits) for lists_ends, hits in _shared(lists, sample, weight)])
-    table = [_priced("one list", one, 0.0, None, of_one, segments, level)]
-    for rule in rules:
-        places = allocate(seen, quota, rule, share)
-        hits = float(seen.hits_by(places).sum())
-        table.append(_priced(rule, hits, seen.hits(float(places.sum())) - hits, errors[rule], places, segments, level))
+    table = []
+    for rule in ("one list", *rules):
+        places, found = of_one, seen.hits(quota)
+        if rule in rules:
+            places = allocate(seen, quota, rule, share)
+            found = float(seen.hits_by(places).sum())
+        total = float(places.sum())
+        price, half = seen.hits(total) - found, z_of(level) * errors.get(rule, math.nan)
+        row = {"rule": rule, "places": round(total, 6), "hits": round(found, 6)}
+        row |= {"price": price, "low": price - half, "high": price + half}
+        table.append(row | {f"places: {name}": round(float(k), 6) for name, k in zip(segments, places, strict=True)})
     return Table(table, f"Hits of {quota:g} places under other rules")
-
-
-def _shared(lists: Lists, sample: Sample, weight: Floats) -> list[tuple[Floats, Floats]]:
-    """For each segment, its places up to each tie group of the one list."""
-    every = np.bincount(lists.cell, weights=weight, minlength=len(lists.score_of))
-    ends = _curve(np.add.reduceat(every, lists.starts))
-    found = []
-    for own in lists.own:
-        mine = np.zeros_like(every)
-        mine[own] = every[own]
-        found.append((ends, _curve(np.add.reduceat(mine, lists.starts))))
-    return found
-
-
-def _priced(
-    rule: str, hits: float, price: float, error: float | None, places: Floats, segments: Sequence[str], level: float
-) -> dict[str, Any]:
-    half = math.nan if error is None else z_of(level) * error
-    ends = {"price": price, "low": price - half, "high": price + half}
-    each = {f"places: {name}": round(float(k), 6) for name, k in zip(segments, places, strict=True)}
-    return {"rule": rule, "places": round(float(places.sum()), 6), "hits": round(hits, 6), **ends, **each}
 
 
 def _price_errors(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.levels import as_levels, label_of
 from ..table import Table, pluralize
 from ..types import Label, Labels, QuotaLike, Scores
-from ..validate import check_quota, check_whole, checked
+from ..validate import Rule, check_quota, check_whole, checked
 
 TieRule = Literal["random", "expand", "shrink"]
 
@@ -321,7 +322,11 @@ def select_by(
     levels = as_levels(segment, len(score))
     sizes = np.bincount(levels.codes, minlength=len(levels.keys))
     names = [label_of(key) for key in levels.keys]
-    places = _given(quota, names, sizes) if isinstance(quota, Mapping) else _in_proportion(quota, sizes)
+    if isinstance(quota, Mapping):
+        whole = partial(check_whole, least=0)
+        places = given_places(quota, names, sizes, "quota", whole).astype(np.intp)
+    else:
+        places = _in_proportion(quota, sizes)
     chosen, tied, drawn = [], 0, 0
     for k, own in enumerate(places.tolist()):
         if own:
@@ -345,19 +350,22 @@ def _in_proportion(quota: int | float, sizes: NDArray[np.intp]) -> NDArray[np.in
     return places
 
 
-def _given(quota: Mapping[Any, int], names: list[str], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    asked = {label_of(key): value for key, value in quota.items()}
+def given_places(
+    places: Mapping[Any, Any], names: Sequence[str], cases: NDArray[Any], argument: str, rule: Rule
+) -> NDArray[np.float64]:
+    """Places given by segment, in the order of the segments: a number for each, and none beyond its cases."""
+    asked = {label_of(key): value for key, value in places.items()}
     strange = [name for name in asked if name not in names]
     gone = [name for name in names if name not in asked]
     if strange or gone:
-        said = f"names {listed(strange)}, which is not a segment" if strange else f"has no places for {listed(gone)}"
-        raise InputError("quota", said, f"give a number for each of {listed(names)}")
-    places = np.array([check_whole(asked[name], "quota", 0) for name in names], np.intp)
-    over = np.flatnonzero(places > sizes)
+        said = f"names {listed(strange)}, which is not a segment" if strange else f"has no number for {listed(gone)}"
+        raise InputError(argument, said, f"give a number of places for each of {listed(names)}")
+    found = np.array([rule(asked[name], f"{argument}[{name!r}]") for name in names], np.float64)
+    over = np.flatnonzero(found > cases * (1.0 + 1e-12))
     if len(over):
         k = int(over[0])
-        said = f"gives {show(names[k])} {places[k]} places, but it has {sizes[k]} cases"
-        raise InputError("quota", said, "give at most as many")
-    if not places.any():
-        raise InputError("quota", "gives no one a place", "give at least one")
-    return places
+        said = f"gives {show(names[k])} {pluralize(found[k], 'place')}, but it has {pluralize(cases[k], 'case')}"
+        raise InputError(argument, said, "give at most as many")
+    if not found.any():
+        raise InputError(argument, "gives no one a place", "give at least one")
+    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..table import count, format_value
 from ..table import escaped as text
 from .palette import colour
-from .segment_section import rows_table
+from .sections import cells, columns, grid, rows_table, section
 from .words import quota_words, rule_rows
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ def batch_section(evaluations: Sequence[Evaluation], quota: int | float, *, carr
     rules = "".join(
         _rules(ev.batch_rules(quota=quota, carry=carry), ev.name, len(evaluations)) for ev in evaluations[:4]
     )
-    return (
-        '<section id="explorer" aria-labelledby="explorer-title"><h2 id="explorer-title">Batch by batch</h2>'
+    inside = (
         f"<p>{text(shown)}: {_summary(names, points, level)}</p>{note}{_picture(names, points)}"
         '<p class="note">A quota counts in each batch. Measures without a quota are those of the whole list, across '
         "batches. Intervals come from the variation between batches.</p>"
-        f"{_table(names, points)}<h3>The best of each batch, or one threshold for all?</h3>{rules}</section>"
+        f"{_table(names, points)}<h3>The best of each batch, or one threshold for all?</h3>{rules}"
     )
+    return section("explorer", "Batch by batch", inside)
 
 
 def _summary(names: Sequence[str], points: Sequence[BatchPoint], level: float) -> str:
@@ -98,29 +98,19 @@ def _known(point: BatchPoint) -> bool:
 
 
 def _table(names: Sequence[str], points: Sequence[BatchPoint]) -> str:
-    first = points[0]
-    several = len(names) > 1
-    heads = "".join(
-        f'<th scope="col">{text(f"{name}: {what}" if several else what)}</th>'
-        for name in names
-        for what in ("hits", "hit rate", "recall")
-    )
-    body = ""
+    before = [f"{name}: " if len(names) > 1 else "" for name in names]
+    heads = columns("batch", kind="text") + columns("cases", "positives", "places")
+    heads += columns(*(f"{name}{what}" for name in before for what in ("hits", "hit rate", "recall")))
+    body, every = "", len(points[0].names)
     tables = [list(point.batches) for point in points]
     for rows in list(zip(*tables, strict=True))[:_SHOWN]:
-        cells = "".join(f"<td>{count(rows[0][key])}</td>" for key in ("cases", "positives", "places"))
+        shown = cells(*(count(rows[0][key]) for key in ("cases", "positives", "places")))
         for row in rows:
-            shown = (count(row["hits"]), format_value(row["hit_rate"]), format_value(row["recall"]))
-            cells += "".join(f"<td>{cell}</td>" for cell in shown)
-        body += f'<tr><th scope="row" class="name">{text(rows[0]["batch"])}</th>{cells}</tr>'
-    more = f"<p class='note'>The first {_SHOWN:,} of {len(first.names):,}.</p>" if len(first.names) > _SHOWN else ""
-    return (
-        "<details open><summary>Every batch</summary>"
-        '<div class="scroll" tabindex="0" role="region" aria-label="Batches side by side" style="max-height:24rem">'
-        '<table><thead><tr><th class="text" scope="col">batch</th><th scope="col">cases</th>'
-        f'<th scope="col">positives</th><th scope="col">places</th>{heads}</tr></thead><tbody>{body}</tbody></table>'
-        f"</div>{more}</details>"
-    )
+            shown += cells(count(row["hits"]), format_value(row["hit_rate"]), format_value(row["recall"]))
+        body += f'<tr><th scope="row" class="name">{text(rows[0]["batch"])}</th>{shown}</tr>'
+    more = f"<p class='note'>The first {_SHOWN:,} of {every:,}.</p>" if every > _SHOWN else ""
+    table = grid(heads, body, "Batches side by side", low=True)
+    return f"<details open><summary>Every batch</summary>{table}{more}</details>"
 
 
 def _rules(rules: BatchRules, name: str, models: int) -> str:

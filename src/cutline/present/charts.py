@@ -293,17 +293,12 @@ def quota_chart(kind: str, lines: QuotaLines) -> Markup:
     return chart.svg()
 
 
-def roc_chart(evaluations: Sequence[Evaluation]) -> Markup:
-    """ROC curves of all models with the chance line."""
-    return _two_rates(evaluations, "roc", "false positive rate", "true positive rate")
+_RATES = {"roc": ("false positive rate", "true positive rate"), "precision_recall": ("recall", "precision")}
 
 
-def precision_recall_chart(evaluations: Sequence[Evaluation]) -> Markup:
-    """Precision against recall, with the share of positives as the base line."""
-    return _two_rates(evaluations, "precision_recall", "recall", "precision")
-
-
-def _two_rates(evaluations: Sequence[Evaluation], name: str, across: str, up: str) -> Markup:
+def rates_chart(name: str, evaluations: Sequence[Evaluation]) -> Markup:
+    """ROC, or precision and recall, of all models; the base line is what chance gives."""
+    across, up = _RATES[name]
     curves = [ev.curve(name).thinned(tolerance=0.002) for ev in evaluations]
     diagonal = name == "roc"
     top = 1.0 if diagonal else axis_end(y for c in curves for x, y in zip(c.x, c.y, strict=True) if x >= STEADY)

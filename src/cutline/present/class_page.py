@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..table import escaped as text
 from ..table import html_table, pluralize
-from ..types import FilePath
 from .class_sections import (
     abstention_sentence,
     calibration_picture,
@@ -21,18 +19,13 @@ from .class_sections import (
     risk_picture,
 )
 from .inline import side_by_side
-from .page import asset, fill, packed, page_parts, policy, script_of, write_text
+from .page import asset, fill, packed, page_parts, policy, script_of
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
 
 MOST_PAGES, FEW_PAGES = 20, 8  # up to so many classes, all have a page of their own; of more, only the largest
 _SHARED = ("css", "script", "version", "csp")  # parts that are the same for every class
-
-
-def write_class_page(ev: ClassEvaluation, path: FilePath, **options: Any) -> Path:
-    """Write the page of an evaluation of several classes; gives back its path."""
-    return write_text(path, class_page(ev, **options))
 
 
 def class_page(

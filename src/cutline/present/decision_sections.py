@@ -13,7 +13,7 @@ from ..table import escaped as text
 from .charts import CHANCE, GREY, PERFECT, TITLES, Chart
 from .numbers import axis_end, reliability
 from .palette import colour, dash
-from .sections import figure, format_value
+from .sections import cells, columns, estimate_cell, figure, format_value, grid, section
 
 if TYPE_CHECKING:
     from ..decide.calibration import Calibration
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 50_000  # distinct scores up to which the reliability curve with its bands is worked out for the page
 _DRAWS = 199
+_COSTS = "What do errors cost?"
 _SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # threshold probabilities in the table
 
 
@@ -31,7 +32,7 @@ def decision_sections(result: Any, evaluations: Sequence[Evaluation], prices: Ma
         k: ev for k, ev in enumerate(evaluations) if ev.rows.are_probabilities and "labelled" not in ev.facts
     }
     if not usable or not 0 < facts["positives"] < facts["rows"]:
-        return _cheapest_words(result, prices)
+        return _costs_alone(result, prices)
     return _calibration(usable) + _costs(result, usable, prices)
 
 
@@ -46,8 +47,7 @@ def _calibration(usable: Mapping[int, Evaluation]) -> str:
     if len(found) == 1:
         spoken += " Grey: where the curve of a model with right probabilities would lie."
     drawn = figure("reliability", "reliability", reliability_chart(usable, found), spoken)
-    head = '<section aria-labelledby="right-title"><h2 id="right-title">Are the probabilities right?</h2>'
-    return f'{head}<div class="two">{drawn}{_numbers(found)}</div></section>'
+    return section("right", "Are the probabilities right?", f'<div class="two">{drawn}{_numbers(found)}</div>')
 
 
 def _calibrated(ev: Evaluation) -> Calibration | None:
@@ -90,7 +90,6 @@ def _numbers(found: Mapping[int, Calibration]) -> str:
     """Slope, intercept, test and the parts of the Brier score of each model."""
     if not found:
         return ""
-    parts = [(f"brier_score.{name}", name.capitalize()) for name in ("miscalibration", "discrimination", "uncertainty")]
     meanings = {
         "Slope": "1 is ideal; below 1, probabilities are too extreme",
         "In the large": "0 is ideal; above 0, probabilities are too low",
@@ -101,27 +100,17 @@ def _numbers(found: Mapping[int, Calibration]) -> str:
     }
     lines: dict[str, str] = {}
     for made in found.values():
-        of_model = {"Slope": made.slope, "In the large": made.in_the_large, "p-value": made.p_value}
-        of_model |= {title: made[key] for key, title in parts}
-        for name, e in of_model.items():
-            lines[name] = lines.get(name, "") + f"<td>{_cell(e)}</td>"
-    heads = "".join(f'<th scope="col" class="name">{text(made.name)}</th>' for made in found.values())
+        p = f"{made.p_value:.3f}" if made.p_value >= 0.001 else "&lt; 0.001"
+        shown = {"Slope": estimate_cell(made.slope), "In the large": estimate_cell(made.in_the_large), "p-value": p}
+        for part in ("miscalibration", "discrimination", "uncertainty"):
+            shown[part.capitalize()] = estimate_cell(made[f"brier_score.{part}"])
+        lines = {name: lines.get(name, "") + cells(value) for name, value in shown.items()}
+    heads = columns("calibration", kind="text") + columns(*(made.name for made in found.values()), kind="name")
     body = "".join(
-        f'<tr><th scope="row">{name}<small>{text(meanings[name])}</small></th>{cells}</tr>'
-        for name, cells in lines.items()
+        f'<tr><th scope="row">{name}<small>{text(meanings[name])}</small></th>{shown}</tr>'
+        for name, shown in lines.items()
     )
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Calibration"><table class="decisions"><thead><tr>'
-        f'<th class="text" scope="col">calibration</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
-def _cell(e: Any) -> str:
-    if isinstance(e, float):
-        return f"{e:.3f}" if e >= 0.001 else "&lt; 0.001"
-    if e.value != e.value:
-        return f'–<small class="why">{text(e.reason)}</small>'
-    return f"{format_value(e.value)}<small>{format_value(e.low)} to {format_value(e.high)}</small>"
+    return grid(heads, body, "Calibration", kind="decisions")
 
 
 # ------------------------------------------------------------------------------------------------- costs
@@ -131,7 +120,7 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
     try:
         curves = {k: ev.decision_curve() for k, ev in usable.items()}
     except InputError:  # a stream keeps no rows
-        return _cheapest_words(result, prices)
+        return _costs_alone(result, prices)
     at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
     spoken = {
         "net_benefit": "Dashed: act on everyone. Dotted: act on no one. Shaded: interval.",
@@ -140,14 +129,13 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
     figures = "".join(
         figure(kind.replace("_", "-"), kind, cost_chart(kind, curves, at), said) for kind, said in spoken.items()
     )
-    head = '<section aria-labelledby="costs-title"><h2 id="costs-title">What do errors cost?</h2>'
     note = (
         '<p class="note">At a threshold probability x, you act on cases with a probability above x: a false positive '
         "costs x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
         "cost of a false positive / (cost of a false positive + cost of a false negative).</p>"
     )
-    words = _cheapest_words(result, prices, heading=False)
-    return f'{head}{words}{note}<div class="charts">{figures}</div>{_benefit_table(curves)}</section>'
+    inside = f'{_cheapest_words(result, prices)}{note}<div class="charts">{figures}</div>{_benefit_table(curves)}'
+    return section("costs", _COSTS, inside)
 
 
 def cost_chart(kind: str, curves: Mapping[int, Any], at: float | None) -> Markup:
@@ -172,29 +160,32 @@ def cost_chart(kind: str, curves: Mapping[int, Any], at: float | None) -> Markup
 
 
 def _benefit_table(curves: Mapping[int, Any]) -> str:
-    heads = "".join(f'<th scope="col" class="name">{text(c.name)}</th>' for c in curves.values())
+    heads = columns("threshold probability", kind="text") + columns(*(c.name for c in curves.values()), kind="name")
     body = ""
     first = next(iter(curves.values()))
     for shown in _SHOWN:
         i = int(np.argmin(np.abs(first.x - shown)))
-        cells = "".join(
-            f"<td>{_number(c.net_benefit[i])}<small>{_number(c.low[i])} to {_number(c.high[i])}</small></td>"
-            for c in curves.values()
+        each = cells(
+            *(
+                f"{_number(c.net_benefit[i])}<small>{_number(c.low[i])} to {_number(c.high[i])}</small>"
+                for c in curves.values()
+            ),
+            _number(first.treat_all[i]),
         )
-        body += f'<tr><th scope="row">{shown:.0%}</th>{cells}<td>{_number(first.treat_all[i])}</td></tr>'
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Net benefit"><table class="decisions">'
-        "<caption>Net benefit per case</caption><thead><tr>"
-        f'<th class="text" scope="col">threshold probability</th>{heads}<th scope="col">everyone</th></tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+        body += f'<tr><th scope="row">{shown:.0%}</th>{each}</tr>'
+    caption = "Net benefit per case"
+    return grid(heads + columns("everyone"), body, "Net benefit", kind="decisions", caption=caption)
 
 
 def _number(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def _cheapest_words(result: Any, prices: Mapping[str, float], *, heading: bool = True) -> str:
+def _costs_alone(result: Any, prices: Mapping[str, float]) -> str:
+    return section("costs", _COSTS, _cheapest_words(result, prices)) if prices else ""
+
+
+def _cheapest_words(result: Any, prices: Mapping[str, float]) -> str:
     """The cheapest model and cut for the given costs, in sentences; nothing without costs."""
     if not prices:
         return ""
@@ -207,5 +198,4 @@ def _cheapest_words(result: Any, prices: Mapping[str, float], *, heading: bool =
     costs = (
         f"a false positive costs {format_value(prices['cost_fp'])}, a false negative {format_value(prices['cost_fn'])}"
     )
-    words = f'<p class="note">Where {text(costs)}:</p>{said}'
-    return f"<section><h2>What do errors cost?</h2>{words}</section>" if heading else words
+    return f'<p class="note">Where {text(costs)}:</p>{said}'

@@ -35,12 +35,8 @@ if TYPE_CHECKING:
 
 
 def write_page(result: Any, path: FilePath, **options: Any) -> Path:
-    """Write the page of an Evaluation or a Comparison; options as for :func:`page_parts`. Gives back its path."""
-    return write_text(path, page(result, **options))
-
-
-def write_text(path: FilePath, written: str) -> Path:
-    """Write a page, whole or not at all; gives back its path."""
+    """Write the page of a result, whole or not at all; options as for :func:`page`. Gives back its path."""
+    written = page(result, **options)
     with write_whole(path) as beside:
         beside.write_text(written, encoding="utf-8", newline="\n")
     return Path(path)
@@ -59,7 +55,11 @@ class PageView:
 
 
 def page(result: Any, **options: Any) -> str:
-    """The page as text; options as for :func:`page_parts`."""
+    """The page as text; options as for :func:`page_parts`, of several classes as for ``class_page``."""
+    if hasattr(result, "confusion"):
+        from .class_page import class_page
+
+        return class_page(result, **options)
     return fill("page.html", page_parts(result, **options))
 
 
@@ -142,7 +142,7 @@ def page_parts(
         if weighted
         else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
         "models": (_models(result, evaluations) if len(evaluations) > 1 else "") + segments,
-        "charts": _still_section(_still_charts(evaluations)),
+        "charts": _still_charts(evaluations),
         "decisions": decision_sections(result, evaluations, _error_costs(cost_fp, cost_fn)),
         "measures": sections.at_threshold(evaluations) + sections.measure_table(evaluations),
         "facts": sections.data_facts(evaluations, source or {}),
@@ -182,7 +182,7 @@ def _no_explorer(ev: Evaluation) -> str:
             "This sample is weighted, so a quota counts cases by their weight. There is no quota explorer for it: ask "
             "for a quota with ev.at(quota=…)."
         )
-    return f'<section id="explorer"><h2>How many places?</h2><p class="note">{text(said)}</p></section>'
+    return sections.section("explorer", "How many places?", f'<p class="note">{text(said)}</p>')
 
 
 def evaluations_of(result: Any) -> list[Evaluation]:
@@ -271,16 +271,15 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> str:
     both = 0 < first.facts["positives"] < first.facts["rows"]
     made = ""
 
-    def each(measure: str, models: Sequence[Evaluation]) -> str:
-        return "; ".join(f"{ev.name} {format_value(ev[measure].value)}" for ev in models if measure in ev)
+    def each(measure: str) -> str:
+        return "; ".join(f"{ev.name} {format_value(ev[measure].value)}" for ev in evaluations if measure in ev)
 
     if both:
-        areas = each("roc_auc", evaluations)
+        areas = each("roc_auc")
         spoken = f"Area under the curve: {areas}." if areas else ""
-        made += sections.figure("roc", "roc", charts.roc_chart(evaluations), spoken)
-        spoken = f"Average precision: {each('average_precision', evaluations)}; "
-        spoken += f"chance {first.facts['share_positive']:.3f}."
-        chart = charts.precision_recall_chart(evaluations)
+        made += sections.figure("roc", "roc", charts.rates_chart("roc", evaluations), spoken)
+        spoken = f"Average precision: {each('average_precision')}; chance {first.facts['share_positive']:.3f}."
+        chart = charts.rates_chart("precision_recall", evaluations)
         made += sections.figure("precision-recall", "precision_recall", chart, spoken)
         if not first.facts["weighted"] and first.facts["rows"] >= 10:
             best = "; ".join(f"{ev.name} {ev.lift_table(10)[0]['lift']:.2f}" for ev in evaluations)
@@ -291,28 +290,20 @@ def _still_charts(evaluations: Sequence[Evaluation]) -> str:
             spoken = f"{ev.name}: the less the two overlap, the better the model separates them."
             model = ev.name if len(evaluations) > 1 else ""
             made += sections.figure(f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken, model)
-    return made
-
-
-def _still_section(figures: str) -> str:
-    if not figures:
-        return ""
-    return (
-        '<section aria-labelledby="charts-title"><h2 id="charts-title">The whole list</h2>'
-        f'<div class="charts">{figures}</div></section>'
-    )
+    return sections.section("charts", "The whole list", f'<div class="charts">{made}</div>') if made else ""
 
 
 def _models(comparison: Any, evaluations: Sequence[Evaluation]) -> str:
     """What only a comparison knows: who leads where, advice by goal, differences."""
     names = [ev.name for ev in evaluations]
     stretches = words.dominance_of(comparison)
+    pairs = words.differences_of(comparison, words.chosen_measures(comparison))
     parts = [
         sections.dominance(stretches, names, int(evaluations[0].facts["rows"])) if stretches else "",
-        sections.advice(words.advice(comparison)),
-        sections.pairwise(words.differences_of(comparison, words.chosen_measures(comparison))),
+        sections.advice(list(comparison.recommendations.values())),
+        sections.rows_table("Pair by pair", pairs, "Differences between models"),
     ]
-    return f'<section aria-labelledby="models-title"><h2 id="models-title">Which model?</h2>{"".join(parts)}</section>'
+    return sections.section("models", "Which model?", "".join(parts))
 
 
 def _settings(ev: Evaluation, version: str) -> str:

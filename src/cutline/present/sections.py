@@ -10,15 +10,61 @@ from ..table import escaped as text
 from ..table import format_value as show_plain
 from .charts import TITLES
 from .palette import colour, dash, ink_on
-from .words import ARROWS, FAMILY_TITLES, determined_by, threshold_of
+from .words import ARROWS, FAMILY_TITLES, determined_by
 
 if TYPE_CHECKING:
+    from ..estimate import Estimate
     from ..evaluation import Evaluation
+
+_PROSE = ("segment", "measure", "models", "reading", "note", "rule", "four fifths", "first clear change")
 
 
 def format_value(value: Any) -> str:
     """A number as people read it, with a real minus."""
     return show_plain(value).replace("-", "−")
+
+
+def section(name: str, title: str, inside: str) -> str:
+    """A section of the page under its title."""
+    head = f'<h2 id="{name}-title">{title}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{head}{inside}</section>'
+
+
+def columns(*names: Any, kind: str = "") -> str:
+    """Headings of columns; ``kind``: ``text`` for words, ``name`` for what a user has named."""
+    mark = f' class="{kind}"' if kind else ""
+    return "".join(f'<th scope="col"{mark}>{text(name)}</th>' for name in names)
+
+
+def cells(*values: str) -> str:
+    """Cells of a row."""
+    return "".join(f"<td>{value}</td>" for value in values)
+
+
+def grid(heads: str, body: str, label: str = "", *, kind: str = "", caption: str = "", low: bool = False) -> str:
+    """A table that scrolls where a screen is narrow, or where it is to be ``low``; ``label`` says what it shows."""
+    region = f' tabindex="0" role="region" aria-label="{text(label)}"' if label else ""
+    region += ' style="max-height:24rem"' if low else ""
+    mark, said = f' class="{kind}"' if kind else "", f"<caption>{caption}</caption>" if caption else ""
+    head = f"<thead><tr>{heads}</tr></thead>" if heads else ""
+    return f'<div class="scroll"{region}><table{mark}>{said}{head}<tbody>{body}</tbody></table></div>'
+
+
+def rows_table(title: str, rows: Sequence[Mapping[str, Any]], label: str = "") -> str:
+    """Rows as a table under its title, which narrow screens show row by row; empty where there are none."""
+    if not rows:
+        return ""
+    names = [name for name in rows[0] if name != "note" or any(row[name] for row in rows)]
+    head = "".join(columns(name, kind="text" if name in _PROSE else "") for name in names)
+
+    def cell(row: Mapping[str, Any], name: str) -> str:
+        prose = name in _PROSE
+        shown = show_plain(row[name]) if prose else format_value(row[name])
+        kind = ' class="text name"' if prose else ""
+        return f'<td{kind} data-name="{text(name)}">{text(shown)}</td>'
+
+    body = "".join(f"<tr>{''.join(cell(row, name) for name in names)}</tr>" for row in rows)
+    return f"<h3>{text(title)}</h3>" + grid(head, body, label or title, kind="pairs")
 
 
 def _swatch(index: int) -> str:
@@ -62,13 +108,12 @@ def explorer(
     heads = "".join(f'<th scope="col" data-model>{_swatch(k)} {text(ev.name)}</th>' for k, ev in enumerate(evaluations))
     rows = ""
     for key, name, meaning, small in _AT_ROWS:
-        inner = " <small> </small>" if small else " "
-        cells = f"<td>{inner}</td>" * len(evaluations)
+        empty = cells(" <small> </small>" if small else " ") * len(evaluations)
         mark = f' id="row-{key}" hidden' if key == "profit" or key.startswith(("range-", "there-")) else ""
         head = f'<th scope="row">{name}<small>{text(meaning)}</small></th>'
-        rows += f'<tr data-row="{key}"{mark}>{head}{cells}</tr>'
+        rows += f'<tr data-row="{key}"{mark}>{head}{empty}</tr>'
     if several:
-        rows += '<tr data-row="leads"><th scope="row">Most hits here</th>' + "<td> </td>" * len(evaluations) + "</tr>"
+        rows += f'<tr data-row="leads"><th scope="row">Most hits here</th>{cells(" ") * len(evaluations)}</tr>'
     n = evaluations[0].facts["rows"]
 
     def field(name: str, label: str) -> str:
@@ -114,7 +159,7 @@ quota. Click in a chart to choose a quota.</p>
 
 def figure(name: str, kind: str, chart: str, alternative: str, model: str = "", *, hidden: bool = False) -> str:
     """One chart with its title and its alternative in words; ``model`` is said in the title where it shows one."""
-    title = f"{TITLES[kind]}: {model}" if model else TITLES[kind]
+    title = TITLES.get(kind, kind) + (f": {model}" if model else "")
     return (
         f'<figure id="figure-{name}"{" hidden" if hidden else ""}><h3 class="name">{text(title)}</h3>'
         f'<div class="chart" id="chart-{name}" role="img" aria-label="{text(title + ". " + alternative)}">{chart}</div>'
@@ -131,11 +176,7 @@ def advice(recommendations: Sequence[Any]) -> str:
         f'</td><td class="text name">{text(r.text)}</td></tr>'
         for r in recommendations
     )
-    return (
-        '<h3>For which goal</h3><div class="scroll"><table class="advice"><thead><tr>'
-        '<th class="text" scope="col">goal</th><th class="text" scope="col">model</th>'
-        f'<th class="text" scope="col">why</th></tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+    return "<h3>For which goal</h3>" + grid(columns("goal", "model", "why", kind="text"), rows, kind="advice")
 
 
 def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -> str:
@@ -153,43 +194,18 @@ def dominance(rows: Sequence[Mapping[str, Any]], names: Sequence[str], n: int) -
         more = f"{row['more_hits']:.1f}" if row["clear"] else ""
         lines += f'<tr><td>{first:,}</td><td>{last:,}</td><td class="text">{text(leader)}</td><td>{more}</td></tr>'
     spoken = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in rows[:12])
+    heads = columns("from", "to") + columns("leads", kind="text") + columns("more hits than the next")
     return (
         f'<h3>Who leads at which quota</h3><div class="strip" role="img" aria-label="{text(spoken)}">{spans}</div>'
         f'<div class="strip-ends soft"><span>1 place</span><span>{n:,}</span></div>'
         '<p class="note">Grey: no clear leader. Any lead there could be chance.</p>'
-        '<details><summary>As a table, with how much each leader is ahead</summary><div class="scroll"><table><thead>'
-        '<tr><th scope="col">from</th><th scope="col">to</th><th class="text" scope="col">leads</th>'
-        f'<th scope="col">more hits than the next</th></tr></thead><tbody>{lines}</tbody></table></div></details>'
+        f"<details><summary>As a table, with how much each leader is ahead</summary>{grid(heads, lines)}</details>"
     )
-
-
-def pairwise(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Differences between models with intervals, adjusted p-values and a reading."""
-    if not rows:
-        return ""
-    columns = list(rows[0])
-    words = ("measure", "models", "reading")
-    head = "".join(f'<th scope="col"{" class=text" if c in words else ""}>{text(c)}</th>' for c in columns)
-
-    def cell(row: Mapping[str, Any], column: str) -> str:
-        kind = ' class="text"' if column in words else ""
-        return f'<td{kind} data-name="{text(column)}">{text(_minus(row[column], column))}</td>'
-
-    body = "".join(f"<tr>{''.join(cell(row, column) for column in columns)}</tr>" for row in rows)
-    return (
-        '<h3>Pair by pair</h3><div class="scroll" tabindex="0" role="region" aria-label="Differences between models">'
-        f'<table class="pairs"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
-def _minus(value: Any, column: str) -> str:
-    return str(value).replace("-", "−") if column in ("difference", "interval") else str(value)
 
 
 def measure_table(evaluations: Sequence[Evaluation]) -> str:
     """Every measure with interval and explanation; one row for one number under many names."""
     first = evaluations[0]
-    heads = "".join(f'<th scope="col">{text(ev.name)}</th>' for ev in evaluations)
     body, family = "", ""
     for key, spec in first.specs.items():
         one = spec.measure
@@ -215,52 +231,44 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
         }
         explained = "".join(f"<dt>{text(k)}</dt><dd>{text(v)}</dd>" for k, v in facts.items() if v)
         methods = {ev.estimates[key].method for ev in evaluations if key in ev.estimates} - {""}
-        cells = "".join(_estimate(ev, key, with_method=len(methods) > 1) for ev in evaluations)
+        shown = cells(*(_estimate(ev, key, with_method=len(methods) > 1) for ev in evaluations))
         how = f" <small>interval: {text(methods.pop())}</small>" if len(methods) == 1 else ""
         how += f" <small>{text(one.caution)}</small>" if one.caution and how else ""
         name = f'{text(one.title)} <span class="soft">{ARROWS[one.better]} {text(key)}</span>{how}'
         body += (
             f'<tr><th scope="row"><details><summary>{name}</summary><dl class="explain">{explained}</dl></details></th>'
-            f"{cells}</tr>"
+            f"{shown}</tr>"
         )
-    return (
-        '<section aria-labelledby="measures-title"><h2 id="measures-title">All measures</h2>'
-        "<p class='note'>Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better.</p>"
-        '<div class="scroll" tabindex="0" role="region" aria-label="All measures"><table class="measures"><thead><tr>'
-        f'<th class="text" scope="col">measure</th>{heads}</tr></thead><tbody>{body}</tbody></table></div></section>'
-    )
+    heads = columns("measure", kind="text") + columns(*(ev.name for ev in evaluations))
+    note = "<p class='note'>Open a name for its meaning, formula and source. ↑ higher is better, ↓ lower is better.</p>"
+    return section("measures", "All measures", note + grid(heads, body, "All measures", kind="measures"))
 
 
 def _estimate(ev: Evaluation, key: str, *, with_method: bool) -> str:
     e = ev.estimates.get(key)
-    if e is None:
-        return "<td>–</td>"
+    return "–" if e is None else estimate_cell(e, f"<br>{text(e.method)}" if with_method else "")
+
+
+def estimate_cell(e: Estimate, more: str = "") -> str:
+    """A value with its interval below it, or why there is none."""
     if e.value != e.value:
-        return f'<td>–<small class="why">{text(e.reason)}</small></td>'
-    method = f"<br>{text(e.method)}" if with_method else ""
-    spread = f"<small>{format_value(e.low)} to {format_value(e.high)}{method}</small>" if e.low == e.low else ""
-    return f"<td>{format_value(e.value)}{spread}</td>"
+        return f'–<small class="why">{text(e.reason)}</small>'
+    spread = f"<small>{format_value(e.low)} to {format_value(e.high)}{more}</small>" if e.low == e.low else ""
+    return f"{format_value(e.value)}{spread}"
 
 
 def at_threshold(evaluations: Sequence[Evaluation]) -> str:
     """The confusion matrix of each model at its threshold; nothing where the scores have none."""
     rows = ""
     for ev in evaluations:
-        threshold = threshold_of(ev)
-        if threshold is None:
-            continue
-        p = ev.at(threshold=threshold)
-        cells = "".join(f"<td>{count(value)}</td>" for value in (p.tp, p.fp, p.fn, p.tn))
-        rows += f'<tr><th scope="row" class="name">{text(ev.name)}</th><td>{p.threshold:g}</td>{cells}</tr>'
+        if ev.threshold is not None:
+            p = ev.at(threshold=ev.threshold)
+            shown = cells(f"{p.threshold:g}", *(count(value) for value in (p.tp, p.fp, p.fn, p.tn)))
+            rows += f'<tr><th scope="row" class="name">{text(ev.name)}</th>{shown}</tr>'
     if not rows:
         return ""
-    heads = ("true positives", "false positives", "false negatives", "true negatives")
-    head = "".join(f'<th scope="col">{h}</th>' for h in ("threshold", *heads))
-    return (
-        '<section aria-labelledby="cut-title"><h2 id="cut-title">At the threshold</h2><div class="scroll"><table>'
-        f'<thead><tr><th class="text" scope="col">model</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-        "</section>"
-    )
+    heads = columns("threshold", "true positives", "false positives", "false negatives", "true negatives")
+    return section("cut", "At the threshold", grid(columns("model", kind="text") + heads, rows))
 
 
 def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> str:
@@ -272,7 +280,6 @@ def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> 
         ("positives", f"{first['positives']:,} ({first['share_positive']:.1%})"),
     ]
     shared = "".join(f'<tr><th scope="row">{text(k)}</th><td class="text name">{text(v)}</td></tr>' for k, v in lines)
-    heads = ("model", "distinct scores", "largest tie", "tied pairs", "AUC range from ties")
     body = ""
     for ev in evaluations:
         f = ev.facts
@@ -281,17 +288,16 @@ def data_facts(evaluations: Sequence[Evaluation], source: Mapping[str, Any]) -> 
         if tied == tied and "roc_auc" in ev:
             auc = ev["roc_auc"].value
             span = f"{format_value(auc - tied / 2)} to {format_value(auc + tied / 2)}" if tied else format_value(auc)
-        cells = (f"{f['distinct_scores']:,}", count(f["largest_tie"]), "–" if tied != tied else f"{tied:.2%}", span)
-        body += f'<tr><th scope="row" class="name">{text(ev.name)}</th>{"".join(f"<td>{c}</td>" for c in cells)}</tr>'
-    head = "".join(f'<th scope="col"{" class=text" if k == 0 else ""}>{h}</th>' for k, h in enumerate(heads))
-    return (
-        '<section class="facts" aria-labelledby="facts-title"><h2 id="facts-title">The data</h2><div class="two">'
-        f'<div class="scroll"><table><tbody>{shared}</tbody></table></div>'
-        f'<div class="scroll"><table><caption>Ties: cases with the same score</caption><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div></div>"
+        pairs = "–" if tied != tied else f"{tied:.2%}"
+        shown = cells(f"{f['distinct_scores']:,}", count(f["largest_tie"]), pairs, span)
+        body += f'<tr><th scope="row" class="name">{text(ev.name)}</th>{shown}</tr>'
+    heads = columns("distinct scores", "largest tie", "tied pairs", "AUC range from ties")
+    ties = grid(columns("model", kind="text") + heads, body, caption="Ties: cases with the same score")
+    note = (
         "<p class='note'>A quota that falls inside a tie takes a proportional share of the tied cases, so hits can "
-        "be fractions; the table shows the best and the worst possible draw.</p></section>"
+        "be fractions; the table shows the best and the worst possible draw.</p>"
     )
+    return section("facts", "The data", f'<div class="two">{grid("", shared)}{ties}</div>{note}')
 
 
 def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
@@ -311,5 +317,4 @@ def method_notes(level: float, tolerance: float, stops: int, rows: int) -> str:
         "The table of measures names the method of every interval.",
     ]
     items = "".join(f"<li>{text(line)}</li>" for line in lines)
-    title = '<h2 id="notes-title">How to read this</h2>'
-    return f'<section aria-labelledby="notes-title">{title}<ul class="soft">{items}</ul></section>'
+    return section("notes", "How to read this", f'<ul class="soft">{items}</ul>')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..table import Markup, format_value
@@ -11,12 +11,12 @@ from ..table import escaped as text
 from . import segment_words as words
 from .charts import GREY, PERFECT, Chart
 from .palette import colour
+from .sections import figure, rows_table, section
 
 if TYPE_CHECKING:
     from ..segments import Segments
 
 _MOST = 40  # segments that a chart has room for
-_PROSE = ("segment", "measure", "models", "reading", "note", "rule", "four fifths", "first clear change")
 
 
 def segment_section(result: Any) -> str:
@@ -36,7 +36,7 @@ def segment_section(result: Any) -> str:
             "Differences between models, strongest evidence first", words.model_difference_rows(result, keys)
         )
     by = "" if result.by == ("segment",) else " by " + text(", ".join(result.by))
-    return f'<section aria-labelledby="segments-title"><h2 id="segments-title">Segments{by}</h2>{inside}</section>'
+    return section("segments", f"Segments{by}", inside)
 
 
 def _of_one(seg: Segments) -> str:
@@ -56,38 +56,13 @@ def _of_one(seg: Segments) -> str:
     return made + rows_table("Places of each segment by rule", words.place_rows(seg, seg.prices))
 
 
-def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as a table under its title, which narrow screens show row by row; empty where there are none."""
-    if not rows:
-        return ""
-    columns = [c for c in rows[0] if c != "note" or any(row[c] for row in rows)]
-    head = "".join(f'<th scope="col"{" class=text" if c in _PROSE else ""}>{text(c)}</th>' for c in columns)
-
-    def cell(row: Mapping[str, Any], column: str) -> str:
-        kind = ' class="text name"' if column in _PROSE else ""
-        value = format_value(row[column])
-        shown = value if column in _PROSE else value.replace("-", "−")
-        return f'<td{kind} data-name="{text(column)}">{text(shown)}</td>'
-
-    body = "".join(f"<tr>{''.join(cell(row, column) for column in columns)}</tr>" for row in rows)
-    return (
-        f'<h3>{text(title)}</h3><div class="scroll" tabindex="0" role="region" aria-label="{text(title)}">'
-        f'<table class="pairs"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
 def _figures(models: Mapping[str, Segments]) -> str:
     """One chart for each of up to four measures."""
     first = next(iter(models.values()))
     made = ""
     for k, key in enumerate(first.chosen()[:4]):
         title, chart, said = segment_chart(models, key)
-        spoken = text(f"{title}. {said}")
-        made += (
-            f'<figure id="figure-segments-{k}"><h3 class="name">{text(title)}</h3>'
-            f'<div class="chart" id="chart-segments-{k}" role="img" aria-label="{spoken}">{chart}</div>'
-            f"<figcaption>{text(said)}</figcaption></figure>"
-        )
+        made += figure(f"segments-{k}", title, chart, said)
     return made
 
 

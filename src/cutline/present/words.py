@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..decide.batches import BatchRules
     from ..decide.operating import OperatingPoint
-    from ..decide.recommendation import Recommendation
     from ..evaluation import Evaluation, OneVsRest
 
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -179,11 +178,6 @@ def ties_sentence(ev: Evaluation) -> str:
         f"{tied:.1%} of the positive–negative pairs are tied "
         f"({pluralize(ev.facts['distinct_scores'], 'distinct score')}); each counts one half."
     )
-
-
-def threshold_of(ev: Evaluation) -> float | None:
-    """The threshold of an evaluation; None where its scores have none."""
-    return ev.threshold
 
 
 def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
@@ -492,8 +486,3 @@ def clear_leads(stretches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         for row in stretches
         if row["clear"]
     ]
-
-
-def advice(comparison: Comparison) -> list[Recommendation]:
-    """The recommendation for every goal that this comparison supports."""
-    return list(comparison.recommendations.values())
