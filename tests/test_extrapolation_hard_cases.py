@@ -100,8 +100,10 @@ def test_one_error_does_not_decide() -> None:
     )
     on_ranks = [sum(row.weight for row in weigh(rows, errors)[:2]) for errors in (0.0, 1.0, 30.0)]
     assert on_ranks[0] == 0.0
-    assert on_ranks[1] == pytest.approx(0.2)
-    assert on_ranks[2] > 0.45
+    assert on_ranks[1] == pytest.approx(1 / 9)  # each by ½ · 1/(1 + 3), beside two methods on scores
+    assert 0.3 < on_ranks[2] < 1 / 3
+    without_scores = weigh(rows[:2], 1.0)
+    assert [row.weight for row in without_scores] == [0.5, 0.5]
 
 
 # --- ties

@@ -9,6 +9,7 @@ import pytest
 
 from cutline.errors import InputError
 from cutline.extrapolation import AccuracyExtrapolator, extrapolate
+from cutline.extrapolation.evidence import middle_and_spread
 from cutline.extrapolation.task_inputs import from_accuracies, from_embeddings, from_scores, from_wins
 from cutline.tuning import tuned
 
@@ -175,3 +176,27 @@ def test_glyph_wins_are_those_of_the_full_task() -> None:
     known = np.loadtxt(MANYCLASS / "cjk-glyphs" / "cjk_wins_full_ukai.txt")[:200]
     source = from_embeddings(gallery, probes, probe_labels=np.arange(200), gallery_labels=np.arange(len(gallery)))
     np.testing.assert_array_equal(source.wins[0], known)
+
+
+@pytest.mark.parametrize("keep", [10_000_000, 10])
+def test_the_callers_matrix_is_left_as_it_is(keep: int) -> None:
+    matrix = np.random.default_rng(0).normal(size=(30, 30)) + 2.0 * np.eye(30)
+    before = matrix.copy()
+    task = from_scores(matrix, keep=keep)
+    assert np.array_equal(matrix, before)
+    assert task.scores is not None
+    assert not np.shares_memory(task.scores.values, matrix)
+
+
+def test_far_competitors_do_not_widen_the_scale() -> None:
+    scores = np.random.default_rng(0).normal(size=(199, 199))
+    middle, spread = middle_and_spread(scores)
+    assert np.array_equal(middle, np.median(scores, axis=1))
+    assert abs(spread.mean() - 1.0) < 0.02
+    far = np.where(scores < middle[:, None], scores - 1e6, scores)
+    assert np.array_equal(middle_and_spread(far)[1], spread)
+    missing = scores.copy()
+    np.fill_diagonal(missing, -np.inf)
+    left = np.array([np.delete(row, number) for number, row in enumerate(scores)])
+    for found, expected in zip(middle_and_spread(missing), middle_and_spread(left), strict=True):
+        assert np.allclose(found, expected)

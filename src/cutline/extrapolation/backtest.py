@@ -33,6 +33,8 @@ _OF_HALF, _OF_QUARTER, _OF_SPREAD, _OF_NOISE = 0.25, 0.25, 0.3, 0.1
 _TOLD_APART = 3.0
 _INFORMED = 3.0
 _ERRORS_NEEDED = {"kde": 10.0, "pooled": 10.0}
+# Beside scores, ranks know half as much, whatever a back-test of few classes says.
+_OF_RANKS = 0.5
 # Flexible or rigid to a fault: they scatter, or cannot bend, so that a mean is better without them.
 NOT_IN_MEAN = ("mixture", "pitman_yor")
 # Two settings of one idea: the better one stands for both.
@@ -127,7 +129,7 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
 
     ``errors`` is how many classes' worth of errors was seen. Without errors ranks say nothing about where accuracy
     begins to fall, and with two or three not much: where scores are at hand, methods on ranks count by
-    ``errors / (errors + 3)``. Nor do few errors show that a kernel or one law for all is wrong, by much where scores
+    ``½ errors / (errors + 3)``. Nor do few errors show that a kernel or one law for all is wrong, by much where scores
     have a hard end: ``kde`` and ``pooled`` count by ``errors / (errors + 10)``.
     """
     best = best_of_families(rows)
@@ -138,8 +140,12 @@ def weigh(rows: tuple[BacktestRow, ...], errors: float = float("inf")) -> tuple[
     scored = any(row.method.needs_scores and row.risk <= limit for row in asked)
 
     def trust(row: BacktestRow) -> float:
-        needed = _ERRORS_NEEDED.get(row.family, 0.0 if row.method.needs_scores else _INFORMED)
-        return errors / (errors + needed) if scored and needed and np.isfinite(errors) else 1.0
+        if not scored or not np.isfinite(errors):
+            return 1.0
+        if row.method.needs_scores:
+            needed = _ERRORS_NEEDED.get(row.family, 0.0)
+            return errors / (errors + needed) if needed else 1.0
+        return _OF_RANKS * errors / (errors + _INFORMED)
 
     kept = {id(row): row.risk**-2.0 * trust(row) for row in asked if row.risk <= limit and trust(row) > 0.0}
     if not kept:

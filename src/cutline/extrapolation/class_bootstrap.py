@@ -14,13 +14,15 @@ from ..progress import Progress
 from ..types import Floats
 from .evidence import Evidence, ObservedTask
 from .favorability import Favorability
-from .methods import Method
+from .methods import Blend, Method
 
 _EDGE = 1e-5
 _BINS = 1000
 # A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
 # of their spread gives intervals that hold the truth as often as they promise.
 _OF_BETWEEN = 0.7
+# Replicates serve for their spread, to which a method with less weight than this adds next to nothing.
+_WORTH_REFITTING = 0.05
 
 
 def replicate_fits(
@@ -31,6 +33,8 @@ def replicate_fits(
     Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
     Draws depend on the seed and the number of the replicate alone, so threads do not change them.
     """
+    if isinstance(method, Blend):
+        method = method.without_small(_WORTH_REFITTING)
     settled = method.settled(task.whole())
     cores = os.cpu_count() or 1
     workers = min(4, cores) if n_jobs is None else (cores if n_jobs < 0 else n_jobs)

@@ -16,6 +16,9 @@ from .notes import Note
 from .win_counts import Ties, average_accuracy, class_grid, credit
 
 _SMALL = 300
+ROWS_AT_ONCE = 256
+# Distances between standardised scores are counted in bins of this width, up to this many deviations from the mean.
+BIN_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class ScoreSample:
 
     Rows are as long as the longest; a shorter row (its own class drawn twice in a resample, or only its best scores
     kept) is filled up with −inf. ``count`` is the number of competitors, ``depth`` how many of them, from the best
-    down, are in the row; ``mean`` and ``spread`` are of all scores in it. ``losses`` are the competitors, out of
-    ``n_classes − 1``, that the right class does not beat. In a resample
+    down, are in the row; ``middle`` and ``spread`` (see :func:`middle_and_spread`) are of all its competitors.
+    ``losses`` are the competitors, out of ``n_classes − 1``, that the right class does not beat. In a resample
     (``resampled``) scores are repeated with their classes.
     """
 
@@ -34,24 +37,82 @@ class ScoreSample:
     count: Floats
     weight: Floats
     depth: Floats | None = None
-    mean: Floats | None = None
+    middle: Floats | None = None
     spread: Floats | None = None
     losses: Floats | None = None
     n_tested: int = 0
     resampled: bool = False
     ties: Ties = "random"
 
-    def spread_of_rows(self) -> Floats:
-        """The spread of every row, found from the row itself where it was not given."""
-        if self.spread is not None:
-            return self.spread
-        known = np.where(np.isfinite(self.others), self.others, np.nan)
-        return np.asarray(np.nanstd(known, axis=1), dtype=np.float64)
+    def standing(self) -> tuple[Floats, Floats]:
+        """Middle and spread of every row, found from the row itself where they were not given."""
+        if self.middle is not None and self.spread is not None:
+            return self.middle, self.spread
+        return middle_and_spread(self.others)
+
+    @cached_property
+    def mean_and_deviation(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of every case's competitors."""
+        real = np.isfinite(self.others)
+        filled = np.where(real, self.others, 0.0)
+        mean = filled.sum(axis=1) / self.count
+        gap = np.where(real, filled - mean[:, None], 0.0)
+        deviation = np.sqrt((gap * gap).sum(axis=1) / np.maximum(self.count - 1.0, 1.0))
+        flat = np.flatnonzero(~(deviation > 0))
+        if flat.size:
+            raise InputError(
+                "scores",
+                "gives the same score to all other classes, so nothing can be said about the shape of its scores",
+                "use a rank method such as 'mixture'",
+                row=int(flat[0]),
+            )
+        return mean, deviation
+
+    @cached_property
+    def pairs_at_distance(self) -> Floats:
+        """Pairs of competitors, per case, by how many bins their standardised scores are apart.
+
+        From one Fourier transform per case of its binned scores.
+        """
+        mean, deviation = self.mean_and_deviation
+        pairs = np.zeros(_LENGTH // 2)
+        bins = int(2 * _REACH / BIN_WIDTH)
+        for start in range(0, mean.size, ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            z = (self.others[rows] - mean[rows, None]) / deviation[rows, None]
+            place = np.where(np.isfinite(z), np.clip((z + _REACH) / BIN_WIDTH, 0, bins - 1), bins).astype(np.intp)
+            n_rows = z.shape[0]
+            flat = place + np.arange(n_rows)[:, None] * (bins + 1)
+            binned = np.bincount(flat.ravel(), minlength=n_rows * (bins + 1)).reshape(n_rows, bins + 1)[:, :bins]
+            power = np.abs(np.fft.rfft(binned, _LENGTH, axis=1)) ** 2
+            pairs += np.fft.irfft(power.sum(axis=0), _LENGTH)[: _LENGTH // 2]
+        per_row = np.maximum(np.round(pairs), 0.0) / mean.size
+        per_row[0] = max(per_row[0] - float(self.count.mean()), 0.0) / 2.0
+        return per_row
 
     @property
     def complete(self) -> bool:
         """Whether the scores of all competitors are there."""
         return self.depth is None
+
+
+def middle_and_spread(rows: Floats) -> tuple[Floats, Floats]:
+    """Median of every row, and ``√(2π)·mean((s − median)₊)``: its spread upwards, which for a normal law is its σ.
+
+    Only competitors near the top matter. Those far below, and there may be very far ones, count as below and no more.
+    ``−inf`` is no competitor.
+
+    >>> middle_and_spread(np.array([[0.0, 1.0, 2.0, -np.inf], [-1e9, 1.0, 2.0, -np.inf]]))[1].round(3).tolist()
+    [0.836, 0.836]
+    """
+    ordered = np.sort(rows, axis=1)
+    count = np.isfinite(rows).sum(axis=1)
+    first, last = rows.shape[1] - count, rows.shape[1] - 1
+    pair = np.stack([first + (count - 1) // 2, first + count // 2], axis=1)
+    middle = np.take_along_axis(ordered, np.clip(pair, 0, last), axis=1).mean(axis=1)
+    with np.errstate(invalid="ignore"):
+        above = np.where(ordered > middle[:, None], ordered - middle[:, None], 0.0).sum(axis=1)
+        return middle, np.sqrt(2.0 * np.pi) * above / np.maximum(count, 1)
 
 
 @dataclass(frozen=True)

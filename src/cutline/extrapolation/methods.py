@@ -83,6 +83,13 @@ class Blend:
         """Every member settled."""
         return replace(self, members=tuple(method.settled(evidence) for method in self.members))
 
+    def without_small(self, least: float) -> Blend:
+        """Only the members that count for at least so much (the largest always), in the same proportions."""
+        limit = min(least, max(self.weights))
+        kept = [(m, w) for m, w in zip(self.members, self.weights, strict=True) if w >= limit]
+        total = sum(weight for _, weight in kept)
+        return Blend(tuple(member for member, _ in kept), tuple(weight / total for _, weight in kept))
+
     def fit(self, evidence: Evidence) -> Favorability:
         """All members fitted, their distributions mixed."""
         return mix([method.fit(evidence) for method in self.members], self.weights)

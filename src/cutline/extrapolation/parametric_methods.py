@@ -18,7 +18,10 @@ from .methods import Fixed
 _EXACT_MISSES, _GROUPS = 60, 300
 _BETA_NODES, _LOG_NODES = 400, 160
 _LOWEST, _STEPS = -40.0, 1200
-_DIGITS = 1e-7
+# A search ends where a step lowers the squared distance by less than this share, or moves by less than this.
+_GAIN, _DIGITS = 1e-5, 1e-6
+_STUCK = 1e4
+_SMALL_STEPS = np.eye(2) * 1e-5
 
 
 @dataclass(frozen=True)
@@ -137,23 +140,25 @@ def closest_curve(
     losses = ((curves - accuracy) ** 2 * (root * root)).sum(axis=1)
     theta: Floats = starts[int(np.argmin(losses))].copy()
     gap = (curve(theta) - accuracy) * root
-    loss, damping = float(gap @ gap), 1e-3
+    loss, damping, moved = float(gap @ gap), 1e-3, True
     for _ in range(40):
-        moved = theta[None, :] + np.eye(2) * 1e-5
-        slope = np.column_stack([(curve(m) - accuracy) * root - gap for m in moved]) / 1e-5
-        normal, gradient = slope.T @ slope, slope.T @ gap
+        if moved:
+            beside = [(curve(theta + step) - accuracy) * root - gap for step in _SMALL_STEPS]
+            slope = np.column_stack(beside) / _SMALL_STEPS[0, 0]
+            normal, gradient = slope.T @ slope, slope.T @ gap
         step = np.linalg.solve(normal + damping * (np.diag(np.diag(normal)) + 1e-12 * np.eye(2)), -gradient)
         tried = np.clip(theta + np.clip(step, -1.0, 1.0), bounds[:, 0], bounds[:, 1])
         new_gap = (curve(tried) - accuracy) * root
         new_loss = float(new_gap @ new_gap)
-        if new_loss <= loss:
-            done = loss - new_loss < 1e-9 * loss + 1e-20 or float(np.abs(tried - theta).max()) < _DIGITS
+        moved = new_loss <= loss
+        if moved:
+            done = loss - new_loss < _GAIN * loss + 1e-20 or float(np.abs(tried - theta).max()) < _DIGITS
             theta, gap, loss, damping = tried, new_gap, new_loss, damping / 10.0
             if done:
                 break
         else:
             damping = max(damping, 1e-9) * 10.0
-            if damping > 1e9:
+            if damping > _STUCK:
                 break
     return theta
 
@@ -221,7 +226,7 @@ def _most_likely(histogram: Floats, x: Floats) -> Floats:
                 break
         else:
             damping = max(damping, 1e-9) * 10.0
-            if damping > 1e9:
+            if damping > _STUCK:
                 break
     return theta
 

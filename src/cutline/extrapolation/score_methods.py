@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..types import Floats
 from .curve_methods import normal_weights
-from .evidence import Evidence, ScoreSample
+from .evidence import BIN_WIDTH, ROWS_AT_ONCE, Evidence, ScoreSample
 from .favorability import Favorability
 from .methods import Fixed, Method
 
 Selector = Literal["biased", "unbiased"]
 FRACTION = 0.1
-_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
-_ROWS_AT_ONCE = 256
 _FEWEST = 8
 # A law of this many standardised scores is as good as one of all of them.
 _ENOUGH = 200_000
@@ -72,10 +70,10 @@ class KernelDensity:
         scores = _complete(evidence, self.name)
         _check_measurements(scores)
         bandwidth = self._bandwidth(scores)
-        _, spread = row_mean_and_spread(scores)
+        _, spread = scores.mean_and_deviation
         miss = np.empty(scores.true.size)
-        for start in range(0, miss.size, _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
+        for start in range(0, miss.size, ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
             # −inf, no competitor, has no chance to win and adds nothing.
             z = (scores.others[rows] - scores.true[rows, None]) / (bandwidth * spread[rows, None])
             miss[rows] = ndtr(z).sum(axis=1) / scores.count[rows]
@@ -122,7 +120,7 @@ class ParetoTail(Fixed):
         if tail.any():
             used = mean_excess > 0
             shape = pooled_shape(excess[used] / mean_excess[used, None])
-            mean_excess[used] = steadied(mean_excess[used], scores.spread_of_rows()[used], r, shape)
+            mean_excess[used] = steadied(mean_excess[used], scores.standing()[1][used], r, shape)
             better[tail] = r / scores.count[tail] * pareto_survival(height[tail] / mean_excess[tail], shape)
         return _with_ties(scores, better, level)
 
@@ -149,7 +147,7 @@ class PooledScores(Fixed):
     def fit(self, evidence: Evidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
         scores = _complete(evidence, self.name)
-        mean, spread = row_mean_and_spread(scores)
+        mean, spread = scores.mean_and_deviation
         z = (scores.others - mean[:, None]) / spread[:, None]
         z = z[np.isfinite(z)]
         z = np.sort(z[:: max(1, z.size // _ENOUGH)])
@@ -174,11 +172,11 @@ class PooledScores(Fixed):
 class CalibratedScores:
     """How far the right class stands above its competitors tells its favorability, by a line that the losses fit.
 
-    With ``z_i = (s_i − mean_i) / sd_i``, ``Φ⁻¹(U_i) ~ N(α + β z_i, τ²)``, and case ``i`` loses
-    Binomial(k1 − 1, 1 − U_i) comparisons. Scores say how cases differ, losses say what that difference is worth, so the
-    scale of the scores hardly matters; with ``β = 0`` it is ``probit_normal``, which knows ranks alone. Maximum a
-    posteriori, with normal priors around ``α = 0, β = 1, τ = 0.3`` (normal scores, nearly) that a handful of losses
-    outweighs; without any loss they are what is left.
+    With ``z_i = (s_i − median_i) / spread_i``, the spread upwards alone (``evidence.middle_and_spread``),
+    ``Φ⁻¹(U_i) ~ N(α + β z_i, τ²)``, and case ``i`` loses Binomial(k1 − 1, 1 − U_i) comparisons. Scores say how cases
+    differ, losses say what that difference is worth, so the scale of the scores hardly matters; with ``β = 0`` it is
+    ``probit_normal``, which knows ranks alone. Maximum a posteriori, with normal priors around ``α = 0, β = 1,
+    τ = 0.3`` (normal scores, nearly) that a handful of losses outweighs; without any loss they are what is left.
 
     Examples
     --------
@@ -237,17 +235,16 @@ def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple
     """Cases put together that stand equally far above their competitors and lose equally often."""
     from scipy.special import log_ndtr
 
-    mean = scores.mean if scores.mean is not None else row_mean_and_spread(scores)[0]
-    spread = scores.spread_of_rows()
+    middle, spread = scores.standing()
     flat = np.flatnonzero(~(spread > 0))
     if flat.size:
         raise InputError(
             "scores",
-            "gives the same score to all other classes, so the right one stands at no measurable distance from them",
+            "gives no other class a score above the median of them all, so there is no scale to place the right one on",
             "use a rank method such as 'mixture'",
             row=int(flat[0]),
         )
-    z = np.clip(np.round(5.0 * (scores.true - mean) / spread) / 5.0, -8.0, 12.0)
+    z = np.clip(np.round(5.0 * (scores.true - middle) / spread) / 5.0, -8.0, 12.0)
     # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
     coarse = np.where(
         losses < 60.0,
@@ -404,45 +401,11 @@ def steadied(mean_excess: Floats, spread: Floats, r: int, shape: float) -> Float
     return np.asarray(spread * np.exp(centre + real * (relative - centre)), dtype=np.float64)
 
 
-def row_mean_and_spread(scores: ScoreSample) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of every case's competitors."""
-    real = np.isfinite(scores.others)
-    filled = np.where(real, scores.others, 0.0)
-    mean = filled.sum(axis=1) / scores.count
-    gap = np.where(real, filled - mean[:, None], 0.0)
-    spread = np.sqrt((gap * gap).sum(axis=1) / np.maximum(scores.count - 1.0, 1.0))
-    flat = np.flatnonzero(~(spread > 0))
-    if flat.size:
-        raise InputError(
-            "scores",
-            "gives the same score to all other classes, so nothing can be said about the shape of its scores",
-            "use a rank method such as 'mixture'",
-            row=int(flat[0]),
-        )
-    return mean, spread
-
-
 def relative_bandwidth(scores: ScoreSample, selector: Selector) -> float:
-    """The bandwidth, in standard deviations of a case's scores, that minimises the averaged criterion.
-
-    The number of pairs at every distance comes from one Fourier transform per case of its binned scores.
-    """
-    mean, spread = row_mean_and_spread(scores)
-    pairs = np.zeros(_LENGTH // 2)
-    bins = int(2 * _REACH / _WIDTH)
-    for start in range(0, mean.size, _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        z = (scores.others[rows] - mean[rows, None]) / spread[rows, None]
-        place = np.where(np.isfinite(z), np.clip((z + _REACH) / _WIDTH, 0, bins - 1), bins).astype(np.intp)
-        n_rows = z.shape[0]
-        flat = place + np.arange(n_rows)[:, None] * (bins + 1)
-        binned = np.bincount(flat.ravel(), minlength=n_rows * (bins + 1)).reshape(n_rows, bins + 1)[:, :bins]
-        power = np.abs(np.fft.rfft(binned, _LENGTH, axis=1)) ** 2
-        pairs += np.fft.irfft(power.sum(axis=0), _LENGTH)[: _LENGTH // 2]
+    """The bandwidth, in standard deviations of a case's scores, that minimises the averaged criterion."""
+    per_row = scores.pairs_at_distance
     n = float(scores.count.mean())
-    per_row = np.maximum(np.round(pairs), 0.0) / mean.size
-    per_row[0] = max(per_row[0] - n, 0.0) / 2.0
-    distance = np.arange(per_row.size) * _WIDTH
+    distance = np.arange(per_row.size) * BIN_WIDTH
     largest = 1.144 * n ** (-0.2)
     candidates = np.geomspace(0.1 * largest, largest, 60)
     delta = (distance[None, :] / candidates[:, None]) ** 2

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, listed, show
 from ..tuning import TUNING
 from ..types import Floats, Labels
+from .evidence import middle_and_spread
 from .notes import PROBABILITIES, SHIFTED, Note
 from .tasks import Bits, CurveTask, Indices, KeptScores, ScoreTask, WinsTask
 from .win_counts import TIE_RULES, Ties
@@ -21,6 +22,8 @@ Templates = Literal["best", "mean"]
 # Up to this many scores (80 MB) all are kept for the methods on scores; beyond, the best of every case.
 LARGEST_KEPT = 10_000_000
 BEST_KEPT = 200
+# Middle and spread of a longer row are found from so many of its scores.
+_ENOUGH_COLUMNS = 2000
 
 
 def from_scores(
@@ -213,7 +216,7 @@ class _Comparer:
     values: list[Floats] = field(default_factory=list)
     best: list[NDArray[np.int32]] = field(default_factory=list)
     true: list[Floats] = field(default_factory=list)
-    mean: list[Floats] = field(default_factory=list)
+    middle: list[Floats] = field(default_factory=list)
     spread: list[Floats] = field(default_factory=list)
     own_family: list[Floats] = field(default_factory=list)
 
@@ -243,18 +246,17 @@ class _Comparer:
         equal[rows, own] = False
         self.tied.append(np.packbits(equal, axis=1) if equal.any() else np.zeros((0, 0), dtype=np.uint8))
         self.true.append(true)
-        with np.errstate(invalid="ignore"):
-            mean = (block.sum(axis=1) - true) / (self.n_units - 1)
-            self.mean.append(mean)
-            square = np.einsum("ij,ij->i", block, block) - true * true
-            self.spread.append(np.sqrt(np.maximum(square / (self.n_units - 1) - mean * mean, 0.0)))
+        others = block.copy()  # the block may be a part of the caller's matrix
+        others[rows, own] = -np.inf
+        middle, spread = middle_and_spread(others[:, :: max(1, self.n_units // _ENOUGH_COLUMNS)])
+        self.middle.append(middle)
+        self.spread.append(spread)
         if self.all_kept:
-            self.values.append(block)
+            self.values.append(others)
             return
-        block[rows, own] = -np.inf
         depth = min(BEST_KEPT, self.n_units - 1)
-        place = np.argpartition(block, self.n_units - depth, axis=1)[:, self.n_units - depth :]
-        value = np.take_along_axis(block, place, axis=1)
+        place = np.argpartition(others, self.n_units - depth, axis=1)[:, self.n_units - depth :]
+        value = np.take_along_axis(others, place, axis=1)
         order = np.argsort(-value, axis=1)
         self.best.append(np.take_along_axis(place, order, axis=1).astype(np.int32))
         self.values.append(np.take_along_axis(value, order, axis=1))
@@ -295,7 +297,7 @@ class _Comparer:
             scores = KeptScores(
                 _joined(self.values),
                 _joined(self.true),
-                _joined(self.mean),
+                _joined(self.middle),
                 _joined(self.spread),
                 None if self.all_kept else _joined(self.best),
             )

@@ -30,7 +30,7 @@ class KeptScores:
 
     values: Floats
     true: Floats
-    mean: Floats
+    middle: Floats
     spread: Floats
     best: NDArray[np.int32] | None = None
 
@@ -167,7 +167,7 @@ class ScoreTask:
             count,
             weight[cases],
             depth,
-            kept.mean[cases],
+            kept.middle[cases],
             kept.spread[cases],
             losses[cases],
             int(np.count_nonzero(np.bincount(own))),
