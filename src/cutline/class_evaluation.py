@@ -223,7 +223,7 @@ class ClassEvaluation(ByMeasure, Reported, DictResult, TabularResult):
             rows.append(
                 {
                     "cases": float(len(part)) if weight is None else float(weight.sum()),
-                    "confidence": float(np.average(self.totals.confidence[part], weights=weight)),
+                    "confidence": float(np.average(self.sample.confidence[part], weights=weight)),
                     "right": share,
                     "low": low,
                     "high": high,

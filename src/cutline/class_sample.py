@@ -84,6 +84,15 @@ class ClassSample:
         """Whether each row's prediction is its class."""
         return np.asarray(self.code == self.predicted)
 
+    @cached_property
+    def confidence(self) -> NDArray[np.float64]:
+        """The score of each row's predicted class."""
+        assert self.matrix is not None
+        assert self.facts is not None
+        if not self.own_predictions:
+            return self.facts.highest
+        return self.matrix[np.arange(len(self)), self.predicted].astype(np.float64)
+
     def first_row(self, offending: NDArray[np.bool_]) -> int:
         """The first offending row, as numbered in the input."""
         row = int(np.argmax(offending))

@@ -77,17 +77,9 @@ class ClassTotals:
         return float(np.average(gain, weights=s.weight))
 
     @cached_property
-    def confidence(self) -> Floats:
-        """The score of the predicted class."""
-        s = self.sample
-        assert s.facts is not None
-        assert s.matrix is not None
-        return s.matrix[np.arange(len(s)), s.predicted].astype(np.float64) if s.own_predictions else s.facts.highest
-
-    @cached_property
     def confidence_order(self) -> ColumnOrder:
         """Rows by the score of the predicted class, the most confident first."""
-        return ColumnOrder.of(self.confidence)
+        return ColumnOrder.of(self.sample.confidence)
 
     @cached_property
     def risk(self) -> float:

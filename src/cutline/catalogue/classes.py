@@ -12,6 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from math import exp, inf, isclose
 from typing import Any, Literal
 
@@ -280,6 +281,20 @@ def _declare(title: str, reads: Reads, **facts: Any) -> Callable[[Callable[..., 
     return declared
 
 
+@says(ClassMeasure)
+def _declare_mean(title: str, reads: Reads, **facts: Any) -> Callable[[Callable[..., Any]], ClassMeasure]:
+    """Declare a mean over rows: its function gives each row's own value."""
+
+    def declared(function: Callable[..., Any]) -> ClassMeasure:
+        @wraps(function)
+        def compute(sums: ClassSums, **_: Any) -> Any:
+            return sums.mean
+
+        return _declare(title, reads, row_value=function, **facts)(compute)
+
+    return declared
+
+
 @_declare(
     "Accuracy",
     reads="decisions",
@@ -334,12 +349,7 @@ def balanced_accuracy(s: ClassSums) -> Any:
     return np.mean(ratio(s.hits, s.truth), axis=-1)
 
 
-def _in_top(sample: ClassSample, t: int) -> Floats:
-    assert sample.facts is not None
-    return (sample.facts.place < t).astype(np.float64)
-
-
-@_declare(
+@_declare_mean(
     "Top-t accuracy",
     reads="scores",
     formula="share of cases whose real class is among the t with the highest scores",
@@ -347,14 +357,14 @@ def _in_top(sample: ClassSample, t: int) -> Floats:
     reference="Russakovsky et al. (2015), top-5 accuracy",
     scale="wilson",
     proportion=True,
-    row_value=_in_top,
     checks=lambda t=2: check_whole(t, "t", 1),
     perfect=1.0,
     chance="t/K",
 )
-def top_t_accuracy(s: ClassSums, t: int = 2) -> Any:
+def top_t_accuracy(sample: ClassSample, t: int = 2) -> Any:
     """Share of cases whose real class is among the t highest; equal scores keep the order of the columns."""
-    return s.mean
+    assert sample.facts is not None
+    return (sample.facts.place < t).astype(np.float64)
 
 
 @_declare(
@@ -423,12 +433,7 @@ def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     check_number(eps, "eps", 0.0, 0.5, open_ends=True)
 
 
-def _log_of_true(sample: ClassSample, base: float, eps: float) -> Floats:
-    assert sample.facts is not None
-    return np.asarray(-np.log(np.maximum(sample.facts.true, eps)) / np.log(base))
-
-
-@_declare(
+@_declare_mean(
     "Log loss",
     reads="probabilities",
     better="lower",
@@ -437,22 +442,17 @@ def _log_of_true(sample: ClassSample, base: float, eps: float) -> Floats:
     latex=r"-\frac1n\sum_i \log_b p_{iy_i}",
     reference="Berrar Def. 20, for any number of classes (base 2: erratum B17)",
     scale="log",
-    row_value=_log_of_true,
     checks=_check_log,
     perfect=0.0,
     remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
-def log_loss(s: ClassSums, base: float = 2, eps: float = 1e-5) -> Any:
+def log_loss(sample: ClassSample, base: float = 2, eps: float = 1e-5) -> Any:
     """Mean negative log-likelihood of the real class, in bits."""
-    return s.mean
-
-
-def _squares(sample: ClassSample, half: bool) -> Floats:
     assert sample.facts is not None
-    return np.asarray((1.0 - 2.0 * sample.facts.true + sample.facts.square) * (0.5 if half else 1.0))
+    return -np.log(np.maximum(sample.facts.true, eps)) / np.log(base)
 
 
-@_declare(
+@_declare_mean(
     "Brier score",
     reads="probabilities",
     better="lower",
@@ -461,22 +461,17 @@ def _squares(sample: ClassSample, half: bool) -> Floats:
     latex=r"\frac1n\sum_i\sum_k (p_{ik} - o_{ik})^2",
     reference="Brier (1950); for two classes twice Berrar Def. 18",
     scale="log",
-    row_value=_squares,
     checks=lambda half=False: check_flag(half, "half"),
     perfect=0.0,
     remark=lambda half: f"{'half the sum' if half else 'sum'} over the classes",
 )
-def brier_score(s: ClassSums, half: bool = False) -> Any:
+def brier_score(sample: ClassSample, half: bool = False) -> Any:
     """Squared distance between the predicted distribution and the real class, summed over the classes."""
-    return s.mean
-
-
-def _cumulative(sample: ClassSample) -> Floats:
     assert sample.facts is not None
-    return np.asarray(sample.facts.cumulative / (sample.n_classes - 1))
+    return (1.0 - 2.0 * sample.facts.true + sample.facts.square) * (0.5 if half else 1.0)
 
 
-@_declare(
+@_declare_mean(
     "Ranked probability score",
     reads="probabilities",
     better="lower",
@@ -484,13 +479,13 @@ def _cumulative(sample: ClassSample) -> Floats:
     latex=r"\frac{1}{n(K-1)}\sum_i\sum_{k=1}^{K-1}\left(\sum_{l\le k} p_{il} - I\{y_i \le k\}\right)^2",
     reference="Berrar after Def. 18 (named there for ordered classes); Epstein (1969)",
     scale="log",
-    row_value=_cumulative,
     ordered=True,
     perfect=0.0,
 )
-def ranked_probability_score(s: ClassSums) -> Any:
+def ranked_probability_score(sample: ClassSample) -> Any:
     """Squared distance between cumulative distributions over ordered classes; ``classes`` gives their order."""
-    return s.mean
+    assert sample.facts is not None
+    return sample.facts.cumulative / (sample.n_classes - 1)
 
 
 def _entropy(s: ClassSums) -> Any:
@@ -570,7 +565,7 @@ def mean_average_precision(s: ClassSums) -> Any:
     return np.mean(s.precision, axis=-1)
 
 
-@_declare(
+@_declare_mean(
     "Overconfidence",
     reads="probabilities",
     better="lower",
@@ -579,21 +574,11 @@ def mean_average_precision(s: ClassSums) -> Any:
     latex=r"\frac1n\sum_i \left(p_{i\hat y_i} - I\{\hat y_i = y_i\}\right)",
     reference="calibration of the top class in the large; Guo et al. (2017) by bins",
     scale="plain",
-    row_value=lambda sample: _excess(sample),
     perfect=0.0,
 )
-def overconfidence(s: ClassSums) -> Any:
+def overconfidence(sample: ClassSample) -> Any:
     """Mean confidence in the predicted class minus accuracy; negative values mean underconfidence."""
-    return s.mean
-
-
-def _excess(sample: ClassSample) -> Floats:
-    assert sample.facts is not None
-    assert sample.matrix is not None
-    confidence = sample.facts.highest
-    if sample.own_predictions:
-        confidence = sample.matrix[np.arange(len(sample)), sample.predicted].astype(np.float64)
-    return np.asarray(confidence - sample.right)
+    return sample.confidence - sample.right
 
 
 @_declare(
@@ -620,28 +605,27 @@ def _of_classes(s: ClassSums, inner: Spec) -> Any:
     return inner.measure.compute(s.cells, **inner.arguments)
 
 
-@_declare(
+_mean_over_classes = partial(_declare, reads="decisions", scale="wilson")
+
+
+@_mean_over_classes(
     "Macro mean",
-    reads="decisions",
     formula="mean over the classes of a binary measure, each class in turn the positive one",
     latex=r"\frac1K\sum_k m_k",
     reference="Sokolova & Lapalme (2009)",
     undefined="the measure is undefined for a class",
-    scale="wilson",
 )
 def macro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     """Mean over the classes with equal weights: ``macro(f1)``, ``macro(roc_auc)``."""
     return np.mean(_of_classes(s, inner), axis=-1)
 
 
-@_declare(
+@_mean_over_classes(
     "Weighted mean",
-    reads="decisions",
     formula="mean over the classes of a binary measure, each class counting as many cases as it has",
     latex=r"\sum_k \frac{n_{k\cdot}}{n} m_k",
     reference="Sokolova & Lapalme (2009); scikit-learn's average='weighted'",
     undefined="the measure is undefined for a class that has cases",
-    scale="wilson",
 )
 def weighted(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     """Mean over the classes, weighted by their cases: ``weighted(f1)``, ``weighted(roc_auc)``."""
@@ -649,14 +633,12 @@ def weighted(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     return ratio(np.sum(s.truth * values, axis=-1), s.total)
 
 
-@_declare(
+@_mean_over_classes(
     "Micro mean",
-    reads="decisions",
     formula="a binary measure of the four cells summed over the classes",
     latex=r"m\left(\sum_k TP_k, \sum_k FP_k, \sum_k FN_k, \sum_k TN_k\right)",
     reference="Sokolova & Lapalme (2009)",
     undefined="the measure is undefined for the summed cells",
-    scale="wilson",
 )
 def micro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
     """A measure of the summed cells of all classes; precision, recall and F1 all equal the accuracy."""

@@ -98,7 +98,15 @@ NEEDS: dict[Need, str] = {
     "taken": "nothing is predicted positive",
     "left": "nothing is predicted negative",
 }
+BOTH: tuple[Need, Need] = ("positives", "negatives")
 PARTS = ("cut", "pairs", "gaps", "precision", "places", "hull", "losses", "ranking", "columns")
+# what holds for a family unless a declaration says otherwise
+_OF_FAMILY: dict[Family, dict[str, Any]] = {
+    "probability": {"part": "losses", "scores": "probability"},
+    "ranking": {"rank_based": True},
+    "quota": {"rank_based": True},
+    "other": {"part": "columns"},
+}
 OfCells = Callable[[Any], Any]
 Line = Callable[[float, float, float], tuple[float, float]]
 
@@ -109,10 +117,11 @@ class Measure:
 
     ``compute`` is the pure function behind it; ``part`` names what it reads (``cut``, ``ranking``, ``columns``, or a
     part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``, or a signed
-    ``distance``). ``undefined`` says when it has no value, ``needs`` what must not be empty. ``perfect`` is the value
-    of a perfect model, ``chance`` the mean over all orders of the cases (at a threshold: with as many above it), each a
-    number or a formula in ``SYMBOLS``; ``one_class_needs`` is the option without which both classes must be
-    there. ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where their order cannot matter.
+    ``distance``). ``needs`` says what must not be empty, ``undefined`` when it has no value (by default, when a need is
+    not met). ``perfect`` is the value of a perfect model, ``chance`` the mean over all orders of the cases (at a
+    threshold: with as many above it), each a number or a formula in ``SYMBOLS``; ``one_class_needs`` is the option
+    without which both classes must be there. ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where
+    their order cannot matter.
 
     ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
     the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
@@ -165,6 +174,8 @@ class Measure:
     summary: str = ""
 
     def __post_init__(self) -> None:
+        if not self.undefined:
+            object.__setattr__(self, "undefined", _undefined_without(self.needs))
         for problem, found in self._contradictions():
             if found:
                 raise ValueError(f"declaration of {self.name}: {problem}")
@@ -177,7 +188,6 @@ class Measure:
         yield "the paired test is unknown", self.paired_test not in get_args(PairedTest)
         yield "the tie rule is unknown", self.tie_rule not in ("", *TIE_RULES)
         yield "a need is unknown", not set(self.needs) <= set(NEEDS)
-        yield "it needs something, so say when it is undefined", bool(self.needs) and not self.undefined
         yield "the range is empty", not low < high
         outside = isinstance(self.perfect, float) and not low <= self.perfect <= high
         yield "a perfect model lies outside the range", outside
@@ -249,6 +259,12 @@ class Measure:
         return f"<{self.name}: {self.title} {arrow} {self.reference}>"
 
 
+def _undefined_without(needs: tuple[Need, ...]) -> str:
+    """When a measure with these needs has no value."""
+    said = ["a class is missing"] if set(BOTH) <= set(needs) else [f"there are {NEEDS[n]}" for n in BOTH if n in needs]
+    return ", or ".join([*said, *(NEEDS[need] for need in needs if need not in BOTH)])
+
+
 _measures: dict[str, Measure] = {}
 _by_alias: dict[str, str] = {}
 
@@ -272,14 +288,28 @@ def declare(title: str, family: Family, **facts: Any) -> Callable[[Callable[...,
         own = [p for p in parameters if p.kind is p.KEYWORD_ONLY] if other else parameters[1:]
         summary = inspect.getdoc(function) or ""
         made: dict[str, Any] = {"name": function.__name__, "compute": function, "summary": summary}
-        made |= {"part": "columns"} if other else {}
-        one = Measure(title, family, params={p.name: p.default for p in own}, **facts, **made)
+        made |= _OF_FAMILY.get(family, {}) | facts
+        one = Measure(title, family, params={p.name: p.default for p in own}, **made)
         _measures[one.name] = one
         _by_alias.update(dict.fromkeys(one.aliases, one.name))
         if not other:
             return _public(one)
         function.__doc__ = _docstring(one)
         return function
+
+    return declared
+
+
+@says(Measure)
+def declare_share(title: str, family: Family, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., float]]:
+    """Declare a measure that is a share of cases: its function gives successes and trials from the four cells."""
+
+    def declared(function: Callable[..., Any]) -> Callable[..., float]:
+        @functools.wraps(function)
+        def compute(cells: Any) -> Any:
+            return ratio(*function(cells))
+
+        return declare(title, family, **{"interval": "wilson", "proportion": function, **facts})(compute)
 
     return declared
 

@@ -5,6 +5,7 @@ The measures of class scores are declared in ``classes``; here they become funct
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from math import inf
@@ -22,9 +23,43 @@ from .classes import class_measure, class_reason, make_class_spec, why_inapplica
 from .declare import declare
 
 
-def _declared(name: str) -> Callable[[Callable[..., Any]], Callable[..., float]]:
-    """The facts of a measure of several classes, for the function of that name."""
+def _of_scores(name: str, example: str) -> Callable[..., float]:
+    """A measure of several classes as a function of labels and scores; its facts and words are those declared."""
     one = class_measure(name)
+
+    def function(
+        y_true: Labels,
+        score_matrix: ScoreMatrix,
+        *,
+        classes: Sequence[Any] | None = None,
+        sample_weight: Scores | None = None,
+        **options: Any,
+    ) -> float:
+        sample = make_class_sample(y_true, score_matrix, classes=classes, sample_weight=sample_weight)
+        spec = make_class_spec(one, options)
+        if why_inapplicable_to_classes(spec, sample):
+            assert sample.matrix is not None
+            sums = sample.matrix.sum(axis=1)
+            bad = (sample.matrix < 0).any(axis=1) | (sample.matrix > 1).any(axis=1) | (np.abs(sums - 1) > SUM_TOLERANCE)
+            raise InputError(
+                "score_matrix",
+                "is not a distribution over the classes",
+                "each row needs probabilities that sum to 1",
+                row=sample.first_row(bad),
+            )
+        totals = ClassTotals(sample)
+        value = totals.values([spec])[spec]
+        if value != value:
+            reason = class_reason(spec, totals.sums([spec]), sample.classes)
+            warnings.warn(f"{name} is undefined here: {reason}", UndefinedWarning, stacklevel=2)
+        return value
+
+    shape, own = inspect.signature(function), inspect.signature(one.compute).parameters
+    labels, scores, *others, _ = shape.parameters.values()
+    options = [own[option].replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in one.params]
+    function.__signature__ = shape.replace(parameters=[labels, scores, *options, *others])  # type: ignore[attr-defined]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{one.summary}\n\n{inspect.cleandoc(example)}"
     return declare(
         one.title,
         "other",
@@ -36,117 +71,44 @@ def _declared(name: str) -> Callable[[Callable[..., Any]], Callable[..., float]]
         undefined=one.undefined,
         rank_based=one.reads == "scores",
         perfect=one.perfect,
-    )
+    )(function)
 
 
-def _value(
-    name: str,
-    y_true: Labels,
-    score_matrix: ScoreMatrix,
-    classes: Sequence[Any] | None,
-    sample_weight: Scores | None,
-    **options: Any,
-) -> float:
-    """One value of a class matrix; what the measure cannot read is refused, an undefined value warned of."""
-    sample = make_class_sample(y_true, score_matrix, classes=classes, sample_weight=sample_weight)
-    spec = make_class_spec(class_measure(name), options)
-    if why_inapplicable_to_classes(spec, sample):
-        assert sample.matrix is not None
-        sums = sample.matrix.sum(axis=1)
-        bad = (sample.matrix < 0).any(axis=1) | (sample.matrix > 1).any(axis=1) | (np.abs(sums - 1) > SUM_TOLERANCE)
-        raise InputError(
-            "score_matrix",
-            "is not a distribution over the classes",
-            "each row needs probabilities that sum to 1",
-            row=sample.first_row(bad),
-        )
-    totals = ClassTotals(sample)
-    value = totals.values([spec])[spec]
-    if value != value:
-        reason = class_reason(spec, totals.sums([spec]), sample.classes)
-        warnings.warn(f"{name} is undefined here: {reason}", UndefinedWarning, stacklevel=3)
-    return value
-
-
-@_declared("hand_till_auc")
-def hand_till_auc(
-    y_true: Labels,
-    score_matrix: ScoreMatrix,
-    *,
-    classes: Sequence[Any] | None = None,
-    sample_weight: Scores | None = None,
-) -> float:
-    """Area under the ROC curve averaged over pairs of classes; it does not depend on the class shares.
-
+hand_till_auc = _of_scores(
+    "hand_till_auc",
+    """
     >>> hand_till_auc(["a", "b", "c"], [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]])
     1.0
+    """,
+)
+top_t_accuracy = _of_scores(
+    "top_t_accuracy",
     """
-    return _value("hand_till_auc", y_true, score_matrix, classes, sample_weight)
-
-
-@_declared("top_t_accuracy")
-def top_t_accuracy(
-    y_true: Labels,
-    score_matrix: ScoreMatrix,
-    *,
-    t: int = 2,
-    classes: Sequence[Any] | None = None,
-    sample_weight: Scores | None = None,
-) -> float:
-    """Share of cases whose real class is among the t highest; equal scores keep the order of the columns.
-
     >>> top_t_accuracy(["a", "b", "c"], [[0.6, 0.3, 0.1], [0.6, 0.3, 0.1], [0.6, 0.3, 0.1]], t=2)
     0.6666666666666666
+    """,
+)
+risk_coverage_area = _of_scores(
+    "risk_coverage_area",
     """
-    return _value("top_t_accuracy", y_true, score_matrix, classes, sample_weight, t=t)
-
-
-@_declared("risk_coverage_area")
-def risk_coverage_area(
-    y_true: Labels,
-    score_matrix: ScoreMatrix,
-    *,
-    classes: Sequence[Any] | None = None,
-    sample_weight: Scores | None = None,
-) -> float:
-    """Mean error rate when only the most confident cases are answered, over all numbers of cases answered.
-
     >>> round(risk_coverage_area(["a", "b"], [[0.9, 0.1], [0.6, 0.4]]), 9)
     0.25
+    """,
+)
+mean_average_precision = _of_scores(
+    "mean_average_precision",
     """
-    return _value("risk_coverage_area", y_true, score_matrix, classes, sample_weight)
-
-
-@_declared("mean_average_precision")
-def mean_average_precision(
-    y_true: Labels,
-    score_matrix: ScoreMatrix,
-    *,
-    classes: Sequence[Any] | None = None,
-    sample_weight: Scores | None = None,
-) -> float:
-    """Mean of the average precisions of all classes.
-
     >>> mean_average_precision(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
     1.0
+    """,
+)
+ranked_probability_score = _of_scores(
+    "ranked_probability_score",
     """
-    return _value("mean_average_precision", y_true, score_matrix, classes, sample_weight)
-
-
-@_declared("ranked_probability_score")
-def ranked_probability_score(
-    y_true: Labels,
-    score_matrix: ScoreMatrix,
-    *,
-    classes: Sequence[Any] | None = None,
-    sample_weight: Scores | None = None,
-) -> float:
-    """Squared distance between cumulative distributions over ordered classes; ``classes`` gives their order.
-
     >>> ranked_probability_score(["win"], [[0.0, 1.0, 0.0]], classes=["win", "draw", "lose"])
     0.5
-    """
-    return _value("ranked_probability_score", y_true, score_matrix, classes, sample_weight)
+    """,
+)
 
 
 @declare(

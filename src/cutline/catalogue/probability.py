@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf, log, log1p
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..sweep import Sums
 from ..validate import check_number
-from .declare import declare, ratio
+from .declare import BOTH, declare, ratio
 
 
 def _log_losses(p: Any, eps: float = 1e-5, **_: Any) -> tuple[Any, Any]:
@@ -35,18 +36,15 @@ def _n(s: Sums) -> Any:
     return s.n_pos + s.n_neg
 
 
-@declare(
+_loss = partial(declare, family="probability", better="lower", perfect=0.0, interval="loss_score")
+
+
+@_loss(
     "Mean absolute error",
-    "probability",
-    better="lower",
     formula="(1/n) Σ |y − p|",
     latex=r"\frac1n\sum_i |y_i - p_i|",
     reference="Berrar Def. 17, Eq. 17",
-    part="losses",
-    scores="probability",
     proper=False,
-    perfect=0.0,
-    interval="loss_score",
     case_loss=lambda p: (1.0 - p, p),
 )
 def mean_absolute_error(s: Sums) -> Any:
@@ -58,19 +56,13 @@ def mean_absolute_error(s: Sums) -> Any:
     return ratio(s.absolute, _n(s))
 
 
-@declare(
+@_loss(
     "Brier score",
-    "probability",
-    better="lower",
     formula="(1/n) Σ (y − p)²",
     latex=r"\frac1n\sum_i (y_i - p_i)^2",
     reference="Berrar Def. 18, Eq. 18",
     aliases=("mean_squared_error",),
-    part="losses",
-    scores="probability",
     proper=True,
-    perfect=0.0,
-    interval="loss_score",
     case_loss=lambda p: ((1.0 - p) ** 2, p**2),
 )
 def brier_score(s: Sums) -> Any:
@@ -82,19 +74,13 @@ def brier_score(s: Sums) -> Any:
     return ratio(s.squared, _n(s))
 
 
-@declare(
+@_loss(
     "Root mean squared error",
-    "probability",
-    better="lower",
     formula="√((1/n) Σ (y − p)²)",
     latex=r"\sqrt{\frac1n\sum_i (y_i - p_i)^2}",
     reference="Berrar Def. 19, Eq. 19",
     same_as="√brier_score",
-    part="losses",
-    scores="probability",
     proper=True,
-    perfect=0.0,
-    interval="loss_score",
     case_loss=lambda p: ((1.0 - p) ** 2, p**2),
 )
 def root_mean_squared_error(s: Sums) -> Any:
@@ -112,21 +98,15 @@ def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
         raise InputError("base", "is 1, but no logarithm has base 1", "use 2 for bits, or 2.718281828459045 for nats")
 
 
-@declare(
+@_loss(
     "Log loss",
-    "probability",
-    better="lower",
     range=(0.0, inf),
     formula="−(1/n) Σ [y·log p + (1−y)·log(1−p)], p and 1−p at least ε",
     latex=r"-\frac1n\sum_i \left[y_i\log_b p_i + (1-y_i)\log_b(1-p_i)\right]",
     reference="Berrar Def. 20, Eq. 20 (base 2; both logarithms are clamped at ε: erratum B17)",
     aliases=("cross_entropy",),
-    part="losses",
-    scores="probability",
     proper=True,
     checks=_check_log,
-    perfect=0.0,
-    interval="loss_score",
     case_loss=_log_losses,
 )
 def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
@@ -144,26 +124,17 @@ def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
         check_number(alpha, "alpha", 0.0, 1.0)
 
 
-@declare(
+@_loss(
     "Balanced cross-entropy",
-    "probability",
-    better="lower",
     range=(0.0, inf),
     formula="−(1/n) Σ [α·y·log₂ p + (1−α)·(1−y)·log₂(1−p)], α = n⁻/n by default",
     latex=r"-\frac1n\sum_i \left[\alpha\, y_i\log_2 p_i + (1-\alpha)(1-y_i)\log_2(1-p_i)\right]",
     reference="Berrar Def. 21, Eq. 21",
     undefined="a class is missing and alpha is not given (the weights would make any prediction perfect)",
     one_class_needs="alpha",
-    part="losses",
-    scores="probability",
     proper=False,
     checks=_check_balanced,
-    perfect=0.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    interval="loss_score",
+    needs=BOTH,
     case_loss=_balanced_losses,
 )
 def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-5) -> Any:
@@ -186,20 +157,14 @@ def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
     _check_balanced(alpha, eps)
 
 
-@declare(
+@_loss(
     "Focal loss",
-    "probability",
-    better="lower",
     range=(0.0, inf),
     formula="−(1/n) Σ αₜ·(1−pₜ)^γ·log₂ pₜ; pₜ = p, αₜ = α where y = 1; pₜ = 1−p, αₜ = 1−α where y = 0; no α: αₜ = 1",
     latex=r"-\frac1n\sum_i \alpha_{t,i}\,(1-p_{t,i})^\gamma \log_2 p_{t,i}",
     reference="Berrar Def. 22, Eq. 23 (base 2: erratum B27)",
-    part="losses",
-    scores="probability",
     proper=False,
     checks=_check_focal,
-    perfect=0.0,
-    interval="loss_score",
     case_loss=_focal_losses,
 )
 def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> Any:
@@ -227,25 +192,25 @@ def _entropy(s: Sums, prior: float | None) -> Any:
         return np.where((s.n_pos > 0) & (s.n_neg > 0), inside, np.nan)
 
 
-@declare(
+_information = partial(
+    declare,
+    family="probability",
+    undefined="a class is missing and no prior is given",
+    needs=BOTH,
+    one_class_needs="prior",
+    proper=False,
+    checks=_check_prior,
+)
+
+
+@_information(
     "Information score",
-    "probability",
     range=(-inf, inf),
     formula="mean of log₂(q/π) where q ≥ π, else log₂((1−π)/(1−q)); q, π: predicted and prior share of the real class",
     latex=r"\frac1n\sum_i I(x_i),\quad I = \begin{cases}-\log_2\pi_i + \log_2 q_i & q_i \ge \pi_i\\"
     r" \log_2(1-\pi_i) - \log_2(1-q_i) & q_i < \pi_i\end{cases}",
     reference="Berrar Def. 23, Eq. 24 (q is the score of the real class: erratum B10)",
-    undefined="a class is missing and no prior is given",
-    one_class_needs="prior",
-    part="losses",
-    scores="probability",
-    proper=False,
-    checks=_check_prior,
     perfect="(n⁺·log₂(n/n⁺) + n⁻·log₂(n/n⁻)) / n",
-    needs=(
-        "positives",
-        "negatives",
-    ),
 )
 def information_score(s: Sums, prior: float | None = None) -> Any:
     """Mean information, in bits, that the predictions add to the prior (by default the sample's share of positives).
@@ -257,24 +222,13 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
         return ratio(s.information, _n(s)) / log(2) + 0.0 * _entropy(s, prior)
 
 
-@declare(
+@_information(
     "Relative information score",
-    "probability",
     range=(-inf, 1.0),
     formula="information_score / entropy of the prior",
     latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
     reference="Berrar Def. 23, Eq. 25",
-    undefined="a class is missing and no prior is given",
-    one_class_needs="prior",
-    part="losses",
-    scores="probability",
-    proper=False,
-    checks=_check_prior,
     perfect=1.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
 )
 def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     """Information score as a share of the entropy of the prior.
@@ -285,17 +239,13 @@ def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     return ratio(ratio(s.information, _n(s)), _entropy(s, prior))
 
 
-@declare(
+@_loss(
     "Hinge loss",
-    "probability",
-    better="lower",
     range=(0.0, inf),
     formula="(1/n) Σ max(0, 1 − y·s), y = ±1",
     latex=r"\frac1n\sum_i \max\{0,\, 1 - y_i s_i\}",
     reference="Berrar Def. 35, Eq. 44",
-    part="losses",
     scores="distance",
-    perfect=0.0,
     interval="log_mean",
     case_loss=lambda s: (np.maximum(0.0, 1.0 - s), np.maximum(0.0, 1.0 + s)),
 )

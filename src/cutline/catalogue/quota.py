@@ -8,23 +8,21 @@ from typing import Any
 import numpy as np
 
 from ..sweep import Counts, Sums
-from .declare import declare, ratio
-from .ranks import CHANCE_OF_PRECISION, gini_of
+from .declare import declare, declare_share, ratio
+from .ranks import CHANCE_OF_PRECISION, declare_of_auc, gini_of
 
 
-@declare(
+@declare_share(
     "Hit rate",
     "quota",
     formula="positives in the quota / quota",
     latex=r"\frac1j\sum_{k=1}^j t^{[k]}",
     reference="Arbel & Rokach Eq. 4–5",
-    rank_based=True,
     tie_rule="expectation",
     perfect="min(1, n⁺/j)",
     chance="n⁺/n",
     interval="moving_cut",
     paired_test="hits",
-    proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def hit_rate(c: Counts) -> Any:
     """Share of positives among the best ``quota`` cases; a tie at the cut counts proportionally.
@@ -32,24 +30,21 @@ def hit_rate(c: Counts) -> Any:
     >>> hit_rate([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1], quota=2)
     0.75
     """
-    return ratio(c.tp, c.tp + c.fp)
+    return c.tp, c.tp + c.fp
 
 
-@declare(
+@declare_share(
     "Qrecall",
     "quota",
     formula="positives in the quota / n⁺",
     latex=r"\frac1{n^+}\sum_{k=1}^j t^{[k]}",
     reference="Arbel & Rokach Eq. 6–7",
-    undefined="there are no positive cases",
-    rank_based=True,
     tie_rule="expectation",
     perfect="min(1, j/n⁺)",
     chance="j/n",
     needs=("positives",),
     interval="moving_cut_recall",
     paired_test="hits",
-    proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def qrecall(c: Counts) -> Any:
     """Share of all positives among the best ``quota`` cases; at one quota it ranks models as the hit rate does.
@@ -57,7 +52,7 @@ def qrecall(c: Counts) -> Any:
     >>> qrecall([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], quota=2)
     0.5
     """
-    return ratio(c.tp, c.tp + c.fn)
+    return c.tp, c.tp + c.fn
 
 
 @declare(
@@ -67,8 +62,6 @@ def qrecall(c: Counts) -> Any:
     formula="hit rate / share of positives",
     latex=r"\frac{\mathrm{HitRate}(j)}{n^+ / n}",
     reference="Berrar Def. 16 at the cut of the quota (Arbel & Rokach section 2.2.5 lifts portions: see lift_table)",
-    undefined="there are no positive cases",
-    rank_based=True,
     tie_rule="expectation",
     perfect="min(n/n⁺, n/j)",
     chance=1.0,
@@ -96,6 +89,7 @@ def quota_lift(c: Counts) -> Any:
     reference="Arbel & Rokach Eq. 8–11 (outcomes averaged over ties: erratum A12)",
     undefined="score or outcome is constant within the quota",
     scores="finite",
+    rank_based=False,
     tie_rule="shared",
     caution="the interval is too short with few rows or many ties in the quota, or few cases of the rarer class",
 )
@@ -115,11 +109,9 @@ def quota_pearson(c: Counts) -> Any:
     formula="Σⱼ t[j]·HitRate(j) / n⁺",
     latex=r"\frac{1}{n^+}\sum_{j=1}^n t^{[j]}\,\mathrm{HitRate}(j)",
     reference="Arbel & Rokach Eq. 12 (with ties neither the step nor the expected average precision: erratum A11)",
-    undefined="there are no positive cases",
     same_as="average_precision, where no scores tie",
     part="places",
     tie_rule="shared",
-    rank_based=True,
     perfect=1.0,
     chance=CHANCE_OF_PRECISION,
     needs=("positives",),
@@ -142,10 +134,8 @@ def average_hit_rate(s: Sums) -> Any:
     formula="mean of Qrecall(j) over j = n⁺ … n",
     latex=r"\frac{1}{n - n^+ + 1}\sum_{j=n^+}^n \mathrm{Qrecall}(j)",
     reference="Arbel & Rokach Eq. 13 (their Tables 8–9 average from n⁺+1 on: erratum A5)",
-    undefined="there are no positive cases",
     part="places",
     tie_rule="expectation",
-    rank_based=True,
     perfect=1.0,
     chance="(n + n⁺) / (2·n)",
     needs=("positives",),
@@ -160,27 +150,16 @@ def average_qrecall(s: Sums) -> Any:
     return ratio(ratio(s.found, s.n_pos), s.n_neg + 1.0)
 
 
-@declare(
+@declare_of_auc(
     "Potential extract measure (PEM)",
     "quota",
     range=(-1.0, 1.0),
     formula="(S₁ − S₂) / S₃ = (Σⱼ Qrecall(j) − (n+1)/2) / (n⁻/2)",
     latex=r"\frac{\sum_{j=1}^n \mathrm{Qrecall}(j) - \frac{n+1}{2}}{n^-/2}",
     reference="Arbel & Rokach Eq. 14–15, denominators as in erratum A1",
-    undefined="a class is missing",
     same_as="gini = 2·roc_auc − 1",
-    part="pairs",
-    tie_rule="expectation",
-    rank_based=True,
     perfect=1.0,
     chance=0.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    interval="delong_t",
-    paired_test="delong",
-    stratified=True,
     line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),
 )
 def pem(s: Sums) -> Any:

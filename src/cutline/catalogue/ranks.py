@@ -13,10 +13,8 @@ import numpy as np
 from ..errors import InputError, show
 from ..ranking import Ranking
 from ..sweep import Sums
-from .declare import Measure, check_prior, declare, known_measure, publish, ratio, withdraw
+from .declare import BOTH, Measure, check_prior, declare, known_measure, publish, ratio, withdraw
 
-_CLASS = "a class is missing"
-_POSITIVES = "there are no positive cases"
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
 
@@ -29,26 +27,27 @@ def gini_of(s: Sums) -> Any:
     return ratio(s.margin, _pairs(s))
 
 
-@declare(
+# the AUC on another scale
+declare_of_auc = partial(
+    declare,
+    part="pairs",
+    tie_rule="expectation",
+    needs=BOTH,
+    stratified=True,
+    interval="delong_t",
+    paired_test="delong",
+)
+
+
+@declare_of_auc(
     "Area under the ROC curve",
     "ranking",
     formula="P(p₊ > p₋) + ½·P(p₊ = p₋)",
     latex=r"P(p_+ > p_-) + \tfrac12 P(p_+ = p_-)",
     reference="Berrar Def. 27, Eq. 31–32 (ties count one half: erratum B12)",
-    undefined=_CLASS,
     aliases=("auc",),
-    part="pairs",
-    tie_rule="expectation",
-    rank_based=True,
     perfect=1.0,
     chance=0.5,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    stratified=True,
-    interval="delong_t",
-    paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (1.0, 0.0),
 )
 def roc_auc(s: Sums) -> Any:
@@ -60,27 +59,16 @@ def roc_auc(s: Sums) -> Any:
     return ratio(s.won, 2.0 * _pairs(s))
 
 
-@declare(
+@declare_of_auc(
     "Gini index",
     "ranking",
     range=(-1.0, 1.0),
     formula="2·AUC − 1",
     latex=r"2\,\mathrm{AUC} - 1",
     reference="Berrar Def. 28, Eq. 33",
-    undefined=_CLASS,
     same_as="2·roc_auc − 1",
-    part="pairs",
-    tie_rule="expectation",
-    rank_based=True,
     perfect=1.0,
     chance=0.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    stratified=True,
-    interval="delong_t",
-    paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),
 )
 def gini(s: Sums) -> Any:
@@ -99,15 +87,10 @@ def gini(s: Sums) -> Any:
     formula="area under the upper convex hull of the ROC points",
     latex=r"\sum_{i=1}^{k-1} \tfrac12 (\mathrm{TPR}_i + \mathrm{TPR}_{i+1})(\mathrm{FPR}_{i+1} - \mathrm{FPR}_i)",
     reference="Berrar Def. 29, Eq. 34",
-    undefined=_CLASS,
     part="hull",
     tie_rule="together",
-    rank_based=True,
     perfect=1.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
+    needs=BOTH,
     stratified=True,
     interval="hull",
 )
@@ -120,23 +103,23 @@ def auch(s: Sums) -> Any:
     return ratio(s.hull_area, _pairs(s))
 
 
-@declare(
+_largest_gap = partial(
+    declare,
+    family="ranking",
+    part="gaps",
+    tie_rule="together",
+    perfect=1.0,
+    needs=BOTH,
+    stratified=True,
+    interval="best_cut",
+)
+
+
+@_largest_gap(
     "Kolmogorov–Smirnov statistic",
-    "ranking",
     formula="max over thresholds of |TPR − FPR|",
     latex=r"\max_t |\mathrm{TPR}(t) - \mathrm{FPR}(t)|",
     reference="Berrar Def. 30, Eq. 35 (the example's 0.2 should read 0.6: erratum B2)",
-    undefined=_CLASS,
-    part="gaps",
-    tie_rule="together",
-    rank_based=True,
-    perfect=1.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    stratified=True,
-    interval="best_cut",
 )
 def ks_statistic(s: Sums) -> Any:
     """Largest distance between the cumulative shares of positives and negatives, in either direction.
@@ -147,24 +130,12 @@ def ks_statistic(s: Sums) -> Any:
     return ratio(np.maximum(s.top_gap, 0.0 - s.low_gap), _pairs(s))
 
 
-@declare(
+@_largest_gap(
     "Maximum Youden index",
-    "ranking",
     formula="max over thresholds of TPR − FPR",
     latex=r"\max_t \{\mathrm{TPR}(t) - \mathrm{FPR}(t)\}",
     reference="Berrar Def. 8",
-    undefined=_CLASS,
     same_as="ks_statistic, where the largest gap has TPR > FPR",
-    part="gaps",
-    tie_rule="together",
-    rank_based=True,
-    perfect=1.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    stratified=True,
-    interval="best_cut",
 )
 def max_youden_index(s: Sums) -> Any:
     """Youden index at its best threshold.
@@ -175,27 +146,16 @@ def max_youden_index(s: Sums) -> Any:
     return ratio(s.top_gap, _pairs(s))
 
 
-@declare(
+@declare_of_auc(
     "Truncated average KS",
     "ranking",
     range=(-1.0, 1.0),
     formula="mean of TPR − FPR over the n−1 inner places = n·(2·AUC−1) / (2(n−1))",
     latex=r"\frac{1}{n-1}\sum_{j=1}^{n-1} [\mathrm{TPR}(j) - \mathrm{FPR}(j)]",
     reference="Berrar Def. 31, Eq. 36 (signed: erratum B15)",
-    undefined=_CLASS,
     same_as="(2·roc_auc − 1)·n / (2(n − 1))",
-    part="pairs",
-    tie_rule="expectation",
-    rank_based=True,
     perfect="n / (2·(n − 1))",
     chance=0.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
-    stratified=True,
-    interval="delong_t",
-    paired_test="delong",
     line_of_auc=lambda n_pos, n_neg, n: (n / (n - 1.0), -n / (2.0 * (n - 1.0))),
 )
 def taks(s: Sums) -> Any:
@@ -213,10 +173,8 @@ def taks(s: Sums) -> Any:
     formula="Σ precision·Δrecall over distinct thresholds",
     latex=r"\sum_i p(t_i)\,[r(t_i) - r(t_{i-1})]",
     reference="Berrar Def. 32, Eq. 38 (a step sum: erratum B4)",
-    undefined=_POSITIVES,
     part="precision",
     tie_rule="together",
-    rank_based=True,
     perfect=1.0,
     chance=CHANCE_OF_PRECISION,
     needs=("positives",),
@@ -239,11 +197,9 @@ def _check_zero(zero_recall_precision: Any = 0) -> None:
 _area_under_precision_recall = partial(
     declare,
     family="ranking",
-    undefined=_POSITIVES,
     needs=("positives",),
     part="precision",
     tie_rule="together",
-    rank_based=True,
     checks=_check_zero,
     interval="precision_area",
 )
@@ -310,7 +266,6 @@ def pr_auc_max(s: Sums, zero_recall_precision: int = 0) -> Any:
     same_as="(2·roc_auc − 1)·n⁺n⁻ / (2n), with the sample's own prior",
     part="pairs",
     tie_rule="expectation",
-    rank_based=True,
     extensive=True,
     checks=check_prior,
     perfect="n⁺·n⁻ / (2·n)",
@@ -338,10 +293,8 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     formula="(1/n) Σⱼ hit rate(j) / prior",
     latex=r"\frac1n\sum_{j=1}^n \mathrm{lift}(j)",
     reference="Berrar Def. 26, Eq. 30",
-    undefined=_POSITIVES,
     part="places",
     tie_rule="expectation",
-    rank_based=True,
     checks=check_prior,
     perfect="1 + H(n) − H(n⁺)",
     chance=1.0,
@@ -357,18 +310,17 @@ def average_lift(s: Sums, prior: float | None = None) -> Any:
     return ratio(ratio(s.hit_rates, s.cases), share)
 
 
-@declare(
+_sum_of_places = partial(declare, family="ranking", tie_rule="expectation", extensive=True)
+
+
+@_sum_of_places(
     "Linear Ranking",
-    "ranking",
     range=(0.0, inf),
     formula="Σ of the places (worst = 1) of the positives",
     latex=r"\sum_{i=1}^n i\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.2",
     same_as="n⁺n⁻·roc_auc + n⁺(n⁺+1)/2",
     part="pairs",
-    tie_rule="expectation",
-    rank_based=True,
-    extensive=True,
     perfect="n⁺·n⁻ + n⁺·(n⁺ + 1)/2",
     chance="n⁺·(n + 1)/2",
     interval="delong_total",
@@ -384,17 +336,13 @@ def linear_ranking(s: Sums) -> Any:
     return s.won / 2.0 + s.n_pos * (s.n_pos + 1.0) / 2.0
 
 
-@declare(
+@_sum_of_places(
     "Quadratic Ranking",
-    "ranking",
     range=(0.0, inf),
     formula="Σ of the squared places (worst = 1) of the positives",
     latex=r"\sum_{i=1}^n i^2\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.3",
     part="places",
-    tie_rule="expectation",
-    rank_based=True,
-    extensive=True,
     perfect="n·(n + 1)·(2·n + 1)/6 − n⁻·(n⁻ + 1)·(2·n⁻ + 1)/6",
     chance="n⁺·(n + 1)·(2·n + 1)/6",
     interval="places",
@@ -409,17 +357,13 @@ def quadratic_ranking(s: Sums) -> Any:
     return s.squares + 0.0
 
 
-@declare(
+@_sum_of_places(
     "Misclassification Ranking",
-    "ranking",
     range=(0.0, inf),
     formula="positives among the n⁺ best places = n⁺ − e/2, e: errors when exactly n⁺ cases are called positive",
     latex=r"\sum_{i=1}^n I\{i > n^-\}\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 3.1 (e is not the least number of errors over thresholds: erratum R1)",
     part="places",
-    tie_rule="expectation",
-    rank_based=True,
-    extensive=True,
     perfect="n⁺",
     chance="n⁺·n⁺/n",
     interval="mean_score",
@@ -438,17 +382,13 @@ def _check_g(g: Any) -> None:
         raise InputError("g", f"is {show(g)}", "pass a function of the places 1 … n (worst = 1)")
 
 
-@declare(
+@_sum_of_places(
     "Ranking score",
-    "ranking",
     range=(-inf, inf),
     formula="Σ of g(place) over the positives, worst place = 1",
     latex=r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 2",
     part="ranking",
-    tie_rule="expectation",
-    rank_based=True,
-    extensive=True,
     checks=_check_g,
 )
 def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
@@ -491,9 +431,8 @@ def _check_alpha(alpha: Any) -> None:
     reference="Truchon & Bayly 2007, a Ranking score of Rosset's family (section 2)",
     part="ranking",
     tie_rule="expectation",
-    rank_based=True,
     undefined="there are no positive or no negative cases",
-    needs=("positives", "negatives"),
+    needs=BOTH,
     perfect=1.0,
     checks=_check_alpha,
 )

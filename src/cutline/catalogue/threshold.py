@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -9,18 +10,17 @@ import numpy as np
 
 from ..sweep import Counts
 from ..validate import check_number
-from .declare import check_prior, declare, ratio
+from .declare import BOTH, check_prior, declare, declare_share, ratio
+
+_declare_share = partial(declare_share, family="threshold")
 
 
-@declare(
+@_declare_share(
     "Accuracy",
-    "threshold",
     formula="(TP + TN) / n",
     latex=r"\frac{TP + TN}{TP + FP + FN + TN}",
     reference="Berrar Def. 1, Eq. 1",
     perfect=1.0,
-    interval="wilson",
-    proportion=lambda c: (c.tp + c.tn, c.tp + c.fp + c.fn + c.tn),
     paired_test="decisions",
 )
 def accuracy(c: Counts) -> Any:
@@ -29,20 +29,17 @@ def accuracy(c: Counts) -> Any:
     >>> accuracy([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
     0.5
     """
-    return ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn)
+    return c.tp + c.tn, c.tp + c.fp + c.fn + c.tn
 
 
-@declare(
+@_declare_share(
     "Error rate",
-    "threshold",
     better="lower",
     formula="(FP + FN) / n",
     latex=r"\frac{FP + FN}{TP + FP + FN + TN}",
     reference="Berrar Def. 2, Eq. 2",
     same_as="1 − accuracy",
     perfect=0.0,
-    interval="wilson",
-    proportion=lambda c: (c.fp + c.fn, c.tp + c.fp + c.fn + c.tn),
     paired_test="decisions",
 )
 def error_rate(c: Counts) -> Any:
@@ -51,7 +48,7 @@ def error_rate(c: Counts) -> Any:
     >>> error_rate([1, 1, 0, 0, 0], [0.9, 0.4, 0.6, 0.1, 0.2])
     0.4
     """
-    return ratio(c.fp + c.fn, c.tp + c.fp + c.fn + c.tn)
+    return c.fp + c.fn, c.tp + c.fp + c.fn + c.tn
 
 
 @declare(
@@ -79,18 +76,14 @@ def zero_one_loss(c: Counts) -> Any:
     return np.add(c.fp, c.fn)
 
 
-@declare(
+@_declare_share(
     "Recall",
-    "threshold",
     formula="TP / (TP + FN)",
     latex=r"\frac{TP}{TP + FN}",
     reference="Berrar Def. 3, Eq. 3; Arbel & Rokach Eq. 3",
-    undefined="there are no positive cases",
     aliases=("sensitivity", "true_positive_rate"),
     perfect=1.0,
     needs=("positives",),
-    interval="wilson",
-    proportion=lambda c: (c.tp, c.tp + c.fn),
 )
 def recall(c: Counts) -> Any:
     """Share of the positives that are found.
@@ -98,21 +91,17 @@ def recall(c: Counts) -> Any:
     >>> recall([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
     0.5
     """
-    return ratio(c.tp, c.tp + c.fn)
+    return c.tp, c.tp + c.fn
 
 
-@declare(
+@_declare_share(
     "Specificity",
-    "threshold",
     formula="TN / (FP + TN)",
     latex=r"\frac{TN}{FP + TN}",
     reference="Berrar Def. 4, Eq. 4",
-    undefined="there are no negative cases",
     aliases=("true_negative_rate",),
     perfect=1.0,
     needs=("negatives",),
-    interval="wilson",
-    proportion=lambda c: (c.tn, c.fp + c.tn),
 )
 def specificity(c: Counts) -> Any:
     """Share of the negatives that are left out.
@@ -120,22 +109,18 @@ def specificity(c: Counts) -> Any:
     >>> specificity([1, 0, 0, 0, 0], [0.9, 0.8, 0.3, 0.2, 0.1])
     0.75
     """
-    return ratio(c.tn, c.fp + c.tn)
+    return c.tn, c.fp + c.tn
 
 
-@declare(
+@_declare_share(
     "Precision",
-    "threshold",
     formula="TP / (TP + FP)",
     latex=r"\frac{TP}{TP + FP}",
     reference="Berrar Def. 5, Eq. 5; Arbel & Rokach Eq. 2",
-    undefined="nothing is predicted positive",
     aliases=("positive_predictive_value",),
     perfect=1.0,
     chance="n⁺/n",
     needs=("taken",),
-    interval="wilson",
-    proportion=lambda c: (c.tp, c.tp + c.fp),
 )
 def precision(c: Counts) -> Any:
     """Share of the predicted positives that are positive.
@@ -143,21 +128,17 @@ def precision(c: Counts) -> Any:
     >>> precision([1, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.1])
     0.5
     """
-    return ratio(c.tp, c.tp + c.fp)
+    return c.tp, c.tp + c.fp
 
 
-@declare(
+@_declare_share(
     "Negative predictive value",
-    "threshold",
     formula="TN / (TN + FN)",
     latex=r"\frac{TN}{TN + FN}",
     reference="Berrar Def. 6, Eq. 6",
-    undefined="nothing is predicted negative",
     perfect=1.0,
     chance="n⁻/n",
     needs=("left",),
-    interval="wilson",
-    proportion=lambda c: (c.tn, c.tn + c.fn),
 )
 def negative_predictive_value(c: Counts) -> Any:
     """Share of the predicted negatives that are negative.
@@ -165,23 +146,19 @@ def negative_predictive_value(c: Counts) -> Any:
     >>> negative_predictive_value([1, 0, 0, 0, 1], [0.9, 0.3, 0.2, 0.1, 0.4])
     0.75
     """
-    return ratio(c.tn, c.tn + c.fn)
+    return c.tn, c.tn + c.fn
 
 
-@declare(
+@_declare_share(
     "False discovery rate",
-    "threshold",
     better="lower",
     formula="FP / (FP + TP)",
     latex=r"\frac{FP}{FP + TP}",
     reference="Berrar Def. 7, Eq. 7",
-    undefined="nothing is predicted positive",
     same_as="1 − precision",
     perfect=0.0,
     chance="n⁻/n",
     needs=("taken",),
-    interval="wilson",
-    proportion=lambda c: (c.fp, c.tp + c.fp),
 )
 def false_discovery_rate(c: Counts) -> Any:
     """Share of the predicted positives that are negative.
@@ -189,22 +166,18 @@ def false_discovery_rate(c: Counts) -> Any:
     >>> false_discovery_rate([1, 1, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.25
     """
-    return ratio(c.fp, c.fp + c.tp)
+    return c.fp, c.tp + c.fp
 
 
-@declare(
+@_declare_share(
     "False positive rate",
-    "threshold",
     better="lower",
     formula="FP / (FP + TN)",
     latex=r"\frac{FP}{FP + TN}",
     reference="Berrar Def. 27 (x-axis of the ROC curve)",
-    undefined="there are no negative cases",
     same_as="1 − specificity",
     perfect=0.0,
     needs=("negatives",),
-    interval="wilson",
-    proportion=lambda c: (c.fp, c.fp + c.tn),
 )
 def false_positive_rate(c: Counts) -> Any:
     """Share of the negatives that are predicted positive (type I errors as a rate).
@@ -212,22 +185,18 @@ def false_positive_rate(c: Counts) -> Any:
     >>> false_positive_rate([1, 0, 0, 0, 0], [0.9, 0.8, 0.3, 0.2, 0.1])
     0.25
     """
-    return ratio(c.fp, c.fp + c.tn)
+    return c.fp, c.fp + c.tn
 
 
-@declare(
+@_declare_share(
     "False negative rate",
-    "threshold",
     better="lower",
     formula="FN / (TP + FN)",
     latex=r"\frac{FN}{TP + FN}",
     reference="Berrar Fig. 3 (type II errors as a rate)",
-    undefined="there are no positive cases",
     same_as="1 − recall",
     perfect=0.0,
     needs=("positives",),
-    interval="wilson",
-    proportion=lambda c: (c.fn, c.tp + c.fn),
 )
 def false_negative_rate(c: Counts) -> Any:
     """Share of the positives that are missed.
@@ -235,7 +204,7 @@ def false_negative_rate(c: Counts) -> Any:
     >>> false_negative_rate([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
     0.5
     """
-    return ratio(c.fn, c.tp + c.fn)
+    return c.fn, c.tp + c.fn
 
 
 @declare(
@@ -245,13 +214,9 @@ def false_negative_rate(c: Counts) -> Any:
     formula="recall + specificity − 1",
     latex=r"\frac{TP}{TP + FN} + \frac{TN}{FP + TN} - 1",
     reference="Berrar Def. 8, Eq. 8",
-    undefined="a class is missing",
     perfect=1.0,
     chance=0.0,
-    needs=(
-        "positives",
-        "negatives",
-    ),
+    needs=BOTH,
     interval="newcombe_difference",
 )
 def youden_index(c: Counts) -> Any:
@@ -272,11 +237,7 @@ def youden_index(c: Counts) -> Any:
     reference="Berrar Def. 9, Eq. 9",
     undefined="a class is missing, or nothing is predicted positive; inf if no negative is predicted positive",
     perfect=inf,
-    needs=(
-        "positives",
-        "negatives",
-        "taken",
-    ),
+    needs=(*BOTH, "taken"),
     interval="ratio_of_rates",
 )
 def positive_likelihood_ratio(c: Counts) -> Any:
@@ -298,11 +259,7 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     reference="Berrar Def. 10, Eq. 10",
     undefined="a class is missing, or nothing is predicted negative; inf if no negative is predicted negative",
     perfect=0.0,
-    needs=(
-        "positives",
-        "negatives",
-        "left",
-    ),
+    needs=(*BOTH, "left"),
     interval="ratio_of_rates",
 )
 def negative_likelihood_ratio(c: Counts) -> Any:
@@ -320,14 +277,10 @@ def negative_likelihood_ratio(c: Counts) -> Any:
     formula="(recall + specificity) / 2",
     latex=r"\frac12\left(\frac{TP}{TP + FN} + \frac{TN}{FP + TN}\right)",
     reference="Berrar Def. 11, Eq. 11",
-    undefined="a class is missing",
     same_as="(youden_index + 1) / 2",
     perfect=1.0,
     chance=0.5,
-    needs=(
-        "positives",
-        "negatives",
-    ),
+    needs=BOTH,
     interval="newcombe_difference",
 )
 def balanced_accuracy(c: Counts) -> Any:
@@ -394,12 +347,8 @@ def f_beta(c: Counts, beta: float) -> Any:
     formula="√(precision · recall)",
     latex=r"\sqrt{\frac{TP}{TP + FP}\cdot\frac{TP}{TP + FN}}",
     reference="Berrar Def. 14, Eq. 14",
-    undefined="there are no positive cases, or nothing is predicted positive",
     perfect=1.0,
-    needs=(
-        "positives",
-        "taken",
-    ),
+    needs=("positives", "taken"),
 )
 def g_measure(c: Counts) -> Any:
     """Geometric mean of precision and recall.
@@ -421,12 +370,7 @@ def g_measure(c: Counts) -> Any:
     undefined="a class is missing, or all predictions are the same",
     perfect=1.0,
     chance=0.0,
-    needs=(
-        "positives",
-        "negatives",
-        "taken",
-        "left",
-    ),
+    needs=(*BOTH, "taken", "left"),
     interval="delta_z",
 )
 def matthews_correlation(c: Counts) -> Any:
@@ -472,14 +416,10 @@ def cohen_kappa(c: Counts) -> Any:
     formula="precision / prior",
     latex=r"\frac{TP / (TP + FP)}{P(y = 1)}",
     reference="Berrar Def. 16, Eq. 16 (cumulative lift; Arbel & Rokach's lift by portions is lift_table: erratum A14)",
-    undefined="there are no positive cases, or nothing is predicted positive",
     checks=check_prior,
     perfect="n/n⁺",
     chance=1.0,
-    needs=(
-        "positives",
-        "taken",
-    ),
+    needs=("positives", "taken"),
 )
 def lift(c: Counts, prior: float | None = None) -> Any:
     """Positives among the predicted positives, relative to a random choice of the same size.

@@ -101,7 +101,7 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
     few = risk * trials <= _FEW_ERRORS  # where Wilson's lower end is too sure (Brown, Cai & DasGupta 2001)
     low[few] = np.minimum(low[few], gammaincinv(np.maximum(risk * trials, 1e-9)[few], 1.0 - level) / trials[few])
     high = np.where(errors < answered, np.minimum(middle + half, 1.0), 1.0)
-    confidence = totals.confidence[ranked.order][ends]
+    confidence = totals.sample.confidence[ranked.order][ends]
     return RiskCoverage(answered / answered[-1], risk, low, high, confidence, area, level)
 
 
@@ -188,5 +188,5 @@ def abstain(totals: ClassTotals, accuracy: float, confidence: float) -> Abstenti
     if best < 0:
         return Abstention(accuracy, confidence, None, 0.0, math.nan, 0, 0)
     count, good = int(answered[best]), int(hits[best])
-    threshold = float(totals.confidence[ranked.order[ends[best]]])
+    threshold = float(totals.sample.confidence[ranked.order[ends[best]]])
     return Abstention(accuracy, confidence, threshold, count / n, good / count, count, count - good)
