@@ -22,9 +22,10 @@ from ..sweep import Counts
 from . import areas, delong, losses, proportions
 from .batches import BatchRows
 from .bootstrap import Replicates
+from .differences import mover_limits
 from .evidence import Evidence
 from .normal import t_quantile
-from .proportions import wilson, z_of
+from .proportions import wilson, wilson_share, z_of
 from .quota_cut import hit_rate_limits, qrecall_limits
 from .scales import (
     edge_limits,
@@ -36,6 +37,8 @@ from .scales import (
     scaled_limits,
 )
 from .settings import FROM_REPLICATES, OF_AUC, Settings
+
+_BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 
 
 @dataclass(frozen=True)
@@ -184,10 +187,8 @@ for _name in proportions.METHODS:
 def newcombe_difference(known: Known) -> Interval:
     """Youden index, and balanced accuracy: two independent proportions by their Wilson intervals (Newcombe 1998)."""
     c, (bottom, top) = known.cells, known.measure.range
-    p, q = c.tp / (c.tp + c.fn), c.fp / (c.fp + c.tn)
-    l1, u1 = wilson(c.tp, c.tp + c.fn, known.level)
-    l2, u2 = wilson(c.fp, c.fp + c.tn, known.level)
-    low, high = p - q - math.hypot(p - l1, u2 - q), p - q + math.hypot(u1 - p, q - l2)
+    sides = ((c.tp, c.tp + c.fn), (c.fp, c.fp + c.tn))
+    low, high = mover_limits(*((hits / n, wilson(hits, n, known.level)) for hits, n in sides))
     half = (top - bottom) / 2.0  # the difference runs from −1 to 1, the measure over its range
     return Interval(bottom + half * (low + 1.0), bottom + half * (high + 1.0))
 
@@ -254,13 +255,14 @@ def delong_total(known: Known) -> tuple[Interval, str]:
     if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
         slope, _ = delong.line_of(known.measure, ranking)
         variance = ((high - low) / slope / (2.0 * z_of(known.level))) ** 2
-    smaller = min(n_pos, n_neg)
+    smaller, n = min(n_pos, n_neg), n_pos + n_neg
     freedom = max(smaller - 1.0, 1.0) if smaller < areas.FEW_POSITIVES else ranking.cases - 1.0
-    if known.measure.range[0] == 0.0:
-        error = areas.linear_ranking_error(auc, variance, n_pos, n_neg)
-        return scaled_limits(known.value, error, freedom, known.level, "log"), "delong_total"
-    error = areas.average_gain_error(auc, variance, n_pos, n_neg)
-    return scaled_limits(known.value, error, freedom, known.level), "delong_total"
+    if known.measure.range[0] == 0.0:  # Linear Ranking; else the average gain
+        scale, pairs, slope = "log", n_pos * n_neg, auc * (n_neg - n_pos) + n_pos + 0.5
+    else:
+        scale, pairs, slope = "identity", n_pos * n_neg / n, (2.0 * auc - 1.0) * (n_neg - n_pos) / (2.0 * n)
+    error = math.sqrt(variance * pairs**2 + slope**2 * n_pos * n_neg / n)  # delta method
+    return scaled_limits(known.value, error, freedom, known.level, scale), "delong_total"
 
 
 @method("loss_score")
@@ -348,25 +350,33 @@ def scaled(known: Known) -> Interval:
 
 @method("best_cut", resampled=True, jackknife=True, dependent=True)
 def best_cut(known: Known) -> Interval:
-    """Largest gap between TPR and FPR: two Wilson intervals at the best cut, squared and added, less half the bias.
+    """Largest gap between TPR and FPR: two Wilson intervals at the best cut (Newcombe 1998), less half the bias.
 
-    Of clustered or weighted rows: from the value less its bootstrap bias to the upper limit around the value.
+    Of clustered or weighted rows: from the value less its bootstrap bias to the upper limit around the value. The
+    bias is the mean of the replicates less the value.
     """
     error, freedom, bias = known.spread
     if not known.evidence.independent:
-        made = areas.biased_maximum_limits(known.value, bias, error, freedom, known.level)
-        return made if made.low <= made.high else edge_limits(known.value, known.trials, known.level)
+        less = min(max(known.value - _BIAS * max(bias, 0.0), 1e-6), 1.0 - 1e-6)
+        low, _ = scaled_limits(less, error, freedom, known.level, "logit")
+        _, high = scaled_limits(known.value, error, freedom, known.level, "logit")
+        return Interval(low, high) if low <= high else edge_limits(known.value, known.trials, known.level)
     ranking = known.evidence.ranking
     found, false = np.cumsum(ranking.pos, dtype=np.float64), np.cumsum(ranking.neg, dtype=np.float64)
     gap = found / ranking.n_pos - false / ranking.n_neg
     at = int(np.argmax(gap if known.measure.name == "max_youden_index" else np.abs(gap)))
-    low, high = areas.gap_limits(float(found[at]), ranking.n_pos, float(false[at]), ranking.n_neg, known.level)
-    return Interval(max(0.0, low - max(bias, 0.0) / 2.0), high)
+    shares = ((float(found[at]) / ranking.n_pos, ranking.n_pos), (float(false[at]) / ranking.n_neg, ranking.n_neg))
+    upper_first = sorted(shares, key=lambda one: -one[0])
+    low, high = mover_limits(*((share, wilson_share(share, n, known.level)) for share, n in upper_first))
+    return Interval(max(0.0, max(0.0, low) - max(bias, 0.0) / 2.0), min(1.0, high))
 
 
 @method("hull", resampled=True, jackknife=True, dependent=True)
 def hull(known: Known) -> Interval:
-    """Area under the convex hull: from the lower limit of the AUC to the upper limit around the hull's own area."""
+    """Area under the convex hull: from the lower limit of the AUC to the upper limit around the hull's own area.
+
+    The hull's area is the AUC of the best mixtures and never less than the AUC; as an estimate it is too high.
+    """
     ranking, (auc, variance) = known.evidence.ranking, known.evidence.auc
     error, freedom, _ = known.spread
     if known.evidence.independent:
@@ -376,24 +386,50 @@ def hull(known: Known) -> Interval:
         error = math.sqrt(variance) if variance > 0.0 else 0.0
     else:
         low, high = range_limits(auc, error, freedom, known.level, 0.0, 1.0, known.trials)
-    return areas.auch_limits(known.value, Interval(low, high), error, freedom, known.level)
+    _, above = scaled_limits(known.value, error, freedom, known.level, "logit")
+    return Interval(max(low, 0.5), max(above if above == above else 1.0, high))
 
 
 @method("precision_area", resampled=True, jackknife=True)
 def precision_area(known: Known) -> tuple[Interval, str]:
-    """Average precision, average hit rate and areas under precision–recall: logit scale; few positives as a share."""
-    ranking, one = known.evidence.ranking, known.measure
-    error, freedom, _ = known.spread
-    most = 1.0 if one.perfect_area is None else max(one.perfect_area(ranking.n_pos, ranking.cases), 1e-9)
-    return areas.precision_area_limits(known.value, error, freedom, ranking.n_pos, known.level, most)
+    """Average precision, average hit rate, areas under precision–recall: logit scale, bootstrap error, t.
+
+    The area of a perfect ranking with so many positives is 1 only in the limit for the trapezoids. They come out too
+    small by up to what is missing there: the upper limit starts from half of it more. With few positives, or a perfect
+    ranking, the area is also read as a share of n⁺ trials (Wilson), on the scale of the perfect one; the wider limits
+    count, and the upper one is that of a list with any number of positives.
+    """
+    ranking, one, value, level = known.evidence.ranking, known.measure, known.value, known.level
+    n_pos, (error, freedom, _) = ranking.n_pos, known.spread
+    most = 1.0 if one.perfect_area is None else max(one.perfect_area(n_pos, ranking.cases), 1e-9)
+    freedom = freedom_in_small_class(freedom, n_pos)
+    raised = min(value + (1.0 - most) / 2.0, (1.0 + value) / 2.0)
+    low, _ = scaled_limits(value, error, freedom, level, "logit")
+    _, high = scaled_limits(raised, error, freedom, level, "logit")
+    perfect = value >= most * (1.0 - 1e-9)
+    if n_pos >= areas.FEW_POSITIVES and not perfect and low == low:
+        return Interval(low, high), "logit"
+    least, largest = wilson_share(min(value / most, 1.0), n_pos, level)
+    if perfect or low != low:
+        return Interval(least * most, largest), "wilson"
+    return Interval(min(least * most, low), max(largest, high)), "logit_wilson"
 
 
 @method("qrecall_area", resampled=True, jackknife=True)
 def qrecall_area(known: Known) -> tuple[Interval, str]:
-    """Average Qrecall: logit scale; with few cases in a class, or a perfect list, the interval of an AUC."""
-    ranking = known.evidence.ranking
-    error, freedom, _ = known.spread
-    return areas.average_qrecall_limits(known.value, error, freedom, ranking.n_pos, ranking.n_neg, known.level)
+    """Average Qrecall: logit scale; with few cases in a class, or a perfect list, also Newcombe's interval of the AUC.
+
+    1 − average Qrecall is at most 1 − AUC and close to it for good models, so that the AUC's interval at this value
+    holds it.
+    """
+    ranking, smaller, (error, freedom, _) = known.evidence.ranking, known.smaller_class, known.spread
+    plain = scaled_limits(known.value, error, freedom_in_small_class(freedom, smaller), known.level, "logit")
+    if plain.low == plain.low and smaller >= 6:
+        return plain, "logit"
+    stand_in = areas.newcombe_limits(known.value, ranking.n_pos, ranking.n_neg, z_of(known.level))
+    if plain.low != plain.low:
+        return stand_in, "newcombe"
+    return Interval(min(plain.low, stand_in.low), max(plain.high, stand_in.high)), "newcombe"
 
 
 @method("mean_score", resampled=True, jackknife=True)
