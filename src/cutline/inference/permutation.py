@@ -160,52 +160,71 @@ def label_permutation_test(
     (1.0, True)
     """
     statistic, name, direction = as_statistic(measure, better)
-    m = n_permutations
     sample = make_sample(y_true, y_score, pos_label=pos_label)
+    ranking = rank(sample)
     if isinstance(statistic, Spec):
         check_applicable(statistic.measure, sample)
         check_threshold(statistic, sample)
-        ranking = rank(sample)
         observed = compute([statistic], ranking).values[statistic]
         why = why_undefined(statistic.measure, ranking.n_pos, ranking.n_neg)
     else:
         observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
     if observed != observed:
         raise InputError("measure", f"is {name}, which has no value on this sample ({why})", "use one that has")
+    codes, permuted = None, "test labels"
     if clusters is not None:
-        null = _null_of_clusters(statistic, sample, cluster_codes(clusters, sample)[0], m, seed, progress)
-        refuse_undefined(null, name, why)
-        return PermutationTest(name, direction, observed, null, "labels of whole clusters", seed)
-    if not isinstance(statistic, Spec):
-        null = _null_of_function(statistic, sample, m, seed, progress)
-    elif statistic.measure.part == "ranking" or statistic.ties != "expected":
-        null = _null_one_by_one(statistic, ranking, m, seed, progress)
-    else:
-        null = _null_of_sums(statistic, sample, ranking, m, seed, progress)
+        codes, permuted = cluster_codes(clusters, sample)[0], "labels of whole clusters"
+        ways = ways_to_permute(codes)
+        if ways < _FEWEST_WAYS:
+            said = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"
+            raise InputError("clusters", said, "it takes 32 for a test at 5 %; use an interval instead (evaluate)")
+    null = _null(statistic, sample, ranking, codes, n_permutations, seed, progress)
     refuse_undefined(null, name, why)
-    return PermutationTest(name, direction, observed, null, "test labels", seed)
+    return PermutationTest(name, direction, observed, null, permuted, seed)
 
 
-def _null_of_clusters(
-    statistic: Statistic, sample: Sample, codes: NDArray[Any], m: int, seed: int, progress: bool | None
+def _null(
+    statistic: Statistic,
+    sample: Sample,
+    ranking: Ranking,
+    codes: NDArray[Any] | None,
+    m: int,
+    seed: int,
+    progress: bool | None,
 ) -> NDArray[np.float64]:
-    """Labels moved between clusters as whole blocks; nothing is sorted again."""
-    ways = ways_to_permute(codes)
-    if ways < _FEWEST_WAYS:
-        said = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"
-        raise InputError("clusters", said, "it takes 32 for a test at 5 %; use an interval instead (evaluate)")
-    ranking = rank(sample)
-    group = ranking.group_of(sample.score)
-    size = np.bincount(group, minlength=len(ranking))
+    """The statistic with the labels of rows permuted, or those of whole clusters.
+
+    Labels are dealt to the groups of one ranking, so that nothing is sorted again: summed in one compiled pass each;
+    one by one for measures that are no algebra on sums, and for tie rules that take each permuted tie apart.
+    """
+    by_row = codes is None
+    if isinstance(statistic, Spec) and by_row and statistic.measure.part != "ranking" and statistic.ties == "expected":
+        (reading,) = plan_sweeps([statistic], ranking.cases)
+        resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
+        return np.asarray(reading.values(resampler.permutations(reading.request, m))[0], dtype=np.float64)
+    group, size = ranking.group_of(sample.score), ranking.pos + ranking.neg
+
+    def value(i: int) -> float:
+        if isinstance(statistic, Spec) and by_row:
+            from ..kernels.rng import permute_labels
+
+            pos, neg = np.empty_like(size), np.empty_like(size)
+            permute_labels(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
+        else:
+            rng = np.random.default_rng([seed, i])
+            moved = (
+                permuted_labels(sample.positive, codes, rng) if codes is not None else rng.permutation(sample.positive)
+            )
+            if not isinstance(statistic, Spec):
+                return float(statistic(moved, sample.score))
+            pos = np.bincount(group[moved], minlength=len(ranking))
+            neg = size - pos
+        return compute([statistic], Ranking(ranking.score, pos, neg, ranking.rows)).values[statistic]
+
     null = np.empty(m)
     with Progress("permutations", m, progress) as shown:
         for i in range(m):
-            moved = permuted_labels(sample.positive, codes, np.random.default_rng([seed, i]))
-            if isinstance(statistic, Spec):
-                pos = np.bincount(group[moved], minlength=len(ranking))
-                null[i] = compute([statistic], Ranking(ranking.score, pos, size - pos, ranking.rows)).values[statistic]
-            else:
-                null[i] = float(statistic(moved, sample.score))
+            null[i] = value(i)
             shown.advance()
     return null
 
@@ -229,39 +248,3 @@ def permuted_labels(positive: NDArray[np.bool_], codes: NDArray[Any], rng: np.ra
 def ways_to_permute(codes: NDArray[Any]) -> float:
     """Log₂ of the number of ways in which clusters of equal size can change places; below 5 no test at 5 % rejects."""
     return float(sum(math.lgamma(count + 1.0) for count in np.bincount(np.bincount(codes)))) / math.log(2.0)
-
-
-def _null_of_function(
-    statistic: Callable[..., float], sample: Sample, m: int, seed: int, progress: bool | None
-) -> NDArray[np.float64]:
-    null = np.empty(m)
-    with Progress("permutations", m, progress) as shown:
-        for i in range(m):
-            shuffled = np.random.default_rng([seed, i]).permutation(sample.positive)
-            null[i] = float(statistic(shuffled, sample.score))
-            shown.advance()
-    return null
-
-
-def _null_one_by_one(spec: Spec, ranking: Ranking, m: int, seed: int, progress: bool | None) -> NDArray[np.float64]:
-    """For measures that are no algebra on sums, and for tie rules that take each permuted tie apart."""
-    from ..kernels.rng import permute_labels
-
-    size = ranking.pos + ranking.neg
-    null = np.empty(m)
-    with Progress("permutations", m, progress) as shown:
-        for i in range(m):
-            pos, neg = np.empty_like(size), np.empty_like(size)
-            permute_labels(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
-            null[i] = compute([spec], Ranking(ranking.score, pos, neg, ranking.rows)).values[spec]
-            shown.advance()
-    return null
-
-
-def _null_of_sums(
-    spec: Spec, sample: Sample, ranking: Ranking, m: int, seed: int, progress: bool | None
-) -> NDArray[np.float64]:
-    """Labels dealt to the groups of one ranking, summed in one compiled pass each; nothing is sorted again."""
-    (reading,) = plan_sweeps([spec], ranking.cases)
-    resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
-    return np.asarray(reading.values(resampler.permutations(reading.request, m))[0], dtype=np.float64)

@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -119,11 +118,12 @@ class _TwoClasses:
     """How to read measures from a model of two classes: scores of the positive one, as booleans and numbers."""
 
     positive_label: Any
+    pos_label: Label
     statistics: tuple[Statistic, ...]
     names: tuple[str, ...]
 
     def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
-        return np.asarray([value == self.positive_label for value in labels.tolist()])
+        return read_labels(labels, argument, self.pos_label)[1]
 
     def values(self, model: Any, x: Any, truth: NDArray[np.bool_], fitted_on: NDArray[Any]) -> list[float]:
         score, boundary = _scores(model, x, self.positive_label, fitted_on)
@@ -196,7 +196,7 @@ def _reader(
         made = [as_statistic(one, better) for one in wanted]
         names = tuple(name for _, name, _ in made)
         statistics = tuple(statistic for statistic, _, _ in made)
-        return _TwoClasses(labels[positive][0], statistics, names), {name: way for _, name, way in made}
+        return _TwoClasses(labels[positive][0], pos_label, statistics, names), {name: way for _, name, way in made}
     classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
     codes_of(labels, classes, argument)  # refuses labels that are missing
     for one in wanted:
@@ -300,14 +300,17 @@ def _jobs(n_jobs: int) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
 
 
-def _batches(job: Callable[[int, int], list[Any]], total: int, n_jobs: int, seconds_each: float) -> Iterator[list[Any]]:
-    """Results of replicates 0 … total−1, batch by batch in order: here, in joblib's processes, or in threads."""
+def _batches(
+    job: Callable[[int, int], list[Any]], first: int, last: int, n_jobs: int, seconds_each: float
+) -> Iterator[list[Any]]:
+    """Results of replicates first … last−1, batch by batch in order: here, in joblib's processes, or in threads."""
+    total = last - first
     n_jobs = min(n_jobs, total)
     if n_jobs == 1 or total * seconds_each < TUNING.worth_processes:
-        yield from (job(i, i + 1) for i in range(total))
+        yield from (job(i, i + 1) for i in range(first, last))
         return
     step = max(1, min(total // (8 * n_jobs), int(1.0 / max(seconds_each, 1e-6))))
-    spans = [(i, min(i + step, total)) for i in range(0, total, step)]
+    spans = [(i, min(i + step, last)) for i in range(first, last, step)]
     try:
         import joblib  # type: ignore[import-untyped]
     except ImportError:
@@ -422,10 +425,7 @@ def permutation_test(
     _same_length(X_train, labels, "X_train", "y_train")
     _same_length(X_test, tested, "X_test", "y_test")
     reader, ways = _reader(labels, pos_label, measure, better, "y_train", "recall")
-    if isinstance(reader, _TwoClasses):
-        _, truth = read_labels(tested, "y_test", pos_label)
-    else:
-        truth = reader.truth(tested, "y_test")
+    truth = reader.truth(tested, "y_test")
     learner = _Learner(estimator, reader, seed)
     begun = time.perf_counter()
     observed = dict(zip(ways, learner.values(learner.generator(0), X_train, labels, X_test, truth), strict=True))
@@ -436,7 +436,7 @@ def permutation_test(
     null = np.full((m, len(observed)), np.nan)
     done = 0
     with Progress("permutations", m, progress) as shown:
-        for values in _batches(_Permuting(learner, X_train, labels, X_test, truth), m, jobs, seconds):
+        for values in _batches(_Permuting(learner, X_train, labels, X_test, truth), 0, m, jobs, seconds):
             null[done : done + len(values)] = values
             done += len(values)
             shown.advance(len(values))
@@ -549,14 +549,12 @@ def bootstrap_oob(
     labels = as_column(y, "y")
     _same_length(X, labels, "X", "y")
     reader, ways = _reader(labels, pos_label, measure, None, "y", "roc_auc")
-    truth = read_labels(labels, "y", pos_label)[1] if isinstance(reader, _TwoClasses) else reader.truth(labels, "y")
-    job = _Bagging(_Learner(estimator, reader, seed), X, labels, truth)
+    job = _Bagging(_Learner(estimator, reader, seed), X, labels, reader.truth(labels, "y"))
     with Progress("out-of-bag bootstrap", b, progress) as shown:
         begun = time.perf_counter()
         results = job(0, 1)
         shown.advance()
-        rest = partial(_shifted, job)
-        for batch in _batches(rest, b - 1, jobs, time.perf_counter() - begun):
+        for batch in _batches(job, 1, b, jobs, time.perf_counter() - begun):
             results += batch
             shown.advance(len(batch))
     drawn = np.array([values for values, _, _ in results])
@@ -581,8 +579,3 @@ def bootstrap_oob(
         low, high = np.quantile(kept, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         made[name] = OutOfBag(name, values, float(low), float(high), level, bags, outs, seed)
     return made if isinstance(measure, list | tuple) else next(iter(made.values()))
-
-
-def _shifted(job: _Bagging, first: int, last: int) -> list[tuple[list[float], bool, bool]]:
-    """Replicate 0 has been made already, to see how long one takes."""
-    return job(first + 1, last + 1)
