@@ -39,7 +39,7 @@ FLAGS = [
 
 
 def seconds(code: str, *arguments: str, runs: int, kept: Path | None = None) -> float:
-    """Best wall time of a Python program; with ``kept`` it finds and leaves bytecode and kernels in that folder alone."""
+    """Best wall time of a Python program; with ``kept``, that folder alone holds its bytecode and kernels."""
     best, settings = float("inf"), dict(os.environ)
     if kept is not None:
         settings.pop("PYTHONDONTWRITEBYTECODE", None)
