@@ -118,23 +118,10 @@ def evaluate_table(
             ev = evaluate(found.positive, values, name=model, prevalence=prevalence, **_in_memory(found, request))
             return _with_facts(ev, found)
         _refuse_in_stream(prevalence, roles, request)
-        if isinstance(found, Checked) and found.segments:
-            from .engines.segment_stream import evaluate as segments_through_duckdb
-
-            return segments_through_duckdb(table, found, next(iter(found.scores)), request)
-        if isinstance(found, Checked) and found.batch is not None:
-            from .engines.batch_stream import evaluate as batches_through_duckdb
-
-            return batches_through_duckdb(table, found, next(iter(found.scores)), request)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import evaluate as through_duckdb
 
-            return through_duckdb(table, found, next(iter(found.scores)), request)
-        if roles.by or roles.batch is not None:
-            from .engines import spark_keyed
-
-            in_segments, in_batches = spark_keyed.evaluate_segments, spark_keyed.evaluate_batches
-            return in_segments(table, roles, request) if roles.by else in_batches(table, roles, request)
+            return through_duckdb(table, found, request)
         from .engines.spark_engine import evaluate as on_spark
 
         return on_spark(table, roles, request)
@@ -222,23 +209,10 @@ def compare_table(
             comparison = compare(found.positive, found.scores, **given, **_in_memory(found, request))
             return _compared_with_facts(comparison, found)
         _refuse_in_stream(prevalence, roles, request)
-        if isinstance(found, Checked) and found.segments:
-            from .engines.segment_stream import compare as segments_through_duckdb
-
-            return segments_through_duckdb(table, found, request, margin)
-        if isinstance(found, Checked) and found.batch is not None:
-            from .engines.batch_stream import compare as batches_through_duckdb
-
-            return batches_through_duckdb(table, found, request, margin)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import compare as through_duckdb
 
             return through_duckdb(table, found, request, margin)
-        if roles.by or roles.batch is not None:
-            from .engines import spark_keyed
-
-            how = (table, roles, request, margin)
-            return spark_keyed.compare_segments(*how) if roles.by else spark_keyed.compare_batches(*how)
         from .engines.spark_engine import compare as on_spark
 
         return on_spark(table, roles, request, margin)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -21,8 +20,7 @@ import numpy as np
 from ..batches import Batches, BatchGroups, BatchLists
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
-from ..comparison import Comparison, common_threshold
-from ..evaluation import Evaluation, evaluation_of
+from ..evaluation import Evaluation
 from ..inference.batches import BatchRows
 from ..inference.bootstrap import Replicates
 from ..inference.differences import DifferenceTest, mover_limits
@@ -30,17 +28,15 @@ from ..inference.evidence import Drawn
 from ..inference.paired import Pair, RowPairs
 from ..inference.resampling import Resampler
 from ..inference.settings import Settings
-from ..progress import Progress
 from ..ranking import Ties, rank
 from ..sources.arrays import Sample
 from ..sources.duckdb import DuckTable
-from ..sources.tables import Checked, Table, check_same
+from ..sources.tables import Checked, Table
 from ..tuning import TUNING
-from ..types import Floats
 from .batch_cells import BatchCells
 from .keyed import Numbering, totals_by
-from .request import EvaluationRequest, Job
-from .stream import Part, Stream, Totals
+from .request import Job
+from .stream import Totals
 from .streamed import Streamed, rows_needed
 
 
@@ -182,6 +178,14 @@ class StreamedBatchPairs(RowPairs):
 
     smaller: int = 0
 
+    @classmethod
+    def between(cls, evaluations: Mapping[str, Evaluation]) -> StreamedBatchPairs:
+        """Every two models whose batches were gathered."""
+        facts = next(iter(evaluations.values())).facts
+        rows = {name: ev.rows.drawn for name, ev in evaluations.items() if isinstance(ev.rows, StreamedBatches)}
+        known = RowPairs.of(evaluations, paired=True).specs
+        return cls(rows, known, True, min(facts["positives"], facts["negatives"]))
+
     def _smaller_class(self, pair: Pair) -> int:
         return self.smaller
 
@@ -195,81 +199,3 @@ class StreamedBatchPairs(RowPairs):
         if pair.spec.measure.needs_quota:
             return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
         return DifferenceTest(low, high, math.nan, math.nan, "mover")
-
-
-def evaluate(
-    table: DuckTable,
-    checked: Checked,
-    model: str,
-    request: EvaluationRequest,
-    keep: dict[str, Floats] | None = None,
-) -> Evaluation:
-    """Evaluate the scores of one model, cut batch by batch, in one pass over the rows in the order of their scores."""
-    assert checked.batch is not None
-    sizes = BatchSizes.of(table, checked, model)
-    totals = checked.totals[model]
-    job = batch_job(request, totals)
-    stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.cases))
-    cells = sizes.cells(job, totals)
-    key = table.dialect.key([checked.batch])
-    pieces = table.pieces(checked, model, numbered=False, rows=TUNING.batch_rows, key=key)
-    with (
-        Progress(f"{table.name}: {model}", totals.rows, job.settings.progress) as progress,
-        closing(pieces) as arriving,
-    ):
-        for piece in arriving:
-            stream.feed(piece["score"], piece["positive"], piece.get("weight"))
-            cells.add(sizes.numbers(piece["key"]), piece["score"], piece["positive"], piece.get("weight"))
-            progress.advance(len(piece["score"]))
-    part = stream.finish()
-    check_same(table.name, totals, *part.blocks[:, [2, 3, 1]].T)
-    return finish(part, totals, job, request, model, cells.finish(), sizes.batches, keep)
-
-
-def batch_job(request: EvaluationRequest, totals: Totals) -> Job:
-    """What to sum."""
-    return Job.of(request, totals, batched=True)
-
-
-def finish(
-    part: Part,
-    totals: Totals,
-    job: Job,
-    request: EvaluationRequest,
-    name: str,
-    groups: BatchGroups,
-    batches: Batches,
-    keep: dict[str, Floats] | None = None,
-) -> Evaluation:
-    """The evaluation from what was gathered of the whole list and of each batch."""
-    rows = StreamedBatches.of_groups(Streamed.of(part, totals, job, paired=False), groups, batches)
-    settings = job.settings if rows.n_units > 1 else replace(job.settings, interval=None)
-    how: dict[str, Any] = {"name": name, "threshold": job.threshold, "quota": request.quota}
-    return evaluation_of(rows, job.specs, job.obstacles, settings, keep=keep, dropped=totals.dropped, **how)
-
-
-def compare(table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None) -> Comparison:
-    """Compare models, cut batch by batch, on the rows that have all their scores: each is sorted once."""
-    request = one_way_of_drawing(request)
-    drawn: dict[str, dict[str, Floats]] = {model: {} for model in checked.scores}
-    evaluations = {model: evaluate(table, checked, model, request, drawn[model]) for model in checked.scores}
-    return compared(evaluations, drawn, margin)
-
-
-def one_way_of_drawing(request: EvaluationRequest) -> EvaluationRequest:
-    """Models are compared on the same draws, as in memory."""
-    return replace(request, settings=replace(request.settings, stratify=bool(request.settings.stratify)))
-
-
-def compared(
-    evaluations: dict[str, Evaluation], drawn: dict[str, dict[str, Floats]], margin: float | None
-) -> Comparison:
-    """The comparison of models whose batches were gathered."""
-    first = next(iter(evaluations.values()))
-    rows = {name: ev.rows.drawn for name, ev in evaluations.items() if isinstance(ev.rows, StreamedBatches)}
-    known = RowPairs.of(evaluations, paired=True).specs
-    smaller = min(first.facts["positives"], first.facts["negatives"])
-    pairs = StreamedBatchPairs(rows, known, True, smaller)
-    return Comparison(
-        evaluations, first.specs, first.settings, first.quota, common_threshold(evaluations), margin, pairs, drawn
-    )

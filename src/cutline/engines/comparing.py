@@ -12,7 +12,7 @@ from ..catalogue.compute import threshold_of
 from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
 from ..inference.delong import placements
-from ..inference.paired import StreamedPairs
+from ..inference.paired import Pairs, StreamedPairs
 from ..sources.tables import Checked, Table
 from ..types import Floats
 from .pairs import Gaps, Pair
@@ -42,19 +42,18 @@ def thresholds_compared(evaluations: Mapping[str, Evaluation]) -> list[float]:
     return sorted({threshold_of(spec) for spec in specs if spec.measure.paired_test == "decisions"})
 
 
-def comparison_of(
-    evaluations: dict[str, Evaluation],
-    drawn: dict[str, dict[str, Floats]],
-    margin: float | None,
-    gaps: Gaps | None,
-    counted: Discordant,
-) -> Comparison:
-    """The comparison of models that were streamed on the same rows, which ``gaps`` has seen."""
-    first = next(iter(evaluations.values()))
+def row_pairs(evaluations: Mapping[str, Evaluation], gaps: Gaps | None, counted: Discordant) -> StreamedPairs:
+    """Pairs of models that were streamed on the same rows, which ``gaps`` has seen."""
     variances: dict[Pair, float] = dict.fromkeys(combinations(evaluations, 2), np.nan)
-    if gaps is not None:
-        variances = gaps.variances()
-    pairs = StreamedPairs(first.rows.independent, variances, counted)
+    first = next(iter(evaluations.values()))
+    return StreamedPairs(first.rows.independent, variances if gaps is None else gaps.variances(), counted)
+
+
+def comparison_of(
+    evaluations: dict[str, Evaluation], drawn: dict[str, dict[str, Floats]], margin: float | None, pairs: Pairs
+) -> Comparison:
+    """The comparison of models whose rows were streamed."""
+    first = next(iter(evaluations.values()))
     return Comparison(
         evaluations, first.specs, first.settings, first.quota, common_threshold(evaluations), margin, pairs, drawn
     )

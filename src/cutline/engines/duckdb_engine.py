@@ -2,68 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..comparison import Comparison
 from ..evaluation import Evaluation
 from ..progress import Progress
+from ..segment_comparison import SegmentComparison
+from ..segments import Segments
 from ..sources.duckdb import DuckTable
-from ..sources.tables import Checked, check_same
+from ..sources.tables import Checked
 from ..tuning import TUNING
-from .comparing import comparison_of, discordant_rows, gaps_between, thresholds_compared
-from .draws import Draws
-from .request import EvaluationRequest, Job
-from .stream import Stream
-from .streamed import finish, needs_rows
+from .keyed import codes_of
+from .lists import ListPlan, compared
+from .pairs import Gaps, add_to_all, split_by
+from .request import EvaluationRequest
 
 
-def evaluate(
-    table: DuckTable,
-    checked: Checked,
-    model: str,
-    request: EvaluationRequest,
-    keep: dict[str, NDArray[np.float64]] | None = None,
-) -> Evaluation:
-    """Evaluate the scores of one model."""
-    totals = checked.totals[model]
-    job = Job.of(request, totals)
-    draws = None
-    if needs_rows(job.settings, weighted=totals.weighted, paired=keep is not None):
-        draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
-    stream = Stream(totals, job.readings, tolerance=job.tolerance, marks=job.marks(totals.cases), draws=draws)
-    grouped = draws is None and totals.distinct * TUNING.group_first < totals.rows
+def evaluate(table: DuckTable, checked: Checked, request: EvaluationRequest) -> Evaluation | Segments:
+    """Evaluate the scores of the one model."""
+    plan = ListPlan(table, checked, next(iter(checked.scores)), request)
+    return plan.result(_evaluated(table, plan))
+
+
+def compare(
+    table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None
+) -> Comparison | SegmentComparison:
+    """Compare models on the rows that have all their scores: each is sorted once, and one pass serves all pairs."""
+    plans = {model: ListPlan(table, checked, model, request, paired=True) for model in checked.scores}
+    found = {model: _evaluated(table, plan) for model, plan in plans.items()}
+
+    def add_rows(gaps: Sequence[Gaps | None]) -> None:
+        plan = next(iter(plans.values()))
+        with closing(table.all_scores(checked, plan.key)) as arriving:
+            for piece in arriving:
+                scores = [piece[f"score_{k}"] for k in range(len(plans))]
+                add_to_all(gaps, codes_of(plan.numbers, piece), piece["positive"].astype(np.bool_), scores)
+
+    return compared(plans, found, margin, add_rows)
+
+
+def _evaluated(table: DuckTable, plan: ListPlan) -> list[Evaluation]:
+    """The evaluation of each segment, then of all rows, in one pass over the rows in the order of their scores."""
+    streams = [plan.stream(k) for k in range(len(plan.totals))]
+    cells = None if plan.sizes is None else plan.sizes.cells(plan.jobs[-1], plan.whole)
+    size, whole = TUNING.batch_rows, streams[-1]
+    grouped = plan.key is None and not plan.by_row and plan.whole.distinct * TUNING.group_first < plan.whole.rows
     if grouped:
-        pieces = table.groups(checked, model, TUNING.batch_rows)
+        pieces = table.groups(plan.checked, plan.model, size)
     else:
-        pieces = table.pieces(checked, model, numbered=draws is not None, rows=TUNING.batch_rows)
+        pieces = table.pieces(plan.checked, plan.model, numbered=plan.by_row, rows=size, key=plan.key)
     # closed before the connection is: an error must not leave the reading thread behind
     with (
-        Progress(f"{table.name}: {model}", totals.rows, job.settings.progress) as progress,
+        Progress(f"{table.name}: {plan.model}", plan.whole.rows, plan.settings.progress) as progress,
         closing(pieces) as arriving,
     ):
-        for batch in arriving:
+        for piece in arriving:
             if grouped:
-                stream.feed_groups(batch["score"], batch["pos"], batch["neg"])
-                progress.advance(int(batch["pos"].sum() + batch["neg"].sum()))
-            else:
-                stream.feed(batch["score"], batch["positive"], batch.get("weight"), batch.get("row"))
-                progress.advance(len(batch["score"]))
-    part = stream.finish()
-    check_same(table.name, totals, *part.blocks[:, [2, 3, 1]].T)
-    return finish(part, totals, job, request, model, keep)
-
-
-def compare(table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None) -> Comparison:
-    """Compare models on the rows that have all their scores: each is sorted once."""
-    drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in checked.scores}
-    evaluations = {model: evaluate(table, checked, model, request, drawn[model]) for model in checked.scores}
-    gaps, thresholds = gaps_between(evaluations), thresholds_compared(evaluations)
-    if gaps is not None:
-        with closing(table.all_scores(checked)) as arriving:
-            for batch in arriving:
-                gaps.add(batch["positive"].astype(np.bool_), [batch[f"score_{k}"] for k in range(len(checked.scores))])
-    counted = discordant_rows(table, checked, thresholds)[()] if thresholds else {}
-    return comparison_of(evaluations, drawn, margin, gaps, counted)
+                whole.feed_groups(piece["score"], piece["pos"], piece["neg"])
+                progress.advance(int(piece["pos"].sum() + piece["neg"].sum()))
+                continue
+            columns: list[Any] = [piece["score"], piece["positive"], piece.get("weight"), piece.get("row")]
+            whole.feed(*columns)
+            code = codes_of(plan.numbers, piece)
+            if code is not None and cells is not None:
+                cells.add(code, *columns[:3])
+            elif code is not None:
+                for k, rows in split_by(code, len(plan.keys)):
+                    own: list[Any] = [None if column is None else column[rows] for column in columns]
+                    streams[k].feed(*own)
+            progress.advance(len(piece["score"]))
+    groups = None if cells is None else cells.finish()
+    return [plan.finished(k, stream.finish(), groups) for k, stream in enumerate(streams)]

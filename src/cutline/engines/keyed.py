@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,11 @@ class Numbering:
         if (self.keys[at] != keys).any():
             raise RuntimeError("the table changed while it was read: a value came that was not counted; save it first")
         return self.codes[at]
+
+
+def codes_of(numbers: Numbering | None, piece: Mapping[str, NDArray[Any]]) -> NDArray[np.intp] | None:
+    """The part of each row of a piece; None where all rows are one."""
+    return None if numbers is None else numbers(piece["key"])
 
 
 def totals_by(

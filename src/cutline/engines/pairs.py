@@ -55,10 +55,10 @@ class Gaps:
 
 
 def add_to_all(
-    gaps: Sequence[Gaps | None], code: NDArray[np.intp], positive: NDArray[np.bool_], scores: Sequence[Floats]
+    gaps: Sequence[Gaps | None], code: NDArray[np.intp] | None, positive: NDArray[np.bool_], scores: Sequence[Floats]
 ) -> None:
-    """Add rows to the gaps of their segments, and of all rows, the last."""
-    parts = [(k, rows) for k, rows in split_by(code, len(gaps) - 1) if gaps[k] is not None]
+    """Add rows to the gaps of their segments, where there are any, and of all rows, the last."""
+    parts = [] if code is None else split_by(code, len(gaps) - 1)
     everything: Any = slice(None)
     for k, rows in [*parts, (len(gaps) - 1, everything)]:
         one = gaps[k]

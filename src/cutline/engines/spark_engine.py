@@ -5,92 +5,102 @@ cases by range, so that each knows what comes before it; then every range is a p
 through the sweep on its executor, and the parts are joined on the driver. Several models go through the same passes,
 each row once for each model. Bounds are constants of the query: a task that is tried again, or twice at once, does the
 same work on the same rows.
+
+Rows of segments or batches go to the partition of theirs besides: each segment's list, or the lists of some batches,
+are summed on one executor. No query is made for a single segment or batch.
 """
 
 from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..batches import BatchGroups
 from ..catalogue.compute import SweepPlan
 from ..comparison import Comparison
 from ..errors import InputError
 from ..evaluation import Evaluation
 from ..progress import Progress
+from ..segment_comparison import SegmentComparison
+from ..segments import Segments
 from ..sources.spark import SparkTable
-from ..sources.tables import SPARK, Roles, check, check_same
+from ..sources.tables import SPARK, Roles, check
 from ..tuning import TUNING
-from .comparing import comparison_of, discordant_rows, gaps_between, thresholds_compared
+from .lists import ListPlan, compared
+from .pairs import Gaps
 from .partition import PartialSums, joined_parts
-from .request import EvaluationRequest, Job
-from .spark_work import PARTS, Range, Task, gaps_of_rows, sums_of_ranges
+from .request import EvaluationRequest
+from .spark_work import PARTS, Range, Task, Work, gaps_of_rows, lists_of_batches, sums_of_ranges
 from .stream import Part, Totals
-from .streamed import finish, needs_rows
 
 Keys = list[list[int]]
 _MOST_PARTITIONS = 1024
 _SAMPLED_PER_PARTITION = 400
 
 
-def evaluate(table: SparkTable, roles: Roles, request: EvaluationRequest) -> Evaluation:
+def evaluate(table: SparkTable, roles: Roles, request: EvaluationRequest) -> Evaluation | Segments:
     """Evaluate the one model of a Spark DataFrame."""
-    (ev,) = Passes(table, roles, request, paired=False).evaluations().values()
-    return ev
+    passes = Passes(table, roles, request, paired=False)
+    (found,) = passes.evaluations()
+    return passes.plans[0].result(found)
 
 
-def compare(table: SparkTable, roles: Roles, request: EvaluationRequest, margin: float | None) -> Comparison:
+def compare(
+    table: SparkTable, roles: Roles, request: EvaluationRequest, margin: float | None
+) -> Comparison | SegmentComparison:
     """Compare models of a Spark DataFrame on the rows that have all their scores."""
     passes = Passes(table, roles, request, paired=True)
-    evaluations = passes.evaluations()
-    gaps, thresholds = gaps_between(evaluations), thresholds_compared(evaluations)
-    if gaps is not None:
-        for answer in passes.rows.mapInArrow(gaps_of_rows(gaps, len(evaluations)), PARTS).collect():
-            gaps.join(pickle.loads(bytes(answer["part"])))
-    counted = discordant_rows(table, passes.checked, thresholds)[()] if thresholds else {}
-    return comparison_of(evaluations, passes.drawn, margin, gaps, counted)
+    found, plan = passes.evaluations(), passes.plans[0]
+
+    def add_rows(gaps: Sequence[Gaps | None]) -> None:
+        for _, told in _answers(passes.rows, gaps_of_rows(gaps, plan.numbers, len(passes.plans))):
+            for one, moments in zip(gaps, told, strict=True):
+                if one is not None:
+                    one.join(moments)
+
+    models = [plan.model for plan in passes.plans]
+    return compared(
+        dict(zip(models, passes.plans, strict=True)), dict(zip(models, found, strict=True)), margin, add_rows
+    )
+
+
+def _answers(rows: Any, work: Work) -> list[tuple[int, Any]]:
+    """What each partition tells: a key, and what belongs to it."""
+    return [(answer["key"], pickle.loads(bytes(answer["part"]))) for answer in rows.mapInArrow(work, PARTS).collect()]
 
 
 class Passes:
     """The checked columns of a DataFrame, and what is found of each model."""
 
-    def __init__(
-        self,
-        table: SparkTable,
-        roles: Roles,
-        request: EvaluationRequest,
-        *,
-        paired: bool,
-        plan: Callable[[EvaluationRequest, Totals], Job] = Job.of,
-    ) -> None:
+    def __init__(self, table: SparkTable, roles: Roles, request: EvaluationRequest, *, paired: bool) -> None:
         if request.stream is False:
             remedy = "use toPandas() if you want them there"
             raise InputError("stream", "is False, which would move the rows to the driver", remedy)
         if roles.clusters is not None:
             raise InputError("clusters", "needs the rows in memory, but these stay on the cluster", "leave it out")
-        self.session, self.models, self.request = table.frame.sparkSession, list(roles.scores), request
+        self.session = table.frame.sparkSession
         self._progress = Progress(f"Spark: {', '.join(roles.scores.values())}", 4, request.settings.progress)
-        self.checked = check(table, roles)
-        self.rows, self.totals = table.rows(self.checked), list(self.checked.totals.values())
-        self.marks: list[float] = []  # places, besides those of the jobs, whose cuts are kept exact
+        checked = check(table, roles)
         self._progress.advance()
-        self.jobs = [plan(request, totals) for totals in self.totals]
-        self.by_row = needs_rows(self.jobs[0].settings, weighted=roles.weight is not None, paired=paired)
-        self.drawn: dict[str, dict[str, NDArray[np.float64]]] = {model: {} for model in self.models} if paired else {}
+        self.totals = list(checked.totals.values())
+        self.plans = [ListPlan(table, checked, model, request, paired=paired) for model in roles.scores]
+        self.by_row, self.rows = self.plans[0].by_row, table.rows(checked, self.plans[0].key)
 
-    def evaluations(self) -> dict[str, Evaluation]:
-        """The evaluation of each model, from one shuffle."""
-        return {
-            name: finish(part, self.totals[k], self.jobs[k], self.request, name, self.drawn.get(name))
-            for k, (name, part) in enumerate(zip(self.models, self.parts(), strict=True))
-        }
+    def evaluations(self) -> list[list[Evaluation]]:
+        """For each model the evaluation of each segment, if there are any, then that of all rows."""
+        found = []
+        for k, (plan, part) in enumerate(zip(self.plans, self._parts(), strict=True)):
+            groups = None if plan.sizes is None else self._lists(plan, k)
+            whole = plan.finished(len(plan.keys), part, groups)
+            found.append([*(self._segments(plan, k) if plan.keys else ()), whole])
+        return found
 
-    def parts(self) -> list[Part]:
-        """What was gathered of each model's list."""
+    def _parts(self) -> list[Part]:
+        """What was gathered of each model's list, from one shuffle."""
         with self._progress as progress:
             bounds = _bounds(self.rows, self.totals)
             progress.advance()
@@ -98,29 +108,33 @@ class Passes:
             keyed = self._cases().withColumn("key", _key(bounds, keys)).drop("model")  # the key tells it
             ranges = _ranges(keyed, keys, self.totals[0])
             progress.advance()
-            ordered = keyed.repartition(sum(map(len, keys)), "key").sortWithinPartitions("key", *self.order())
-            answers = ordered.mapInArrow(sums_of_ranges(self._tasks(), ranges), PARTS).collect()
-        found: dict[int, PartialSums] = {answer["key"]: pickle.loads(bytes(answer["part"])) for answer in answers}
-        check_complete(found, ranges)
-        say_if_slow(found)
-        return [self._joined(k, [found[key] for key in keys[k] if key in found]) for k in range(len(self.models))]
+            tasks = [self._task(plan, len(plan.keys)) for plan in self.plans]
+            found = self._summed(keyed, sum(map(len, keys)), tasks, ranges)
+        told = ([found[key] for key in own if key in found] for own in keys)
+        return [joined_parts(one, plan.jobs[-1].readings) for plan, one in zip(self.plans, told, strict=True)]
 
-    def _joined(self, k: int, told: Sequence[PartialSums]) -> Part:
-        part = joined_parts(told, self.jobs[k].readings)
-        check_same("the table", self.totals[k], *part.blocks[:, [2, 3, 1]].T)
-        return part
+    def _summed(
+        self, keyed: Any, partitions: int, tasks: list[Task], ranges: Mapping[int, Range]
+    ) -> dict[int, PartialSums]:
+        """The sums of each range of scores, by its key: best first, weights that tie in one order.
 
-    def _tasks(self) -> list[Task]:
-        jobs = zip(self.jobs, self.totals, strict=True)
-        return [self.task(job, totals, [*job.marks(totals.cases), *self.marks]) for job, totals in jobs]
+        So their sums are the same in every run.
+        """
+        last = ["pos", "neg", *(["row"] if self.by_row else [])] if self.totals[0].weighted else []
+        ordered = keyed.repartition(partitions, "key").sortWithinPartitions("key", _falling("score"), *last)
+        found: dict[int, PartialSums] = dict(_answers(ordered, sums_of_ranges(tasks, ranges)))
+        _check_complete(found, ranges)
+        _say_if_slow(found)
+        return found
 
-    def task(self, job: Job, totals: Totals, marks: list[float]) -> Task:
+    def _task(self, plan: ListPlan, k: int) -> Task:
         """What executors sum of a list; the measures that are read from it stay on the driver."""
+        job = plan.jobs[k]
         readings = [SweepPlan((), reading.request, reading.cases, reading.ties) for reading in job.readings]
         draws = (job.settings.n_resamples, job.settings.seed) if self.by_row else None
-        return Task(totals, readings, job.tolerance, marks, draws)
+        return Task(plan.totals[k], readings, job.tolerance, plan.marks(k), draws)
 
-    def counted(self, rows: Any) -> Any:
+    def _counted(self) -> Any:
         """Rows with positives and negatives (rows or weights) and, where they draw weights, the row's number."""
         from pyspark.sql import functions as f
 
@@ -128,7 +142,7 @@ class Passes:
         one = f.col("weight") if weighted else f.lit(1).cast("long")
         none = f.lit(0.0) if weighted else f.lit(0).cast("long")
         pos, neg = (f.when(f.col("positive"), a).otherwise(b) for a, b in ((one, none), (none, one)))
-        made = rows.withColumn("pos", pos).withColumn("neg", neg)
+        made = self.rows.withColumn("pos", pos).withColumn("neg", neg)
         return made.withColumn("row", f.monotonically_increasing_id()) if self.by_row else made
 
     def _cases(self) -> Any:
@@ -139,25 +153,53 @@ class Passes:
         """
         from pyspark.sql import functions as f
 
-        models, counted = range(len(self.models)), self.counted(self.rows)
+        models, counted = range(len(self.plans)), self._counted()
         kept = ["pos", "neg", *(["row"] if self.by_row else [])]
-        if len(self.models) == 1:
+        if len(models) == 1:
             cases = counted.select(f.lit(0).alias("model"), f.col("score_0").alias("score"), *kept)
         else:
             each = f.posexplode(f.array(*(f.col(f"score_{k}") for k in models))).alias("model", "score")
             cases = counted.select(each, *kept)
         distinct, rows = (sum(getattr(totals, what) for totals in self.totals) for what in ("distinct", "rows"))
         if not self.by_row and distinct < TUNING.tied_share * rows:
-            cases = cases.groupBy("model", "score").agg(*added(self.totals[0]))
+            cases = cases.groupBy("model", "score").agg(*_added(self.totals[0]))
         return cases
 
-    def order(self) -> list[Any]:
-        """Best first; weights that tie in one order, so that their sums are the same in every run."""
-        last = ["pos", "neg", *(["row"] if self.by_row else [])] if self.totals[0].weighted else []
-        return [_falling("score"), *last]
+    def _segments(self, plan: ListPlan, k: int) -> list[Evaluation]:
+        """The evaluation of each segment."""
+        from pyspark.sql import functions as f
+
+        assert plan.numbers is not None
+        score, row = f.col(f"score_{k}").alias("score"), ["row"] if self.by_row else []
+        cases = self._counted().select("key", score, "pos", "neg", *row)
+        if not self.by_row:
+            cases = cases.groupBy("key", "score").agg(*_added(self.totals[0]))
+        ranges = {
+            key: Range(code, (0, 0), (plan.totals[code].pos, plan.totals[code].neg))
+            for key, code in zip(plan.numbers.keys.tolist(), plan.numbers.codes.tolist(), strict=True)
+        }
+        tasks = [self._task(plan, at) for at in range(len(plan.keys))]
+        told = self._summed(cases, self._partitions(len(ranges)), tasks, ranges)
+        by_code = {ranges[key].model: one for key, one in told.items()}
+        return [plan.finished(at, joined_parts([by_code[at]], plan.jobs[at].readings)) for at in range(len(tasks))]
+
+    def _lists(self, plan: ListPlan, k: int) -> BatchGroups:
+        """The list of each batch."""
+        from pyspark.sql import functions as f
+
+        assert plan.sizes is not None
+        score, weight = f.col(f"score_{k}").alias("score"), ["weight"] if plan.whole.weighted else []
+        rows = self.rows.select("key", score, "positive", *weight)
+        order: list[Any] = ["key", _falling("score"), *(["positive", "weight"] if weight else [])]
+        split = rows.repartition(self._partitions(len(plan.sizes.totals)), "key").sortWithinPartitions(*order)
+        work = lists_of_batches(plan.sizes.cells(plan.jobs[-1], plan.whole), plan.sizes.numbers)
+        return BatchGroups.together([groups for _, groups in _answers(split, work)])
+
+    def _partitions(self, most: int) -> int:
+        return max(1, min(most, -(-self.totals[0].rows // TUNING.rows_per_partition)))
 
 
-def added(totals: Totals) -> list[Any]:
+def _added(totals: Totals) -> list[Any]:
     """Cases of each class, added up to the same bits whatever order Spark takes."""
     from pyspark.sql import functions as f
 
@@ -228,7 +270,7 @@ def _key(bounds: Sequence[Sequence[float]], keys: Keys) -> Any:
 
 def _ranges(keyed: Any, keys: Keys, totals: Totals) -> dict[int, Range]:
     """For each key that has rows: whose range it is, the cases before it, and its own."""
-    counted = keyed.groupBy("key").agg(*added(totals)).collect()
+    counted = keyed.groupBy("key").agg(*_added(totals)).collect()
     sizes = {int(row["key"]): (row["pos"], row["neg"]) for row in counted}
     ranges: dict[int, Range] = {}
     for model, own in enumerate(keys):
@@ -241,7 +283,7 @@ def _ranges(keyed: Any, keys: Keys, totals: Totals) -> dict[int, Range]:
     return ranges
 
 
-def check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> None:
+def _check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]) -> None:
     """Every range answered, with the cases that were counted in it: what comes after it was summed from there."""
     for key, here in ranges.items():
         blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
@@ -253,7 +295,7 @@ def check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range]
             )
 
 
-def say_if_slow(found: Mapping[int, PartialSums]) -> None:
+def _say_if_slow(found: Mapping[int, PartialSums]) -> None:
     """Executors without numba take longer."""
     slow = sum(not told.compiled for told in found.values())
     if slow:

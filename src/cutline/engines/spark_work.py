@@ -15,7 +15,7 @@ from ..sweep import Start
 from ..tuning import TUNING
 from .batch_cells import BatchCells
 from .draws import Draws
-from .keyed import Numbering
+from .keyed import Numbering, codes_of
 from .pairs import Gaps, add_to_all
 from .partition import PartStream
 from .stream import Totals
@@ -45,35 +45,30 @@ class Range:
 
 
 def sums_of_ranges(tasks: list[Task], ranges: Mapping[int, Range]) -> Work:
-    """A function for Spark: the sorted rows of one range in, one small part out."""
+    """A function for Spark: rows in the order of their keys, then scores, in; one small part for each key out."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
-        return _sum_range(tasks, ranges, batches)
+        stream, key = None, 0
+        for columns in _gathered(batches):
+            starts = np.concatenate([[0], np.flatnonzero(np.diff(columns["key"])) + 1, [len(columns["key"])]])
+            for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+                own = int(columns["key"][first])
+                if stream is not None and own != key:
+                    yield _answer(key, stream.finished())
+                    stream = None
+                if stream is None:
+                    key, task = own, tasks[ranges[own].model]
+                    stream = _stream(task, ranges[own])
+                score, pos, neg = (columns[name][first:last] for name in ("score", "pos", "neg"))
+                if task.draws is None:
+                    stream.feed_groups(score, pos, neg)
+                else:
+                    weight = pos + neg if task.totals.weighted else None
+                    stream.feed(score, (pos > 0).astype(np.uint8), weight, columns["row"][first:last])
+        if stream is not None:
+            yield _answer(key, stream.finished())
 
     return work
-
-
-def _sum_range(tasks: list[Task], ranges: Mapping[int, Range], batches: Iterator[Any]) -> Iterator[Any]:
-    """Rows in the order of their keys, then scores: a part for each key."""
-    stream, key = None, 0
-    for columns in _gathered(batches):
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(columns["key"])) + 1, [len(columns["key"])]])
-        for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            own = int(columns["key"][first])
-            if stream is not None and own != key:
-                yield _answer(key, stream.finished())
-                stream = None
-            if stream is None:
-                key, task = own, tasks[ranges[own].model]
-                stream = _stream(task, ranges[own])
-            score, pos, neg = (columns[name][first:last] for name in ("score", "pos", "neg"))
-            if task.draws is None:
-                stream.feed_groups(score, pos, neg)
-            else:
-                weight = pos + neg if task.totals.weighted else None
-                stream.feed(score, (pos > 0).astype(np.uint8), weight, columns["row"][first:last])
-    if stream is not None:
-        yield _answer(key, stream.finished())
 
 
 def _stream(task: Task, here: Range) -> PartStream:
@@ -86,28 +81,13 @@ def _stream(task: Task, here: Range) -> PartStream:
     return PartStream(task.totals, task.readings, tolerance=task.tolerance, marks=task.marks, start=start, draws=draws)
 
 
-def gaps_of_rows(gaps: Gaps, models: int) -> Work:
-    """A function for Spark: rows in any order in, the moments of the gaps between their placements out."""
-
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        return _add_gaps(gaps, models, batches)
-
-    return work
-
-
-def _add_gaps(gaps: Gaps, models: int, batches: Iterator[Any]) -> Iterator[Any]:
-    for columns in _gathered(batches):
-        gaps.add(columns["positive"], [columns[f"score_{k}"] for k in range(models)])
-    yield _answer(0, gaps.moments)
-
-
-def gaps_of_segments(gaps: Sequence[Gaps | None], numbers: Numbering, models: int) -> Work:
-    """A function for Spark: rows in any order in, the moments of the gaps of each segment and of all rows out."""
+def gaps_of_rows(gaps: Sequence[Gaps | None], numbers: Numbering | None, models: int) -> Work:
+    """A function for Spark: rows in any order in; the moments of the gaps of each segment and of all rows out."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         for columns in _gathered(batches):
             scores = [columns[f"score_{k}"] for k in range(models)]
-            add_to_all(gaps, numbers(columns["key"]), columns["positive"], scores)
+            add_to_all(gaps, codes_of(numbers, columns), columns["positive"], scores)
         yield _answer(0, [None if one is None else one.moments for one in gaps])
 
     return work

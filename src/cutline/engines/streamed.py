@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ..catalogue.compute import Computed, SweepPlan
 from ..catalogue.declare import Spec
 from ..errors import InputError
-from ..evaluation import Evaluation, evaluation_of
 from ..inference.areas import auc_spread
 from ..inference.bootstrap import Replicates
 from ..inference.evidence import Drawn
@@ -27,7 +26,7 @@ from ..sweep import counts_at
 from ..table import KeepsFields
 from ..types import Floats
 from .poisson import AXES, SHARES, drawn_by_block, hits_of_replicates, replicate
-from .request import EvaluationRequest, Job, empty_sample
+from .request import Job, empty_sample
 from .stream import Part, Totals
 
 
@@ -45,6 +44,10 @@ class Streamed(KeepsFields):
     replicate found, by axis.
     """
 
+    batched: ClassVar[bool] = False
+    set_by_design: ClassVar[bool] = False  # rows that streamed by are drawn one by one
+    has_jackknife: ClassVar[bool] = False  # no rows can be left out; long lists need no correction for skewness
+    is_long: ClassVar[bool] = False  # blocks of rows would need the rows
     totals: Totals
     ranking: Ranking
     sums: tuple[tuple[SweepPlan, Floats], ...]
@@ -106,18 +109,9 @@ class Streamed(KeepsFields):
         return float(self.totals.rows)
 
     @property
-    def set_by_design(self) -> bool:
-        """Rows that streamed by are drawn one by one."""
-        return False
-
-    @property
     def independent(self) -> bool:
         """Whether rows count alike."""
         return not self.totals.weighted
-
-    @property
-    def batched(self) -> bool:
-        return False
 
     @property
     def are_probabilities(self) -> bool:
@@ -156,11 +150,6 @@ class Streamed(KeepsFields):
         return spec.measure.part != "ranking" and (self.counts is not None or not self.totals.weighted)
 
     @property
-    def has_jackknife(self) -> bool:
-        """No rows can be left out; long lists need no correction for skewness."""
-        return False
-
-    @property
     def keeps_list(self) -> bool:
         """Cuts of unweighted rows are known well enough."""
         return not self.totals.weighted
@@ -192,11 +181,6 @@ class Streamed(KeepsFields):
             spec: Replicates(values[spec], found, nothing, nothing, np.empty(0, np.int64))
             for spec, found in drawn.items()
         }
-
-    @property
-    def is_long(self) -> bool:
-        """Blocks of rows would need the rows."""
-        return False
 
     def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
         """None: it would need the rows."""
@@ -261,24 +245,6 @@ def rows_needed(what: str) -> InputError:
 
 def _no_band(name: str, *_: Any) -> tuple[Floats, Floats]:
     raise rows_needed(f"a band of the {name} curve")
-
-
-def finish(
-    part: Part, totals: Totals, job: Job, request: EvaluationRequest, name: str, keep: dict[str, Floats] | None = None
-) -> Evaluation:
-    """The evaluation from what a stream gathered; ``keep`` takes the replicates of every measure."""
-    rows = Streamed.of(part, totals, job, paired=keep is not None)
-    return evaluation_of(
-        rows,
-        job.specs,
-        job.obstacles,
-        job.settings,
-        name=name,
-        threshold=job.threshold,
-        quota=request.quota,
-        keep=keep,
-        dropped=totals.dropped,
-    )
 
 
 def needs_rows(settings: Settings, *, weighted: bool, paired: bool) -> bool:

@@ -1,80 +1,97 @@
-"""Segments of a table that is streamed: one sorted pass feeds every segment and the whole list."""
+"""The lists of a table that is streamed: what to sum of each segment, of each batch and of all rows; then the results.
+
+One pass over the sorted rows feeds them all, whatever engine sorts them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..batches import BatchGroups
 from ..catalogue.compute import default_threshold
 from ..catalogue.declare import Spec
+from ..comparison import Comparison
 from ..decide.segment_places import SharedList
 from ..errors import InputError
 from ..estimate import Estimate
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, evaluation_of
 from ..inference.differences import DifferenceTest
+from ..inference.evidence import Evidence
 from ..inference.selection_ratios import selection_rates
-from ..progress import Progress
 from ..quotas import Quotas, is_beyond, resolve_quota
 from ..ranking import Ranking
 from ..segment_comparison import SegmentComparison
 from ..segments import Segments
-from ..sources.duckdb import DuckTable
 from ..sources.levels import as_levels, crossed, label_of
 from ..sources.tables import Checked, Table, check_same
 from ..table import KeepsFields
-from ..tuning import TUNING
 from ..types import Floats
-from .comparing import Discordant, comparison_of, discordant_rows, gaps_between, thresholds_compared
+from .batch_stream import BatchSizes, StreamedBatches, StreamedBatchPairs
+from .comparing import Discordant, comparison_of, discordant_rows, gaps_between, row_pairs, thresholds_compared
 from .draws import Draws
 from .keyed import Numbering, totals_by
-from .pairs import Gaps, add_to_all, split_by
+from .pairs import Gaps
 from .request import EvaluationRequest, Job, empty_sample
 from .stream import Part, Stream, Totals
-from .streamed import finish, needs_rows
-
-Kept = list[dict[str, Floats]]
+from .streamed import Streamed, needs_rows
 
 
-class SegmentPlan:
-    """What to sum for each segment of one model, and behind them for all rows; then what was found, as segments."""
+class ListPlan:
+    """What to sum of one model's scores: the list of each segment, and behind them that of all rows.
+
+    Rows of a segment or a batch are told by ``key``, SQL for a whole number, and ``numbers``; None where all rows are
+    one list. ``kept`` takes the replicates of each list, for a comparison.
+    """
 
     def __init__(
         self, table: Table, checked: Checked, model: str, request: EvaluationRequest, *, paired: bool = False
     ) -> None:
         self.table, self.checked, self.model = table, checked, model
         self.whole = checked.totals[model]
-        self.key = table.dialect.key(checked.segments)
-        found, cells, totals = totals_by(
-            table, checked, model, checked.segments, [column.comparable for column in checked.segments]
+        self.key: str | None = None
+        self.numbers: Numbering | None = None
+        self.sizes: BatchSizes | None = None
+        self.keys: list[Any] = []
+        self.totals: list[Totals] = [self.whole]
+        self.threshold = default_threshold(request.threshold, empty_sample(self.whole))
+        request = replace(request, threshold=self.threshold)
+        self.places: int | None = None  # of the one list that segments share
+        if checked.segments:
+            self._divide()
+            if request.quota is not None and not isinstance(request.quota, Quotas):
+                self.places = resolve_quota(request.quota, self.whole.cases)
+        elif checked.batch is not None:
+            self.key, self.sizes = table.dialect.key([checked.batch]), BatchSizes.of(table, checked, model)
+            self.numbers = self.sizes.numbers
+            if paired:  # models are compared on the same draws, as in memory
+                same = replace(request.settings, stratify=bool(request.settings.stratify))
+                request = replace(request, settings=same)
+        self.window = _window(self.places, self.whole.cases)
+        self.jobs = [Job.of(request, one, segment=True) for one in self.totals[:-1]]
+        self.jobs.append(Job.of(request, self.whole, batched=self.sizes is not None))
+        self.quota = request.quota
+        # batches are drawn from what each holds
+        rows_draw = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
+        self.by_row = rows_draw and self.sizes is None
+        self.kept: list[dict[str, Floats]] | None = [{} for _ in self.totals] if paired else None
+
+    def _divide(self) -> None:
+        """Find the segments, in their order, and what each of them holds."""
+        columns = self.checked.segments
+        self.key = self.table.dialect.key(columns)
+        shown = [column.comparable for column in columns]
+        found, cells, totals = totals_by(self.table, self.checked, self.model, columns, shown)
+        levels = crossed(
+            [as_levels({column.name: [row[k] for row in cells]}, len(cells)) for k, column in enumerate(columns)]
         )
-        parts = [
-            as_levels({column.name: [row[k] for row in cells]}, len(cells)) for k, column in enumerate(checked.segments)
-        ]
-        levels = crossed(parts)
         self.numbers = Numbering.of(found, levels.codes)
         self.keys = list(levels.keys)
         self.totals = [*(totals[k] for k in np.argsort(levels.codes).tolist()), self.whole]
-        self.threshold = default_threshold(request.threshold, empty_sample(self.whole))
-        request = replace(request, threshold=self.threshold)
-        asked = request.quota if not isinstance(request.quota, Quotas) else None
-        self.places = None if asked is None else resolve_quota(asked, self.whole.cases)
-        self.window = _window(self.places, self.whole.cases)
-        self.jobs = [Job.of(request, one, segment=True) for one in self.totals[:-1]]
-        self.jobs.append(Job.of(request, self.whole))
-        self.requests = [
-            replace(request, quota=None) if self._is_large(one, request) else request for one in self.totals
-        ]
-        self.by_row = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
-        self.kept: Kept | None = [{} for _ in self.totals] if paired else None
-
-    @staticmethod
-    def _is_large(totals: Totals, request: EvaluationRequest) -> bool:
-        return request.quota is not None and is_beyond(request.quota, totals.cases)
 
     @property
     def settings(self) -> Any:
@@ -98,32 +115,55 @@ class SegmentPlan:
             draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
         return Stream(totals, job.readings, tolerance=job.tolerance, marks=self.marks(k), draws=draws)
 
-    def finished(self, k: int, part: Part) -> Evaluation:
-        """The evaluation of a segment, or of all rows, from what was gathered."""
-        check_same(self.table.name, self.totals[k], *part.blocks[:, [2, 3, 1]].T)
+    def finished(self, k: int, part: Part, groups: BatchGroups | None = None) -> Evaluation:
+        """The evaluation of a segment, or of all rows, from what was gathered; ``groups`` are the lists of batches."""
+        totals, job = self.totals[k], self.jobs[k]
+        check_same(self.table.name, totals, *part.blocks[:, [2, 3, 1]].T)
+        keep, settings = None if self.kept is None else self.kept[k], job.settings
+        streamed = Streamed.of(part, totals, job, paired=keep is not None and groups is None)
+        rows: Evidence = streamed
+        if groups is not None and self.sizes is not None:
+            rows = batches = StreamedBatches.of_groups(streamed, groups, self.sizes.batches)
+            settings = settings if batches.n_units > 1 else replace(settings, interval=None)
         is_segment = k < len(self.keys)
-        name = self.names[k] if is_segment else self.model
-        keep = None if self.kept is None else self.kept[k]
-        ev = finish(part, self.totals[k], self.jobs[k], self.requests[k], name, keep)
-        return replace(ev, dropped=None) if is_segment else ev  # rows are dropped from the table, not from a segment
+        too_large = is_segment and self.quota is not None and is_beyond(self.quota, totals.cases)
+        return evaluation_of(
+            rows,
+            job.specs,
+            job.obstacles,
+            settings,
+            name=self.names[k] if is_segment else self.model,
+            threshold=job.threshold,
+            quota=None if too_large else self.quota,
+            keep=keep,
+            dropped=None if is_segment else totals.dropped,  # rows are dropped from the table, not from a segment
+        )
 
-    def segments(self, found: Sequence[Evaluation]) -> Segments:
-        """The segments from the evaluation of each, and that of all rows."""
+    def result(self, found: Sequence[Evaluation]) -> Evaluation | Segments:
+        """The segments, from the evaluation of each and of all rows; the last alone where there are no segments."""
+        if not self.checked.segments:
+            return found[-1]
         lists: dict[tuple[str, float], SharedList] = {}
         if self.places is not None:
             lists["quota", float(self.places)] = self._list(self.places, _scores_at(found[-1].ranking, self.window))
         if self.threshold is not None:
             lists["threshold", self.threshold] = self._list(None, [self.threshold] * 3)
         pool = StreamPool(found[-1], lists)
-        by = tuple(column.name for column in self.checked.segments)
         evaluations = dict(zip(self.keys, found[:-1], strict=True))
         understood = "; ".join((*getattr(self.table, "understood", ()), *self.checked.understood))
-        quota = self.requests[-1].quota
-        asked = None if isinstance(quota, Quotas) else quota
-        return Segments(evaluations, by, self.settings, pool, asked, self.threshold, self.whole.dropped, understood)
+        asked = None if isinstance(self.quota, Quotas) else self.quota
+        more = (self.threshold, self.whole.dropped, understood)
+        return Segments(evaluations, self.by, self.settings, pool, asked, *more)
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns that make segments."""
+        return tuple(column.name for column in self.checked.segments)
 
     def _list(self, quota: int | None, cut: Sequence[float]) -> SharedList:
         """One list for all, from cases above, at and below the cut: by one query for all segments."""
+        assert self.key is not None
+        assert self.numbers is not None
         upper, edge, lower = (f"CAST('{v!r}' AS DOUBLE)" for v in cut)
         checked, names = self.checked, self.names
         score, weight = checked.scores[self.model], checked.weight or "CAST(1 AS DOUBLE)"
@@ -154,69 +194,6 @@ def _scores_at(ranking: Ranking, places: Sequence[float]) -> list[float]:
     return [float(score) for score in ranking.score[np.minimum(at, len(ends) - 1)]]
 
 
-def evaluate(table: DuckTable, checked: Checked, model: str, request: EvaluationRequest) -> Segments:
-    """Evaluate every segment, and all rows, in one pass over the rows in the order of their scores."""
-    plan = SegmentPlan(table, checked, model, request)
-    return plan.segments(_streamed(table, plan))
-
-
-def _streamed(table: DuckTable, plan: SegmentPlan) -> list[Evaluation]:
-    """The evaluation of each segment, then of all rows."""
-    streams = [plan.stream(k) for k in range(len(plan.totals))]
-    pieces = table.pieces(plan.checked, plan.model, numbered=plan.by_row, rows=TUNING.batch_rows, key=plan.key)
-    name = f"{table.name}: {plan.model}"
-    with Progress(name, plan.whole.rows, plan.settings.progress) as progress, closing(pieces) as arriving:
-        for piece in arriving:
-            columns: list[Any] = [piece["score"], piece["positive"], piece.get("weight"), piece.get("row")]
-            streams[-1].feed(*columns)
-            for k, rows in split_by(plan.numbers(piece["key"]), len(plan.keys)):
-                own: list[Any] = [None if column is None else column[rows] for column in columns]
-                streams[k].feed(*own)
-            progress.advance(len(piece["score"]))
-    return [plan.finished(k, stream.finish()) for k, stream in enumerate(streams)]
-
-
-def compare(table: DuckTable, checked: Checked, request: EvaluationRequest, margin: float | None) -> SegmentComparison:
-    """Compare models in every segment and on all rows: each is sorted once, and two passes serve all pairs."""
-    plans = {model: SegmentPlan(table, checked, model, request, paired=True) for model in checked.scores}
-    found = {model: _streamed(table, plan) for model, plan in plans.items()}
-
-    def add_rows(gaps: Sequence[Gaps | None]) -> None:
-        plan = next(iter(plans.values()))
-        with closing(table.all_scores(checked, plan.key)) as arriving:
-            for piece in arriving:
-                scores = [piece[f"score_{k}"] for k in range(len(checked.scores))]
-                add_to_all(gaps, plan.numbers(piece["key"]), piece["positive"].astype(np.bool_), scores)
-
-    return compared(plans, found, margin, add_rows)
-
-
-def compared(
-    plans: Mapping[str, SegmentPlan], found: Mapping[str, Sequence[Evaluation]], margin: float | None, add_rows: Any
-) -> SegmentComparison:
-    """The comparison in each segment, and on all rows, of models that were evaluated there."""
-    plan = next(iter(plans.values()))
-    lists = [{model: evs[k] for model, evs in found.items()} for k in range(len(plan.totals))]
-    gaps = [gaps_between(evaluations) for evaluations in lists]
-    if any(one is not None for one in gaps):
-        add_rows(gaps)
-    thresholds = thresholds_compared(lists[-1])
-    counted: list[Discordant] = [{} for _ in lists]
-    if thresholds:
-        for (key,), one in discordant_rows(plan.table, plan.checked, thresholds, [plan.key]).items():
-            counted[int(plan.numbers(np.array([key]))[0])] = one
-        counted[-1] = discordant_rows(plan.table, plan.checked, thresholds)[()]
-    made = [
-        comparison_of(
-            evaluations, {model: (p.kept or [])[k] for model, p in plans.items()}, margin, gaps[k], counted[k]
-        )
-        for k, evaluations in enumerate(lists)
-    ]
-    models = {model: p.segments(found[model]) for model, p in plans.items()}
-    by = tuple(column.name for column in plan.checked.segments)
-    return SegmentComparison(dict(zip(plan.keys, made[:-1], strict=True)), made[-1], models, by)
-
-
 def _window(places: int | None, cases: float) -> list[float]:
     """Places whose scores are wanted: the cut, and three standard deviations around it."""
     if places is None:
@@ -224,6 +201,39 @@ def _window(places: int | None, cases: float) -> list[float]:
     half = max(3.0 * math.sqrt(max(places * (1.0 - places / cases), 1.0)), 1.0)
     half = max(min(half, places, cases - places), 1.0)
     return [max(places - half, 0.5), places, min(places + half, cases)]
+
+
+def compared(
+    plans: Mapping[str, ListPlan],
+    found: Mapping[str, Sequence[Evaluation]],
+    margin: float | None,
+    add_rows: Callable[[Sequence[Gaps | None]], None],
+) -> Comparison | SegmentComparison:
+    """The comparison of models on all rows and in each segment, if there are any.
+
+    ``add_rows`` gives every row to the gaps of its segment, and to those of all rows, the last.
+    """
+    plan = next(iter(plans.values()))
+    lists = [{model: evs[k] for model, evs in found.items()} for k in range(len(plan.totals))]
+    drawn = [{model: (p.kept or [])[k] for model, p in plans.items()} for k in range(len(plan.totals))]
+    if plan.sizes is not None:
+        return comparison_of(lists[-1], drawn[-1], margin, StreamedBatchPairs.between(lists[-1]))
+    gaps = [gaps_between(evaluations) for evaluations in lists]
+    if any(one is not None for one in gaps):
+        add_rows(gaps)
+    thresholds = thresholds_compared(lists[-1])
+    counted: list[Discordant] = [{} for _ in lists]
+    if thresholds:
+        counted[-1] = discordant_rows(plan.table, plan.checked, thresholds)[()]
+    if thresholds and plan.key is not None and plan.numbers is not None:
+        for (key,), one in discordant_rows(plan.table, plan.checked, thresholds, [plan.key]).items():
+            counted[int(plan.numbers(np.array([key]))[0])] = one
+    pairs = [row_pairs(*one) for one in zip(lists, gaps, counted, strict=True)]
+    *made, whole = (comparison_of(evs, own, margin, p) for evs, own, p in zip(lists, drawn, pairs, strict=True))
+    if not plan.checked.segments:
+        return whole
+    models: Any = {model: p.result(found[model]) for model, p in plans.items()}
+    return SegmentComparison(dict(zip(plan.keys, made, strict=True)), whole, models, plan.by)
 
 
 @dataclass(frozen=True, eq=False)
