@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import numpy as np
 
 from ..errors import InputError
 from . import options
@@ -50,25 +49,21 @@ def audit(file: str, label: str | None, score: str | None, inclusion: str, form:
     empty cell. cutline label-plan writes such a file.
     """
     from ..sampled_labels import audit as audit_rows
-    from .evaluate import check_plot, facts_of, report, save_plot
-    from .reading import Columns, choose_columns, load, one_score, opened, say_understood
+    from .evaluate import check_plot, report, save_plot
+    from .reading import Columns, choose_columns, facts_of, known_labels, load, one_score, opened, say_understood
 
     check_plot(asked["plot"], file)
     with opened(file, asked) as table:
         if label is None:
             raise InputError("label", "is missing: a column with empty cells is not looked for", "name it with {label}")
-        scores = [one_score(table, score)]
-        columns = choose_columns(table, label, scores, None)
-        score = columns.scores[0]
+        score = choose_columns(table, label, [one_score(table, score)], None).scores[0]
         chance = _share(inclusion)
         numbers = [score] if chance is not None else [score, inclusion]
         if chance is None:
             table.column(inclusion, "inclusion")
         every = load(table, None, numbers, None, asked, quiet=True)
-        known = load(table, label, [score], None, {**asked, "missing": "drop"}, quiet=True)
-        say_understood("; ".join(known.understood))
-    labels = np.full(len(every), np.nan)
-    labels[np.arange(len(every)) if known.source_rows is None else known.source_rows] = known.positive
+        labels, understood = known_labels(table, label, score, asked, len(every))
+        say_understood("; ".join(understood))
     short = form in ("table", "markdown") and not (asked["everything"] or asked["measures"])
     measures = list(asked["measures"]) or None
     if short:
@@ -81,15 +76,12 @@ def audit(file: str, label: str | None, score: str | None, inclusion: str, form:
             labels,
             inclusion=every.scores[inclusion] if chance is None else chance,
             name=score,
-            threshold=asked["threshold"],
-            quota=asked["quota"],
             measures=measures,
-            estimator=asked["estimator"],
             interval=None if asked["no_intervals"] else "auto",
-            level=asked["level"],
+            **{key: asked[key] for key in ("threshold", "quota", "estimator", "level")},
         )
     save_plot(ev, asked["plot"])
-    facts = facts_of(file, Columns(label, (score,), None), score, asked)
+    facts = facts_of(file, Columns(label, (score,), None), asked)
     facts |= {"inclusion": inclusion, "labelled": ev.facts["labelled"], "estimator": asked["estimator"]}
     report(ev, facts, asked["measures"], short=short).publish(form)
 

@@ -9,7 +9,7 @@ import click
 
 from ..table import format_value
 from . import options
-from .output import Block, Report, settings_line
+from .output import Block, Report
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -26,42 +26,23 @@ Examples:
 @options.one_score_option
 @options.positive_option
 @options.weight_option
-@options.level_option
-@click.option(
-    "--resamples", type=int, default=999, show_default=True, help="Simulated samples for the test and the bands."
-)
-@options.seed_option
-@options.reading_options
-@options.format_option
-@options.plot_option
-@options.quiet_option
-def calibration(
-    file: str,
-    label: str | None,
-    score: str | None,
-    positive: str | None,
-    weight: str | None,
-    form: str,
-    plot: str | None,
-    resamples: int,
-    **asked: Any,
-) -> None:
+@options.drawing_options(999, "Simulated samples for the test and the bands.")
+@options.decision_options
+def calibration(file: str, form: str, plot: str | None, resamples: int, **asked: Any) -> None:
     """Check whether probabilities are right: a test, slope and intercept, and the parts of the losses.
 
     csv prints the reliability curve with its bands.
     """
-    from .. import __version__
     from ..evaluation import evaluate
-    from .evaluate import check_plot, facts_of, save_plot
+    from .evaluate import check_plot, save_plot
     from .reading import load_one_score
 
     check_plot(plot, file)
-    table, columns, rows = load_one_score(file, label, score, positive, asked, weight)
-    name = columns.scores[0]
-    with about_file(table.name):
-        how = {"sample_weight": rows.weight, "measures": ["brier_score"], "n_resamples": resamples, **asked}
-        made = evaluate(rows.positive, rows.scores[name], name=name, **how).calibration()
-    facts = facts_of(file, columns, name, {"positive": positive}, rows.dropped)
+    found = load_one_score(file, asked)
+    rows = len(found.rows)
+    with about_file(found.table.name):
+        how = {"sample_weight": found.rows.weight, "measures": ["brier_score"], "n_resamples": resamples, **asked}
+        made = evaluate(*found.arrays, name=found.score, **how).calibration()
     save_plot(made, plot)
 
     def blocks() -> Iterator[str | Block]:
@@ -70,6 +51,5 @@ def calibration(
         shown = ("measure", "part", "value", "low", "high")
         yield Block(made.parts.title, [{key: format_value(row[key]) for key in shown} for row in made.parts], "measure")
 
-    given = {"rows": len(rows.positive), "level": made.level, "simulations": made.n_simulations, "seed": asked["seed"]}
-    document = {"cutline": __version__, **facts, "rows": len(rows.positive), **made.to_dict()}
-    Report(lambda: document, made.bands.to_dicts, blocks, settings_line(**facts, **given)).publish(form)
+    given = {"rows": rows, "level": made.level, "simulations": made.n_simulations, "seed": asked["seed"]}
+    Report(found.facts, lambda: {"rows": rows, **made.to_dict()}, made.bands.to_dicts, blocks, given).publish(form)

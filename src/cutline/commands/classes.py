@@ -11,8 +11,8 @@ import click
 
 from ..errors import InputError, listed
 from ..table import pluralize, to_jsonable
-from .output import Block, Report, note, settings_line
-from .reading import keys_of
+from .output import Block, Report, note
+from .reading import keys_of, say_dropped
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -96,13 +96,23 @@ def evaluate_file(table: Any, file: str, chosen: ClassColumns, form: str, asked:
 def _evaluate(table: Any, rows: ClassRows, facts: Mapping[str, Any], form: str, asked: dict[str, Any]) -> None:
     from ..class_evaluation import evaluate_classes
 
-    _say_dropped(rows)
+    say_dropped(rows.dropped, len(rows.labels))
     with about_file(table.name):
         rows = rows.in_the_order(asked["order"], ordered=_ordered(asked))
         ev = replace(evaluate_classes(rows.labels, **rows.arguments, **_options(asked)), dropped=rows.dropped)
         kept = None if asked["abstain"] is None else ev.abstain(asked["abstain"], confidence=asked["level"])
     facts = {**facts, "weight": asked["weight"], "cluster": asked.get("cluster"), "dropped": rows.dropped}
-    _publish(ev, kept, {key: value for key, value in facts.items() if value}, form, asked)
+    facts = {key: value for key, value in facts.items() if value}
+    if asked["html"] is not None:
+        source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
+        ev.to_html(asked["html"], source=source, quota=asked["quota"], cost=asked["cost"], value=asked["value"])
+        note(f"page: {asked['html']}")
+    if asked["plot"] is not None:
+        from ..present.plots.class_plots import write_class_picture
+
+        write_class_picture(ev, asked["plot"])
+        note(f"picture: {asked['plot']}")
+    _report(ev, kept, facts, asked).publish(form)
 
 
 def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], form: str, asked: dict[str, Any]) -> bool:
@@ -131,7 +141,7 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
         rows, models = read_models(
             table, label, patterns, predicted, asked["order"], ordered=ordered, **_reading(asked)
         )
-        _say_dropped(rows)
+        say_dropped(rows.dropped, len(rows.labels))
         options = {
             "classes": rows.classes,
             "sample_weight": rows.weight,
@@ -164,12 +174,6 @@ def _reading(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {**named, "missing": asked["missing"] or "error", "decimal": asked["decimal"]}
 
 
-def _say_dropped(rows: ClassRows) -> None:
-    if rows.dropped:
-        there = len(rows.labels) + rows.dropped
-        note(f"note: {rows.dropped:,} of {there:,} rows have missing values and are left out")
-
-
 def _ordered(asked: Mapping[str, Any]) -> bool:
     return bool(asked["ordered"] or asked["order"])
 
@@ -185,29 +189,12 @@ def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _publish(
-    ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, Any], form: str, asked: Mapping[str, Any]
-) -> None:
-    if asked["html"] is not None:
-        ev.to_html(
-            asked["html"], source=_in_short(facts), quota=asked["quota"], cost=asked["cost"], value=asked["value"]
-        )
-        note(f"page: {asked['html']}")
-    if asked["plot"] is not None:
-        from ..present.plots.class_plots import write_class_picture
-
-        write_class_picture(ev, asked["plot"])
-        note(f"picture: {asked['plot']}")
-    _report(ev, kept, facts, asked).publish(form)
-
-
 def _report(ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Report:
-    from .. import __version__
     from ..present.class_sections import abstention_sentence, class_answer
 
-    def document() -> dict[str, Any]:
+    def content() -> dict[str, Any]:
         found = {} if kept is None else {"abstention": to_jsonable(kept.to_dict())}
-        return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **found}
+        return {**json.loads(ev.to_json()), **found}
 
     def blocks() -> Iterator[str | Block]:
         sentences = _with_dropped(class_answer(ev, COMMAND_LINE), facts)
@@ -227,7 +214,7 @@ def _report(ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, An
         if asked["quota"] is not None and ev.sample.matrix is not None:
             yield Block(f"The best places of each class (quota {asked['quota']})", _places(ev, asked["quota"]))
 
-    return Report(document, ev.to_dicts, blocks, _settings(ev, facts, len(ev.sample)))
+    return Report(facts, content, ev.to_dicts, blocks, _settings(ev, len(ev.sample)))
 
 
 def _with_dropped(sentences: list[str], facts: Mapping[str, Any]) -> list[str]:
@@ -238,15 +225,9 @@ def _with_dropped(sentences: list[str], facts: Mapping[str, Any]) -> list[str]:
     return [sentences[0] + left, *sentences[1:]]
 
 
-def _settings(result: Any, facts: Mapping[str, Any], rows: int) -> str:
+def _settings(result: Any, rows: int) -> dict[str, Any]:
     s = result.settings
-    made = {"level": s.level, "seed": s.seed} if s.interval else {"intervals": "none"}
-    return settings_line(**_in_short(facts), rows=rows, **made)
-
-
-def _in_short(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts for people: not every one of a hundred columns."""
-    return {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
+    return {"rows": rows, **({"level": s.level, "seed": s.seed} if s.interval else {"intervals": "none"})}
 
 
 def _whole(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -279,11 +260,7 @@ def _places(ev: ClassEvaluation, quota: int | float) -> list[dict[str, Any]]:
 
 
 def _comparison_report(cmp: ClassComparison, facts: Mapping[str, Any]) -> Report:
-    from .. import __version__
     from ..present.class_sections import class_comparison_answer
-
-    def document() -> dict[str, Any]:
-        return {"cutline": __version__, **facts, **json.loads(cmp.to_json())}
 
     def blocks() -> Iterator[str | Block]:
         yield "\n".join(_with_dropped(class_comparison_answer(cmp), facts))
@@ -292,4 +269,4 @@ def _comparison_report(cmp: ClassComparison, facts: Mapping[str, Any]) -> Report
         yield Block("Differences (a − b)", [{name: row[name] for name in shown} for row in cmp.differences])
 
     first = next(iter(cmp.evaluations.values()))
-    return Report(document, cmp.to_dicts, blocks, _settings(cmp, facts, len(first.sample)))
+    return Report(facts, lambda: json.loads(cmp.to_json()), cmp.to_dicts, blocks, _settings(cmp, len(first.sample)))

@@ -11,9 +11,9 @@ import click
 
 from ..errors import InputError, listed, show
 from . import options
-from .evaluate import check_outputs, error_costs, facts_of, settings_of, warm_up, write_outputs
+from .evaluate import check_outputs, error_costs, settings_of, warm_up, write_outputs
 from .output import Block, Report, note
-from .reading import keys_of, say_understood
+from .reading import facts_of, keys_of, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Examples:
 @options.error_cost_options
 @options.positive_option
 @options.prevalence_option
-@click.option("--predicted", multiple=True, metavar="COLUMN", help="A model's predicted classes; may be repeated.")
+@options.column_option("--predicted", multiple=True, help="A model's predicted classes; may be repeated.")
 @options.order_options
 @options.weight_option
 @options.by_option
@@ -47,17 +47,9 @@ Examples:
 @options.measure_option
 @options.all_option
 @click.option("--margin", type=float, help="Differences below this do not matter to you.")
-@click.option("--model", metavar="COLUMN", help="Column with the model (one row per case and model).")
-@click.option("--case", metavar="COLUMN", help="Column with the case (one row per case and model).")
-@options.inference_options
-@options.reading_options
-@options.engine_options
-@options.format_option
-@options.html_option
-@options.plot_option
-@options.cost_option
-@options.value_option
-@options.quiet_option
+@options.column_option("--model", help="Column with the model (one row per case and model).")
+@options.column_option("--case", help="Column with the case (one row per case and model).")
+@options.result_options
 def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **asked: Any) -> None:
     """Compare models: which one is better, by how much, and whether the difference could be chance.
 
@@ -101,7 +93,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
             cheapest = comparison.cheapest(**prices) if prices else None
     first = next(iter(comparison.evaluations.values()))
     say_understood(first.understood)
-    facts = facts_of(file, columns, ", ".join(columns.scores), asked, first.dropped)
+    facts = facts_of(file, columns, asked, first.dropped)
     write_outputs(comparison, facts, asked)
     report(comparison, facts, asked["measures"], everything=asked["everything"], cheapest=cheapest).publish(form)
 
@@ -136,16 +128,14 @@ def report(
     cheapest: Cheapest | None = None,
 ) -> Report:
     """A comparison in every form."""
-    from .. import __version__
     from ..evaluation import notices_of
     from ..present import words
 
     first = next(iter(comparison.evaluations.values()))
 
-    def document() -> dict[str, Any]:
-        found = json.loads(comparison.to_json())
+    def content() -> dict[str, Any]:
         costs = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
-        return {"cutline": __version__, **facts, **found, "dominance": words.dominance_of(comparison), **costs}
+        return {**json.loads(comparison.to_json()), "dominance": words.dominance_of(comparison), **costs}
 
     def blocks() -> Iterator[str | Block]:
         quota = comparison.quota
@@ -177,5 +167,5 @@ def report(
         if lines:
             yield "\n".join(["Which model for which goal", *lines])
 
-    settings = settings_of(comparison, facts, first.facts["rows"], measures)
-    return Report(document, lambda: list(comparison.differences), blocks, settings)
+    settings = settings_of(comparison, first.facts["rows"], measures)
+    return Report(facts, content, lambda: list(comparison.differences), blocks, settings)

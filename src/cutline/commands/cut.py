@@ -10,7 +10,7 @@ import click
 from ..errors import InputError
 from ..table import count, format_value
 from . import options
-from .output import Block, Report, check_writable, note, settings_line
+from .output import Block, Report, check_writable, note
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -27,39 +27,24 @@ Examples:
 @options.label_option
 @options.one_score_option
 @options.cut_options
-@click.option(
-    "--confidence", callback=options.share, metavar="SHARE", help="Confidence that the promise holds on new data."
-)
+@options.share_option("--confidence", "Confidence that the promise holds on new data.")
 @options.error_cost_options
-@click.option(
-    "--prevalence", callback=options.share, metavar="SHARE", help="Share of positives where the scores will be used."
-)
+@options.share_option("--prevalence", "Share of positives where the scores will be used.")
 @click.option(
     "--capacity", callback=options.read_quota, metavar="N|P%", help="Cases below the cut that a reviewer can look at."
 )
-@click.option(
-    "--reviewer-error",
-    callback=options.share,
-    metavar="SHARE",
-    default="0",
-    show_default=True,
-    help="Share of cases that the reviewer decides wrongly.",
+@options.share_option(
+    "--reviewer-error", "Share of cases that the reviewer decides wrongly.", default="0", show_default=True
 )
 @options.positive_option
 @options.weight_option
-@options.level_option
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
-@options.seed_option
+@options.drawing_options()
 @options.reading_options
 @options.format_option
-@click.option("-o", "--output", type=options.PathName(), metavar="PATH", help="Write the cut here, as JSON.")
+@options.output_option("Write the cut here, as JSON.")
 @options.quiet_option
 def cut(
     file: str,
-    label: str | None,
-    score: str | None,
-    positive: str | None,
-    weight: str | None,
     form: str,
     output: str | None,
     resamples: int,
@@ -73,38 +58,32 @@ def cut(
     half the time. --capacity sends the next cases below the cut to a reviewer.
     """
     from ..decide.thresholds import threshold_for, triage
-    from .evaluate import facts_of
     from .reading import load_one_score
 
     check_writable(output, "-o", file)
     if all(asked[name] is None for name in ("recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn")):
         said = "give one of {recall}, {precision}, {specificity}, {fpr}, or {cost_fp} with {cost_fn}"
         raise InputError(None, "there is nothing to cut for", said)
-    table, columns, rows = load_one_score(file, label, score, positive, asked, weight)
-    score = columns.scores[0]
+    found = load_one_score(file, asked)
     given = {key: value for key, value in asked.items() if value is not None}
-    with about_file(table.name):
+    how: dict[str, Any] = {"sample_weight": found.rows.weight, "n_resamples": resamples, **given}
+    with about_file(found.table.name):
         if capacity is None:
-            made = threshold_for(
-                rows.positive, rows.scores[score], sample_weight=rows.weight, n_resamples=resamples, **given
-            )
-            zones = None
+            zones, made = None, threshold_for(*found.arrays, **how)
         else:
             beyond = sorted({*given} & {"recall", "cost_fp", "cost_fn", "prevalence"})
             if beyond:
                 raise InputError(beyond[0], "cannot be used with a reviewer", "use {precision}, {specificity} or {fpr}")
-            more = {"capacity": capacity, "reviewer_error": reviewer_error, "n_resamples": resamples}
-            zones = triage(rows.positive, rows.scores[score], sample_weight=rows.weight, **more, **given)
+            zones = triage(*found.arrays, capacity=capacity, reviewer_error=reviewer_error, **how)
             made = zones.cut
-    facts = facts_of(file, columns, score, {"positive": positive}, rows.dropped)
     if output is not None:
-        made.save(output, score=score, **({} if zones is None else {"review_threshold": zones.review_cut}))
+        made.save(output, score=found.score, **({} if zones is None else {"review_threshold": zones.review_cut}))
         note(f"cut: {output}")
-    settings = settings_line(**facts, rows=len(rows.positive), **{k: v for k, v in given.items() if k != "level"})
-    _report(made, zones, facts, settings).publish(form)
+    settings = {"rows": len(found.rows), **{k: v for k, v in given.items() if k != "level"}}
+    _report(made, zones, found.facts, settings).publish(form)
 
 
-def _report(made: Any, zones: Any, facts: dict[str, Any], settings: str) -> Report:
+def _report(made: Any, zones: Any, facts: dict[str, Any], settings: dict[str, Any]) -> Report:
     point = made.point
 
     def lines() -> list[dict[str, Any]]:
@@ -117,9 +96,9 @@ def _report(made: Any, zones: Any, facts: dict[str, Any], settings: str) -> Repo
         ]
         return [{"": name, "value": value} for name, value in rows]
 
-    def document() -> dict[str, Any]:
+    def content() -> dict[str, Any]:
         more = {} if zones is None else {"triage": zones.to_dict()}
-        return {**facts, **made.to_dict(), "here": point.to_dict(), **more}
+        return {**made.to_dict(), "here": point.to_dict(), **more}
 
     def blocks() -> Iterator[str | Block]:
         yield f"Take score > {format_value(float(made))}: {made.note}."
@@ -132,4 +111,4 @@ def _report(made: Any, zones: Any, facts: dict[str, Any], settings: str) -> Repo
                 f"{p.value:.1%} of the cases called positive really are ({p.low:.1%} to {p.high:.1%})."
             )
 
-    return Report(document, lines if zones is None else zones.zones.to_dicts, blocks, settings)
+    return Report(facts, content, lines if zones is None else zones.zones.to_dicts, blocks, settings)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from . import options
-from .output import Block, Report, settings_line
+from .output import Block, Report
 from .reading import TEXT
 
 EXAMPLES = """\b
@@ -30,7 +30,6 @@ def doctor(file: str, label: str | None, positive: str | None, form: str, **aske
 
     The last line is the command to run next.
     """
-    from .. import __version__
     from ..diagnosis import doctor as examine
 
     found = examine(file, label=label, pos_label=positive, **{option: asked[option] for option in TEXT})
@@ -46,7 +45,4 @@ def doctor(file: str, label: str | None, positive: str | None, form: str, **aske
             yield "\n".join(["What to check:", *(f"  - {sentence}" for sentence in found.findings)])
         yield f"Next: {found.command}"
 
-    def document() -> dict[str, Any]:
-        return {"cutline": __version__, "file": file, **found.to_dict()}
-
-    Report(document, found.to_dicts, blocks, settings_line(file=file, rows=found.rows)).publish(form)
+    Report({"file": file}, found.to_dict, found.to_dicts, blocks, {"rows": found.rows}).publish(form)

@@ -15,8 +15,8 @@ import click
 
 from ..errors import InputError, listed
 from . import options
-from .output import Block, Report, check_extra, check_writable, note, settings_line
-from .reading import keys_of, say_if_long, say_understood
+from .output import Block, Report, check_extra, check_writable, note
+from .reading import facts_of, keys_of, say_if_long, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -63,15 +63,7 @@ _CUTS = ("recall", "precision", "specificity", "fpr")
 @options.cluster_option
 @options.measure_option
 @options.all_option
-@options.inference_options
-@options.reading_options
-@options.engine_options
-@options.format_option
-@options.html_option
-@options.plot_option
-@options.cost_option
-@options.value_option
-@options.quiet_option
+@options.result_options
 def evaluate(file: str, label: str | None, score: str | None, form: str, **asked: Any) -> None:
     """Evaluate one model: every measure with an interval.
 
@@ -140,7 +132,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         say_understood(ev.understood)
         if engine.name == "memory":
             say_if_long(table, columns.label, columns.scores, columns.weight)
-    facts = facts_of(file, columns, columns.scores[0], asked, ev.dropped)
+    facts = facts_of(file, columns, asked, ev.dropped)
     write_outputs(ev, facts, asked)
     report(ev, facts, asked["measures"], short=short, cut=cut, carry=asked["carry"]).publish(form)
 
@@ -205,16 +197,6 @@ def save_plot(result: Any, plot: str | None) -> None:
         note(f"picture: {plot}")
 
 
-def facts_of(
-    file: str, columns: Columns, score: str, asked: Mapping[str, Any], dropped: int | None = 0
-) -> dict[str, Any]:
-    """Which file and which of its columns a result is about, as the options say it."""
-    facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": score}
-    more = {"weight": columns.weight, "batch": asked.get("batch"), "cluster": asked.get("cluster")}
-    more["dropped"] = dropped or None
-    return {key: value for key, value in {**facts, **more}.items() if value is not None}
-
-
 def warm_up(file: str) -> None:
     """Load the compiled kernels beside the reading of a file that is large enough to need them."""
     if not os.path.isfile(file) or os.path.getsize(file) < _FEW_BYTES:
@@ -253,16 +235,15 @@ def library_options(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def settings_of(result: Any, facts: Mapping[str, Any], rows: int, measures: Sequence[str] = ()) -> str:
-    """The settings line of an evaluation or a comparison."""
+def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[str, Any]:
+    """How an evaluation or a comparison was made."""
     s = result.settings
     made = {"level": s.level, "resamples": s.n_resamples, "seed": s.seed} if s.interval else {"intervals": "none"}
     quota = result.quota if result.quotas is None else str(result.quotas)
     given = {"threshold": result.threshold, "quota": quota, "measures": ", ".join(measures) or None}
     given["margin"] = getattr(result, "margin", None)
     given["prevalence"] = None if result.prevalence is None else str(result.prevalence)
-    said = {key: value for key, value in given.items() if value is not None}
-    return settings_line(**facts, rows=rows, **said, **made)
+    return {"rows": rows, **{key: value for key, value in given.items() if value is not None}, **made}
 
 
 def report(
@@ -275,7 +256,6 @@ def report(
     carry: bool = False,
 ) -> Report:
     """An evaluation in every form."""
-    from .. import __version__
     from ..decide.batches import BatchPoint
     from ..evaluation import notices_of
     from ..present import words
@@ -283,12 +263,12 @@ def report(
     point = _point(ev, cut)
     rules = ev.batch_rules(carry=carry) if ev.rows.batched and ev.quota is not None else None
 
-    def document() -> dict[str, Any]:
+    def content() -> dict[str, Any]:
         chosen = {} if cut is None else {"cut": {"goal": cut.goal, "chance_kept": cut.chance, "note": cut.note}}
         at = {} if point is None else {"operating_point": point.to_dict()}
         if rules is not None:
             at["batch_rules"] = {key: value for key, value in rules.to_dict().items() if key != "batches"}
-        return {"cutline": __version__, **facts, **json.loads(ev.to_json()), **chosen, **at}
+        return {**json.loads(ev.to_json()), **chosen, **at}
 
     def blocks() -> Iterator[str | Block]:
         sentences = [words.headline(ev), *notices_of([ev], COMMAND_LINE)]
@@ -310,7 +290,7 @@ def report(
         if short:
             yield "--all prints every measure of the catalogue."
 
-    return Report(document, ev.to_dicts, blocks, settings_of(ev, facts, ev.facts["rows"], measures))
+    return Report(facts, content, ev.to_dicts, blocks, settings_of(ev, ev.facts["rows"], measures))
 
 
 def _batch_blocks(point: BatchPoint, rules: BatchRules | None) -> Iterator[str | Block]:

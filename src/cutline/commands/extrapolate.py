@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,18 +12,7 @@ import click
 from ..errors import InputError
 from ..table import pluralize, to_jsonable
 from . import options
-from .output import (
-    Block,
-    Report,
-    as_csv,
-    as_markdown,
-    check_extra,
-    check_writable,
-    note,
-    print_table,
-    say,
-    settings_line,
-)
+from .output import Block, Report, check_extra, check_writable, note
 from .terms import about_file
 
 if TYPE_CHECKING:
@@ -73,8 +63,8 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 )
 @click.option("--score", "scores", metavar="PATTERN", help="Score columns, e.g. 'p_*' (default: all except the label).")
 @click.option("--distance", is_flag=True, help="Scores are distances: smaller means closer.")
-@click.option("--wins", metavar="COLUMN", help="Column with the number of wrong classes that each case's class beat.")
-@click.option("--tied", metavar="COLUMN", help="Column with the number of wrong classes tied with it (with --wins).")
+@options.column_option("--wins", help="Column with the number of wrong classes that each case's class beat.")
+@options.column_option("--tied", help="Column with the number of wrong classes tied with it (with --wins).")
 @click.option("--among", type=int, metavar="N", help="Number of classes tested (with --wins).")
 @click.option(
     "--gallery",
@@ -87,20 +77,16 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
     default="euclidean",
     help="How embeddings are compared (with --gallery).",
 )
-@click.option("--accuracy", metavar="COLUMN", help="Column with accuracies (with --sizes).")
-@click.option("--sizes", metavar="COLUMN", help="Column with the number of classes (with --accuracy).")
+@options.column_option("--accuracy", help="Column with accuracies (with --sizes).")
+@options.column_option("--sizes", help="Column with the number of classes (with --accuracy).")
 @click.option("--strangers", metavar="FILE", help="Scores of probes not in the gallery: print FNIR at --fpir instead.")
-@click.option(
+@options.share_option(
     "--fpir",
-    callback=options.share,
+    "Share of strangers that may be falsely identified (with --strangers).",
     default="0.01",
     show_default=True,
-    metavar="SHARE",
-    help="Share of strangers that may be falsely identified (with --strangers).",
 )
-@click.option(
-    "--pairs", metavar="COLUMN", help="Score of each 1:1 comparison; --label says which are of the same class."
-)
+@options.column_option("--pairs", help="Score of each 1:1 comparison; --label says which are of the same class.")
 @options.positive_option
 @click.option(
     "--top",
@@ -127,17 +113,12 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
     show_default=True,
     help="How a tie with a wrong class counts: by chance, as a win, as a loss.",
 )
-@click.option(
-    "--until",
-    callback=options.share,
-    metavar="ACCURACY",
-    help="Also print the number of classes at which accuracy falls to this value.",
-)
+@options.share_option("--until", "Also print the number of classes at which accuracy falls to this value.", "ACCURACY")
 @click.option(
     "--not-marginal", is_flag=True, help="The score of a class depends on the other classes (softmax, trees)."
 )
 @options.level_option
-@click.option("--resamples", type=int, default=100, show_default=True, help="Bootstrap resamples of the classes.")
+@options.resamples_option(100, "Bootstrap resamples of the classes.")
 @click.option("--no-intervals", is_flag=True, help="Values only; faster.")
 @options.seed_option
 @options.reading_options
@@ -158,22 +139,26 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
 
     kind = _kind({**asked, "plot": plot, "until": until})
     _check(plot, until, asked["method"])
-    if kind in ("strangers", "pairs"):
-        with opened(file, asked) as table:
-            found = _from_strangers(table, asked) if kind == "strangers" else _from_pairs(table, asked)
-        _publish(found, form, file, kind, asked)
-        return
     with opened(file, asked) as table:
-        if asked["accuracy"] or asked["sizes"]:
-            result = _from_accuracies(table, asked)
-        elif asked["wins"]:
-            result = _from_wins(table, asked)
+        given = _READERS[kind](table, asked)
+    given |= {"k": asked["classes"] or None}
+    given |= {"level": asked["level"], "n_resamples": asked["resamples"], "seed": asked["seed"]}
+    with about_file(table.name):
+        if kind in ("strangers", "pairs"):
+            from ..extrapolation.open_set import extrapolate_open_set, extrapolate_pairs
+
+            sized = extrapolate_pairs(**given) if kind == "pairs" else extrapolate_open_set(**given)
+            report, notes = _report_of_sizes(sized, file, kind, asked), sized.notes
         else:
-            result = _from_embeddings(table, asked) if asked["gallery"] else _from_scores(table, asked)
-    if plot is not None:
-        _draw(result, plot)
-    _show(result, form, until, _facts(file, result, until, asked), asked)
-    for sentence in result.notes:
+            from ..extrapolation.extrapolator import extrapolate as run
+
+            given |= {"method": asked["method"], "ties": asked["ties"]}
+            result = run(interval=not asked["no_intervals"], marginal=not asked["not_marginal"], **given)
+            report, notes = _report(result, file, until, asked), result.notes
+            if plot is not None:
+                _draw(result, plot)
+    report.publish(form)
+    for sentence in notes:
         note(f"note: {sentence}")
 
 
@@ -206,20 +191,6 @@ def _check(plot: str | None, until: float | None, method: str) -> None:
             find_method(method)
 
 
-def _facts(file: str, result: Extrapolation, until: float | None, asked: dict[str, Any]) -> dict[str, Any]:
-    """What makes the result again, as the options say it."""
-    said = {"file": file, "label": asked["label"], "score": asked["scores"]}
-    said |= {key: asked[key] for key in ("wins", "tied", "among", "gallery", "accuracy", "sizes")}
-    said |= {"metric": asked["metric"] if asked["gallery"] else None, "half-width": asked["half_width"]}
-    said |= {"top": asked["top"] if asked["top"] > 1 else None}
-    said |= {"classes": ",".join(str(row["classes"]) for row in result.to_dicts()), "method": asked["method"]}
-    said |= {"ties": asked["ties"], "distance": asked["distance"] or None, "until": until}
-    said |= {"not-marginal": asked["not_marginal"] or None}
-    drawn = {"level": asked["level"], "resamples": asked["resamples"]}
-    said |= {"intervals": "none"} if asked["no_intervals"] else drawn
-    return {key: value for key, value in {**said, "seed": asked["seed"]}.items() if value is not None}
-
-
 def _draw(result: Extrapolation, path: str) -> None:
     from matplotlib.figure import Figure
 
@@ -229,21 +200,7 @@ def _draw(result: Extrapolation, path: str) -> None:
     figure.savefig(path, dpi=150)
 
 
-def _settings(asked: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "k": asked["classes"] or None,
-        "method": asked["method"],
-        "ties": asked["ties"],
-        "interval": not asked["no_intervals"],
-        "level": asked["level"],
-        "n_resamples": asked["resamples"],
-        "seed": asked["seed"],
-        "marginal": not asked["not_marginal"],
-    }
-
-
-def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
-    from ..extrapolation.extrapolator import extrapolate as run
+def _from_wins(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
     from ..sources.matrices import read_texts
     from .reading import load
 
@@ -255,12 +212,11 @@ def _from_wins(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     if labels is not None and rows.source_rows is not None:
         labels = [labels[k] for k in rows.source_rows]
     wins, tied = rows.scores[asked["wins"]], rows.scores.get(asked["tied"])
-    with about_file(table.name):
-        return run(wins=wins, tied=tied, n_classes=asked["among"], labels=labels, **_settings(asked))
+    return {"wins": wins, "tied": tied, "n_classes": asked["among"], "labels": labels}
 
 
-def _read_scores(table: DuckTable, asked: dict[str, Any]) -> tuple[Any, list[str], list[str], list[str]]:
-    """Scores, labels, the classes of the columns, and the columns."""
+def _read_scores(table: DuckTable, asked: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Scores, labels and the classes of the columns; and the columns."""
     from ..sources.columns import class_columns
     from ..sources.matrices import read_matrix, read_texts
     from .reading import complete_rows
@@ -275,42 +231,26 @@ def _read_scores(table: DuckTable, asked: dict[str, Any]) -> tuple[Any, list[str
         note(f"note: column {passed[0]!r} only numbers the rows and is not a class")
     kept = complete_rows(table, [label], columns, asked)
     labels, matrix = read_texts(table, label, kept), read_matrix(table, columns, asked["decimal"], kept)
-    return matrix, labels, names, columns
+    return {"scores": matrix, "labels": labels, "classes": names, "distance": asked["distance"]}, columns
 
 
-def _from_scores(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
-    from ..extrapolation.extrapolator import extrapolate as run
-
-    matrix, labels, names, _ = _read_scores(table, asked)
-    with about_file(table.name):
-        return run(matrix, labels, classes=names, distance=asked["distance"], **_settings(asked))
+def _from_scores(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
+    return _read_scores(table, asked)[0]
 
 
-def _from_strangers(table: DuckTable, asked: dict[str, Any]) -> BySize:
-    from ..extrapolation.open_set import extrapolate_open_set
+def _from_strangers(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
     from ..sources.matrices import read_matrix
     from .reading import complete_rows, opened
 
-    matrix, labels, names, columns = _read_scores(table, asked)
+    given, columns = _read_scores(table, asked)
     with opened(asked["strangers"], asked) as other:
         for name in columns:
             other.column(name, "score")
         unknown = read_matrix(other, columns, asked["decimal"], complete_rows(other, [], columns, asked))
-    with about_file(table.name):
-        return extrapolate_open_set(
-            matrix,
-            labels,
-            strangers=unknown,
-            k=asked["classes"] or None,
-            fpir=asked["fpir"],
-            classes=names,
-            distance=asked["distance"],
-            **_drawn(asked),
-        )
+    return {**given, "strangers": unknown, "fpir": asked["fpir"]}
 
 
-def _from_pairs(table: DuckTable, asked: dict[str, Any]) -> BySize:
-    from ..extrapolation.open_set import extrapolate_pairs
+def _from_pairs(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
     from .reading import choose_columns, load
 
     if not asked["classes"]:
@@ -318,45 +258,10 @@ def _from_pairs(table: DuckTable, asked: dict[str, Any]) -> BySize:
     columns = choose_columns(table, asked["label"], [asked["pairs"]], None)
     rows = load(table, columns.label, columns.scores, None, asked)
     score = rows.scores[columns.scores[0]]
-    with about_file(table.name):
-        return extrapolate_pairs(
-            score[rows.positive],
-            score[~rows.positive],
-            k=asked["classes"],
-            distance=asked["distance"],
-            **_drawn(asked),
-        )
+    return {"genuine": score[rows.positive], "impostor": score[~rows.positive], "distance": asked["distance"]}
 
 
-def _drawn(asked: dict[str, Any]) -> dict[str, Any]:
-    return {"level": asked["level"], "n_resamples": asked["resamples"], "seed": asked["seed"]}
-
-
-def _publish(found: BySize, form: str, file: str, kind: str, asked: dict[str, Any]) -> None:
-    """Print rates by number of classes in one of the formats."""
-    from .. import __version__
-
-    said = {"file": file, **{key: asked[key] for key in ("label", "pairs", "positive", "strangers")}}
-    said |= {"score": asked["scores"], "distance": asked["distance"] or None}
-    said |= {"fpir": asked["fpir"]} if kind == "strangers" else {}
-    said |= {"level": asked["level"], "resamples": asked["resamples"], "seed": asked["seed"]}
-    said = {key: value for key, value in said.items() if value is not None}
-    classes = ",".join(str(row["classes"]) for row in found.rows)
-
-    def document() -> dict[str, Any]:
-        named = {"n_resamples" if key == "resamples" else key: value for key, value in said.items()}
-        return {"cutline": __version__, **named, **json.loads(found.to_json())}
-
-    report = Report(
-        document, found.to_dicts, lambda: [Block(found.title, found.to_dicts())], settings_line(**said, classes=classes)
-    )
-    report.publish(form)
-    for sentence in found.notes:
-        note(f"note: {sentence}")
-
-
-def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
-    from ..extrapolation.extrapolator import extrapolate as run
+def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
     from ..sources.columns import matching
     from ..sources.matrices import read_matrix, read_texts
     from .reading import complete_rows, opened
@@ -372,19 +277,10 @@ def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
     probes, labels = read(table)
     with opened(asked["gallery"], asked) as known:
         gallery, names = read(known)
-    with about_file(table.name):
-        return run(
-            gallery=gallery,
-            gallery_labels=names,
-            probes=probes,
-            labels=labels,
-            metric=asked["metric"],
-            **_settings(asked),
-        )
+    return {"gallery": gallery, "gallery_labels": names, "probes": probes, "labels": labels, "metric": asked["metric"]}
 
 
-def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
-    from ..extrapolation.extrapolator import extrapolate as run
+def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
     from ..sources.matrices import read_matrix
     from .reading import complete_rows
 
@@ -394,8 +290,17 @@ def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> Extrapolation:
         )
     columns = [asked["sizes"], asked["accuracy"]]
     pairs = read_matrix(table, columns, asked["decimal"], complete_rows(table, [], columns, asked))
-    with about_file(table.name):
-        return run(accuracies=pairs.tolist(), **_settings(asked))
+    return {"accuracies": pairs.tolist()}
+
+
+_READERS: dict[str, Callable[[DuckTable, dict[str, Any]], dict[str, Any]]] = {
+    "scores": _from_scores,
+    "wins": _from_wins,
+    "gallery": _from_embeddings,
+    "accuracy": _from_accuracies,
+    "strangers": _from_strangers,
+    "pairs": _from_pairs,
+}
 
 
 def _rows(result: Extrapolation, top: int) -> list[dict[str, Any]]:
@@ -409,46 +314,65 @@ def _rows(result: Extrapolation, top: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _show(result: Extrapolation, form: str, until: float | None, facts: dict[str, Any], asked: dict[str, Any]) -> None:
-    with about_file():
-        rows = _rows(result, asked["top"])
-        needed = result.classes_needed(asked["half_width"]) if asked["half_width"] is not None else None
-    reach = result.classes_until(until) if until is not None else None
-    if form == "json":
-        from .. import __version__
+def _made(rows: Sequence[dict[str, Any]], asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How the result was made, as the settings and as the document say it."""
+    drawn = {"level": asked["level"], "resamples": asked["resamples"]}
+    made = {**({"intervals": "none"} if asked["no_intervals"] else drawn), "seed": asked["seed"]}
+    named = {"n_resamples" if key == "resamples" else key: value for key, value in made.items()}
+    return {"classes": ",".join(str(row["classes"]) for row in rows), **made}, named
 
-        said = {"n_resamples" if key == "resamples" else key: facts[key] for key in facts if key != "classes"}
-        document = {"cutline": __version__, **said, **json.loads(result.to_json())}
+
+def _report_of_sizes(found: BySize, file: str, kind: str, asked: dict[str, Any]) -> Report:
+    """Rates by number of classes in every form."""
+    said = {"file": file, **{key: asked[key] for key in ("label", "pairs", "positive", "strangers")}}
+    said |= {"score": asked["scores"], "distance": asked["distance"] or None}
+    said |= {"fpir": asked["fpir"]} if kind == "strangers" else {}
+    facts = {key: value for key, value in said.items() if value is not None}
+    settings, named = _made(found.rows, asked)
+    blocks = lambda: [Block(found.title, found.to_dicts())]  # noqa: E731
+    return Report(facts, lambda: {**named, **json.loads(found.to_json())}, found.to_dicts, blocks, settings)
+
+
+def _report(result: Extrapolation, file: str, until: float | None, asked: dict[str, Any]) -> Report:
+    """Accuracies by number of classes in every form."""
+    rows = _rows(result, asked["top"])
+    needed = result.classes_needed(asked["half_width"]) if asked["half_width"] is not None else None
+    reach = result.classes_until(until) if until is not None else None
+    said = {"file": file, "label": asked["label"], "score": asked["scores"]}
+    said |= {key: asked[key] for key in ("wins", "tied", "among", "gallery", "accuracy", "sizes")}
+    said |= {"metric": asked["metric"] if asked["gallery"] else None, "half-width": asked["half_width"]}
+    said |= {"top": asked["top"] if asked["top"] > 1 else None, "method": asked["method"], "ties": asked["ties"]}
+    said |= {"distance": asked["distance"] or None, "until": until, "not-marginal": asked["not_marginal"] or None}
+    settings, named = _made(rows, asked)
+
+    def content() -> dict[str, Any]:
+        document = {**named, **json.loads(result.to_json())}
         if asked["top"] > 1:
             document["predictions"] = to_jsonable(rows)
         if needed is not None:
             document["classes_needed"] = needed
         if reach is not None:
-            document["classes_until"] = {
-                "accuracy": until,
-                **{
-                    key: value if math.isfinite(value) else None
-                    for key, value in (("classes", reach.value), ("low", reach.low), ("high", reach.high))
-                },
-            }
-        say(json.dumps(document, indent=2, ensure_ascii=False))
-    elif form == "csv":
-        say(as_csv(rows, COLUMNS).rstrip("\n"))
-        note(settings_line(**facts))
-    else:
+            limits = {"classes": reach.value, "low": reach.low, "high": reach.high}
+            finite = {key: value if math.isfinite(value) else None for key, value in limits.items()}
+            document["classes_until"] = {"accuracy": until, **finite}
+        return document
+
+    def blocks() -> Iterator[str | Block]:
         mean = " (mean over the classes)" if asked["label"] else ""
-        title = (
-            f"accuracy {result.observed.test_accuracy:.4f}{mean} among {result.n_classes:,} classes; {result.method}"
-        )
-        shown = COLUMNS[:4] + COLUMNS[6:8]
-        if form == "markdown":
-            say(as_markdown(rows, shown, title))
-        else:
-            print_table(rows, shown, title=title)
+        accuracy = f"accuracy {result.observed.test_accuracy:.4f}{mean}"
+        title = f"{accuracy} among {result.n_classes:,} classes; {result.method}"
+        yield Block(title, _only(COLUMNS[:4] + COLUMNS[6:8], rows))
         if reach is not None:
             kept = pluralize(reach.value, "class", "classes")
-            say(f"Accuracy stays above {until:g} up to {kept} ({reach.low:,.0f} to {reach.high:,.0f}).")
+            yield f"Accuracy stays above {until:g} up to {kept} ({reach.low:,.0f} to {reach.high:,.0f})."
         if needed is not None:
             last = max([*result.k, result.n_classes])
-            say(f"For an interval of ± {asked['half_width']:g} at {last:,} classes, collect about {needed:,} classes.")
-        say(f"\n{settings_line(**facts)}")
+            at = f"For an interval of ± {asked['half_width']:g} at {last:,} classes"
+            yield f"{at}, collect about {needed:,} classes."
+
+    facts = {key: value for key, value in said.items() if value is not None}
+    return Report(facts, content, lambda: _only(COLUMNS, rows), blocks, settings)
+
+
+def _only(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{column: row[column] for column in columns} for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from . import options
-from .output import Block, Report, check_writable, note, settings_line
+from .output import Block, Report, check_writable, note
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -25,17 +26,13 @@ Examples:
 @options.one_score_option
 @click.option("--budget", type=int, required=True, help="Number of rows you can label.")
 @click.option("--measure", required=True, metavar="NAME", help="Measure to estimate, e.g. qrecall@1000.")
-@click.option("--label", metavar="COLUMN", help="Labels known so far (empty if unknown); improves the plan.")
+@options.column_option("--label", help="Labels known so far (empty if unknown); improves the plan.")
 @options.positive_option
-@click.option(
-    "--prevalence", callback=options.share, metavar="SHARE", help="Expected share of positives, if no labels are known."
-)
+@options.share_option("--prevalence", "Expected share of positives, if no labels are known.")
 @options.seed_option
 @options.text_options
 @options.format_option
-@click.option(
-    "-o", "--output", type=options.PathName(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl)."
-)
+@options.output_option()
 @options.quiet_option
 def label_plan(
     file: str, score: str | None, label: str | None, form: str, output: str | None, positive: str | None, **asked: Any
@@ -45,9 +42,8 @@ def label_plan(
     With -o all rows of FILE are written as they stand, with two more columns: "to_label" is 1 for the rows to look up,
     "inclusion" the probability that each row had of being among them. Fill in the labels and run cutline audit on it.
     """
-    from .. import __version__
     from ..sampled_labels import label_plan as plan_rows
-    from .reading import TEXT, load, one_score, opened
+    from .reading import TEXT, known_labels, load, one_score, opened
     from .select import output_kind, write_rows
 
     output_kind(output)
@@ -58,8 +54,9 @@ def label_plan(
         every = load(table, None, [score], None, reading)
         known = None
         if label is not None:
-            table.column(label, "label")
-            known = _labels(table, label, score, positive, reading, len(every))
+            column = table.column(label, "label")
+            if table.count([f"{column.sql} IS NOT NULL"])[0]:
+                known = known_labels(table, label, score, {**reading, "positive": positive}, len(every))[0]
         elif positive is not None:
             raise InputError("pos_label", "goes with a label column", "name it with {label}")
         with about_file(table.name):
@@ -72,27 +69,9 @@ def label_plan(
             note(f"rows to label: {output}")
     facts = {"file": file, "score": score, **({} if label is None else {"label": label})}
 
-    def document() -> dict[str, Any]:
-        import json
-
-        return {"cutline": __version__, **facts, **json.loads(made.to_json())}
-
     def blocks() -> Iterator[str | Block]:
         yield repr(made).splitlines()[0]
         yield Block(made.strata.title, made.strata.to_dicts())
 
-    settings = settings_line(**facts, rows=len(every), budget=asked["budget"], measure=made.measure, seed=asked["seed"])
-    Report(document, made.to_dicts, blocks, settings).publish(form)
-
-
-def _labels(table: Any, label: str, score: str, positive: str | None, reading: dict[str, Any], rows: int) -> Any:
-    """The labels that are known so far, nan elsewhere; None where there is not one."""
-    from .reading import load
-
-    (known,) = table.count([f"{table.column(label, 'label').sql} IS NOT NULL"])
-    if not known:
-        return None
-    found = load(table, label, [score], None, {**reading, "positive": positive, "missing": "drop"}, quiet=True)
-    labels = np.full(rows, np.nan)
-    labels[np.arange(rows) if found.source_rows is None else found.source_rows] = found.positive
-    return labels
+    settings = {"rows": len(every), "budget": asked["budget"], "measure": made.measure, "seed": asked["seed"]}
+    Report(facts, lambda: json.loads(made.to_json()), made.to_dicts, blocks, settings).publish(form)

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from ..errors import show
+from ..errors import InputError, show
 from .output import QUIET
 
 F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
 
 
 class PathName(click.Path):
@@ -33,8 +34,6 @@ def read_share(text: str) -> float:
 
 def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
     """Read a share, ``0.8`` or ``80%``; its range is checked where it is used."""
-    from ..errors import InputError
-
     try:
         return None if value is None else read_share(value)
     except ValueError:
@@ -44,7 +43,6 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
 
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a quota: ``200`` rows, ``5%`` of them, a range ``20-60``. Its size is checked where the rows are known."""
-    from ..errors import InputError
     from ..quotas import parse_quota
 
     if value is None:
@@ -57,8 +55,6 @@ def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 def _one_score(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
     """The one score column of a command for one model."""
-    from ..errors import InputError
-
     if len(value) > 1:
         remedy = "give it once; for several models use: cutline compare"
         raise InputError("score", f"is given {len(value)} times", remedy)
@@ -67,7 +63,6 @@ def _one_score(ctx: click.Context, param: click.Parameter, value: tuple[str, ...
 
 def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a column name from the file that is already on the line."""
-    from ..errors import InputError
     from .reading import opened
 
     # While the option still waits for its value, click leaves what was read before it among the arguments.
@@ -87,65 +82,8 @@ def _measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
 
 
-file_argument = click.argument("file", type=PathName(exists=False, allow_dash=True))
-label_option = click.option("--label", metavar="COLUMN", shell_complete=_columns, help="Column with the real outcome.")
-score_option = click.option(
-    "--score",
-    metavar="COLUMN",
-    multiple=True,
-    callback=_one_score,
-    shell_complete=_columns,
-    help="Column with the score; 'p_*' for a column per class.",
-)
-one_score_option = click.option(
-    "--score",
-    metavar="COLUMN",
-    multiple=True,
-    callback=_one_score,
-    shell_complete=_columns,
-    help="Column with the score.",
-)
-scores_option = click.option(
-    "--score",
-    "scores",
-    metavar="COLUMN",
-    multiple=True,
-    shell_complete=_columns,
-    help="Column with a model's score; repeat it for each model, or give a pattern ('p_*').",
-)
-positive_option = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
-by_option = click.option(
-    "--by",
-    metavar="COLUMN",
-    multiple=True,
-    shell_complete=_columns,
-    help="Column with the segment: each segment is reported separately; repeat it to cross columns.",
-)
-quota_by_option = click.option(
-    "--quota-by", metavar="S:N,…", help="With --by: also price given places of each segment (north:60,south:40)."
-)
-weight_option = click.option("--weight", metavar="COLUMN", shell_complete=_columns, help="Column with case weights.")
-
-batch_option = click.option(
-    "--batch",
-    metavar="COLUMN",
-    shell_complete=_columns,
-    help="Column with the batch (day): the quota counts in each batch.",
-)
-carry_option = click.option(
-    "--carry", is_flag=True, help="With --batch: cases above the threshold without a place wait for the next batch."
-)
-cluster_option = click.option(
-    "--cluster",
-    metavar="COLUMN",
-    shell_complete=_columns,
-    help="Column with the cluster (patient): its rows are resampled together.",
-)
-
-
 def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a prevalence: ``0.002`` or ``0.2%``, also with its standard error, ``0.002±0.0005`` or ``0.002,0.0005``."""
-    from ..errors import InputError
     from ..inference.prevalence import as_prevalence
 
     if value is None:
@@ -159,54 +97,96 @@ def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | Non
     return as_prevalence(shares[0] if len(shares) == 1 else shares)
 
 
+def _classes_in_order(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    """Read ``low,medium,high``."""
+    return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _sign(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A delimiter; a tab may be written as one would in Python."""
+    return "\t" if value in ("\\t", "tab") else value
+
+
+def together(*options: Decorator[Any]) -> Decorator[Any]:
+    """Several options as one, listed in this order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def column_option(*names: str, **how: Any) -> Decorator[Any]:
+    """An option that names a column, which the shell completes."""
+    return click.option(*names, metavar="COLUMN", shell_complete=_columns, **how)
+
+
+def share_option(name: str, words: str, metavar: str = "SHARE", **how: Any) -> Decorator[Any]:
+    """An option that takes a share, ``0.8`` or ``80%``."""
+    return click.option(name, callback=share, metavar=metavar, help=words, **how)
+
+
+def resamples_option(default: int = 2000, words: str = "Bootstrap resamples.") -> Decorator[Any]:
+    """How often rows are drawn again."""
+    return click.option("--resamples", type=int, default=default, show_default=True, help=words)
+
+
+file_argument = click.argument("file", type=PathName(exists=False, allow_dash=True))
+label_option = column_option("--label", help="Column with the real outcome.")
+_one = {"multiple": True, "callback": _one_score}
+score_option = column_option("--score", **_one, help="Column with the score; 'p_*' for a column per class.")
+one_score_option = column_option("--score", **_one, help="Column with the score.")
+scores_option = column_option(
+    "--score",
+    "scores",
+    multiple=True,
+    help="Column with a model's score; repeat it for each model, or give a pattern ('p_*').",
+)
+positive_option = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
+by_option = column_option(
+    "--by",
+    multiple=True,
+    help="Column with the segment: each segment is reported separately; repeat it to cross columns.",
+)
+quota_by_option = click.option(
+    "--quota-by", metavar="S:N,…", help="With --by: also price given places of each segment (north:60,south:40)."
+)
+weight_option = column_option("--weight", help="Column with case weights.")
+batch_option = column_option("--batch", help="Column with the batch (day): the quota counts in each batch.")
+carry_option = click.option(
+    "--carry", is_flag=True, help="With --batch: cases above the threshold without a place wait for the next batch."
+)
+cluster_option = column_option("--cluster", help="Column with the cluster (patient): its rows are resampled together.")
 prevalence_option = click.option(
     "--prevalence",
     callback=read_prevalence,
     metavar="SHARE[,SE]",
     help="Share of positives where the scores will be used (0.2%), optionally with its standard error.",
 )
-
-
-def _classes_in_order(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
-    """Read ``low,medium,high``."""
-    return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
-
-
-def order_options(command: F) -> F:
-    """Whether the classes have an order, and which."""
-    for option in (
-        click.option(
-            "--order",
-            callback=_classes_in_order,
-            metavar="A,B,C",
-            help="All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
-        ),
-        click.option("--ordered", is_flag=True, help="The classes (with --by: the segments) are in order as they are."),
-    ):
-        command = option(command)
-    return command
-
-
-def class_options(command: F) -> F:
-    """How a file holds several classes."""
-    for option in (
-        click.option(
-            "--abstain",
-            callback=share,
-            metavar="ACCURACY",
-            help="Several classes: the confidence above which answers keep this accuracy (at --level).",
-        ),
-        order_options,
-        click.option(
-            "--class", "class_column", metavar="COLUMN", help="Column with the class (a row per case and class)."
-        ),
-        click.option("--case", metavar="COLUMN", help="Column with the case (a row per case and class)."),
-        click.option("--predicted", metavar="COLUMN", help="Column with the predicted class."),
-    ):
-        command = option(command)
-    return command
-
-
+# whether the classes have an order, and which
+order_options = together(
+    click.option("--ordered", is_flag=True, help="The classes (with --by: the segments) are in order as they are."),
+    click.option(
+        "--order",
+        callback=_classes_in_order,
+        metavar="A,B,C",
+        help="All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
+    ),
+)
+# how a file holds several classes
+class_options = together(
+    column_option("--predicted", help="Column with the predicted class."),
+    column_option("--case", help="Column with the case (a row per case and class)."),
+    column_option("--class", "class_column", help="Column with the class (a row per case and class)."),
+    order_options,
+    share_option(
+        "--abstain",
+        "Several classes: the confidence above which answers keep this accuracy (at --level).",
+        "ACCURACY",
+    ),
+)
 quota_option = click.option(
     "--quota", callback=read_quota, metavar="N|P%", help="Places: a number (200) or a share (5%)."
 )
@@ -223,31 +203,17 @@ quiet_option = click.option(
     help="No messages on standard error.",
 )
 plot_option = click.option("--plot", type=PathName(), metavar="PATH", help="Also save a plot (.png, .svg, .pdf).")
-
-
-def cut_options(command: F) -> F:
-    """Cuts by what they give."""
-    for name, words in (
-        ("fpr", "Cut that takes the most cases within this false positive rate."),
-        ("specificity", "Cut that takes the most cases and keeps this specificity."),
-        ("precision", "Cut that takes the most cases and keeps this precision."),
-        ("recall", "Cut that takes the fewest cases and reaches this recall."),
-    ):
-        command = click.option(f"--{name}", callback=share, metavar="SHARE", help=words)(command)
-    return command
-
-
-def error_cost_options(command: F) -> F:
-    """What errors cost."""
-    command = click.option("--cost-fn", type=float, metavar="COST", help="Cost of a false negative.")(command)
-    return click.option(
-        "--cost-fp",
-        type=float,
-        metavar="COST",
-        help="Cost of a false positive; with --cost-fn, finds the cheapest cut.",
-    )(command)
-
-
+cut_options = together(
+    share_option("--recall", "Cut that takes the fewest cases and reaches this recall."),
+    share_option("--precision", "Cut that takes the most cases and keeps this precision."),
+    share_option("--specificity", "Cut that takes the most cases and keeps this specificity."),
+    share_option("--fpr", "Cut that takes the most cases within this false positive rate."),
+)
+_cost_fp = "Cost of a false positive; with --cost-fn, finds the cheapest cut."
+error_cost_options = together(
+    click.option("--cost-fp", type=float, metavar="COST", help=_cost_fp),
+    click.option("--cost-fn", type=float, metavar="COST", help="Cost of a false negative."),
+)
 measure_option = click.option(
     "--measure",
     "measures",
@@ -265,65 +231,64 @@ format_option = click.option(
     help="table is for reading; the others are stable for programs.",
 )
 html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive report.")
-cost_option = click.option("--cost", type=float, help="Cost of each place, for the report.")
-value_option = click.option("--value", type=float, help="Value of each hit, for the report.")
-level_option = click.option(
-    "--level", callback=share, metavar="SHARE", default="0.95", show_default=True, help="Level of the intervals."
-)
+level_option = share_option("--level", "Level of the intervals.", default="0.95", show_default=True)
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
-
-
-def inference_options(command: F) -> F:
-    """How intervals are made."""
-    for option in (
-        seed_option,
-        click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples."),
-        level_option,
-        click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
-    ):
-        command = option(command)
-    return command
-
-
-def text_options(command: F) -> F:
-    """How a text file is written, where it does not show by itself."""
-    for option in (
-        click.option("--encoding", metavar="NAME", help="Encoding of a text file, e.g. latin-1 (default: detected)."),
-        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal separator (default: detected)."),
-        click.option("--quote", metavar="CHAR", help="Quote character (default: detected)."),
-        click.option("--delimiter", metavar="CHAR", callback=_sign, help="Column delimiter (default: detected)."),
-    ):
-        command = option(command)
-    return command
-
-
-def reading_options(command: F) -> F:
-    """How a text file is written, and what to do with rows that lack something."""
-    missing = click.option(
+# how intervals are made
+inference_options = together(
+    click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
+    level_option,
+    resamples_option(),
+    seed_option,
+)
+# how a text file is written, where it does not show by itself
+text_options = together(
+    click.option("--delimiter", metavar="CHAR", callback=_sign, help="Column delimiter (default: detected)."),
+    click.option("--quote", metavar="CHAR", help="Quote character (default: detected)."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal separator (default: detected)."),
+    click.option("--encoding", metavar="NAME", help="Encoding of a text file, e.g. latin-1 (default: detected)."),
+)
+# the same, and what to do with rows that lack something
+reading_options = together(
+    click.option(
         "--missing", type=click.Choice(["error", "drop"]), help="What to do with rows without a label or score."
-    )
-    return missing(text_options(command))
+    ),
+    text_options,
+)
+# where and within which bounds a file is read
+engine_options = together(
+    click.option(
+        "--engine",
+        type=click.Choice(["auto", "memory", "duckdb", "spark"]),
+        default="auto",
+        show_default=True,
+        help="Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
+    ),
+    click.option("--master", metavar="URL", help="Spark: local[4], spark://host:7077, yarn, sc://host (Connect)."),
+    click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),
+    click.option("--threads", type=int, help="Threads for DuckDB (default: all cores)."),
+    click.option("--temp-directory", metavar="PATH", help="Where DuckDB stores data beyond the memory limit."),
+)
+# where a file is summed, and what is made of an evaluation or a comparison
+result_options = together(
+    inference_options,
+    reading_options,
+    engine_options,
+    format_option,
+    html_option,
+    plot_option,
+    click.option("--cost", type=float, help="Cost of each place, for the report."),
+    click.option("--value", type=float, help="Value of each hit, for the report."),
+    quiet_option,
+)
+# how a file is read, and what is printed of what was made of it
+decision_options = together(reading_options, format_option, plot_option, quiet_option)
 
 
-def _sign(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """A delimiter; a tab may be written as one would in Python."""
-    return "\t" if value in ("\\t", "tab") else value
+def output_option(words: str = "Write here (.csv, .tsv, .parquet, .jsonl).") -> Decorator[Any]:
+    """A file to write besides what is printed."""
+    return click.option("-o", "--output", type=PathName(), metavar="PATH", help=words)
 
 
-def engine_options(command: F) -> F:
-    """Where and within which bounds a file is read."""
-    for option in (
-        click.option("--temp-directory", metavar="PATH", help="Where DuckDB stores data beyond the memory limit."),
-        click.option("--threads", type=int, help="Threads for DuckDB (default: all cores)."),
-        click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),
-        click.option("--master", metavar="URL", help="Spark: local[4], spark://host:7077, yarn, sc://host (Connect)."),
-        click.option(
-            "--engine",
-            type=click.Choice(["auto", "memory", "duckdb", "spark"]),
-            default="auto",
-            show_default=True,
-            help="Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
-        ),
-    ):
-        command = option(command)
-    return command
+def drawing_options(default: int = 2000, words: str = "Bootstrap resamples.") -> Decorator[Any]:
+    """How sure a result is."""
+    return together(level_option, resamples_option(default, words), seed_option)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
-from ..errors import InputError, how_to_install
+from ..errors import InputError, how_to_install, listed
 from ..files import is_stream
 from ..table import format_value, text_table, to_jsonable
 
@@ -108,6 +108,9 @@ def settings_line(**facts: Any) -> str:
 
 
 def _short(value: Any) -> str:
+    """A fact for people: not every one of a hundred columns."""
+    if isinstance(value, list):
+        return listed(value, 4)
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -215,23 +218,28 @@ class Block:
 class Report:
     """A result in every form: a document and rows for programs, sentences and tables for people.
 
+    ``facts`` say what the result is about, in the document and behind the tables; ``settings`` how it was made.
     What only one form needs is made when that form is asked for.
     """
 
-    document: Callable[[], Mapping[str, Any]]
+    facts: Mapping[str, Any]
+    content: Callable[[], Mapping[str, Any]]
     rows: Callable[[], Sequence[Row]]
     blocks: Callable[[], Iterable[str | Block]]
-    settings: str
+    settings: Mapping[str, Any]
 
     def publish(self, form: str) -> None:
         """Print the result in one of the formats, and what makes it again."""
         if form == "json":
-            emit(as_json(self.document()))
+            from .. import __version__
+
+            emit(as_json({"cutline": __version__, **self.facts, **self.content()}))
             return
+        settings = settings_line(**{**self.facts, **self.settings})
         if form == "csv":
             rows = self.rows()
             emit(as_csv(rows, list(rows[0])).rstrip("\n"))
-            note(self.settings)
+            note(settings)
             return
         for k, block in enumerate(self.blocks()):
             if k:
@@ -242,4 +250,4 @@ class Report:
                 say(as_markdown(block.rows, list(block.rows[0]), block.title))
             else:
                 print_table(block.rows, list(block.rows[0]), title=block.title, section=block.section)
-        say(f"\n{self.settings}")
+        say(f"\n{settings}")

@@ -9,11 +9,12 @@ import click
 
 from ..table import count, format_value
 from . import options
-from .output import Block, Report, check_writable, note, settings_line
+from .output import Block, Report, check_writable, note
 from .terms import about_file
 
 if TYPE_CHECKING:
     from ..decide.planning import Plan
+    from .reading import Loaded
 
 EXAMPLES = """\b
 Examples:
@@ -36,84 +37,55 @@ Examples:
 @options.prevalence_option
 @options.batch_option
 @options.cluster_option
-@options.level_option
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Bootstrap resamples.")
-@options.seed_option
+@options.drawing_options()
 @options.reading_options
 @options.format_option
 @options.html_option
 @options.plot_option
 @options.quiet_option
-def plan(
-    file: str,
-    label: str | None,
-    score: str | None,
-    positive: str | None,
-    form: str,
-    html: str | None,
-    plot: str | None,
-    resamples: int,
-    **asked: Any,
-) -> None:
+def plan(file: str, form: str, html: str | None, plot: str | None, resamples: int, **asked: Any) -> None:
     """Find the most profitable number of cases: profit is value × hits − cost × cases.
 
     --quota limits the number of cases, --budget the total cost. --format csv prints the whole profit curve. With
     --batch all of this is per batch: this many places every day.
     """
     from ..decide.planning import plan as plan_arrays
-    from .evaluate import check_plot, facts_of, save_plot
+    from .evaluate import check_plot, save_plot
     from .reading import load_one_score
 
     check_writable(html, "--html", file)
     check_plot(plot, file)
-    named = {key: asked[key] for key in ("batch", "cluster")}
-    table, columns, rows = load_one_score(file, label, score, positive, asked)
-    score = columns.scores[0]
-    labels, values = rows.positive, rows.scores[score]
-    with about_file(table.name):
-        given: dict[str, Any] = {"batch": rows.batch, "clusters": rows.clusters}
-        made = plan_arrays(labels, values, n_resamples=resamples, **given, **asked)
-    facts = facts_of(file, columns, score, {"positive": positive, **named}, rows.dropped)
+    found = load_one_score(file, asked)
+    how: dict[str, Any] = {"batch": found.rows.batch, "clusters": found.rows.clusters, "n_resamples": resamples}
+    with about_file(found.table.name):
+        made = plan_arrays(*found.arrays, **{**how, **asked})
     if html is not None:
-        _write_page(made, html, facts, labels, values, resamples, {**given, "prevalence": asked["prevalence"]})
+        _write_page(made, html, found, {**how, "prevalence": asked["prevalence"]})
         note(f"page: {html}")
     save_plot(made, plot)
     given = {key: asked[key] for key in ("cost", "value", "fixed_cost", "budget", "quota") if asked[key]}
     if asked["prevalence"] is not None:
         given["prevalence"] = str(asked["prevalence"])
     drawn = {"level": asked["level"], "resamples": resamples, "seed": asked["seed"]}
-    _report(made, facts, settings_line(**facts, rows=len(labels), **given, **drawn), resamples).publish(form)
+    _report(made, found.facts, {"rows": len(found.rows), **given, **drawn}, resamples).publish(form)
 
 
-def _write_page(
-    made: Plan, path: str, facts: dict[str, Any], labels: Any, values: Any, resamples: int, given: dict[str, Any]
-) -> None:
+def _write_page(made: Plan, path: str, found: Loaded, how: dict[str, Any]) -> None:
     """The page of the scores, opened at the best cut, with the plan as its answer."""
     from ..evaluation import evaluate
     from ..present.page import write_page
 
-    known = made.settings
-    ev = evaluate(
-        labels,
-        values,
-        name=facts["score"],
-        quota=made.quota or None,
-        level=known["level"],
-        n_resamples=resamples,
-        seed=known["seed"],
-        **given,
-    )
-    title = f"Plan for {facts['score']}"
+    known, name = made.settings, found.score
+    how |= {"level": known["level"], "seed": known["seed"]}
+    ev = evaluate(*found.arrays, name=name, quota=made.quota or None, **how)
     prices = {"cost": known["cost"], "value": known["value"]}
-    write_page(ev, path, source=facts, title=title, answer=made.sentences(), **prices)
+    write_page(ev, path, source=found.facts, title=f"Plan for {name}", answer=made.sentences(), **prices)
 
 
-def _report(made: Plan, facts: dict[str, Any], settings: str, resamples: int) -> Report:
-    from .. import __version__
-
+def _report(made: Plan, facts: dict[str, Any], settings: dict[str, Any], resamples: int) -> Report:
     cut = made.cut
 
-    def document() -> dict[str, Any]:
+    def content() -> dict[str, Any]:
         at = {
             "threshold": None if cut is None else cut.threshold,
             "hits_here": None if cut is None else cut.tp,
@@ -121,13 +93,13 @@ def _report(made: Plan, facts: dict[str, Any], settings: str, resamples: int) ->
             "next_hits_high": made.next_hits.high,
         }
         known = {"rows": len(made.taken) - 1, "n_resamples": resamples, **made.to_dict()}
-        return {"cutline": __version__, **facts, **known, **at, "curve": made.curve.to_dicts()}
+        return {**known, **at, "curve": made.curve.to_dicts()}
 
     def blocks() -> Iterator[str | Block]:
         yield "\n".join(made.sentences())
         yield Block("", _rows(made))
 
-    return Report(document, lambda: list(made.curve), blocks, settings)
+    return Report(facts, content, lambda: list(made.curve), blocks, settings)
 
 
 def _rows(made: Plan) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -125,32 +125,78 @@ def load(
     if quiet:
         return rows
     say_understood("; ".join(rows.understood))
-    if rows.dropped:
-        note(f"note: {rows.dropped:,} of {len(rows) + rows.dropped:,} rows have missing values and are left out")
+    say_dropped(rows.dropped, len(rows))
     return rows
 
 
-def load_one_score(
-    file: str,
-    label: str | None,
-    score: str | None,
-    positive: str | None,
-    asked: dict[str, Any],
-    weight: str | None = None,
-) -> tuple[DuckTable, Columns, Rows]:
-    """The rows of one score for a command that acts on them; takes the options of reading out of ``asked``.
+def known_labels(
+    table: DuckTable, label: str, score: str, asked: Mapping[str, Any], rows: int
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The labels that are there, nan elsewhere; and how they are written."""
+    known = load(table, label, [score], None, {**asked, "missing": "drop"}, quiet=True)
+    labels = np.full(rows, np.nan)
+    labels[np.arange(rows) if known.source_rows is None else known.source_rows] = known.positive
+    return labels, known.understood
 
-    Says what looks wrong with them.
-    """
+
+@dataclass(frozen=True)
+class Loaded:
+    """The rows that a command acts on: the table they came from, its columns, and what to say of them."""
+
+    table: DuckTable
+    columns: Columns
+    rows: Rows
+    facts: dict[str, Any]
+
+    @property
+    def score(self) -> str:
+        """The name of the one score."""
+        return self.columns.scores[0]
+
+    @property
+    def arrays(self) -> tuple[Any, Any]:
+        """Labels and the one score, as the functions on arrays take them."""
+        return self.rows.positive, self.rows.scores[self.score]
+
+
+def load_models(file: str, asked: dict[str, Any], scores: Sequence[str], *, several: bool = True) -> Loaded:
+    """The rows of several scores; takes what says where they stand, and what they are, out of ``asked``."""
+    return _loaded(file, asked, lambda table: scores, several=several)
+
+
+def load_one_score(file: str, asked: dict[str, Any]) -> Loaded:
+    """The rows of one score; takes what says where they stand out of ``asked``. Says what looks wrong with them."""
+    score = asked.pop("score")
+    found = _loaded(file, asked, lambda table: [one_score(table, score)] if score else [], one=True)
+    say_if_suspicious(found.rows)
+    return found
+
+
+def _loaded(
+    file: str,
+    asked: dict[str, Any],
+    scores: Callable[[DuckTable], Sequence[str]],
+    *,
+    several: bool = False,
+    one: bool = False,
+) -> Loaded:
     reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
+    label, weight = asked.pop("label"), asked.pop("weight", None)
+    keys = {key: asked.pop(key, None) for key in ("positive", "batch", "cluster")}
     with opened(file, reading) as table:
-        named = [one_score(table, score)] if score else []
-        keys = {key: asked.pop(key, None) for key in ("batch", "cluster")}
-        columns = choose_columns(table, label, named, weight, besides=roles_of(keys))
-        rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading, **keys})
-        say_if_long(table, columns.label, columns.scores, weight)
-    say_if_suspicious(rows)
-    return table, columns, rows
+        columns = choose_columns(table, label, scores(table), weight, several=several, besides=roles_of(keys))
+        rows = load(table, columns.label, columns.scores, weight, {**reading, **keys})
+        if one:
+            say_if_long(table, columns.label, columns.scores, weight)
+    return Loaded(table, columns, rows, facts_of(file, columns, keys, rows.dropped))
+
+
+def facts_of(file: str, columns: Columns, asked: Mapping[str, Any], dropped: int | None = 0) -> dict[str, Any]:
+    """Which file and which of its columns a result is about, as the options say it."""
+    facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": ", ".join(columns.scores)}
+    more = {"weight": columns.weight, "batch": asked.get("batch"), "cluster": asked.get("cluster")}
+    more["dropped"] = dropped or None
+    return {key: value for key, value in {**facts, **more}.items() if value is not None}
 
 
 def keys_of(asked: Mapping[str, Any]) -> dict[str, str]:
@@ -170,6 +216,12 @@ def say_understood(words: str) -> None:
     """What was understood of a file that is not plain, in one line."""
     if words:
         note(f"detected: {words}")
+
+
+def say_dropped(dropped: int, left: int) -> None:
+    """How many rows lack something and are left out."""
+    if dropped:
+        note(f"note: {dropped:,} of {dropped + left:,} rows have missing values and are left out")
 
 
 def say_if_suspicious(rows: Rows) -> None:
@@ -211,7 +263,5 @@ def complete_rows(
 
     kept = rows_with(table, texts, numbers) if asked.get("missing") == "drop" else None
     if kept is not None and not quiet:
-        rows = count_rows(table)
-        if len(kept) < rows:
-            note(f"note: {rows - len(kept):,} of {rows:,} rows have missing values and are left out")
+        say_dropped(count_rows(table) - len(kept), len(kept))
     return kept

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, listed
 from . import options
-from .output import Block, Report, settings_line
+from .output import Block, Report
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -54,26 +54,14 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 )
 @click.option("--costs", callback=_numbers, metavar="A,B,…", help="Cost of a case at each stage.")
 @click.option("--budget", type=float, help="Choose missing sizes so that the total cost stays within this budget.")
-@click.option(
-    "--max-loss",
-    callback=options.share,
-    metavar="SHARE",
-    help="Choose missing sizes so that at most this share of the positives is lost.",
-)
+@options.share_option("--max-loss", "Choose missing sizes so that at most this share of the positives is lost.")
 @options.positive_option
-@options.level_option
-@click.option("--resamples", type=int, default=400, show_default=True, help="Bootstrap resamples.")
-@options.seed_option
-@options.reading_options
-@options.format_option
-@options.plot_option
-@options.quiet_option
+@options.drawing_options(400)
+@options.decision_options
 def screen(
     file: str,
-    label: str | None,
     stages: list[tuple[str, Any]],
     costs: list[float] | None,
-    positive: str | None,
     form: str,
     plot: str | None,
     resamples: int,
@@ -84,24 +72,24 @@ def screen(
     Prints for each stage what enters, what is kept and which share of the positives is lost, with intervals.
     """
     from ..decide.screening import screen as screen_arrays
-    from .evaluate import check_plot, facts_of, save_plot
-    from .reading import TEXT, choose_columns, load, opened
+    from .evaluate import check_plot, save_plot
+    from .reading import load_models
 
     check_plot(plot, file)
-    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
     names = list(dict.fromkeys(column for column, _ in stages))
-    with opened(file, reading) as table:
-        columns = choose_columns(table, label, names, None, several=len(names) > 1)
-        rows = load(table, columns.label, names, None, {"positive": positive, **reading})
-    with about_file(table.name):
-        given = [(rows.scores[column], keep) for column, keep in stages]
-        made = screen_arrays(rows.positive, given, cost=costs, n_resamples=resamples, **asked)
-    facts = facts_of(file, columns, ", ".join(names), {"positive": positive}, rows.dropped)
+    found = load_models(file, asked, names, several=len(names) > 1)
+    pattern = next((name for name in names if name not in found.rows.scores), None)
+    if pattern is not None:
+        said = f"--stage {pattern}: a stage has one score, not {listed(found.columns.scores)}"
+        raise InputError(None, said, "name one of them")
+    with about_file(found.table.name):
+        given = [(found.rows.scores[column], keep) for column, keep in stages]
+        made = screen_arrays(found.rows.positive, given, cost=costs, n_resamples=resamples, **asked)
     save_plot(made, plot)
 
     def blocks() -> Iterator[str | Block]:
         yield made.summary
         yield Block("", [{"score": column, **row} for (column, _), row in zip(stages, made.stages, strict=True)])
 
-    settings = settings_line(**facts, rows=len(rows.positive), level=asked["level"], resamples=resamples)
-    Report(lambda: {**facts, **made.to_dict()}, made.stages.to_dicts, blocks, settings).publish(form)
+    settings = {"rows": len(found.rows), "level": asked["level"], "resamples": resamples}
+    Report(found.facts, made.to_dict, made.stages.to_dicts, blocks, settings).publish(form)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, show
-from .evaluate import facts_of, settings_of, write_outputs
+from .evaluate import settings_of, write_outputs
 from .output import Block, Report
-from .reading import say_understood
+from .reading import facts_of, say_understood
 from .terms import COMMAND_LINE, about_file
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def evaluate_by(
         order = asked["order"] or (list(seg) if asked["ordered"] else None)
         seg = seg.shown_with(order=order, places=places)
     say_understood(seg.understood)
-    facts = {**facts_of(file, columns, columns.scores[0], asked, seg.dropped), "by": ", ".join(asked["by"])}
+    facts = {**facts_of(file, columns, asked, seg.dropped), "by": ", ".join(asked["by"])}
     write_outputs(seg, facts, asked)
     report(seg, facts, asked["measures"], everything=asked["everything"]).publish(form)
 
@@ -72,12 +72,11 @@ def listed_places(text: str) -> dict[str, int]:
 
 def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, everything: bool) -> Report:
     """The segments in every form."""
-    from .. import __version__
     from ..evaluation import notices_of
     from ..present import segment_words, words
 
-    def document() -> dict[str, Any]:
-        found = {"cutline": __version__, **facts, **json.loads(seg.to_json())}
+    def content() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(seg.to_json())
         if seg.shared is not None:
             found["one_list"] = json.loads(seg.shared.to_json())
             found["price"] = None if seg.prices is None else json.loads(seg.prices.to_json())
@@ -102,7 +101,8 @@ def report(seg: Segments, facts: Mapping[str, Any], measures: Sequence[str], *, 
                 yield Block(segment_words.price_title(seg.prices), segment_words.price_rows(seg.prices))
                 yield Block("Places of each segment by rule", segment_words.place_rows(seg, seg.prices))
 
-    return Report(document, seg.to_dicts, blocks, settings_of(seg.overall, facts, seg.overall.facts["rows"], measures))
+    settings = settings_of(seg.overall, seg.overall.facts["rows"], measures)
+    return Report(facts, content, seg.to_dicts, blocks, settings)
 
 
 def compare_by(
@@ -114,7 +114,7 @@ def compare_by(
     found = compare_table(table, scores=columns.scores, by=list(asked["by"]), margin=asked["margin"], **options)
     first = next(iter(found.overall.evaluations.values()))
     say_understood(first.understood)
-    facts = {**facts_of(file, columns, ", ".join(columns.scores), asked, first.dropped), "by": ", ".join(asked["by"])}
+    facts = {**facts_of(file, columns, asked, first.dropped), "by": ", ".join(asked["by"])}
     write_outputs(found, facts, asked)
     comparison_report(found, facts, asked["measures"], everything=asked["everything"]).publish(form)
 
@@ -123,14 +123,10 @@ def comparison_report(
     found: SegmentComparison, facts: Mapping[str, Any], measures: Sequence[str], *, everything: bool
 ) -> Report:
     """Models by segment in every form."""
-    from .. import __version__
     from ..evaluation import notices_of
     from ..present import segment_words, words
 
     first = next(iter(found.overall.evaluations.values()))
-
-    def document() -> dict[str, Any]:
-        return {"cutline": __version__, **facts, **json.loads(found.to_json())}
 
     def blocks() -> Iterator[str | Block]:
         keys = list(found.overall.specs) if everything else words.chosen_measures(found.overall)
@@ -144,5 +140,6 @@ def comparison_report(
             segment_words.model_difference_rows(found, keys),
         )
 
-    settings = settings_of(found.overall, facts, first.facts["rows"], measures)
-    return Report(document, lambda: found.differences().to_dicts(), blocks, settings)
+    settings = settings_of(found.overall, first.facts["rows"], measures)
+    rows = lambda: found.differences().to_dicts()  # noqa: E731
+    return Report(facts, lambda: json.loads(found.to_json()), rows, blocks, settings)

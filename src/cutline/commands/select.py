@@ -59,9 +59,7 @@ Examples:
 @options.batch_option
 @options.seed_option
 @options.reading_options
-@click.option(
-    "-o", "--output", type=options.PathName(), metavar="PATH", help="Write here (.csv, .tsv, .parquet, .jsonl)."
-)
+@options.output_option()
 @options.quiet_option
 def select(
     file: str,

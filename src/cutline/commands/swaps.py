@@ -9,7 +9,7 @@ import click
 
 from ..errors import InputError, listed
 from . import options
-from .output import Block, Report, settings_line
+from .output import Block, Report
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -27,53 +27,44 @@ Examples:
 @options.positive_option
 @options.weight_option
 @options.level_option
-@options.reading_options
-@options.format_option
-@options.plot_option
-@options.quiet_option
+@options.decision_options
 def swaps(
     file: str,
-    label: str | None,
     scores: tuple[str, ...],
     quota: Any,
-    positive: str | None,
-    weight: str | None,
     level: float,
     form: str,
     plot: str | None,
-    **reading: Any,
+    **asked: Any,
 ) -> None:
     """Show which cases enter and leave the list when the second --score replaces the first, and how the hits change.
 
     Both lists agree on everybody else. csv prints the swapped rows, with their numbers in FILE (the first is 1).
     """
-    from .. import __version__
     from ..decide.swaps import swaps as swap_set
     from ..quotas import Quotas
     from ..sources.arrays import make_sample
     from ..validate import check_number
-    from .evaluate import check_plot, facts_of, save_plot
-    from .reading import choose_columns, load, opened
+    from .evaluate import check_plot, save_plot
+    from .reading import load_models
 
     if quota is None or isinstance(quota, Quotas):
         said = "is missing" if quota is None else "is a range, and a swap set has one number of places"
         raise InputError("quota", said, "write e.g. --quota 500 or --quota 5%")
     check_number(level, "level", 0.0, 1.0, open_ends=True)
     check_plot(plot, file)
-    with opened(file, reading) as table:
-        columns = choose_columns(table, label, list(scores), weight, several=True)
-        if len(columns.scores) != 2:
-            named = f" and means {listed(columns.scores)}" if len(columns.scores) > 1 else ""
-            raise InputError(
-                "score", f"must name two models{named}", "give it twice: first the old model, then the new one"
-            )
-        rows = load(table, columns.label, columns.scores, weight, {"positive": positive, **reading})
-    old, new = columns.scores
-    with about_file(table.name):
-        one, two = (make_sample(rows.positive, rows.scores[name], sample_weight=rows.weight) for name in (old, new))
+    found = load_models(file, asked, scores)
+    rows, names = found.rows, found.columns.scores
+    if len(names) != 2:
+        named = f" and means {listed(names)}" if len(names) > 1 else ""
+        raise InputError(
+            "score", f"must name two models{named}", "give it twice: first the old model, then the new one"
+        )
+    old, new = names
+    with about_file(found.table.name):
+        one, two = (make_sample(rows.positive, rows.scores[name], sample_weight=rows.weight) for name in names)
         made = swap_set(one, two, quota, names=(old, new), level=level)
     source = rows.source_rows
-    facts = facts_of(file, columns, f"{old}, {new}", {"positive": positive}, rows.dropped)
     save_plot(made, plot)
 
     def swapped() -> list[dict[str, Any]]:
@@ -85,18 +76,19 @@ def swaps(
                 old: float(rows.scores[old][k]),
                 new: float(rows.scores[new][k]),
             }
-            for side, found in (("enters", made.entering), ("leaves", made.leaving))
-            for k in found
+            for side, those in (("enters", made.entering), ("leaves", made.leaving))
+            for k in those
         ]
 
-    def document() -> dict[str, Any]:
+    def content() -> dict[str, Any]:
         known = {key: value for key, value in made.to_dict().items() if key not in ("entering", "leaving")}
-        return {"cutline": __version__, **facts, "rows": len(rows), **known, "swapped_rows": swapped()}
+        return {"rows": len(rows), **known, "swapped_rows": swapped()}
 
     def blocks() -> Iterator[str | Block]:
         yield f"{made!r}."
         yield Block("", made.sides.to_dicts())
         yield "--format csv lists the swapped rows."
 
-    settings = settings_line(**facts, rows=len(rows), quota=made.quota, level=level)
-    Report(document, swapped, blocks, settings).publish(form)
+    Report(found.facts, content, swapped, blocks, {"rows": len(rows), "quota": made.quota, "level": level}).publish(
+        form
+    )
