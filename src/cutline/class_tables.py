@@ -142,18 +142,8 @@ def compare_classes_table(
     """
     machine, text = machine_of(memory_limit, threads, temp_directory), TextFormat(delimiter, quote, decimal, encoding)
     with _opened(source, query, machine, text) as table:
-        rows, models = read_models(
-            table,
-            label,
-            scores,
-            predicted,
-            classes,
-            ordered=ordered,
-            weight=weight,
-            clusters=clusters,
-            missing=missing,
-            decimal=decimal,
-        )
+        given: dict[str, Any] = {"weight": weight, "clusters": clusters, "missing": missing, "decimal": decimal}
+        rows, models = read_models(table, label, scores, predicted, classes, ordered=ordered, **given)
     comparison = compare_classes(
         rows.labels,
         models,

@@ -114,9 +114,9 @@ def evaluate_table(
                 _refuse_by_segment(prevalence)
                 options = _in_memory(found, request)
                 seg = evaluate_segments(found.positive, values, found.segments, name=model, **options)
-                return replace(seg, dropped=found.dropped, understood="; ".join(found.understood))
+                return replace(seg, **_facts(found))
             ev = evaluate(found.positive, values, name=model, prevalence=prevalence, **_in_memory(found, request))
-            return _with_facts(ev, found)
+            return replace(ev, **_facts(found))
         _refuse_in_stream(prevalence, roles, request)
         if isinstance(found, Checked):
             from .engines.duckdb_engine import evaluate as through_duckdb
@@ -282,11 +282,6 @@ def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
     }
 
 
-def _compared_with_facts(comparison: Comparison, rows: Rows) -> Comparison:
-    known = {name: _with_facts(ev, rows) for name, ev in comparison.evaluations.items()}
-    return replace(comparison, evaluations=known)
-
-
 def _columns(by: str | Sequence[str] | None) -> tuple[str, ...]:
     """The columns that make segments."""
     names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
@@ -298,8 +293,13 @@ def _columns(by: str | Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def _with_facts(ev: Evaluation, rows: Rows) -> Evaluation:
-    return replace(ev, dropped=rows.dropped, understood="; ".join(rows.understood))
+def _compared_with_facts(comparison: Comparison, rows: Rows) -> Comparison:
+    known = {name: replace(ev, **_facts(rows)) for name, ev in comparison.evaluations.items()}
+    return replace(comparison, evaluations=known)
+
+
+def _facts(rows: Rows) -> dict[str, Any]:
+    return {"dropped": rows.dropped, "understood": "; ".join(rows.understood)}
 
 
 def _named(scores: Any) -> dict[str, Any]:

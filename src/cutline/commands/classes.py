@@ -11,6 +11,7 @@ import click
 
 from ..errors import InputError, listed
 from ..table import pluralize, to_jsonable
+from .evaluate import measuring_options
 from .output import Block, Report, note
 from .reading import keys_of, say_dropped
 from .terms import COMMAND_LINE, about_file
@@ -44,8 +45,7 @@ def several_classes(table: Any, label: str | None, score: str | None, asked: Map
         told = "ordered"
     if not hasattr(table, "files"):
         if told is not None or (score is not None and "*" in score):
-            said = "is spark, but the scores of several classes are read into memory"
-            raise InputError("engine", said, "use {engine='duckdb'}")
+            raise on_spark()
         return None
     if asked["positive"] is not None:
         if told is not None:
@@ -57,6 +57,12 @@ def several_classes(table: Any, label: str | None, score: str | None, asked: Map
         said = f"{table.name}: --{told} is for several classes, but no score column for each class was found"
         raise InputError(None, said, "name {label} and {score}")
     return found
+
+
+def on_spark() -> InputError:
+    """Scores of several classes on a cluster."""
+    said = "is spark, but the scores of several classes are read into memory"
+    return InputError("engine", said, "use {engine='duckdb'}")
 
 
 def evaluate_long(
@@ -98,8 +104,9 @@ def _evaluate(table: Any, rows: ClassRows, facts: Mapping[str, Any], form: str, 
 
     say_dropped(rows.dropped, len(rows.labels))
     with about_file(table.name):
-        rows = rows.in_the_order(asked["order"], ordered=_ordered(asked))
-        ev = replace(evaluate_classes(rows.labels, **rows.arguments, **_options(asked)), dropped=rows.dropped)
+        options = _options(asked)
+        rows = rows.in_the_order(asked["order"], ordered=options["ordered"])
+        ev = replace(evaluate_classes(rows.labels, **rows.arguments, **options), dropped=rows.dropped)
         kept = None if asked["abstain"] is None else ev.abstain(asked["abstain"], confidence=asked["level"])
     facts = {**facts, "weight": asked["weight"], "cluster": asked.get("cluster"), "dropped": rows.dropped}
     facts = {key: value for key, value in facts.items() if value}
@@ -120,8 +127,8 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
 
     Says whether that was asked for.
     """
-    from ..class_comparison import compare_classes
-    from ..sources.class_tables import find_class_columns, read_models
+    from ..class_tables import compare_classes_table
+    from ..sources.class_tables import find_class_columns
     from ..sources.columns import matching
 
     predicted = list(asked["predicted"])
@@ -136,21 +143,12 @@ def compare_file(table: Any, file: str, label: str, patterns: Sequence[str], for
     if len(patterns) + len(predicted) < 2:
         raise InputError(None, "a comparison needs two models or more", "name them with {score} or {y_pred}")
     refuse_options(_OF_ONE_MODEL)
-    ordered = _ordered(asked)
     with about_file(table.name):
-        rows, models = read_models(
-            table, label, patterns, predicted, asked["order"], ordered=ordered, **_reading(asked)
-        )
-        say_dropped(rows.dropped, len(rows.labels))
-        options = {
-            "classes": rows.classes,
-            "sample_weight": rows.weight,
-            "clusters": rows.clusters,
-            "margin": asked["margin"],
-            **_options(asked),
-        }
-        cmp = compare_classes(rows.labels, models, **options)
-    facts = {"file": file, "label": label, "score": list(patterns), "predicted": predicted, "dropped": rows.dropped}
+        named: Any = {"label": label, "scores": patterns, "predicted": predicted, "classes": asked["order"]}
+        cmp = compare_classes_table(table, margin=asked["margin"], **named, **_reading(asked), **_options(asked))
+    first = next(iter(cmp.evaluations.values()))
+    say_dropped(first.dropped or 0, len(first.sample))
+    facts = {"file": file, "label": label, "score": list(patterns), "predicted": predicted, "dropped": first.dropped}
     _comparison_report(cmp, {key: value for key, value in facts.items() if value}).publish(form)
     return True
 
@@ -174,19 +172,8 @@ def _reading(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {**named, "missing": asked["missing"] or "error", "decimal": asked["decimal"]}
 
 
-def _ordered(asked: Mapping[str, Any]) -> bool:
-    return bool(asked["ordered"] or asked["order"])
-
-
 def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "ordered": _ordered(asked),
-        "measures": list(asked["measures"]) or None,
-        "interval": None if asked["no_intervals"] else "auto",
-        "level": asked["level"],
-        "n_resamples": asked["resamples"],
-        "seed": asked["seed"],
-    }
+    return {"ordered": bool(asked["ordered"] or asked["order"]), **measuring_options(asked)}
 
 
 def _report(ev: ClassEvaluation, kept: Abstention | None, facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Report:

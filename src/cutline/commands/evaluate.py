@@ -96,8 +96,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         warm_up(file)
         if asked["case"] is not None or asked["class_column"] is not None:
             if engine.name == "spark":
-                said = "is spark, but the scores of several classes are read into memory"
-                raise InputError("engine", said, "use {engine='duckdb'}")
+                raise classes.on_spark()
             classes.evaluate_long(table, file, label, score, form, asked)
             return
         found = classes.several_classes(table, label, score, asked)
@@ -224,9 +223,12 @@ def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], prom
 def library_options(asked: Mapping[str, Any]) -> dict[str, Any]:
     """What to evaluate and how to make intervals, as the library takes it."""
     given = {} if asked["threshold"] is None else {"threshold": asked["threshold"]}
+    return {**given, "quota": asked["quota"], **measuring_options(asked)}
+
+
+def measuring_options(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Which measures, and how to make intervals."""
     return {
-        **given,
-        "quota": asked["quota"],
         "measures": list(asked["measures"]) or None,
         "interval": None if asked["no_intervals"] else "auto",
         "level": asked["level"],

@@ -99,9 +99,7 @@ class LazyGroup(click.Group):
                 if sys.stdout is not None:
                     sys.stdout.flush()
                 return done
-        except click.UsageError as error:
-            raise Refusal(error.format_message(), 2) from None
-        except click.FileError as error:
+        except (click.UsageError, click.FileError) as error:
             raise Refusal(error.format_message(), 2) from None
         except InputError as error:
             raise Refusal(error.render(COMMAND_LINE), 2) from None

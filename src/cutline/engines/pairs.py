@@ -46,7 +46,7 @@ class Gaps:
             self._join(pair, side, those)
 
     def _join(self, pair: Pair, side: int, those: Moments) -> None:
-        self.moments[pair, side] = self.moments[pair, side].joined(those.n, those.mean, those.squares)
+        self.moments[pair, side] = self.moments[pair, side].joined(those)
 
     def variances(self) -> dict[Pair, float]:
         """Variance of each pair's difference of AUCs."""

@@ -67,13 +67,14 @@ class Moments:
     mean: float = 0.0
     squares: float = 0.0
 
-    def joined(self, n: float, mean: float, squares: float) -> Moments:
+    def joined(self, other: Moments) -> Moments:
         """With those of another part."""
-        total = self.n + n
+        n, total = other.n, self.n + other.n
         if total == 0:
             return self
-        gap = mean - self.mean
-        return Moments(total, self.mean + gap * n / total, self.squares + squares + gap * gap * self.n * n / total)
+        gap = other.mean - self.mean
+        squares = self.squares + other.squares + gap * gap * self.n * n / total
+        return Moments(total, self.mean + gap * n / total, squares)
 
 
 @dataclass
@@ -99,8 +100,7 @@ def joined(parts: Sequence[Part]) -> Part:
     parts = [part for part in parts if part.groups]
     of_pos, of_neg = Moments(), Moments()
     for part in parts:
-        of_pos = of_pos.joined(part.of_pos.n, part.of_pos.mean, part.of_pos.squares)
-        of_neg = of_neg.joined(part.of_neg.n, part.of_neg.mean, part.of_neg.squares)
+        of_pos, of_neg = of_pos.joined(part.of_pos), of_neg.joined(part.of_neg)
     return Part(
         [folded(pieces) for pieces in zip(*(part.pieces for part in parts), strict=True)],
         np.concatenate([part.blocks for part in parts]),
@@ -225,8 +225,8 @@ class Stream:
         self._before = Start(before.pos + pos.sum().item(), before.neg + neg.sum().item())
         if not totals.weighted and totals.pos and totals.neg:
             found = kernels.placement_moments(pos, neg, before.pos, before.neg, totals.sums[0], totals.sums[1])
-            part.of_pos = part.of_pos.joined(float(self._before.pos - before.pos), found[0], found[1])
-            part.of_neg = part.of_neg.joined(float(self._before.neg - before.neg), found[2], found[3])
+            part.of_pos = part.of_pos.joined(Moments(float(self._before.pos - before.pos), found[0], found[1]))
+            part.of_neg = part.of_neg.joined(Moments(float(self._before.neg - before.neg), found[2], found[3]))
         part.groups += len(score)
         part.largest = max(part.largest, float((pos + neg).max()))
         part.tied += float((pos.astype(np.float64) * neg).sum())

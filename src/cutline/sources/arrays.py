@@ -287,10 +287,7 @@ def as_keys(values: Any, argument: str, n: int | None = None) -> NDArray[Any]:
     column = as_column(values, argument)
     if n is not None and len(column) != n:
         raise different_lengths(argument, len(column), "y_score", n)
-    if column.dtype.kind == "f" and np.isnan(column).any():
-        raise rules.missing(argument, np.nan, int(np.argmax(np.isnan(column))))
-    if column.dtype.kind == "M" and np.isnat(column).any():
-        raise rules.missing(argument, None, int(np.argmax(np.isnat(column))))
+    check_present(column, argument)
     if column.dtype.kind == "O":
         cells = column.tolist()
         for row, cell in enumerate(cells):
@@ -298,6 +295,13 @@ def as_keys(values: Any, argument: str, n: int | None = None) -> NDArray[Any]:
                 raise rules.missing(argument, cell, row)
         column = np.array([rules.as_text(cell) for cell in cells], dtype=object)
     return column
+
+
+def check_present(column: NDArray[Any], argument: str, remedy: str = rules.FILL_IN) -> None:
+    """Refuse a number that is NaN, or a date that is none."""
+    for kind, is_gone, shown in (("f", np.isnan, np.nan), ("M", np.isnat, None)):
+        if column.dtype.kind == kind and is_gone(column).any():
+            raise rules.missing(argument, shown, int(np.argmax(is_gone(column))), remedy)
 
 
 def number(values: NDArray[Any]) -> Codes:
@@ -321,11 +325,8 @@ def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         if pos_label is None:
             return label
         return _truth(label, pos_label)
-    if kind == "f":
-        gone = np.isnan(label)
-        if gone.any():
-            raise rules.missing("y_true", np.nan, int(np.argmax(gone)))
     if kind in "iuf":
+        check_present(label, "y_true")
         return _numbers(label, pos_label)
     return _objects(label, pos_label)
 

@@ -158,32 +158,42 @@ def _with_predictions(table: DuckTable, label: str, labels: Sequence[str], names
     return ClassColumns(label, (), tuple(labels), alike[0], f"predicted classes in {alike[0]!r}") if alike else None
 
 
-def read_classes(
+def _shared(
     table: DuckTable,
-    chosen: ClassColumns,
+    texts: Mapping[str | None, str],
+    numbers: Sequence[str],
     *,
     weight: str | None = None,
     clusters: str | None = None,
     missing: str = "error",
     decimal: str | None = None,
-) -> ClassRows:
-    """The rows of a table in memory, some hundred columns at a time."""
-    _check_columns(table, {chosen.predicted: "predicted class", clusters: "cluster", weight: "weight"})
-    texts = [chosen.label, *(name for name in (chosen.predicted, clusters) if name is not None)]
-    numbers = [*chosen.scores, *([weight] if weight is not None else [])]
-    kept = rows_with(table, texts, numbers) if missing == "drop" else None
-    labels = read_texts(table, chosen.label, kept)
-    predicted = None if chosen.predicted is None else read_texts(table, chosen.predicted, kept)
-    return ClassRows(
-        labels,
-        read_matrix(table, chosen.scores, decimal, kept) if chosen.scores else None,
-        predicted,
-        list(chosen.classes) if chosen.scores else sorted_texts([*labels, *(predicted or [])]),
+) -> tuple[Any, tuple[NDArray[np.float64] | None, list[str] | None, int]]:
+    """The rows to read, None for all of them; and the weight and cluster of each, and how many lack something.
+
+    ``texts`` and ``numbers`` are the columns that will be read; the former by what they are there for.
+    """
+    for name, role in {**texts, clusters: "cluster", weight: "weight"}.items():
+        if name is not None:
+            table.column(name, role)
+    words = [name for name in (*texts, clusters) if name is not None]
+    kept = rows_with(table, words, [*numbers, *([weight] if weight else [])]) if missing == "drop" else None
+    return kept, (
         None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
         None if clusters is None else read_texts(table, clusters, kept),
         0 if kept is None else count_rows(table) - len(kept),
-        in_order=bool(chosen.scores) or are_numbers(labels),
     )
+
+
+def read_classes(table: DuckTable, chosen: ClassColumns, *, decimal: str | None = None, **how: Any) -> ClassRows:
+    """The rows of a table in memory, some hundred columns at a time."""
+    texts = {chosen.label: "label", chosen.predicted: "predicted class"}
+    kept, shared = _shared(table, texts, chosen.scores, decimal=decimal, **how)
+    labels = read_texts(table, chosen.label, kept)
+    predicted = None if chosen.predicted is None else read_texts(table, chosen.predicted, kept)
+    classes = list(chosen.classes) if chosen.scores else sorted_texts([*labels, *(predicted or [])])
+    matrix = read_matrix(table, chosen.scores, decimal, kept) if chosen.scores else None
+    in_order = bool(chosen.scores) or are_numbers(labels)
+    return ClassRows(labels, matrix, predicted, classes, *shared, in_order=in_order)
 
 
 def read_models(
@@ -194,53 +204,35 @@ def read_models(
     classes: Sequence[Any] | None,
     *,
     ordered: bool,
-    weight: str | None = None,
-    clusters: str | None = None,
-    missing: str = "error",
     decimal: str | None = None,
+    **how: Any,
 ) -> tuple[ClassRows, dict[str, Any]]:
     """The rows of several models on the same cases: what they share, and each model's scores or predicted classes."""
     patterns, said = _by_model(scores), _by_model(predicted)
-    _check_columns(table, {**dict.fromkeys(said.values(), "predicted class"), clusters: "cluster", weight: "weight"})
-    taken = [name for name in (weight, clusters) if name is not None]
+    taken = [how[role] for role in ("weight", "clusters") if how.get(role) is not None]
     columns = {}
     for model, pattern in patterns.items():
         chosen = find_class_columns(table, label, pattern, None, taken)
         if chosen is None:
             raise InputError("score", f"{show(pattern)} names no score column for each class", "write a pattern: 'p_*'")
         columns[model] = chosen
-    texts = [label, *said.values(), *([clusters] if clusters is not None else [])]
-    numbers = [name for chosen in columns.values() for name in chosen.scores] + ([weight] if weight is not None else [])
-    kept = rows_with(table, texts, numbers) if missing == "drop" else None
+    texts: dict[str | None, str] = {label: "label", **dict.fromkeys(said.values(), "predicted class")}
+    numbers = [name for chosen in columns.values() for name in chosen.scores]
+    kept, shared = _shared(table, texts, numbers, decimal=decimal, **how)
     models: dict[str, Any] = {model: read_texts(table, column, kept) for model, column in said.items()}
     labels = read_texts(table, label, kept)
-    shared = ClassRows(
-        labels,
-        None,
-        None,
-        sorted_texts([*labels, *(one for column in models.values() for one in column)]),
-        None if weight is None else read_matrix(table, [weight], decimal, kept)[:, 0],
-        None if clusters is None else read_texts(table, clusters, kept),
-        0 if kept is None else count_rows(table) - len(kept),
-        in_order=are_numbers(labels),
-    )
+    known = sorted_texts([*labels, *(one for column in models.values() for one in column)])
     if columns:
-        shared = replace(shared, classes=list(next(iter(columns.values())).classes), in_order=True)
-    shared = shared.in_the_order(classes, ordered=ordered)
+        known = list(next(iter(columns.values())).classes)
+    rows = ClassRows(labels, None, None, known, *shared, in_order=bool(columns) or are_numbers(labels))
+    rows = rows.in_the_order(classes, ordered=ordered)
     for model, chosen in columns.items():
-        if set(chosen.classes) != set(shared.classes):
-            first = f"has columns for {listed(chosen.classes, 6)}, not for {listed(shared.classes, 6)}"
+        if set(chosen.classes) != set(rows.classes):
+            first = f"has columns for {listed(chosen.classes, 6)}, not for {listed(rows.classes, 6)}"
             raise InputError("score", f"{show(patterns[model])} {first}", "give each model the same classes")
         matrix = read_matrix(table, chosen.scores, decimal, kept)
-        models[model] = matrix[:, [chosen.classes.index(name) for name in shared.classes]]
-    return shared, models
-
-
-def _check_columns(table: DuckTable, roles: Mapping[str | None, str]) -> None:
-    """Refuse a column that the table lacks, by what it was named for."""
-    for name, role in roles.items():
-        if name is not None:
-            table.column(name, role)
+        models[model] = matrix[:, [chosen.classes.index(name) for name in rows.classes]]
+    return rows, models
 
 
 def _by_model(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
@@ -259,33 +251,20 @@ def read_long_classes(
     score: str,
     case: str,
     class_column: str,
-    weight: str | None = None,
-    clusters: str | None = None,
-    missing: str = "error",
     decimal: str | None = None,
+    **how: Any,
 ) -> ClassRows:
     """The rows of a table with a row for each case and class."""
-    _check_columns(table, {case: "case", class_column: "class", clusters: "cluster", weight: "weight"})
-    texts = [case, class_column, label, *([clusters] if clusters is not None else [])]
-    numbers = [score, *([weight] if weight is not None else [])]
-    kept = rows_with(table, texts, numbers) if missing == "drop" else None
-    read = {name: np.array(read_texts(table, name, kept), dtype=object) for name in dict.fromkeys(texts)}
-    scores = read_matrix(table, numbers, decimal, kept)
-    of_case: dict[str, NDArray[Any]] = {"y_true": read[label]}
-    of_case |= {} if weight is None else {"sample_weight": scores[:, 1]}
-    of_case |= {} if clusters is None else {"clusters": read[clusters]}
-    matrix, classes, found = pivot_long(read[case], read[class_column], scores[:, 0], of_case)
-    cluster = found.get("clusters")
-    return ClassRows(
-        found["y_true"].tolist(),
-        matrix,
-        None,
-        classes,
-        found.get("sample_weight"),
-        None if cluster is None else cluster.tolist(),
-        0 if kept is None else count_rows(table) - len(kept),
-        in_order=are_numbers(classes),
-    )
+    texts: dict[str | None, str] = {case: "case", class_column: "class", label: "label"}
+    kept, (weight, clusters, dropped) = _shared(table, texts, [score], decimal=decimal, **how)
+    cases, kinds, labels = (np.array(read_texts(table, name, kept), object) for name in (case, class_column, label))
+    given = {"y_true": labels, "sample_weight": weight}
+    given["clusters"] = None if clusters is None else np.array(clusters, object)
+    of_case: dict[str, NDArray[Any]] = {name: column for name, column in given.items() if column is not None}
+    matrix, classes, found = pivot_long(cases, kinds, read_matrix(table, [score], decimal, kept)[:, 0], of_case)
+    clusters = None if clusters is None else found["clusters"].tolist()
+    shared = (found.get("sample_weight"), clusters, dropped)
+    return ClassRows(found["y_true"].tolist(), matrix, None, classes, *shared, in_order=are_numbers(classes))
 
 
 def _label_columns(table: DuckTable, names: Sequence[str]) -> list[str]:

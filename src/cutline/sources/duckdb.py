@@ -131,8 +131,7 @@ class DuckTable(Table):
 
     def load(self, checked: Checked) -> Rows:
         """The rows in memory. What was counted before must be what comes now."""
-        wanted = {"positive": f"CAST({checked.positive} AS UTINYINT)"}
-        wanted |= {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
+        wanted = _every_score(checked)
         wanted |= {} if checked.weight is None else {"weight": checked.weight}
         wanted |= {} if checked.kept is None else {"row": "row_number() OVER () - 1"}
         parts = list(self._batches(checked, wanted, "", None))
@@ -198,9 +197,7 @@ class DuckTable(Table):
 
     def all_scores(self, checked: Checked, key: str | None = None) -> Generator[Batch]:
         """The rows in any order: positive, every model's score as ``score_0`` …, and a ``key`` if there is one."""
-        wanted = {"positive": f"CAST({checked.positive} AS UTINYINT)"}
-        wanted |= {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
-        wanted |= {} if key is None else {"key": key}
+        wanted = _every_score(checked) | ({} if key is None else {"key": key})
         return self._batches(checked, wanted, "", None)
 
     def _batches(self, checked: Checked, wanted: dict[str, str], order: str, rows: int | None) -> Generator[Batch]:
@@ -229,6 +226,12 @@ class DuckTable(Table):
                 if "score" in batch and np.isnan(batch["score"]).any():
                     raise RuntimeError(f"{self.name}: a score is NaN that was checked to be a number; did it change?")
                 yield batch
+
+
+def _every_score(checked: Checked) -> dict[str, str]:
+    """SQL for the label and the scores of all models."""
+    scores = {f"score_{k}": sql for k, sql in enumerate(checked.scores.values())}
+    return {"positive": f"CAST({checked.positive} AS UTINYINT)", **scores}
 
 
 def _cut(arriving: Generator[Batch], rows: int | None) -> Generator[Batch]:

@@ -36,12 +36,9 @@ class Rows:
     def only(self, kept: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
         scores = {model: score[kept] for model, score in self.scores.items()}
-        weight = None if self.weight is None else self.weight[kept]
-        clusters = None if self.clusters is None else self.clusters[kept]
-        segments = None if self.segments is None else self.segments.only(kept)
-        batch = None if self.batch is None else self.batch[kept]
-        known: dict[str, Any] = {"weight": weight, "clusters": clusters, "segments": segments, "batch": batch}
-        return replace(self, positive=self.positive[kept], scores=scores, **known)
+        own = {"positive": self.positive, "weight": self.weight, "clusters": self.clusters, "batch": self.batch}
+        known: dict[str, Any] = {name: None if column is None else column[kept] for name, column in own.items()}
+        return replace(self, scores=scores, segments=self.segments and self.segments.only(kept), **known)
 
 
 class Frame:

@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, different_lengths
 from . import rules
-from .arrays import Codes, as_column
+from .arrays import Codes, as_column, check_present
 
 CROSS = " × "
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NAMES = (
+_MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_REMEDY = "give such rows a segment of their own, e.g. 'unknown', or drop them"
 _TABLE = 4  # whole numbers whose range is at most so many times the rows are numbered without sorting
 
 
@@ -103,7 +102,7 @@ def _one(values: Any, n: int, argument: str, name: str) -> Levels:
         codes, categories, declared = ordered
         _same_length(len(codes), n, argument)
         if (codes < 0).any():
-            raise _missing(argument, None, int(np.argmax(codes < 0)))
+            raise rules.missing(argument, None, int(np.argmax(codes < 0)), _REMEDY)
         if not declared and order_of(categories):
             place = sorted(range(len(categories)), key=lambda k: _order(categories)(categories[k]))
             codes, categories = np.argsort(place)[codes], [categories[k] for k in place]
@@ -114,10 +113,7 @@ def _one(values: Any, n: int, argument: str, name: str) -> Levels:
     if kind in "iu" and int(column.max()) - int(column.min()) <= _TABLE * len(column):
         low = int(column.min())
         return renumbered((column - low).astype(np.intp), range(low, int(column.max()) + 1), (name,))
-    if kind == "f" and np.isnan(column).any():
-        raise _missing(argument, np.nan, int(np.argmax(np.isnan(column))))
-    if kind == "M" and np.isnat(column).any():
-        raise _missing(argument, None, int(np.argmax(np.isnat(column))))
+    check_present(column, argument, _REMEDY)
     if kind in "biufM":
         found, codes = np.unique(column, return_inverse=True)
         return Levels(codes.astype(np.intp), tuple(_plain(found)), (name,))
@@ -132,7 +128,7 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Levels:
         raise InputError(argument, "holds lists or other collections", "pass one value for each row") from None
     for cell, first in numbers.items():
         if cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType"):
-            raise _missing(argument, None, int(np.argmax(codes == first)))
+            raise rules.missing(argument, None, int(np.argmax(codes == first)), _REMEDY)
     known = [_text(cell) for cell in numbers]
     keys = sorted(dict.fromkeys(known), key=_order(known))
     place = {key: k for k, key in enumerate(keys)}
@@ -164,10 +160,8 @@ def _calendar(keys: Sequence[Any]) -> dict[str, int] | None:
     """The place of names in the calendar, where all of them are months or all are days of the week."""
     if len(keys) < 2 or not all(isinstance(key, str) for key in keys):
         return None
-    for short, full in ((_MONTHS, _MONTH_NAMES), (_DAYS, _DAY_NAMES)):
-        places = {name: k for names in (short, full) for k, name in enumerate(names)}
-        if short is _MONTHS:
-            places["sept"] = 8
+    for names, others in ((_MONTHS, {"sept": 8}), (_DAYS, {})):
+        places = {word: k for k, name in enumerate(names) for word in (name[:3], name)} | others
         if all(_folded(key) in places for key in keys):
             return places
     return None
@@ -238,10 +232,6 @@ def _plain(values: NDArray[Any]) -> list[Any]:
 
 def _text(cell: Any) -> Any:
     return cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell
-
-
-def _missing(argument: str, value: Any, row: int) -> InputError:
-    return rules.missing(argument, value, row, "give such rows a segment of their own, e.g. 'unknown', or drop them")
 
 
 def _same_length(found: int, n: int, argument: str) -> None:
