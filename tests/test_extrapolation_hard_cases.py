@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -320,3 +321,137 @@ def test_classes_needed_falls_with_the_precision_asked_for() -> None:
     assert (more.accuracy(600).high - more.accuracy(600).low) / 2 < 0.08
     with pytest.raises(InputError, match="half_width"):
         ex.classes_needed(0.0)
+
+
+# --- relatives found by an outside trial
+
+
+def _near(n: int, d: int, noise: float, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    gallery = rng.normal(size=(n, d))
+    probes = gallery + noise * rng.normal(size=(n, d))
+    return gallery, probes, -np.linalg.norm(probes[:, None] - gallery, axis=2)
+
+
+def _softmax(scores: Any) -> Any:
+    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("how", ["plain", "percent", "rounded", "complement", "one row of zeros"])
+def test_probabilities_are_known_in_every_dress(how: str) -> None:
+    logits = 3.0 * _near(60, 8, 0.5)[2]
+    shares, distance = _softmax(logits), how == "complement"
+    given = {
+        "plain": shares,
+        "percent": 100.0 * shares,
+        "rounded": shares.round(4),
+        "complement": 1.0 - shares,
+        "one row of zeros": np.where(np.arange(60)[:, None] == 7, 0.0, shares),
+    }[how]
+    ex = cl.extrapolate(given, distance=distance or None, k=[500], method="calibrated", interval=False)
+    assert "probabilities" in kinds(ex)
+    assert "no_scores" not in kinds(ex)
+    of_logits = cl.extrapolate(logits, k=[500], method="calibrated", interval=False).accuracy(500).value
+    assert abs(ex.accuracy(500).value - of_logits) < (1e-9 if how in ("plain", "percent", "complement") else 0.1)
+
+
+def test_votes_share_their_sum() -> None:
+    rng = np.random.default_rng(0)
+    votes = rng.multinomial(9, np.full(30, 1 / 30), size=30) + 0.0
+    votes[np.arange(30), np.arange(30)] += 3.0
+    ex = cl.extrapolate(votes, method="probit_normal", interval=False)
+    assert any("sums to 12, as votes do" in note for note in ex.notes)
+
+
+@pytest.mark.parametrize("how", ["distances", "abstaining", "two chosen"])
+def test_decisions_in_other_dress_are_refused(how: str) -> None:
+    decisions = np.eye(20)[np.random.default_rng(0).permutation(20)]
+    if how == "abstaining":
+        decisions[:3] = 0.0
+    if how == "two chosen":
+        decisions[4, :2] = 1.0
+    given = 1.0 - decisions if how == "distances" else decisions
+    with pytest.raises(InputError, match="holds decisions"):
+        cl.extrapolate(given, distance=how == "distances" or None)
+
+
+@pytest.mark.parametrize("frames", ["pandas", "polars", "pyarrow"])
+def test_columns_named_by_the_text_of_the_labels_are_matched(frames: str) -> None:
+    pytest.importorskip(frames)
+    scores = _near(12, 4, 0.3)[2]
+    names = sorted(str(n) for n in range(12))
+    columns = {name: scores[:, int(name)] for name in names}
+    if frames == "pandas":
+        import pandas as pd
+
+        table: Any = pd.DataFrame(columns)
+    elif frames == "polars":
+        import polars as pl
+
+        table = pl.DataFrame(columns)
+    else:
+        import pyarrow as pa
+
+        table = pa.table(columns)
+    options: dict[str, Any] = {"method": "probit_normal", "interval": False}
+    expected = cl.extrapolate(scores, np.arange(12), **options).observed.test_accuracy
+    assert cl.extrapolate(table, np.arange(12), **options).observed.test_accuracy == expected
+
+
+def test_labels_one_off_are_noticed_for_embeddings_and_to_either_side() -> None:
+    gallery, probes, scores = _near(40, 6, 0.1)
+    options: dict[str, Any] = {"method": "mixture", "interval": False}
+    one_up = cl.extrapolate(gallery=gallery, probes=probes[:-1], labels=np.arange(1, 40), **options)
+    assert any("pass labels − 1" in note for note in one_up.notes)
+    one_down = cl.extrapolate(scores[1:], np.arange(39), **options)
+    assert any("pass labels + 1" in note for note in one_down.notes)
+    wrong_way = cl.extrapolate(-scores, distance=None, **options)
+    assert any("leave it out if they are similarities" in note for note in wrong_way.notes)
+
+
+def test_families_of_any_mean_size_can_be_read_everywhere() -> None:
+    sizes = [1, 1, 2, 3, 5, 8, 1, 2, 4, 6, 1, 3, 2, 7, 1, 1, 3, 9, 2, 1]
+    family = np.repeat(np.arange(20), sizes)
+    ex = cl.extrapolate(_near(63, 4, 0.35)[2], groups=family, k=[200], n_resamples=10)
+    assert [ex.observed[k].value for k in ex.observed]
+    assert np.isfinite(ex.curve(ex.observed.k)["accuracy"]).all()
+    few = cl.extrapolate(_near(50, 5, 0.3)[2], groups=np.repeat(np.arange(5), 10), n_resamples=10)
+    assert any(note.startswith("5 families are too few") for note in few.notes)
+
+
+def test_errors_inside_families_are_counted() -> None:
+    _, _, scores = _near(40, 12, 0.01)
+    family = np.repeat(np.arange(10), 4)
+    scores[np.arange(0, 40, 8), np.arange(0, 40, 8) + 1] = 0.0  # five cases lose to a sibling, none to a stranger
+    ex = cl.extrapolate(scores, groups=family, n_resamples=10)
+    assert any(note.startswith("Only 5 of 40 cases") for note in ex.notes)
+
+
+@pytest.mark.parametrize("top", [2, 3, 5])
+def test_among_the_first_the_curve_goes_on_where_it_was_observed(top: int) -> None:
+    for seed in range(4):
+        ex = cl.extrapolate(_near(30, 6, 0.8, seed)[2], n_resamples=10)
+        last, beyond = ex.accuracy(30, top=top), ex.accuracy(31, top=top)
+        assert last.value - 0.03 < beyond.value <= last.value
+        assert beyond.low <= last.value
+        assert ex.accuracy(top, top=top).interval == (1.0, 1.0)
+
+
+def test_what_cannot_be_reached_is_refused_in_words() -> None:
+    ex = cl.extrapolate(_near(30, 6, 0.8)[2], k=[300], n_resamples=10)
+    with pytest.raises(InputError, match="half_width is 1e-10, too small"):
+        ex.classes_needed(1e-10)
+    two = cl.extrapolate(np.array([[1.0, 0.2], [0.3, 1.0]]), n_resamples=10)
+    with pytest.raises(InputError, match="needs an interval at 2 classes"):
+        two.classes_needed(0.02, k=2)
+    until = two.classes_until(0.5)
+    assert until.low <= until.value <= until.high
+    assert cl.extrapolate(_near(5, 4, 0.5)[2], method="kde", n_resamples=30).accuracy(50).high > 0
+    for wrong in ({"k": float("nan")}, {"k": float("inf")}, {"method": ["tail"]}):
+        with pytest.raises(InputError):
+            cl.extrapolate(_near(30, 6, 0.8)[2], interval=False, **wrong)
+    with pytest.raises(InputError, match="n_classes"):
+        cl.extrapolate(wins=[3, 4], n_classes="5")
+    with pytest.raises(InputError, match="candidates goes with"):
+        cl.extrapolate(wins=[3, 4], n_classes=5, candidates=True)

@@ -84,19 +84,21 @@ class Observed(ComparedByContent):
         if not isinstance(k, int | float | np.integer):
             return False
         if self.classes_each > 1.0:
-            return bool(self.k[0] <= k <= round(self.k[-1]))
+            return bool(round(self.k[0]) <= k <= round(self.k[-1]))
         return bool((self.k == k).any())
 
-    def __getitem__(self, k: int) -> Estimate:
+    def __getitem__(self, k: float) -> Estimate:
         return self.top(k, 1)
 
-    def top(self, k: int, top: int) -> Estimate:
+    def top(self, k: float, top: int) -> Estimate:
         """How often the right class was among the first ``top`` of ``k`` classes."""
         if k not in self:
             raise InputError(
                 "k", f"is {k}, which was not observed", f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
             )
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
+        if k <= top:
+            return Estimate(name, 1.0, 1.0, 1.0, self.level, "certain")
         # Between two numbers of whole families the curve is read in between; otherwise k is one of its points.
         at = np.log(k)
         value = float(np.interp(at, np.log(self.k), self.accuracy))
@@ -108,13 +110,11 @@ class Observed(ComparedByContent):
         low, high = _normal_interval(value, error, self.level, self.n_tested)
         return Estimate(name, value, low, high, self.level, self.error_method)
 
-    def _among_first(self, k: int, top: int, error_of_first: float) -> tuple[float, float]:
+    def _among_first(self, k: float, top: int, error_of_first: float) -> tuple[float, float]:
         """The same for the first ``top``; its standard error is the spread between classes, widened as for the first.
 
         The jackknife for first places also counts what classes do as competitors; the ratio of the two is kept.
         """
-        if k <= top:
-            return 1.0, 0.0
         if self.wins is None or self.classes_each > 1.0:
             what = "accuracies alone" if self.wins is None else "families of classes"
             raise InputError("top", f"is {top}, and {what} say nothing about lower places", "leave it at 1")
@@ -192,7 +192,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         if top > 1 and self.classes_each > 1.0:
             raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
-        value = float(self.predict(k)[0]) if top == 1 else self._read(self.favorability, k, top)
+        value = float(self.predict(k)[0]) if top == 1 else self._joined_top(k, top)
         low, high, method = self._interval(k, top, value)
         if not method:
             return Estimate(name, value)
@@ -213,6 +213,16 @@ class Extrapolation(ComparedByContent, TabularResult):
         led = fitted[:-1] + gap * (last / np.maximum(kk, last)) ** 2 if gap > 0 else fitted[:-1]
         known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
         return np.where(kk <= last, known, np.clip(led, 0.0, seen.test_accuracy))
+
+    def _joined_top(self, k: int, top: int) -> float:
+        """As :meth:`predict`, for the first ``top``; from accuracies alone only the fit is known."""
+        value = self._read(self.favorability, k, top)
+        if self.observed.wins is None or k <= top:
+            return value
+        last = max(self.n_classes, top)
+        seen = self.observed.top(self.n_classes, top).value
+        gap = seen - self._read(self.favorability, last, top)
+        return float(np.clip(value + max(gap, 0.0) * (last / k) ** 2, 0.0, seen))
 
     def _read(self, fit: Favorability, k: float, top: int) -> float:
         if k <= top:
@@ -254,8 +264,8 @@ class Extrapolation(ComparedByContent, TabularResult):
         return {"k": kk, "accuracy": value, "low": ends[:, 0], "high": ends[:, 1]}
 
     def _ends(self, k: float) -> tuple[float, float]:
-        if k in self.observed:
-            return self.observed[int(k)].interval
+        if k in self.observed and math.isfinite((seen := self.observed[k].interval).low):
+            return seen
         low, high, _ = self._interval(k, 1, float(self.predict(k)[0]))
         return low, high
 
@@ -312,6 +322,8 @@ class Extrapolation(ComparedByContent, TabularResult):
             raise InputError("half_width", "needs an interval to start from", "fit with {interval=True}")
         if k <= self.n_classes:
             estimate = self.accuracy(k)
+            if not math.isfinite(estimate.low):
+                raise InputError("half_width", f"needs an interval at {k} classes", "test more classes")
             return math.ceil(self.n_classes * ((estimate.high - estimate.low) / 2.0 / half_width) ** 2)
         value = float(self.predict(k)[0])
         whole = self.accuracy(k).interval.width / 2.0
@@ -327,7 +339,12 @@ class Extrapolation(ComparedByContent, TabularResult):
 
         if reached(self.n_classes) <= half_width:
             return self.n_classes
-        return int(largest_k_where(lambda n: n < self.n_classes or reached(n) > half_width)) + 1
+        found = largest_k_where(lambda n: n < self.n_classes or reached(n) > half_width)
+        if not math.isfinite(found):
+            raise InputError(
+                "half_width", f"is {half_width:g}, too small for any number of classes", "give a larger one"
+            )
+        return int(found) + 1
 
     @cached_property
     def estimates(self) -> dict[int, Estimate]:

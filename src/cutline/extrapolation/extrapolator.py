@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, show
 from ..types import Floats, Labels
 from ..validate import RULES, check_whole, checked, one_of
-from .backtest import BacktestRow, back_test, best_of_families, blend_of, weigh
+from .backtest import FEWEST_CLASSES, BacktestRow, back_test, best_of_families, blend_of, weigh
 from .class_bootstrap import replicate_fits
 from .evidence import Evidence, ObservedTask
 from .extrapolation_result import CaseWins, Extrapolation, Observed
@@ -214,19 +214,13 @@ class AccuracyExtrapolator:
             chosen = blend_of(rows)
             if chosen is None:
                 chosen = usable["probit_normal"]
-                notes.append(
-                    Note(
-                        FEW_CLASSES,
-                        "{n_classes} classes are too few for a back-test: 'probit_normal' was used untested, and the "
-                        "interval holds for any method.",
-                        n_classes=task.n_classes,
-                    )
-                )
             others = _fit_all([row.method for row in best_of_families(rows).values()], whole)
         else:
             rows = ()
             chosen = self._settle(task, self.method, whole)
             others = _fit_all(list(usable.values()), whole)
+        if not isinstance(chosen, Blend) and not any(row.weight > 0.0 for row in rows):
+            notes += _note_on_few(task, chosen.name)
         if isinstance(chosen, Blend):
             weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
         else:
@@ -318,6 +312,16 @@ def extrapolate(
     )
     asked = _asked(k)
     _one_of({"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies})
+    for name, given, needs, there in (
+        ("classes", classes is not None, "scores", scores),
+        ("candidates", candidates, "scores", scores),
+        ("gallery_labels", gallery_labels is not None, "gallery", gallery),
+        ("probes", probes is not None, "gallery", gallery),
+        ("tied", tied is not None, "wins", wins),
+        ("n_classes", n_classes is not None, "wins", wins),
+    ):
+        if given and there is None:
+            raise InputError(name, f"goes with {{{needs}}} alone", "leave it out")
     if groups is not None and (wins is not None or accuracies is not None):
         raise InputError("groups", "needs to know which class beat which", "give {scores}, or {gallery} and {probes}")
     task: ObservedTask
@@ -354,7 +358,7 @@ def _asked(k: Any) -> tuple[int, ...] | None:
     asked = [k] if np.ndim(k) == 0 else list(k)
     out = []
     for value in asked:
-        if isinstance(value, float | np.floating) and value == int(value):
+        if isinstance(value, float | np.floating) and float(value).is_integer():
             value = int(value)
         out.append(check_whole(value, "k", 1))
     return tuple(out)
@@ -441,14 +445,17 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
     notes = []
     beaten, tied = task.wins
     competitors = task.n_classes - 1
-    wrong = float(((beaten + tied < competitors) | (tied > 0)).sum())
+    unclear = (beaten + tied < competitors) | (tied > 0)
+    if isinstance(task, ScoreTask) and task.own_family is not None:
+        unclear |= task.own_family < 1.0
+    wrong = float(unclear.sum())
     if whole.last_accuracy > 1.0 - 1e-12:
         notes.append(
             Note(
                 NO_ERRORS,
                 "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall"
                 + ("; the result rests on the scores." if task.has_scores else "; only the lower limit holds."),
-                n_classes=task.n_classes,
+                n_classes=round(task.n_classes * task.classes_each),
             )
         )
     elif wrong < 9.5:
@@ -469,7 +476,8 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
         notes.append(
             Note(
                 UPSIDE_DOWN,
-                "The true class scored lowest in {share:.0%} of the cases: pass distance=True if these are distances.",
+                "The true class scored lowest in {share:.0%} of the cases, as if the scale were upside down: set "
+                "'distance' if these are distances, and leave it out if they are similarities.",
                 share=backwards,
             )
         )
@@ -492,6 +500,22 @@ def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence)
             )
         )
     return notes
+
+
+def _note_on_few(task: ObservedTask, method: str) -> list[Note]:
+    """A method that no back-test stands behind, because there were too few classes (or families) for one."""
+    if task.n_classes >= FEWEST_CLASSES or isinstance(task, CurveTask):
+        return []
+    return [
+        Note(
+            FEW_CLASSES,
+            "{n} {units} are too few for a back-test: {method!r} was used untested, and the interval holds for any "
+            "method.",
+            n=task.n_classes,
+            units="families" if task.classes_each > 1.0 else "classes",
+            method=method,
+        )
+    ]
 
 
 def _no_scores(task: ObservedTask, method: Method) -> InputError:

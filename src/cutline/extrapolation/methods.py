@@ -126,6 +126,6 @@ def find_method(method: str | Method) -> Method:
     if isinstance(method, Method):
         return method
     known = every_method()
-    if method not in known:
+    if not isinstance(method, str) or method not in known:
         raise InputError("method", f"is {show(method)}", f"choose 'auto' or one of {', '.join(known)}")
     return known[method]

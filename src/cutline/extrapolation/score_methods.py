@@ -22,6 +22,8 @@ _FEWEST = 8
 _ENOUGH = 200_000
 # Scores that take fewer distinct values than this share of what was looked at are marks, not measurements.
 _CONTINUOUS = 0.5
+# Above this share of rows without a spread of their own there is no scale for standings.
+_MOST_FLAT = 0.5
 _TIE_NODES, _TIE_SHARES = np.polynomial.legendre.leggauss(6)
 
 
@@ -232,19 +234,24 @@ _LOWEST, _HIGHEST = np.array([-6.0, 0.0, np.log(0.13)]), np.array([8.0, 6.0, np.
 
 
 def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple[Floats, Floats, Floats]:
-    """Cases put together that stand equally far above their competitors and lose equally often."""
-    from scipy.special import log_ndtr
+    """Cases put together that stand equally far above their competitors and lose equally often.
+
+    A case whose competitors show no spread upwards stands where its rank puts it.
+    """
+    from scipy.special import log_ndtr, ndtri
 
     middle, spread = scores.standing()
-    flat = np.flatnonzero(~(spread > 0))
-    if flat.size:
+    flat = ~(spread > 0)
+    if flat.mean() > _MOST_FLAT:
         raise InputError(
             "scores",
-            "gives no other class a score above the median of them all, so there is no scale to place the right one on",
+            f"gives in {flat.sum():,} of {flat.size:,} rows no other class a score above the median of them all, so "
+            "there is no scale to place the right one on",
             "use a rank method such as 'mixture'",
-            row=int(flat[0]),
         )
-    z = np.clip(np.round(5.0 * (scores.true - middle) / spread) / 5.0, -8.0, 12.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(flat, -ndtri((losses + 0.5) / (competitors + 1.0)), (scores.true - middle) / spread)
+    z = np.clip(np.round(5.0 * z) / 5.0, -8.0, 12.0)
     # Above sixty losses one more or less is nothing: they are put together by steps of a fiftieth.
     coarse = np.where(
         losses < 60.0,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, listed, show
 from ..tuning import TUNING
 from ..types import Floats, Labels
+from ..validate import check_whole
 from .evidence import middle_and_spread
 from .notes import PROBABILITIES, SHIFTED, Note
 from .tasks import Bits, CurveTask, Indices, KeptScores, ScoreTask, WinsTask
@@ -55,19 +56,10 @@ def from_scores(
         classes = _frame_columns(scores, labels)
     columns, case_class = _match(labels, classes, n_cases, n_columns)
     task = _Comparer(columns, case_class, check_ties(ties), groups, templates, keep)
-    hints = _label_hints(matrix, labels, columns, case_class, distance)
-    probable = not distance and _are_probabilities(matrix)
-    if probable:
-        hints += (
-            Note(
-                PROBABILITIES,
-                "Every row of scores sums to 1, so these are probabilities, and a class that is added would lower all "
-                "others. Score-based methods use their logarithms instead, which differ from a network's logits by "
-                "a constant per row; ranks do not change. If the network was trained on all classes together, say "
-                "marginal=False.",
-            ),
-        )
-    finite, decisions = True, n_columns > 2
+    total, smallest = _shared_total(matrix, distance)
+    probable = total in _PROBABILITY_TOTALS
+    hints = _sum_hints(total)
+    finite, decisions, chosen = True, n_columns > 2, False
     step = max(1, TUNING.cells_at_once // n_columns)
     for start in range(0, n_cases, step):
         block = np.asarray(matrix[start : start + step], dtype=np.float64)
@@ -83,15 +75,20 @@ def from_scores(
                 row=start + row,
             )
         if probable:
-            with np.errstate(divide="ignore"):
-                block = np.log(block)
+            # A share rounded to 0 is taken as half the smallest that is left.
+            block = np.log(np.maximum(1.0 - block if distance else block, smallest / 2.0))
+        elif distance:
+            block = -block
         finite = finite and bool(np.isfinite(block).all())
-        decisions = decisions and _one_hot(block)
-        task.add(start, -block if distance else block)
-    if decisions:
+        decisions = decisions and _two_valued(block)
+        chosen = chosen or bool((block != block[:, :1]).any())
+        if start == 0:
+            hints += _label_hints(block, labels, columns, case_class)
+        task.add(start, block)
+    if decisions and chosen:
         raise InputError(
             "scores",
-            "holds decisions: in every row one class stands out and all others are equal",
+            "holds decisions: no row has more than two distinct values",
             "give the scores behind the decisions, or the accuracy at two or more numbers of classes with {accuracies}",
         )
     # ±inf has a rank but no place on a scale: the rank methods stay.
@@ -133,6 +130,7 @@ def from_embeddings(
         probe_labels, gallery_labels, asked.shape[0], known.shape[0], "labels", "gallery_labels"
     )
     task = _Comparer(columns, case_class, check_ties(ties), groups, templates, keep)
+    hints: tuple[Note, ...] = ()
     for start, block in _similarity_blocks(known, asked, metric, distance):
         if np.isnan(block).any():
             row, column = (int(place) for place in np.argwhere(np.isnan(block))[0])
@@ -141,8 +139,10 @@ def from_embeddings(
                 f"gives no similarity (nan) between probe {start + row} and gallery row {column}",
                 "remove embeddings of length zero or choose {metric='euclidean'}",
             )
+        if start == 0:
+            hints = _label_hints(block, probe_labels, columns, case_class)
         task.add(start, block)
-    return task.task(())
+    return task.task(hints)
 
 
 def from_wins(
@@ -154,8 +154,7 @@ def from_wins(
     equal = np.zeros_like(beaten) if tied is None else _counts(tied, "tied")
     if n_classes is None:
         raise InputError("n_classes", "is missing", "say among how many classes the wins were counted")
-    if n_classes < 2:
-        raise InputError("n_classes", f"is {n_classes}", "a task needs at least two classes")
+    check_whole(n_classes, "n_classes", 2)
     if equal.size != beaten.size:
         raise InputError("tied", f"has {equal.size} values for {beaten.size} cases", "give one per case")
     beyond = np.flatnonzero(beaten + equal > n_classes - 1)
@@ -431,12 +430,13 @@ def _check_complete(given: NDArray[Any], name: str) -> None:
 
 
 def _frame_columns(scores: Any, labels: Any) -> list[Any] | None:
-    """The names of a frame's columns, where they are the labels' names."""
-    names = getattr(scores, "columns", None)
+    """The classes that a frame's columns are named after, where every label is among them, if only as text."""
+    names = getattr(scores, "column_names", getattr(scores, "columns", None))
     if names is None or labels is None:
         return None
-    names = list(names)
-    return names if set(_list(labels).tolist()) <= set(names) else None
+    as_text = {str(value): value for value in _list(labels).tolist()}
+    by_name = [as_text.get(str(name), name) for name in names]
+    return by_name if set(as_text.values()) <= set(by_name) else None
 
 
 def _match(
@@ -508,43 +508,76 @@ def _counts(values: Any, name: str) -> Floats:
     return np.asarray(array, dtype=np.float64)
 
 
-def _are_probabilities(matrix: NDArray[Any]) -> bool:
-    """Whether every row sums to one without a negative value, and does not merely hold one 1."""
+_PROBABILITY_TOTALS = (1.0, 100.0)
+
+
+def _shared_total(matrix: NDArray[Any], distance: bool) -> tuple[float | None, float]:
+    """What every row sums to, and the smallest share above 0; None where a value is negative or the sums differ.
+
+    Probabilities may be rounded, and some rows may lack classes; other totals must be exact. Of distances the
+    complements to 1 are looked at.
+    """
+    sums, smallest = np.empty(matrix.shape[0]), 1.0
     step = max(1, TUNING.cells_at_once // matrix.shape[1])
     for start in range(0, matrix.shape[0], step):
         block = np.asarray(matrix[start : start + step], dtype=np.float64)
-        if not ((block >= 0.0).all() and (np.abs(block.sum(axis=1) - 1.0) < 1e-3).all()):
-            return False
-    return True
+        block = 1.0 - block if distance else block
+        if not (block >= 0.0).all():
+            return None, smallest
+        sums[start : start + step] = block.sum(axis=1)
+        smallest = min(smallest, float(np.min(block, where=block > 0.0, initial=1.0)))
+    middle = float(np.median(sums))
+    for total in _PROBABILITY_TOTALS:
+        if abs(middle / total - 1.0) < 0.01 and np.mean(np.abs(sums / total - 1.0) < 0.05) > 0.95:
+            return total, smallest
+    alike = middle > 0.0 and sums.size > 1 and matrix.shape[1] > 2 and np.ptp(sums) <= 1e-9 * middle
+    return (middle if alike else None), smallest
 
 
-def _one_hot(block: Floats) -> bool:
-    """Whether in every row one value stands out above all others, which are equal."""
-    top = block.max(axis=1, keepdims=True)
-    low = block.min(axis=1, keepdims=True)
-    return bool(((block == top).sum(axis=1) == 1).all() and ((block == low).sum(axis=1) == block.shape[1] - 1).all())
+def _sum_hints(total: float | None) -> tuple[Note, ...]:
+    """Scores that share a fixed sum are not marginal: another class would lower them all."""
+    if total is None:
+        return ()
+    if total in _PROBABILITY_TOTALS:
+        text = (
+            "Every row of scores sums to {total:g}, so these are probabilities, and a class that is added would lower "
+            "all others. Score-based methods use their logarithms instead, which differ from a network's logits by "
+            "a constant per row; ranks do not change. If the network was trained on all classes together, say "
+            "marginal=False."
+        )
+    else:
+        text = (
+            "Every row of scores sums to {total:g}, as votes do. A class that is added would take some from the "
+            "others, so smaller tasks look easier than they were, and the interval does not allow for that. "
+            "extrapolate_training retrains at several sizes instead."
+        )
+    return (Note(PROBABILITIES, text, total=total),)
 
 
-def _label_hints(
-    matrix: NDArray[Any], labels: Any, columns: Indices, case_class: Indices, distance: bool
-) -> tuple[Note, ...]:
-    """Labels counted from 1 where they are read from 0: right for many more cases one column to the left."""
+def _two_valued(block: Floats) -> bool:
+    """Whether every value of a row is its largest or its smallest: chosen or not."""
+    top, low = block.max(axis=1, keepdims=True), block.min(axis=1, keepdims=True)
+    return bool(((block == top) | (block == low)).all())
+
+
+def _label_hints(block: Floats, labels: Any, columns: Indices, case_class: Indices) -> tuple[Note, ...]:
+    """Labels that are right for many more cases one column to the left or to the right of where they were read."""
     if labels is None or _list(labels).dtype.kind not in "iu" or columns.size != int(columns.max()) + 1:
         return ()
-    if case_class.min() < 1:
-        return ()
-    some = slice(0, 2000)
-    block = np.asarray(matrix[some], dtype=np.float64)
-    best = (-block if distance else block).argmax(axis=1)
-    read, shifted = np.mean(best == case_class[some]), np.mean(best == case_class[some] - 1)
-    if shifted <= 2.0 * read + 2.0 / best.size:
-        return ()
-    return (
-        Note(
-            SHIFTED,
-            "Labels were read as counting from 0, which makes {read:.0%} of the cases right; counting from 1 would "
-            "make it {shifted:.0%}. If that is what you mean, pass labels − 1.",
-            read=float(read),
-            shifted=float(shifted),
-        ),
-    )
+    best, read_as = block.argmax(axis=1), case_class[: len(block)]
+    read = float(np.mean(best == read_as))
+    for step, remedy in ((-1, "labels − 1"), (1, "labels + 1")):
+        shifted = float(np.mean(best == read_as + step))
+        if shifted > 2.0 * read + 2.0 / best.size:
+            return (
+                Note(
+                    SHIFTED,
+                    "Labels were read as counting from 0, which makes {read:.0%} of the cases right; one column "
+                    "further {side} it would be {shifted:.0%}. If that is what you mean, pass {remedy}.",
+                    read=read,
+                    side="left" if step < 0 else "right",
+                    shifted=shifted,
+                    remedy=remedy,
+                ),
+            )
+    return ()

@@ -228,8 +228,8 @@ class ScoreTask:
         rng = np.random.default_rng([seed, 2, number])
         while True:
             draw = np.sort(rng.integers(0, self.n_classes, self.n_classes))
-            # A resample without any tested class, or of one class alone, is no task.
-            if np.isin(draw, self.case_class).any() and draw[0] != draw[-1]:
+            # A resample without any tested class is no task, and with one competitor, drawn again and again, no scale.
+            if np.isin(draw, self.case_class).any() and np.unique(draw).size >= min(3, self.n_classes):
                 return draw
 
 
