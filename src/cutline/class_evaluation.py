@@ -19,7 +19,8 @@ from .errors import PYTHON, InputError, Terms, listed, show, verbatim
 from .estimate import Estimate
 from .evaluation import Evaluation, OneVsRest, evaluate
 from .inference.class_columns import column_estimates, share_of
-from .inference.class_intervals import NAMES, estimate_classes, wilson_shares
+from .inference.class_intervals import NAMES, estimate_classes
+from .inference.proportions import wilson_shares
 from .inference.settings import ClassSettings
 from .table import (
     ByMeasure,

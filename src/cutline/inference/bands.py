@@ -7,7 +7,6 @@ is itself random, limits none of them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..curves import points
 from ..ranking import Ranking
 from ..types import Floats
 from .normal import t_quantile
-from .proportions import wilson, z_of
+from .proportions import wilson, wilson_spread, z_of
 from .resampling import Resampler, enough_replicates
 from .settings import Settings
 
@@ -69,15 +68,6 @@ def band(
     elif name == "precision_recall":
         low = open_ends(name, grid, low, n_pos, wilson(n_pos, n_pos + n_neg, level).low)
     return low, high
-
-
-def wilson_spread(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
-    """Distances from a share to its Wilson limits, below and above."""
-    z2 = z_of(level) ** 2
-    n = np.maximum(trials, 1.0)
-    middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
-    half = math.sqrt(z2) / (1.0 + z2 / n) * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + z2 / (4.0 * n * n))
-    return np.maximum(share - middle + half, 0.0), np.maximum(middle + half - share, 0.0)
 
 
 def share_band(

@@ -11,7 +11,7 @@ from ..catalogue.class_compute import ClassTotals, ColumnOrder
 from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
 from .areas import auc_spread, newcombe_limits
-from .class_influence import by_unit, variance_of
+from .class_influence import add_column, by_unit, variance_of
 from .class_intervals import delta_interval
 from .delong import auc_interval
 from .normal import t_quantile
@@ -21,8 +21,6 @@ from .scales import effective_freedom
 
 def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estimate]]:
     """Estimates of ``roc_auc`` and ``average_precision`` for each class; the rows may weigh and cluster."""
-    from ..kernels import classes as class_kernels
-
     sample, truth = totals.sample, totals.decisions.truth
     n, k = len(sample), sample.n_classes
     work, squares = np.empty((4, n)), np.zeros(2)
@@ -36,19 +34,7 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
             continue
         ranked, out, slopes = totals.column_order(at), np.zeros((n, 2)), np.zeros((2, 3, k))
         slopes[0, 0, at] = slopes[1, 2, at] = 1.0
-        class_kernels.add_influence(
-            ranked.order,
-            ranked.tie,
-            sample.code,
-            sample.row_weight,
-            at,
-            truth,
-            totals.areas[:, at],
-            slopes,
-            work,
-            out,
-            squares,
-        )
+        add_column(totals, ranked, at, slopes, work, out, squares)
         units = [by_unit(part * sample.row_weight, sample.cluster) for part in out.T]
         rows = np.count_nonzero(sample.code == at)
         (low, high), method = _of_area(auc, units[0], ranked, sample, at, level)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.class_compute import COLUMN_AREAS, ClassTotals
+from ..catalogue.class_compute import COLUMN_AREAS, ClassTotals, ColumnOrder
 from ..catalogue.classes import ClassSpec, ClassSums
 from ..types import Floats
 
@@ -129,8 +129,6 @@ def _add_columns(
     parts: Mapping[ClassSpec, Floats],
 ) -> Floats:
     """Add what comes through the areas of the columns, one column at a time; gives the variances of the areas."""
-    from ..kernels import classes as class_kernels
-
     sample, truth = totals.sample, totals.decisions.truth
     n = len(sample)
     table = np.stack([np.stack([slopes[spec][area] for area in COLUMN_AREAS]) for spec in specs])
@@ -138,26 +136,24 @@ def _add_columns(
     for k in range(sample.n_classes):
         if truth[k] == 0 or truth[k] == truth.sum() or not table[:, :, k].any():
             continue
-        ranked = totals.column_order(k)
-        class_kernels.add_influence(
-            ranked.order,
-            ranked.tie,
-            sample.code,
-            sample.row_weight,
-            k,
-            truth,
-            totals.areas[:, k],
-            table,
-            work,
-            out,
-            squares[k],
-        )
+        add_column(totals, totals.column_order(k), k, table, work, out, squares[k])
     for spec, added in zip(specs, np.ascontiguousarray(out.T), strict=True):
         if "pair_auc" in spec.areas:  # a pair's area does not change when all cases of one class grow alike
             means = np.bincount(sample.code, weights=added * sample.row_weight, minlength=len(truth)) / truth
             added -= means[sample.code]
         parts[spec][:] += added
     return squares
+
+
+def add_column(
+    totals: ClassTotals, ranked: ColumnOrder, k: int, slopes: Floats, work: Floats, out: Floats, squares: Floats
+) -> None:
+    """Add each row's part in the areas of class ``k`` to ``out``, times the slope of each measure in each area."""
+    from ..kernels import classes as class_kernels
+
+    rows = ranked.order, ranked.tie, totals.sample.code, totals.sample.row_weight
+    of_class = k, totals.decisions.truth, totals.areas[:, k]
+    class_kernels.add_influence(*rows, *of_class, slopes, work, out, squares)
 
 
 def by_unit(part: Floats, cluster: NDArray[np.int32] | None) -> Floats:

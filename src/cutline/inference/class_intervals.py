@@ -14,13 +14,15 @@ from ..catalogue.classes import ClassSpec, ClassSums, class_reason, why_inapplic
 from ..catalogue.declare import Spec, parse_measure
 from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
+from ..kernels.plain import harmonic_table
 from ..progress import Progress
 from ..types import Floats
 from .class_influence import Influence, acceleration, by_unit, influences, variance_of
 from .normal import t_quantile
 from .proportions import METHODS as PROPORTION_METHODS
-from .proportions import wilson, z_of
+from .proportions import wilson, wilson_shares, z_of
 from .resampling import enough_replicates
+from .scales import expit
 from .settings import ClassSettings
 
 _BLOCK = 16  # replicates summed side by side
@@ -46,7 +48,7 @@ def class_replicates(
     hits, truth, answers = (np.zeros((blocks, k, _BLOCK)) for _ in range(3))
     sums = np.zeros((blocks, len(rows), _BLOCK))
     information, risk = np.zeros((blocks, _BLOCK)), np.zeros((blocks, _BLOCK))
-    harmonic = _harmonic_table(n_drawn(sample, n_units)) if sample.weight is None else np.empty(0)
+    harmonic = harmonic_table(n_drawn(sample, n_units)) if sample.weight is None else np.empty(0)
 
     def draw(block: int) -> None:
         counts = np.empty(n_units, np.uint16)
@@ -87,30 +89,7 @@ def class_replicates(
 
         with Progress("bootstrap", k, progress) as shown:
             in_threads([lambda at=at: column(at) for at in range(k)])  # type: ignore[misc]
-    return _values(specs, list(rows), n_resamples, hits, truth, answers, sums, information, risk, columns)
 
-
-def n_drawn(sample: Any, n_units: int) -> int:
-    """The most rows that a replicate can hold."""
-    return len(sample) if sample.cluster is None else n_units * int(np.bincount(sample.cluster).max())
-
-
-def _harmonic_table(n: int) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, n + 1.0))])
-
-
-def _values(
-    specs: Sequence[ClassSpec],
-    with_rows: Sequence[ClassSpec],
-    n_resamples: int,
-    hits: Floats,
-    truth: Floats,
-    answers: Floats,
-    sums: Floats,
-    information: Floats,
-    risk: Floats,
-    columns: Floats,
-) -> dict[ClassSpec, Floats]:
     def by_replicate(blocks: Floats) -> Floats:
         return np.ascontiguousarray(np.moveaxis(blocks, 1, 2)).reshape(-1, blocks.shape[1])[:n_resamples]
 
@@ -124,11 +103,16 @@ def _values(
         risk=risk.reshape(-1)[:n_resamples],
         **{area: columns[at].T[:n_resamples] for at, area in enumerate(COLUMN_AREAS)},
     )
-    place = {spec: at for at, spec in enumerate(with_rows)}
+    place = {spec: at for at, spec in enumerate(rows)}
     return {
         spec: np.asarray(spec.compute(replace(whole, mean=means[:, place[spec]]) if spec in place else whole))
         for spec in specs
     }
+
+
+def n_drawn(sample: Any, n_units: int) -> int:
+    """The most rows that a replicate can hold."""
+    return len(sample) if sample.cluster is None else n_units * int(np.bincount(sample.cluster).max())
 
 
 BOOTSTRAP = ("percentile", "basic", "bca")
@@ -230,7 +214,7 @@ def delta_interval(
         return wilson(value * effective, effective, level), "wilson_effective"
     if scale == "logit":
         middle, half = math.log(value / (1.0 - value)), z * error / (value * (1.0 - value))
-        return Interval(_expit(middle - half), _expit(middle + half)), "delta_logit"
+        return Interval(expit(middle - half), expit(middle + half)), "delta_logit"
     if scale == "atanh" and abs(value) < 1.0:
         middle, half = math.atanh(value), z * error / (1.0 - value * value)
         return Interval(math.tanh(middle - half), math.tanh(middle + half)), "delta_z"
@@ -307,14 +291,6 @@ def class_distances(
 _AREA_OF = {"roc_auc": (0, 0), "average_precision": (2, 1)}
 
 
-def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
-    """Wilson's interval of many shares at once."""
-    z2 = z_of(level) ** 2
-    middle = (share + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
-    half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(share * (1.0 - share) / trials + z2 / (4.0 * trials**2))
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
 def _trials_at_edge(spec: ClassSpec, totals: ClassTotals) -> float:
     """As many trials as give a mean over classes of equal rates its variance; all cases where classes do not count."""
     sample, truth = totals.sample, totals.decisions.truth
@@ -345,7 +321,3 @@ def replicate_interval(value: float, drawn: Floats, bend: float, method: str, le
         tails = ndtr(shift + z / (1.0 - bend * z))
     low, high = np.quantile(kept, tails)
     return Interval(float(low), float(high))
-
-
-def _expit(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x)) if x > -700 else 0.0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..estimate import Interval
+from ..types import Floats
 from ..validate import check_whole, checked, one_of
 from .normal import normal_quantile
 
@@ -36,6 +37,24 @@ def wilson(r: float, n: float, level: float) -> Interval:
     middle = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
     return Interval(max(0.0, middle - half) if r > 0 else 0.0, min(1.0, middle + half) if r < n else 1.0)
+
+
+def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+    """Wilson's interval of many shares at once."""
+    middle, half = _wilson(share, trials, level)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def wilson_spread(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+    """Distances from many shares to their Wilson limits, below and above; of at least one trial."""
+    middle, half = _wilson(share, np.maximum(trials, 1.0), level)
+    return np.maximum(share - middle + half, 0.0), np.maximum(middle + half - share, 0.0)
+
+
+def _wilson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+    z2 = z_of(level) ** 2
+    middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    return middle, math.sqrt(z2) / (1.0 + z2 / n) * np.sqrt(share * (1.0 - share) / n + z2 / (4.0 * n**2))
 
 
 def wilson_share(share: float, trials: float, level: float) -> Interval:

@@ -30,13 +30,14 @@ class Scale:
     inside: tuple[float, float]
 
 
-def _expit(x: float) -> float:
+def expit(x: float) -> float:
+    """1/(1 + e^−x), without overflow."""
     return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
 
 
 SCALES = {
     "identity": Scale(lambda v: v, lambda x: x, lambda v: 1.0, (-math.inf, math.inf)),
-    "logit": Scale(lambda v: math.log(v / (1.0 - v)), _expit, lambda v: 1.0 / (v * (1.0 - v)), (0.0, 1.0)),
+    "logit": Scale(lambda v: math.log(v / (1.0 - v)), expit, lambda v: 1.0 / (v * (1.0 - v)), (0.0, 1.0)),
     "log": Scale(math.log, lambda x: math.exp(min(x, 700.0)), lambda v: 1.0 / v, (0.0, math.inf)),
     "atanh": Scale(math.atanh, math.tanh, lambda v: 1.0 / (1.0 - v * v), (-1.0, 1.0)),
     # for scores of at most 1 without a lower bound: the log of what is missing to 1
