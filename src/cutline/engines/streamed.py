@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..inference.areas import auc_spread
 from ..inference.bootstrap import Replicates
-from ..inference.evidence import Drawn
-from ..inference.quota_cut import Cuts, QuotaCut
+from ..inference.evidence import Drawn, Evidence
+from ..inference.quota_cut import Cuts
 from ..inference.settings import FROM_REPLICATES, Settings
 from ..ranking import Ranking
 from ..sources.arrays import Sample
@@ -31,7 +31,7 @@ from .stream import Part, Totals
 
 
 @dataclass(frozen=True, eq=False)
-class Streamed(KeepsFields):
+class Streamed(KeepsFields, Evidence):
     """A table that was streamed: measures are exact, its rows are not kept.
 
     ``ranking`` is compact: neighbouring scores are joined to blocks within which neither class moves by more than
@@ -44,10 +44,6 @@ class Streamed(KeepsFields):
     replicate found, by axis.
     """
 
-    batched: ClassVar[bool] = False
-    set_by_design: ClassVar[bool] = False  # rows that streamed by are drawn one by one
-    has_jackknife: ClassVar[bool] = False  # no rows can be left out; long lists need no correction for skewness
-    is_long: ClassVar[bool] = False  # blocks of rows would need the rows
     totals: Totals
     ranking: Ranking
     sums: tuple[tuple[SweepPlan, Floats], ...]
@@ -154,10 +150,6 @@ class Streamed(KeepsFields):
         """Cuts of unweighted rows are known well enough."""
         return not self.totals.weighted
 
-    def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
-        """The cut on the compact ranking."""
-        return self.cuts.at(taken, hits)
-
     @cached_property
     def cuts(self) -> Cuts:
         """The cuts of the compact list; its groups are ties where none was joined with its neighbours."""
@@ -181,10 +173,6 @@ class Streamed(KeepsFields):
             spec: Replicates(values[spec], found, nothing, nothing, np.empty(0, np.int64))
             for spec, found in drawn.items()
         }
-
-    def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
-        """None: it would need the rows."""
-        return {}
 
     def label(self, method: str) -> str:
         """Methods that read Poisson replicates are called so."""

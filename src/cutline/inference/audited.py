@@ -13,7 +13,7 @@ as wide as those of the full correction.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import Computed, compute, threshold_of
+from ..catalogue.compute import compute, threshold_of
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Estimate, Interval
@@ -31,10 +31,11 @@ from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import KeepsFields
 from ..types import Floats
+from .evidence import Evidence
 from .label_chances import chances, fit_chances, log_odds, logistic, normal_scores, shift_to
 from .mass_influence import mass_influence
 from .proportions import wilson_share
-from .quota_cut import Cuts, QuotaCut
+from .quota_cut import QuotaCut
 from .scales import effective_freedom, range_limits
 from .settings import Settings
 
@@ -134,7 +135,7 @@ def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class Audited(KeepsFields):
+class Audited(KeepsFields, Evidence):
     """What is known of a list with some labels: the evidence that its evaluation is made from.
 
     ``chance`` is the estimated share of a positive of each row, known or not; ``cell`` the stretch of the list that a
@@ -147,12 +148,11 @@ class Audited(KeepsFields):
     cell: NDArray[np.intp]
     estimator: str
     level: float = 0.95
-    independent: bool = False
-    set_by_design: bool = False
-    has_jackknife: bool = False
-    keeps_list: bool = True
-    is_long: bool = False
-    batched: bool = False
+
+    @property
+    def independent(self) -> bool:
+        """Some labels are known, by chances that may differ."""
+        return False
 
     @property
     def sample(self) -> Sample:
@@ -212,42 +212,21 @@ class Audited(KeepsFields):
         spread = math.sqrt(float((pi * (1.0 - pi)).sum()))
         return abs(self.units - float(pi.sum())) / spread if spread > 0.0 else 0.0
 
-    def compute(self, specs: Sequence[Spec]) -> Computed:
-        """Values, and cells at the cuts."""
-        return compute(specs, self.ranking)
-
     def resamples(self, spec: Spec) -> bool:
         """Intervals come from the known chances of being labelled, not from replicates."""
         return False
-
-    def replicate(self, *_: Any) -> dict[Spec, Any]:
-        """None are drawn."""
-        return {}
-
-    def by_block(self, specs: Collection[Spec], settings: Settings) -> dict[Spec, Floats]:
-        """None are made."""
-        return {}
 
     def label(self, method: str) -> str:
         """The estimator."""
         return self.estimator
 
-    def band(self, name: str, settings: Settings) -> Any:
-        """There is none."""
-        return
-
     def lead(self, axis: str, settings: Settings) -> Any:
         """Refused: an audit is of one model."""
         raise InputError(None, "an audit knows too few labels to compare models place by place")
 
-    @cached_property
-    def cuts(self) -> Cuts:
-        """The cuts of the list."""
-        return Cuts(self.ranking.pos, self.ranking.neg)
-
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """The cut as one of a list from a population: labels that are not known make its size smaller."""
-        cut = self.cuts.at(taken, hits)
+        cut = super().cut(taken, hits, level)
         error, _ = self.error_of(*self._hits_at(taken))
         plain = taken * cut.hit_rate * (1.0 - cut.hit_rate)
         return replace(cut, size=cut.cases / (1.0 + error**2 / plain) if plain > 0.0 else cut.size, relief=0.0)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,18 +33,25 @@ GRID = 257
 
 
 class Evidence(Protocol):
-    """One model's rows as estimation sees them.
+    """One model's rows as estimation sees them; what has a body holds unless a kind of rows says otherwise.
 
     ``independent``: rows count alike and were drawn one by one, so that closed forms hold. ``alike``: rows count alike.
     """
 
-    @property
-    def ranking(self) -> Ranking: ...
+    if TYPE_CHECKING:  # fields of some kinds of rows, which must not find a property here
+
+        @property
+        def ranking(self) -> Ranking: ...
+        @property
+        def auc(self) -> tuple[float, float]:
+            """The area under the ROC curve and its variance; nan without both classes."""
+
     @property
     def independent(self) -> bool: ...
     @property
     def batched(self) -> bool:
         """Whether a quota counts in each of several batches."""
+        return False
 
     @property
     def units(self) -> float:
@@ -53,6 +60,7 @@ class Evidence(Protocol):
     @property
     def set_by_design(self) -> bool:
         """Whether the class sizes were chosen (case–control weights), so that replicates keep them."""
+        return False
 
     @property
     def are_probabilities(self) -> bool: ...
@@ -61,12 +69,8 @@ class Evidence(Protocol):
     @property
     def facts(self) -> Mapping[str, Any]: ...
     @property
-    def auc(self) -> tuple[float, float]:
-        """The area under the ROC curve and its variance; nan without both classes."""
-
-    @property
     def auc_freedom(self) -> float:
-        """Degrees of freedom of that variance."""
+        """Degrees of freedom of the variance of the AUC."""
 
     @property
     def sample(self) -> Sample:
@@ -74,6 +78,7 @@ class Evidence(Protocol):
 
     def compute(self, specs: Sequence[Spec]) -> Computed:
         """Values, and cells at the cuts."""
+        return compute(specs, self.ranking)
 
     def resamples(self, spec: Spec) -> bool:
         """Whether replicates of this measure can be drawn."""
@@ -87,43 +92,54 @@ class Evidence(Protocol):
         jackknife: Collection[Spec],
     ) -> dict[Spec, Replicates]:
         """Replicates of measures; with the values that leave parts of the rows out for those in ``jackknife``."""
+        return {}
 
     @property
-    def has_jackknife(self) -> bool: ...
+    def has_jackknife(self) -> bool:
+        """Whether rows can be left out."""
+        return False
 
     @property
     def keeps_list(self) -> bool:
         """Whether every place of the list is known."""
+        return True
 
-    @property
+    @cached_property
     def cuts(self) -> Cuts:
         """The cuts of the list as if its rows were independent."""
+        return Cuts(self.ranking.pos, self.ranking.neg)
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """What inference at a quota needs to know of the cut; ``recall`` for Qrecall and lift."""
+        return self.cuts.at(taken, hits)
 
     def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
         """The measures on random blocks of rows."""
+        return {}
 
     @property
     def is_long(self) -> bool:
         """Whether blocks of rows are long enough to stand in for replicates."""
+        return False
 
     def label(self, method: str) -> str:
         """What a method that reads replicates is called here."""
+        return method
 
     def settle(self, point: Any, rows: int | None) -> Any:
         """A cut, with what is not known of it left out."""
+        return point
 
     def band(self, name: str, settings: Settings) -> Any:
         """The function that a curve calls for its band, None where there is none."""
+        return None
 
     def lead(self, axis: str, settings: Settings) -> Drawn:
         """Places to compare models at; some of them, and the positives found there in each replicate."""
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(KeepsFields):
+class Rows(KeepsFields, Evidence):
     """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
@@ -163,10 +179,6 @@ class Rows(KeepsFields):
     @property
     def independent(self) -> bool:
         return not self.ranking.weighted and self.clusters is None and self.fold is None
-
-    @property
-    def batched(self) -> bool:
-        return False
 
     @property
     def are_probabilities(self) -> bool:
@@ -221,9 +233,6 @@ class Rows(KeepsFields):
             return self.classes_given
         return weights_follow_labels(self.sample.positive, weight)
 
-    def compute(self, specs: Sequence[Spec]) -> Computed:
-        return compute(specs, self.ranking)
-
     def resamples(self, spec: Spec) -> bool:
         return True
 
@@ -237,16 +246,11 @@ class Rows(KeepsFields):
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         if self.independent or (self.fold is not None and self.clusters is None):
-            return self.cuts.at(taken, hits)
+            return super().cut(taken, hits, level)
         codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
         return dependent_cut(
             self.cuts, self.sample, self.ranking, taken, hits, level, codes, recall, self.classes_given
         )
-
-    @cached_property
-    def cuts(self) -> Cuts:
-        """The cuts of the list."""
-        return Cuts(self.ranking.pos, self.ranking.neg)
 
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
         """What draws replicates of these rows."""
@@ -291,9 +295,6 @@ class Rows(KeepsFields):
 
     def label(self, method: str) -> str:
         return method if self.fold is None else f"{method}_within_folds"
-
-    def settle(self, point: Any, rows: int | None) -> Any:
-        return point
 
     def band(self, name: str, settings: Settings) -> Any:
         return partial(bands.band, name, self.ranking, settings, self.resampler)
