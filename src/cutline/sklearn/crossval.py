@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -61,6 +61,17 @@ def read_folds(
         score = scores_of(model, _safe_indexing(X, test), method, positive)
         folds.append(Fold(test, len(train), np.asarray(labels[test] == positive), score, BOUNDARY[method]))
     return folds
+
+
+def evaluated_folds(
+    folds: Sequence[Fold], weights: NDArray[Any] | None, name: str, **options: Any
+) -> tuple[Evaluation, ...]:
+    """Each fold evaluated by itself; ``name`` goes before its number, ``options`` are those of ``evaluate``."""
+    own = (None if weights is None else weights[fold.rows] for fold in folds)
+    return tuple(
+        evaluate(fold.positive, fold.score, name=f"{name} {k}", sample_weight=weight, **options)
+        for k, (fold, weight) in enumerate(zip(folds, own, strict=True), 1)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,8 +189,8 @@ class CrossValidatedComparison(Models[CrossValidation]):
         error, freedom = corrected_error(gaps, one.tested_share), len(gaps) - 1.0
         if not error > 0:
             return DifferenceTest()
-        mean, level = float(gaps.mean()), self.settings.level
-        half = t_quantile(level, freedom) * error
+        mean = float(gaps.mean())
+        half = t_quantile(self.settings.level, freedom) * error
         p_value = two_sided_p(mean / error, freedom)
         return DifferenceTest(mean - half, mean + half, error, p_value, "corrected resampled t")
 
@@ -188,25 +199,17 @@ class CrossValidatedComparison(Models[CrossValidation]):
         content = {
             **self.settings.to_dict(),
             "margin": self.margin,
-            "folds": len(self._first.folds),
+            "folds": len(self.first.folds),
             "models": [{"name": name, "measures": cv.to_dicts()} for name, cv in self.evaluations.items()],
             "differences": self.differences.to_dicts(),
-            "verdicts": [self.verdict(key).to_dict() for key in self.specs if self._known(key)],
+            "verdicts": [verdict.to_dict() for verdict in self.decided],
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    @property
-    def _first(self) -> CrossValidation:
-        return next(iter(self.evaluations.values()))
-
-    def _known(self, key: str) -> bool:
-        return any(cv.estimates[key].value == cv.estimates[key].value for cv in self.evaluations.values())
-
     def __repr__(self) -> str:
-        said = f"{pluralize(len(self.evaluations), 'model')}, mean over {len(self._first.folds)} folds"
+        said = f"{pluralize(len(self.evaluations), 'model')}, mean over {len(self.first.folds)} folds"
         table = text_table(self.table.to_dicts(), self.table.columns, said)
-        verdicts = [self.verdict(key) for key in self.specs if self._known(key)]
-        return "\n".join([table, "", *(f"{v.measure}: {v.best}; {v.sentence}" for v in verdicts)])
+        return "\n".join([table, "", *(f"{v.measure}: {v.best}; {v.sentence}" for v in self.decided)])
 
 
 def corrected_error(values: NDArray[np.float64], tested_share: float) -> float:
@@ -331,22 +334,8 @@ def evaluate_cv(
         folds = scored[title] = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
         cut = folds[0].boundary if threshold is None else threshold
         specs = choose_specs(measures, threshold=cut, quota=quota)
-        evaluations = tuple(
-            evaluate(
-                fold.positive,
-                fold.score,
-                name=f"fold {k}",
-                threshold=cut,
-                quota=quota,
-                measures=measures,
-                sample_weight=None if weights is None else weights[fold.rows],
-                interval=None,
-                level=level,
-                n_resamples=n_resamples,
-                seed=seed,
-            )
-            for k, fold in enumerate(folds, 1)
-        )
+        options = {**asdict(settings), "interval": None, "threshold": cut, "quota": quota, "measures": measures}
+        evaluations = evaluated_folds(folds, weights, "fold", **options)
         share = float(np.mean([len(fold.rows) / fold.trained_on for fold in folds]))
         found[title] = CrossValidation(
             title,

@@ -16,7 +16,7 @@ from ..inference.settings import Settings
 from ..present.plots import plot as draw
 from ..present.plots.style import line_style
 from ..types import Axes, Estimator, Label, Labels, Scores
-from .crossval import pooled_evaluation, read_folds
+from .crossval import evaluated_folds, pooled_evaluation, read_folds
 from .response import find_response, positive_class, scores_of
 
 # What a display has drawn on axes: the display's class, its evaluations, and its artists.
@@ -130,20 +130,8 @@ class CurveDisplay:
             if ev is None:
                 raise InputError("pooled", "needs each row tested once, and some are more often", "draw the folds")
             return cls(ev, **options).plot(ax=ax)
-        evaluations = [
-            evaluate(
-                fold.positive,
-                fold.score,
-                name=f"{name or 'fold'} {k}",
-                sample_weight=None if weights is None else weights[fold.rows],
-                measures=list(cls.measures),
-                level=level,
-                n_resamples=n_resamples,
-                seed=seed,
-            )
-            for k, fold in enumerate(folds, 1)
-        ]
-        return cls(*evaluations, **options).plot(ax=ax)
+        how = {"measures": list(cls.measures), "level": level, "n_resamples": n_resamples, "seed": seed}
+        return cls(*evaluated_folds(folds, weights, name or "fold", **how), **options).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on a figure of its own; ``options`` go before those given when the display was made."""

@@ -19,7 +19,7 @@ from ..decide.thresholds import threshold_for
 from ..errors import InputError, show
 from ..quotas import resolve_quota
 from ..types import Estimator, Label
-from .response import find_response, positive_class, scores_of
+from .response import find_response, positive_class, scores_among, scores_of
 
 
 class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,27 +102,17 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         if isinstance(self.cv, str):
             score = self._scores(X)
         else:
-            answers = np.asarray(
-                cross_val_predict(
-                    self.estimator,
-                    X,
-                    y,
-                    cv=self.cv,
-                    method=self.response_method_,
-                    params=params or None,
-                    n_jobs=self.n_jobs,
-                )
-            )
-            at = self._positive_at()
-            score = answers[:, at] if answers.ndim == 2 else answers if at == 1 else -answers
+            how = {"cv": self.cv, "method": self.response_method_, "params": params or None, "n_jobs": self.n_jobs}
+            score = scores_among(self.classes_, cross_val_predict(self.estimator, X, y, **how), self._positive)
         resolve_quota(self.quota, len(score))
         return float(threshold_for(np.zeros(len(score), np.bool_), np.ascontiguousarray(score), quota=self.quota))
 
-    def _positive_at(self) -> int:
-        return int(self.classes_.tolist().index(positive_class(self, self.pos_label)))
+    @property
+    def _positive(self) -> Any:
+        return positive_class(self, self.pos_label)
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        return scores_of(self.estimator_, X, self.response_method_, self.classes_.tolist()[self._positive_at()])
+        return scores_of(self.estimator_, X, self.response_method_, self._positive)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """How far each score lies above the threshold."""
@@ -132,7 +122,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class for every row whose score exceeds the threshold learnt by ``fit``."""
         taken = self.decision_function(X) > 0
-        at = self._positive_at()
+        at = self.classes_.tolist().index(self._positive)
         chosen: NDArray[Any] = self.classes_[np.where(taken, at, 1 - at)]
         return chosen
 

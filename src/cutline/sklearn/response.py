@@ -58,8 +58,12 @@ def positive_class(estimator: Any, pos_label: Label = None) -> Any:
 
 def scores_of(estimator: Any, X: Any, method: str, pos_label: Label) -> NDArray[Any]:
     """Scores for the class ``pos_label``: higher means more likely."""
-    at = np.asarray(estimator.classes_).tolist().index(pos_label)
-    answer = np.asarray(getattr(estimator, method)(X))
-    if answer.ndim == 2:
-        return np.ascontiguousarray(answer[:, at])
-    return answer if at == 1 else -answer
+    return scores_among(estimator.classes_, getattr(estimator, method)(X), pos_label)
+
+
+def scores_among(classes: Any, answer: Any, pos_label: Label) -> NDArray[Any]:
+    """Scores for one class of two out of an estimator's answer: a column for each, or a signed distance."""
+    at, given = np.asarray(classes).tolist().index(pos_label), np.asarray(answer)
+    if given.ndim == 2:
+        return np.ascontiguousarray(given[:, at])
+    return given if at == 1 else -given
