@@ -11,7 +11,7 @@ import numpy as np
 from ..catalogue.compute import threshold_of
 from ..comparison import Comparison, common_threshold
 from ..evaluation import Evaluation
-from ..inference.delong import placements
+from ..inference.areas import placements
 from ..inference.paired import Pairs, StreamedPairs
 from ..sources.tables import Checked, Table
 from ..types import Floats

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import Measure, ratio
 from ..estimate import Interval
+from ..ranking import Ranking
 from ..types import Floats
-from .proportions import wilson_share
+from .proportions import wilson_share, z_of
 from .scales import combined_freedom, dot, freedom_of, scaled_limits
 
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
@@ -58,6 +60,38 @@ def newcombe_limits(auc: float, n_pos: float, n_neg: float, z: float) -> Interva
         return (inside + outside) / 2.0
 
     return Interval(edge(auc, 0.0) if auc > 0.0 else 0.0, edge(auc, 1.0) if auc < 1.0 else 1.0)
+
+
+def placements(ranking: Ranking) -> tuple[Floats, Floats]:
+    """For each tie group: the share of negatives below a positive of it, and of positives above a negative of it."""
+    pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)  # nan where the other class is missing
+    below = ranking.n_neg - np.cumsum(neg) + neg / 2.0
+    above = np.cumsum(pos) - pos / 2.0
+    return ratio(below, ranking.n_neg), ratio(above, ranking.n_pos)
+
+
+def line_of(one: Measure, ranking: Ranking) -> tuple[float, float]:
+    """Slope and intercept of the straight line that carries the AUC to one of its relatives."""
+    assert one.line_of_auc is not None
+    return one.line_of_auc(ranking.n_pos, ranking.n_neg, ranking.cases)
+
+
+def auc_interval(
+    auc: float, variance: float, n_pos: float, n_neg: float, level: float, freedom: float, *, logit: bool
+) -> tuple[Interval, str]:
+    """DeLong's interval with t, on the logit scale or plain, and the name of the method that was used.
+
+    ``freedom``: degrees of freedom of the variance, inf for normal quantiles. Where the variance is 0 (a perfect
+    ranking), and with t where a class has fewer than ten cases, Newcombe's score interval (2006, method 5) stands in.
+    """
+    if not variance > 0.0 or not 0.0 < auc < 1.0 or (math.isfinite(freedom) and min(n_pos, n_neg) < FEW_CASES):
+        return newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
+    error = math.sqrt(variance)
+    if logit:
+        name = "delong_t" if math.isfinite(freedom) else "delong_logit"
+        return scaled_limits(auc, error, freedom, level, "logit"), name
+    low, high = scaled_limits(auc, error, math.inf, level)
+    return Interval(max(0.0, low), min(1.0, high)), "delong"
 
 
 def likelihood_ratio_limits(hits: float, n_pos: float, false: float, n_neg: float, level: float) -> Interval:

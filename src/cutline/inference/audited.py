@@ -385,17 +385,14 @@ def audit_estimates(
             continue
         error, freedom = evidence.error_of(*slopes[spec])
         low, high = spec.measure.range
+        method = evidence.estimator
         if error <= 1e-12 * max(1.0, abs(value)):
             limits, method = Interval(value, value), "known"
+        elif spec.measure.proportion is not None and (low, high) == (0.0, 1.0):
+            limits = share_limits(value, error, freedom, settings.level, evidence.units)
+            limits = within_possible(spec, evidence, limits)
         else:
-            limits = (
-                share_limits(value, error, freedom, settings.level, evidence.units)
-                if spec.measure.proportion is not None and (low, high) == (0.0, 1.0)
-                else range_limits(value, error, freedom, settings.level, low, high, evidence.units)
-            )
-            if spec.measure.proportion is not None and (low, high) == (0.0, 1.0):
-                limits = within_possible(spec, evidence, limits)
-            method = evidence.estimator
+            limits = range_limits(value, error, freedom, settings.level, low, high, evidence.units)
         found[spec] = Estimate(str(spec), value, limits.low, limits.high, settings.level, method)
     return found
 

@@ -104,6 +104,16 @@ def replicate(
     return found
 
 
+def values_left_out(specs: Sequence[Spec], resampler: Resampler) -> dict[Spec, NDArray[np.float64]]:
+    """Measures that are algebra on sums without each block of units in turn."""
+    found: dict[Spec, NDArray[np.float64]] = {}
+    for reading in plan_sweeps(specs, resampler.ranking.cases):
+        if reading.specs:
+            values = reading.values(resampler.left_out(reading.request, reading.ties))
+            found |= {s: np.asarray(v, np.float64) for s, v in zip(reading.specs, values, strict=True)}
+    return found
+
+
 @checked(method=one_of("percentile", "basic"))
 def bootstrap(
     statistic: Callable[..., float],

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from ..catalogue.class_compute import ClassTotals, ColumnOrder
 from ..class_sample import ClassSample
 from ..estimate import Estimate, Interval
-from .areas import auc_spread, newcombe_limits
+from .areas import auc_interval, auc_spread, newcombe_limits
 from .class_influence import add_column, by_unit, variance_of
 from .class_intervals import delta_interval
-from .delong import auc_interval
 from .normal import t_quantile
 from .proportions import wilson, z_of
 from .scales import effective_freedom

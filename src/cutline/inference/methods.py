@@ -19,7 +19,7 @@ from ..catalogue.declare import Measure, Spec
 from ..estimate import Interval
 from ..quotas import Quotas
 from ..sweep import Counts
-from . import areas, delong, losses, proportions
+from . import areas, losses, proportions
 from .batches import BatchRows
 from .bootstrap import Replicates
 from .differences import mover_limits
@@ -239,8 +239,8 @@ def _of_auc(known: Known, freedom: float, *, logit: bool) -> tuple[Interval, str
     """Interval of the AUC, carried to a measure that is the AUC on another scale."""
     ranking = known.evidence.ranking
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    (low, high), used = delong.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, freedom, logit=logit)
-    slope, start = delong.line_of(known.measure, ranking)
+    (low, high), used = areas.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, freedom, logit=logit)
+    slope, start = areas.line_of(known.measure, ranking)
     return Interval(start + slope * low, start + slope * high), used
 
 
@@ -253,7 +253,7 @@ def delong_total(known: Known) -> tuple[Interval, str]:
         return Interval(math.nan, math.nan), ""
     (low, high), _ = delong_t(known)
     if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
-        slope, _ = delong.line_of(known.measure, ranking)
+        slope, _ = areas.line_of(known.measure, ranking)
         variance = ((high - low) / slope / (2.0 * z_of(known.level))) ** 2
     smaller, n = min(n_pos, n_neg), n_pos + n_neg
     freedom = max(smaller - 1.0, 1.0) if smaller < areas.FEW_POSITIVES else ranking.cases - 1.0
@@ -382,7 +382,7 @@ def hull(known: Known) -> Interval:
     if known.evidence.independent:
         freedom = known.evidence.auc_freedom
         sizes = ranking.n_pos, ranking.n_neg
-        (low, high), _ = delong.auc_interval(auc, variance, *sizes, known.level, freedom, logit=True)
+        (low, high), _ = areas.auc_interval(auc, variance, *sizes, known.level, freedom, logit=True)
         error = math.sqrt(variance) if variance > 0.0 else 0.0
     else:
         low, high = range_limits(auc, error, freedom, known.level, 0.0, 1.0, known.trials)

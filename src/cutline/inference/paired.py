@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import compute, plan_sweeps, threshold_of
+from ..catalogue.compute import compute, threshold_of
 from ..catalogue.declare import Measure, Spec
 from ..estimate import Estimate, Interval
 from ..quotas import quota_sizes
@@ -25,8 +25,9 @@ from ..sweep import Counts
 from ..table import KeepsFields
 from ..types import Floats
 from . import leads
+from .areas import line_of, placements
 from .batches import BatchRows
-from .delong import line_of, placements
+from .bootstrap import values_left_out
 from .differences import DifferenceTest as DifferenceTest
 from .differences import PairedDifference, guard_freedom, mover_limits, paired_difference, sums_by
 from .evidence import Rows
@@ -275,11 +276,7 @@ class RowPairs(KeepsFields):
             rows = self.rows[name]
             specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
             resampler = rows.resampler(settings, stratified=bool(settings.stratify))
-            found: dict[Spec, Floats] = {}
-            for reading in plan_sweeps(specs, rows.ranking.cases):
-                if reading.specs:
-                    values = reading.values(resampler.left_out(reading.request, reading.ties))
-                    found |= {s: np.asarray(v, np.float64) for s, v in zip(reading.specs, values, strict=True)}
+            found = values_left_out(specs, resampler)
             block, _, strata = resampler.blocks()
             others = [spec for spec in specs if spec not in found]
             if others:

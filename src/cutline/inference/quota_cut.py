@@ -241,15 +241,6 @@ def beta_binomial_limits(places: int, rate: float, rho: float, variance: float, 
     return Interval(max(float(low), 0.0), min(float(high), float(places)))
 
 
-def row_quota_influence(
-    positive: NDArray[np.bool_], taken: Floats, chance: float, weight: Floats, quota: float
-) -> Floats:
-    """Influence of each row on the hit rate at a quota of cases: w·[(y − p)T − q(h − p)]/k."""
-    share = quota / float(weight.sum())
-    rate = float(weight @ (positive * taken)) / quota
-    return weight * ((positive - chance) * taken - share * (rate - chance)) / quota
-
-
 def inflation(
     influence: Floats,
     plain: float,
@@ -290,13 +281,6 @@ def heaviest_unseen(
     return float(rare.max()) if len(rare) else float(weight[positive == (hits < misses)].max(initial=0.0))
 
 
-def row_qrecall_influence(positive: NDArray[np.bool_], taken: Floats, chance: float, weight: Floats) -> Floats:
-    """Influence of each row on Qrecall at a quota of cases: w·[(y − p)T + pq − Ry]/n⁺."""
-    cases, positives = float(weight.sum()), float(weight @ positive)
-    share, found = float(weight @ taken) / cases, float(weight @ (positive * taken)) / positives
-    return weight * ((positive - chance) * taken + chance * share - found * positive) / positives
-
-
 def dependent_cut(
     cuts: Cuts,
     sample: Sample,
@@ -321,16 +305,20 @@ def dependent_cut(
     here, edge = float(ranking.pos[at] + ranking.neg[at]), float(ranking.score[at])
     inside = min(max((taken - (float(ends[at]) - here)) / here, 0.0), 1.0)
     above = np.where(score > edge, 1.0, np.where(score == edge, inside, 0.0))
-    if recall:
-        influence = row_qrecall_influence(sample.positive, above, cut.chance, weight)
+    positive, p, cases = sample.positive, cut.chance, float(weight.sum())
+    hit = float(weight @ (positive * above))
+    if recall:  # w·[(y − p)T + pq − Ry]/n⁺
+        n_pos = float(weight @ positive)
+        share, found = float(weight @ above) / cases, hit / n_pos
+        influence = weight * ((positive - p) * above + p * share - found * positive) / n_pos
         plain = qrecall_variance(cut, cut.hits / cut.positives, cut.chance)
-    else:
-        influence = row_quota_influence(sample.positive, above, cut.chance, weight, taken)
+    else:  # w·[(y − p)T − q(h − p)]/k
+        influence = weight * ((positive - p) * above - taken / cases * (hit / taken - p)) / taken
         plain = (cut.hit_rate * (1.0 - cut.hit_rate) + (1.0 - cut.share) * (cut.hit_rate - cut.chance) ** 2) / taken
     if by_class:
-        for side in (sample.positive, ~sample.positive):
+        for side in (positive, ~positive):
             influence[side] -= weight[side] * (influence[side].sum() / weight[side].sum())
     heaviest = 0.0
     if sample.weight is not None:
-        heaviest = heaviest_unseen(sample.positive, above, weight, np.argsort(-score, kind="stable"), taken)
+        heaviest = heaviest_unseen(positive, above, weight, np.argsort(-score, kind="stable"), taken)
     return replace(cut, size=cut.cases / inflation(influence, plain, taken, level, clusters, heaviest))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
 from ..estimate import Estimate, Interval
 from ..ranking import Ranking, row_order
 from ..sources.arrays import Sample
 from ..types import Floats
+from .bootstrap import values_left_out
 from .differences import DifferenceTest, mover_limits, paired_difference
 from .normal import t_quantile
 from .resampling import Resampler, Units
@@ -76,13 +76,8 @@ def joint_left_out(
     order = row_order(part)
     weight = np.empty(0) if part.weight is None else part.weight[order]
     resampler.units = Units(np.array([[0, units]]), unit[order].astype(np.int32), weight, units)
-    found: dict[Spec, Floats] = {}
     with np.errstate(all="ignore"):
-        for reading in plan_sweeps(specs, ranking.cases):
-            if reading.specs:
-                values = reading.values(resampler.left_out(reading.request, reading.ties))
-                found |= {s: np.asarray(v, np.float64) for s, v in zip(reading.specs, values, strict=True)}
-    return found
+        return values_left_out(specs, resampler)
 
 
 def joint_difference(
