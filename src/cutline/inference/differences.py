@@ -80,17 +80,16 @@ class FlipReference:
         m = len(self.statistics)
         allowed = (1.0 - level) * m if self.exact else (1.0 - level) * (m + 1.0) - 1.0
         if allowed < (1.0 - 1e-9 if self.exact else -1e-9):
-            return math.inf if self.exact else self._beyond_all(level)
+            if self.exact:
+                return math.inf
+            # so many flips cannot reach this level: Student's t, but no less than the farthest flip
+            return max(t_quantile(level, self.freedom), self._statistic(float(self.statistics[-1])))
         return self._statistic(float(self.statistics[m - 1 - math.floor(allowed + 1e-9)]))
 
     def _statistic(self, flipped: float) -> float:
         """Back from the scale of the flips (:func:`flipped_scale`)."""
         room = 1.0 - flipped * flipped / self.units
         return flipped / math.sqrt(room) if room > 0.0 else math.inf
-
-    def _beyond_all(self, level: float) -> float:
-        """The same at a level that so many flips cannot reach: Student's t, but no less than the farthest flip."""
-        return max(t_quantile(level, self.freedom), self._statistic(float(self.statistics[-1])))
 
 
 @lru_cache(maxsize=64)

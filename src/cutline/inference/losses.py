@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from ..estimate import Interval
 from ..types import Floats
-from .normal import t_quantile
-from .scales import dot, freedom_of, scaled_limits
-
-_PRIOR_CASES = 10.0
+from .scales import dot, freedom_of
 
 
 @dataclass(frozen=True)
@@ -51,29 +48,6 @@ def _expected_ratio(size: Floats, if_positive: Floats, if_negative: Floats, prob
     first = dot(size, p * if_positive + (1.0 - p) * if_negative)
     second = dot(size, p * if_positive**2 + (1.0 - p) * if_negative**2)
     return second / first if first > 0.0 else math.nan
-
-
-def loss_limits(moments: LossMoments, level: float) -> Interval:
-    """The mean losses that a score test does not reject: (v − L)² ≤ z²·(φL − L²)/n.
-
-    Wilson's interval for losses: of 0–1 losses (φ = 1) it is Wilson's. φ = E[ℓ²]/E[ℓ] is the size of a typical loss.
-    A sample in which nothing unlikely happened shows too small a φ. Where the probabilities themselves predict a larger
-    one, that prediction counts like ten more of the cases that carry the variance: much where few do, else hardly.
-    """
-    n, v, freedom = moments.cases, moments.mean, moments.freedom
-    ratio = moments.variance / v + v if v > 0.0 else 0.0
-    if moments.expected_ratio > ratio:
-        ratio = (freedom * ratio + _PRIOR_CASES * moments.expected_ratio) / (freedom + _PRIOR_CASES)
-        freedom += _PRIOR_CASES
-    return mean_score_limits(v, ratio, n, t_quantile(level, freedom))
-
-
-def mean_limits(moments: LossMoments, level: float) -> Interval:
-    """t interval on the log scale, for losses that never come near 0 (hinge loss)."""
-    error = math.sqrt(moments.variance / moments.cases)
-    if not moments.mean > 0.0 or not error > 0.0:
-        return Interval(moments.mean, moments.mean)
-    return scaled_limits(moments.mean, error, moments.freedom, level, "log")
 
 
 def mean_score_limits(mean: float, ratio: float, cases: float, z: float) -> Interval:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -38,6 +38,7 @@ from .scales import (
 )
 from .settings import FROM_REPLICATES, OF_AUC, Settings
 
+_PRIOR_CASES = 10.0
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 
 
@@ -171,16 +172,14 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
     return own if own.resampled and fits else METHODS["scaled"]
 
 
-def _proportion_method(name: str) -> None:
-    @method(name)
-    def of_proportion(known: Known) -> Interval:
-        successes, trials, scale = known.proportion
-        low, high = proportions.METHODS[name](successes, trials, known.level)
-        return Interval(scale * low, scale * high)
+def _of_proportion(known: Known, name: str) -> Interval:
+    successes, trials, scale = known.proportion
+    low, high = proportions.METHODS[name](successes, trials, known.level)
+    return Interval(scale * low, scale * high)
 
 
 for _name in proportions.METHODS:
-    _proportion_method(_name)
+    method(_name)(partial(_of_proportion, name=_name))
 
 
 @method("newcombe_difference")
@@ -217,31 +216,22 @@ def fisher_z(known: Known) -> Interval:
     return areas.correlation_limits(lambda x: float(known.measure.compute(Counts(*x))), cells, known.level)
 
 
-@method("delong_t")
-def delong_t(known: Known) -> tuple[Interval, str]:
-    """DeLong's interval on the logit scale with t quantiles; Newcombe's with few cases in a class."""
-    return _of_auc(known, known.evidence.auc_freedom, logit=True)
+def _of_auc(known: Known, name: str) -> tuple[Interval, str]:
+    """Interval of the AUC, carried to a measure that is the AUC on another scale.
 
-
-@method("delong_logit")
-def delong_logit(known: Known) -> tuple[Interval, str]:
-    """DeLong's interval on the logit scale, as published: normal quantiles."""
-    return _of_auc(known, math.inf, logit=True)
-
-
-@method("delong")
-def delong_plain(known: Known) -> tuple[Interval, str]:
-    """DeLong's interval on the plain scale."""
-    return _of_auc(known, math.inf, logit=False)
-
-
-def _of_auc(known: Known, freedom: float, *, logit: bool) -> tuple[Interval, str]:
-    """Interval of the AUC, carried to a measure that is the AUC on another scale."""
+    ``delong_t``: on the logit scale with t quantiles; Newcombe's with few cases in a class. ``delong_logit``: as
+    published, with normal quantiles. ``delong``: the same on the plain scale.
+    """
     ranking = known.evidence.ranking
-    n_pos, n_neg = ranking.n_pos, ranking.n_neg
-    (low, high), used = areas.auc_interval(*known.evidence.auc, n_pos, n_neg, known.level, freedom, logit=logit)
+    freedom = known.evidence.auc_freedom if name == "delong_t" else math.inf
+    auc, sizes = known.evidence.auc, (ranking.n_pos, ranking.n_neg)
+    (low, high), used = areas.auc_interval(*auc, *sizes, known.level, freedom, logit=name != "delong")
     slope, start = areas.line_of(known.measure, ranking)
     return Interval(start + slope * low, start + slope * high), used
+
+
+for _name in ("delong_t", *OF_AUC):
+    method(_name)(partial(_of_auc, name=_name))
 
 
 @method("delong_total")
@@ -251,7 +241,7 @@ def delong_total(known: Known) -> tuple[Interval, str]:
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not n_pos or not n_neg:  # no pair to be won or lost in this sample, so nothing is known of others
         return Interval(math.nan, math.nan), ""
-    (low, high), _ = delong_t(known)
+    (low, high), _ = _of_auc(known, "delong_t")
     if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
         slope, _ = areas.line_of(known.measure, ranking)
         variance = ((high - low) / slope / (2.0 * z_of(known.level))) ** 2
@@ -267,7 +257,12 @@ def delong_total(known: Known) -> tuple[Interval, str]:
 
 @method("loss_score")
 def loss_score(known: Known) -> Interval:
-    """Mean losses that a score test does not reject; the probabilities say what may not have happened yet."""
+    """Mean losses that a score test does not reject: (v − L)² ≤ z²·(φL − L²)/n.
+
+    Wilson's interval for losses: of 0–1 losses (φ = 1) it is Wilson's. φ = E[ℓ²]/E[ℓ] is the size of a typical loss.
+    A sample in which nothing unlikely happened shows too small a φ. Where the probabilities themselves predict a larger
+    one, that prediction counts like ten more of the cases that carry the variance: much where few do, else hardly.
+    """
     ranking, one = known.evidence.ranking, known.measure
     p = ranking.score.astype(np.float64)
     assert one.case_loss is not None
@@ -275,7 +270,12 @@ def loss_score(known: Known) -> Interval:
     if one.one_class_needs and one.one_class_needs not in known.spec.arguments:  # weighed by the class sizes
         each = losses.balanced_losses(ranking.pos, ranking.neg, *each)
     moments = losses.loss_moments(ranking.pos, ranking.neg, *each, p)
-    low, high = losses.loss_limits(moments, known.level)
+    v, freedom = moments.mean, moments.freedom
+    ratio = moments.variance / v + v if v > 0.0 else 0.0
+    if moments.expected_ratio > ratio:
+        ratio = (freedom * ratio + _PRIOR_CASES * moments.expected_ratio) / (freedom + _PRIOR_CASES)
+        freedom += _PRIOR_CASES
+    low, high = losses.mean_score_limits(v, ratio, moments.cases, t_quantile(known.level, freedom))
     root = one.name == "root_mean_squared_error"
     factor = _factor(known.value**2 if root else known.value, moments.mean)
     low, high = factor * low, factor * high
@@ -284,13 +284,16 @@ def loss_score(known: Known) -> Interval:
 
 @method("log_mean")
 def log_mean(known: Known) -> Interval:
-    """Mean of losses that do not come near 0, on the log scale."""
+    """Mean of losses that do not come near 0 (hinge loss): t interval on the log scale."""
     ranking = known.evidence.ranking
     assert known.measure.case_loss is not None
     with np.errstate(over="ignore", invalid="ignore"):
         each = known.measure.case_loss(ranking.score.astype(np.float64), **known.spec.arguments)
         moments = losses.loss_moments(ranking.pos, ranking.neg, *each)
-        low, high = losses.mean_limits(moments, known.level)
+        error = math.sqrt(moments.variance / moments.cases)
+        low, high = scaled_limits(moments.mean, error, moments.freedom, known.level, "log")
+        if not moments.mean > 0.0 or not error > 0.0:
+            low = high = moments.mean
     factor = _factor(known.value, moments.mean)
     return Interval(factor * low, factor * high)
 
@@ -317,20 +320,19 @@ def places(known: Known) -> Interval:
     return Interval(most * low, most * high)
 
 
-@method("moving_cut", rows=True, dependent=True)
-def moving_cut(known: Known) -> Interval:
-    """Hit rate at a quota, whose cut moves with the sample."""
-    low, high = hit_rate_limits(known.evidence.cut(*known.taken_and_hits, known.level), known.level)
+def _moving_cut(known: Known, recall: bool) -> Interval:
+    """A measure at a quota, whose cut moves with the sample: hit rate; or Qrecall and lift.
+
+    A place for everybody finds everybody, so that Qrecall has no width there.
+    """
+    cut = known.evidence.cut(*known.taken_and_hits, known.level, recall=recall)
+    low, high = (qrecall_limits if recall else hit_rate_limits)(cut, known.level)
     _, _, scale = known.proportion
     return Interval(scale * low, scale * high)
 
 
-@method("moving_cut_recall", rows=True, dependent=True)
-def moving_cut_recall(known: Known) -> Interval:
-    """Qrecall, and lift, at a quota; a place for everybody finds everybody, so that there is no width there."""
-    low, high = qrecall_limits(known.evidence.cut(*known.taken_and_hits, known.level, recall=True), known.level)
-    _, _, scale = known.proportion
-    return Interval(scale * low, scale * high)
+method("moving_cut", rows=True, dependent=True)(partial(_moving_cut, recall=False))
+method("moving_cut_recall", rows=True, dependent=True)(partial(_moving_cut, recall=True))
 
 
 @method("batches", dependent=True)
@@ -443,11 +445,9 @@ def mean_score(known: Known) -> Interval:
     return Interval(n * low, n * high)
 
 
-def _from_quantiles(name: str) -> None:
-    @method(name, resampled=True, jackknife=name == "bca")
-    def of_replicates(known: Known) -> Interval:
-        return known.replicates.interval(name, known.level)
+def _of_replicates(known: Known, name: str) -> Interval:
+    return known.replicates.interval(name, known.level)
 
 
 for _name in FROM_REPLICATES:
-    _from_quantiles(_name)
+    method(_name, resampled=True, jackknife=_name == "bca")(partial(_of_replicates, name=_name))
