@@ -9,7 +9,7 @@ batch holds at its quota is therefore exact, and batches are resampled as if the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
 from ..evaluation import Evaluation
 from ..inference.batches import BatchRows
-from ..inference.bootstrap import Replicates
+from ..inference.bootstrap import Replicates, Resampled
 from ..inference.differences import DifferenceTest, mover_limits
 from ..inference.evidence import Drawn
 from ..inference.paired import Pair, RowPairs
@@ -147,19 +147,12 @@ class StreamedBatches(BatchRows):
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
         return self.drawn.resampler(settings, stratified=stratified)
 
-    def replicate(
-        self,
-        specs: Sequence[Spec],
-        values: Mapping[Spec, float],
-        settings: Settings,
-        keeps_classes: Callable[[Spec], bool],
-        jackknife: Collection[Spec],
-    ) -> dict[Spec, Replicates]:
+    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
         """As in memory; where scores were joined, the small shift that this makes is taken out."""
-        found = super().replicate(specs, values, settings, keeps_classes, jackknife)
-        whole = [spec for spec in specs if not spec.measure.needs_quota]
+        found = super().replicate(wanted, settings)
+        whole = [spec for spec in wanted if not spec.measure.needs_quota]
         for spec, value in compute(whole, self.drawn.ranking).values.items():
-            shift = values[spec] - value
+            shift = wanted[spec].value - value
             if math.isfinite(shift) and shift:
                 one = found[spec]
                 found[spec] = replace(one, values=one.values + shift, left_out=one.left_out + shift)

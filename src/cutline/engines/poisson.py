@@ -16,7 +16,7 @@ makes, the same in every replicate to first order, is taken out by centring on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
+from ..inference.bootstrap import Resampled
 from ..inference.evidence import GRID
 from ..inference.leads import hits_by
 from ..ranking import Ranking
@@ -58,28 +59,23 @@ def hits_of_replicates(ranking: Ranking, counts: NDArray[Any]) -> dict[str, Floa
 
 
 def replicate(
-    specs: Sequence[Spec],
-    ranking: Ranking,
-    middle: Floats,
-    counts: NDArray[Any],
-    values: Mapping[Spec, float],
-    keeps_classes: Callable[[Spec], bool],
+    wanted: Mapping[Spec, Resampled], ranking: Ranking, middle: Floats, counts: NDArray[Any]
 ) -> dict[Spec, Floats]:
     """Replicates of many measures from the counts of a stream, centred on their exact values.
 
-    ``middle`` is the mean score of each block, ``keeps_classes`` says whose ordinary bootstrap keeps the class sizes.
+    ``middle`` is the mean score of each block.
     """
     found: dict[Spec, Floats] = {}
     drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
     relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
     whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
-    for reading in plan_sweeps(specs, ranking.cases):
+    for reading in plan_sweeps(list(wanted), ranking.cases):
         vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
         own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
         for k, spec in enumerate(reading.specs):
             replicates = np.asarray(drawn_values[k], dtype=np.float64)
-            covariates = relative if keeps_classes(spec) else whole[None, :]
-            shift = values[spec] - float(own[k])
+            covariates = relative if wanted[spec].keeps_classes else whole[None, :]
+            shift = wanted[spec].value - float(own[k])
             found[spec] = _conditioned(replicates, covariates) + (shift if np.isfinite(shift) else 0.0)
     return found
 

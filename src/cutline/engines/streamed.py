@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from ..catalogue.compute import Computed, SweepPlan
 from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..inference.areas import auc_spread
-from ..inference.bootstrap import Replicates
+from ..inference.bootstrap import Replicates, Resampled
 from ..inference.evidence import Drawn, Evidence
 from ..inference.quota_cut import Cuts
 from ..inference.settings import FROM_REPLICATES, Settings
@@ -155,22 +155,15 @@ class Streamed(KeepsFields, Evidence):
         """The cuts of the compact list; its groups are ties where none was joined with its neighbours."""
         return Cuts(self.ranking.pos, self.ranking.neg, ties=bool(self.single.all()))
 
-    def replicate(
-        self,
-        specs: Sequence[Spec],
-        values: Mapping[Spec, float],
-        settings: Settings,
-        keeps_classes: Callable[[Spec], bool],
-        jackknife: Collection[Spec],
-    ) -> dict[Spec, Replicates]:
+    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
         """Replicates of the Poisson bootstrap."""
         counts = self.counts
         if counts is None:
             counts = drawn_by_block(self.ranking, settings.n_resamples, settings.seed)
-        drawn = replicate(specs, self.ranking, self.middle, counts, values, keeps_classes)
+        drawn = replicate(wanted, self.ranking, self.middle, counts)
         nothing = np.empty(0)
         return {
-            spec: Replicates(values[spec], found, nothing, nothing, np.empty(0, np.int64))
+            spec: Replicates(wanted[spec].value, found, nothing, nothing, np.empty(0, np.int64))
             for spec, found in drawn.items()
         }
 

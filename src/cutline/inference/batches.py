@@ -8,7 +8,7 @@ next. Where clusters hold whole batches (the days of one branch), those are the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from ..ranking import Ties, rank
 from ..sources.arrays import Sample, as_codes, number
 from ..sweep import Counts
 from ..types import Floats
-from .bootstrap import Replicates
+from .bootstrap import Replicates, Resampled
 from .evidence import Drawn, Rows
 from .normal import t_quantile
 from .proportions import wilson_share, z_of
@@ -155,17 +155,10 @@ class BatchRows(Rows):
         """Measures without a quota, which read all batches as one list."""
         return compute(specs, self.ranking)
 
-    def replicate(
-        self,
-        specs: Sequence[Spec],
-        values: Mapping[Spec, float],
-        settings: Settings,
-        keeps_classes: Callable[[Spec], bool],
-        jackknife: Collection[Spec],
-    ) -> dict[Spec, Replicates]:
-        of_quota = [spec for spec in specs if spec.measure.needs_quota]
-        others = [spec for spec in specs if not spec.measure.needs_quota]
-        found = super().replicate(others, values, settings, keeps_classes, jackknife)
+    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
+        of_quota = [spec for spec in wanted if spec.measure.needs_quota]
+        others = {spec: one for spec, one in wanted.items() if not spec.measure.needs_quota}
+        found = super().replicate(others, settings)
         drawn: dict[Spec, list[Floats]] = {spec: [] for spec in of_quota}
         for times in self.multiplicities(settings) if of_quota else ():
             for spec in of_quota:
@@ -175,7 +168,7 @@ class BatchRows(Rows):
         shares, strata = np.full(self.n_units, 1.0 / self.n_units), np.zeros(self.n_units, np.int64)
         for spec in of_quota:
             left = self.left_out(spec)
-            found[spec] = Replicates(values[spec], np.concatenate(drawn[spec]), left, shares, strata)
+            found[spec] = Replicates(wanted[spec].value, np.concatenate(drawn[spec]), left, shares, strata)
         return found
 
     def multiplicities(self, settings: Settings) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,17 @@ from ..types import Label, Labels, Scores
 from ..validate import checked, one_of
 from .normal import normal_cdf, normal_quantile, t_quantile
 from .resampling import Resampler
+
+
+class Resampled(NamedTuple):
+    """What replicates of one measure need: its value, whether they keep the class sizes, and whether BCa needs more.
+
+    ``jackknife``: also the values that leave parts of the rows out.
+    """
+
+    value: float
+    keeps_classes: bool
+    jackknife: bool
 
 
 @dataclass(frozen=True, eq=False)

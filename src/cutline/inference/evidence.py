@@ -6,7 +6,7 @@ same questions from what it gathered on the way (``engines.streamed``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from ..sources.arrays import Sample
 from ..table import KeepsFields
 from ..types import Floats
 from . import areas, bands, blocks
-from .bootstrap import Replicates, replicate
+from .bootstrap import Replicates, Resampled, replicate
 from .quota_cut import Cuts, QuotaCut, dependent_cut
 from .resampling import Resampler, Units, cluster_codes, enough_replicates
 from .settings import Settings
@@ -83,15 +83,8 @@ class Evidence(Protocol):
     def resamples(self, spec: Spec) -> bool:
         """Whether replicates of this measure can be drawn."""
 
-    def replicate(
-        self,
-        specs: Sequence[Spec],
-        values: Mapping[Spec, float],
-        settings: Settings,
-        keeps_classes: Callable[[Spec], bool],
-        jackknife: Collection[Spec],
-    ) -> dict[Spec, Replicates]:
-        """Replicates of measures; with the values that leave parts of the rows out for those in ``jackknife``."""
+    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
+        """Replicates of measures."""
         return {}
 
     @property
@@ -268,21 +261,17 @@ class Rows(KeepsFields, Evidence):
             made.units = units_within(self.sample, self.fold, stratified, codes)
         return made
 
-    def replicate(
-        self,
-        specs: Sequence[Spec],
-        values: Mapping[Spec, float],
-        settings: Settings,
-        keeps_classes: Callable[[Spec], bool],
-        jackknife: Collection[Spec],
-    ) -> dict[Spec, Replicates]:
+    def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
         found: dict[Spec, Replicates] = {}
         for stratified in (True, False):
-            chosen = [spec for spec in specs if keeps_classes(spec) == stratified]
+            chosen = {spec: one for spec, one in wanted.items() if one.keeps_classes == stratified}
             if chosen:
-                resampler = self.resampler(settings, stratified=stratified)
-                left_out = any(spec in jackknife for spec in chosen)
-                found |= replicate(chosen, values, resampler, settings.n_resamples, jackknife=left_out)
+                resampler, values = (
+                    self.resampler(settings, stratified=stratified),
+                    {s: chosen[s].value for s in chosen},
+                )
+                left_out = any(one.jackknife for one in chosen.values())
+                found |= replicate(list(chosen), values, resampler, settings.n_resamples, jackknife=left_out)
         return found
 
     @property

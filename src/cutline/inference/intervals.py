@@ -17,6 +17,7 @@ from ..estimate import Estimate
 from ..quotas import Quotas
 from ..types import Floats
 from . import blocks
+from .bootstrap import Resampled
 from .evidence import Evidence
 from .methods import METHODS, Known, Method, choose
 from .resampling import enough_replicates
@@ -66,8 +67,8 @@ def estimate(
         settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, evidence.ranking.rows))
     if wanted:
         jackknife = {spec for spec, method in resampled.items() if method.jackknife}
-        keeps_classes = {spec: is_stratified(spec, settings, evidence) for spec in wanted}
-        drawn = evidence.replicate(wanted, values, settings, keeps_classes.__getitem__, jackknife)
+        how = {s: Resampled(values[s], is_stratified(s, settings, evidence), s in jackknife) for s in wanted}
+        drawn = evidence.replicate(how, settings)
         if keep is not None:
             keep.update({str(spec): replicates.values for spec, replicates in drawn.items()})
         for spec, method in resampled.items():
