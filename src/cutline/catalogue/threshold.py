@@ -12,7 +12,7 @@ from ..sweep import Counts
 from ..validate import check_number
 from .declare import BOTH, check_prior, declare, declare_share, ratio
 
-_declare_share = partial(declare_share, family="threshold")
+_declare, _declare_share = (partial(kind, family="threshold") for kind in (declare, declare_share))
 
 
 @_declare_share(
@@ -51,9 +51,8 @@ def error_rate(c: Counts) -> Any:
     return c.fp + c.fn, c.tp + c.fp + c.fn + c.tn
 
 
-@declare(
+@_declare(
     "0-1 loss",
-    "threshold",
     better="lower",
     range=(0.0, inf),
     formula="FP + FN",
@@ -207,9 +206,8 @@ def false_negative_rate(c: Counts) -> Any:
     return c.fn, c.tp + c.fn
 
 
-@declare(
+@_declare(
     "Youden index",
-    "threshold",
     range=(-1.0, 1.0),
     formula="recall + specificity − 1",
     latex=r"\frac{TP}{TP + FN} + \frac{TN}{FP + TN} - 1",
@@ -228,9 +226,8 @@ def youden_index(c: Counts) -> Any:
     return ratio(c.tp, c.tp + c.fn) - ratio(c.fp, c.fp + c.tn)
 
 
-@declare(
+@_declare(
     "Positive likelihood ratio",
-    "threshold",
     range=(0.0, inf),
     formula="recall / (1 − specificity)",
     latex=r"\frac{TP / (TP + FN)}{FP / (FP + TN)}",
@@ -249,9 +246,8 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     return ratio(ratio(c.tp, c.tp + c.fn), ratio(c.fp, c.fp + c.tn))
 
 
-@declare(
+@_declare(
     "Negative likelihood ratio",
-    "threshold",
     better="lower",
     range=(0.0, inf),
     formula="(1 − recall) / specificity",
@@ -271,9 +267,8 @@ def negative_likelihood_ratio(c: Counts) -> Any:
     return ratio(ratio(c.fn, c.tp + c.fn), ratio(c.tn, c.fp + c.tn))
 
 
-@declare(
+@_declare(
     "Balanced accuracy",
-    "threshold",
     formula="(recall + specificity) / 2",
     latex=r"\frac12\left(\frac{TP}{TP + FN} + \frac{TN}{FP + TN}\right)",
     reference="Berrar Def. 11, Eq. 11",
@@ -298,9 +293,8 @@ def _f(c: Counts, beta: float) -> Any:
     return ratio((1.0 + weight) * c.tp, (1.0 + weight) * c.tp + weight * c.fn + c.fp)
 
 
-@declare(
+@_declare(
     "F1",
-    "threshold",
     formula="2·TP / (2·TP + FN + FP)",
     latex=r"\frac{2\,TP}{2\,TP + FN + FP}",
     reference="Berrar Def. 12, Eq. 12",
@@ -322,9 +316,8 @@ def _check_beta(beta: Any = 1.0) -> None:
     check_number(beta, "beta", 0.0, inf, open_ends=True)
 
 
-@declare(
+@_declare(
     "F-beta",
-    "threshold",
     formula="(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)",
     latex=r"\frac{(1+\beta^2)\,TP}{(1+\beta^2)\,TP + \beta^2 FN + FP}",
     reference="Berrar Def. 13, Eq. 13",
@@ -341,9 +334,8 @@ def f_beta(c: Counts, beta: float) -> Any:
     return _f(c, float(beta))
 
 
-@declare(
+@_declare(
     "G-measure",
-    "threshold",
     formula="√(precision · recall)",
     latex=r"\sqrt{\frac{TP}{TP + FP}\cdot\frac{TP}{TP + FN}}",
     reference="Berrar Def. 14, Eq. 14",
@@ -360,9 +352,8 @@ def g_measure(c: Counts) -> Any:
         return np.sqrt(ratio(c.tp, c.tp + c.fp) * ratio(c.tp, c.tp + c.fn))
 
 
-@declare(
+@_declare(
     "Matthews correlation",
-    "threshold",
     range=(-1.0, 1.0),
     formula="(TP·TN − FP·FN) / √((TP+FN)(TP+FP)(TN+FP)(TN+FN))",
     latex=r"\frac{TP\cdot TN - FP\cdot FN}{\sqrt{(TP+FN)(TP+FP)(TN+FP)(TN+FN)}}",
@@ -387,9 +378,8 @@ def matthews_correlation(c: Counts) -> Any:
     return np.clip(ratio(ratio(c.tp, n) * ratio(c.tn, n) - ratio(c.fp, n) * ratio(c.fn, n), below), -1.0, 1.0)
 
 
-@declare(
+@_declare(
     "Cohen's kappa",
-    "threshold",
     range=(-1.0, 1.0),
     formula="(P₀ − Pₑ) / (1 − Pₑ),  P₀ = accuracy, Pₑ = chance agreement",
     latex=r"\frac{P_0 - P_e}{1 - P_e}",
@@ -409,9 +399,8 @@ def cohen_kappa(c: Counts) -> Any:
     return 1.0 - ratio((c.tp + c.fp + c.fn + c.tn) * (c.fp + c.fn), chance_errors)
 
 
-@declare(
+@_declare(
     "Lift",
-    "threshold",
     range=(0.0, inf),
     formula="precision / prior",
     latex=r"\frac{TP / (TP + FP)}{P(y = 1)}",
@@ -431,9 +420,8 @@ def lift(c: Counts, prior: float | None = None) -> Any:
     return ratio(ratio(c.tp, c.tp + c.fp), share)
 
 
-@declare(
+@_declare(
     "Gain",
-    "threshold",
     range=(-inf, inf),
     formula="TP − prior·(TP + FP)",
     latex=r"TP - P(y = 1)\,(TP + FP)",

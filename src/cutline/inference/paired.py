@@ -43,13 +43,6 @@ BY_NAME = ("bootstrap", *FROM_REPLICATES)  # intervals for which replicates are 
 _SWAPS = 199
 
 
-def row_placements(sample: Sample, ranking: Ranking) -> tuple[Floats, Floats]:
-    """DeLong placements of the positives and of the negatives, in the sample's own order."""
-    of_pos, of_neg = placements(ranking)
-    group = ranking.group_of(sample.score)
-    return of_pos[group[sample.positive]], of_neg[group[~sample.positive]]
-
-
 @dataclass(frozen=True)
 class Pair:
     """Two models by one measure: all that a test may read besides the rows."""
@@ -130,10 +123,10 @@ class RowPairs(KeepsFields):
         independent = all(one.independent for one in rows)
         spec = pair.spec
         if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
-            dealt = [
-                sums_by(*_dealt(one.influence(spec), pair.settings.seed)) for one in rows if isinstance(one, BatchRows)
-            ]
-            return self._made(pair, dealt, "batches")
+            each = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
+            dealt = [leads.units_of(len(influence), None, pair.settings.seed) for influence in each]
+            summed = [sums_by(unit, psi, units) for psi, (unit, units) in zip(each, dealt, strict=True)]
+            return self._made(pair, summed, "batches")
         if independent and pair.slope is not None:
             return self._by_placements(pair)
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
@@ -145,9 +138,9 @@ class RowPairs(KeepsFields):
             one, two = pair.drawn
             if one is None or two is None:
                 return None
-            # a sum that grows with n: the blocks' differences on the scale of the whole list
-            scales = [_ratio(v, float(x.mean())) for v, x in zip(pair.values, (one, two), strict=True)]
-            scale = scales[0] if spec.measure.extensive else 1.0
+            scale, mean = 1.0, float(one.mean())
+            if spec.measure.extensive and mean:  # a sum that grows with n: on the scale of the whole list
+                scale = abs(pair.values[0] / mean)
             return self._made(pair, [scale * (x - x.mean()) / len(x) for x in (one, two)], "blocks")
         return self._by_leaving_out(pair)
 
@@ -162,12 +155,9 @@ class RowPairs(KeepsFields):
         )
 
     def _smaller_class(self, pair: Pair) -> int:
-        found = []
-        for name in (pair.a, pair.b):
-            positive = self.rows[name].sample.positive
-            n_pos = int(np.count_nonzero(positive))
-            found.append(min(n_pos, len(positive) - n_pos))
-        return min(found)
+        rows = (self.rows[name].sample.positive for name in (pair.a, pair.b))
+        sizes = [(int(np.count_nonzero(positive)), len(positive)) for positive in rows]
+        return min(min(n_pos, n - n_pos) for n_pos, n in sizes)
 
     def _by_placements(self, pair: Pair) -> PairedDifference | None:
         """DeLong's standard error, carried to a measure that is a straight line in the AUC."""
@@ -186,7 +176,13 @@ class RowPairs(KeepsFields):
 
     @cached_property
     def _placements(self) -> dict[str, tuple[Floats, Floats]]:
-        return {name: row_placements(rows.sample, rows.ranking) for name, rows in self.rows.items()}
+        """DeLong placements of the positives and of the negatives, in the sample's own order."""
+        found = {}
+        for name, rows in self.rows.items():
+            (of_pos, of_neg), positive = placements(rows.ranking), rows.sample.positive
+            group = rows.ranking.group_of(rows.sample.score)
+            found[name] = of_pos[group[positive]], of_neg[group[~positive]]
+        return found
 
     def auc_variance(self, a: str, b: str) -> float:
         """Variance of AUC(a) − AUC(b) (DeLong et al. 1988); nan where a class has a single case."""
@@ -321,19 +317,9 @@ class RowPairs(KeepsFields):
         return {}
 
 
-def _dealt(influence: Floats, seed: int) -> tuple[NDArray[np.int64], Floats, int]:
-    """Many units dealt into some groups, which flip as one."""
-    unit, units = leads.units_of(len(influence), None, seed)
-    return unit, influence, units
-
-
 def decision_scale(one: Measure, ranking: Ranking) -> float:
     """What carries a share of decisions to the measure: 1, or the number of cases."""
     return 1.0 if one.scale is None else float(one.scale(Counts(0.0, 0.0, ranking.n_pos, ranking.n_neg)))
-
-
-def _ratio(value: float, mean: float) -> float:
-    return abs(value / mean) if mean else 1.0
 
 
 def _same_scores(spec: Spec, one: Sample, two: Sample) -> bool:
