@@ -153,8 +153,6 @@ def label_permutation_test(
     With ``clusters``, labels are not permuted row by row: the labels of whole clusters are exchanged between clusters
     of the same size, and shuffled within. If too few clusters have the same size, the test is refused.
 
-    ``measure`` is a measure string, or a function of ``(y_true, y_score)``, with ``better="lower"`` if it is a loss.
-
     >>> test = label_permutation_test([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], n_permutations=999)
     >>> test.observed, test.p_value < 0.1  # 1 of the 20 ways to deal three labels is as good
     (1.0, True)

@@ -272,13 +272,8 @@ def evaluate_cv(
       fold.
 
     With a mapping from name to estimator, every estimator sees the same splits, and differences are taken fold by
-    fold. ``margin`` is the difference that does not matter to you, as in :func:`cutline.compare`.
-
-    ``cv``, ``groups``, ``params`` (for ``fit``) and ``n_jobs`` are those of ``cross_validate``; ``sample_weight``
-    weighs the test rows. ``clusters`` marks rows that belong together and are resampled as one; by default these are
-    the ``groups``. A cluster must not be split between folds: the folds would not be independent. ``threshold``: by
-    default 0.5 for probabilities, 0 for distances. ``quota``: a share, which means the same in a fold and in the whole
-    list. If all folds agree, there is no spread and no interval.
+    fold. A cluster must not be split between folds: the folds would not be independent. If all folds agree, there is no
+    spread and no interval.
 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression

@@ -61,11 +61,7 @@ class CurveDisplay:
         seed: int = 0,
         **options: Any,
     ) -> Self:
-        """Draw the curve of labels and scores.
-
-        ``quota`` marks places on curves over quotas. ``level``, ``n_resamples`` and ``seed`` are for the band; ``band``
-        and the other ``options`` are those of ``Evaluation.plot``.
-        """
+        """Draw the curve of labels and scores; the ``options`` are those of ``Evaluation.plot``."""
         ev = evaluate(
             y_true,
             y_score,
@@ -116,10 +112,7 @@ class CurveDisplay:
         seed: int = 0,
         **options: Any,
     ) -> Self:
-        """Draw the curve of each fold, or (``pooled=True``) that of all out-of-fold scores as one list, with its band.
-
-        ``cv_results`` comes from ``cross_validate(…, return_estimator=True, return_indices=True)``.
-        """
+        """Draw the curve of each fold, or (``pooled=True``) that of all out-of-fold scores as one list, with a band."""
         folds = read_folds(cv_results, X, y, pos_label=pos_label, response_method=response_method)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if pooled:

@@ -129,8 +129,7 @@ class QuotaClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def select(self, X: Any, *, quota: int | float | None = None, ties: Any = "random", seed: int = 0) -> Selection:
         """Rows of this batch that fill the quota, best first; ties across the last place as in :func:`cutline.select`.
 
-        ``quota``: places for this batch, by default the classifier's. A batch with no more rows than places is taken
-        whole.
+        A batch with no more rows than places is taken whole.
         """
         check_is_fitted(self)
         score = self._scores(X)
