@@ -78,7 +78,7 @@ def share_band(
     *,
     simultaneous: bool,
     freedom: float,
-    fixed: NDArray[np.bool_] | None = None,
+    fixed: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
     """Band of a curve of shares (TPR, hit rate, Qrecall, precision) around its observed values.
 
@@ -99,12 +99,10 @@ def share_band(
         with np.errstate(all="ignore"):
             beyond = np.where(drawn < middle, (middle - drawn) / down, (drawn - middle) / up)
         beyond = np.where(np.isfinite(beyond), beyond, 0.0)
-        if fixed is not None:
-            beyond[:, fixed] = 0.0
+        beyond[:, fixed] = 0.0
         stretch = max(1.0, float(np.quantile(beyond.max(axis=1), level)))
     down, up = small * stretch * down, small * stretch * up
-    if fixed is not None:
-        down, up = np.where(fixed, 0.0, down), np.where(fixed, 0.0, up)
+    down, up = np.where(fixed, 0.0, down), np.where(fixed, 0.0, up)
     return np.clip(value - down, 0.0, 1.0), np.clip(value + up, 0.0, 1.0)
 
 
@@ -120,7 +118,5 @@ def open_ends(name: str, x: Floats, low: Floats, cases: float, least: float) -> 
     if name == "roc":
         ramp = least + (float(np.interp(unseen, x, low)) - least) * np.clip(x / unseen, 0.0, 1.0)
         return np.where(x < unseen, np.minimum(low, ramp), low)
-    if name == "precision_recall":
-        ramp = least + (float(np.interp(1.0 - unseen, x, low)) - least) * np.clip((1.0 - x) / unseen, 0.0, 1.0)
-        return np.where(x > 1.0 - unseen, np.minimum(low, ramp), low)
-    return low
+    ramp = least + (float(np.interp(1.0 - unseen, x, low)) - least) * np.clip((1.0 - x) / unseen, 0.0, 1.0)
+    return np.where(x > 1.0 - unseen, np.minimum(low, ramp), low)

@@ -95,7 +95,7 @@ def dot(a: Floats, b: Floats) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
-def effective_freedom(influence: Floats, least: float = 1.0) -> float:
+def effective_freedom(influence: Floats) -> float:
     """Degrees of freedom of Σψ² as an estimate of a variance: 2(Σψ²)² / (Σψ⁴ − (Σψ²)²/n), between 1 and n − 1.
 
     n for normal influences; about the number of cases that carry the variance otherwise. ψ: influences of rows, or
@@ -103,14 +103,14 @@ def effective_freedom(influence: Floats, least: float = 1.0) -> float:
     """
     square = np.square(influence[np.isfinite(influence)])
     n, second = len(square), float(square.sum())
-    return freedom_of(second, dot(square, square), n, least) if n > 1 and second > 0.0 else least
+    return freedom_of(second, dot(square, square), n) if n > 1 and second > 0.0 else 1.0
 
 
-def freedom_of(second: float, fourth: float, n: float, least: float = 1.0) -> float:
+def freedom_of(second: float, fourth: float, n: float) -> float:
     """The same from Σψ², Σψ⁴ and n."""
     excess = fourth - second * second / n
     freedom = 2.0 * second * second / excess if excess > 0.0 else math.inf
-    return min(max(freedom, least), max(n - 1.0, least))
+    return min(max(freedom, 1.0), max(n - 1.0, 1.0))
 
 
 def freedom_in_small_class(freedom: float, smaller_class: float) -> float:
