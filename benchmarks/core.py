@@ -58,7 +58,7 @@ def high_water() -> int:
 PEAK = """
 import numpy as np, cutline as cl
 from core import high_water, sample
-cl.evaluate(*sample(1000), interval=None)
+cl.evaluate(*sample(5000), interval=None)  # large enough to load the compiled passes
 y, s = np.load("{folder}/y.npy"), np.load("{folder}/s.npy")
 before = high_water()
 cl.evaluate(y, s, interval=None)

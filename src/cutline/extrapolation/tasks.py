@@ -143,8 +143,8 @@ class ScoreTask:
             return None
         kept = self.scores
         if kept.best is not None and copies.min() < 1:
-            # A part or a resample of a very large task: some thousands of its cases tell as much.
-            cases = cases[:: max(1, cases.size // _ENOUGH_CASES)]
+            # A part or a resample of a very large task: some thousands of its cases, in no order, tell as much.
+            cases = np.sort(np.random.default_rng(0).permutation(cases)[:_ENOUGH_CASES])
         own, weight = self.case_class[cases], weight / weight[cases].sum()
         count = copies.sum() - copies[own]
         depth = None
