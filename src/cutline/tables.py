@@ -265,7 +265,7 @@ def _refuse_by_segment(prevalence: Any) -> None:
 
 def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
     """What ``evaluate`` and ``compare`` take."""
-    settings = request.settings
+    how = ("interval", "level", "n_resamples", "seed", "stratify", "progress")
     return {
         "sample_weight": rows.weight,
         "clusters": rows.clusters,
@@ -273,12 +273,7 @@ def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
         "threshold": request.threshold,
         "quota": request.quota,
         "measures": request.measures,
-        "interval": settings.interval,
-        "level": settings.level,
-        "n_resamples": settings.n_resamples,
-        "seed": settings.seed,
-        "stratify": settings.stratify,
-        "progress": settings.progress,
+        **{name: getattr(request.settings, name) for name in how},
     }
 
 

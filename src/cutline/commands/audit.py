@@ -18,9 +18,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.one_score_option
+@options.one_model
 @click.option(
     "--inclusion", required=True, metavar="COLUMN|P", help="Probability of being labelled: a column or a share."
 )
@@ -49,7 +47,7 @@ def audit(file: str, label: str | None, score: str | None, inclusion: str, form:
     empty cell. cutline label-plan writes such a file.
     """
     from ..sampled_labels import audit as audit_rows
-    from .evaluate import check_plot, report, save_plot
+    from .evaluate import check_plot, few_measures, report, save_plot
     from .reading import Columns, choose_columns, facts_of, known_labels, load, one_score, opened, say_understood
 
     check_plot(asked["plot"], file)
@@ -64,26 +62,21 @@ def audit(file: str, label: str | None, score: str | None, inclusion: str, form:
         every = load(table, None, numbers, None, asked, quiet=True)
         labels, understood = known_labels(table, label, score, asked, len(every))
         say_understood("; ".join(understood))
-    short = form in ("table", "markdown") and not (asked["everything"] or asked["measures"])
-    measures = list(asked["measures"]) or None
-    if short:
-        from ..present.words import default_measures
-
-        measures = default_measures(asked["quota"])
+    few = few_measures(form, asked)
     with about_file(table.name):
         ev = audit_rows(
             every.scores[score],
             labels,
             inclusion=every.scores[inclusion] if chance is None else chance,
             name=score,
-            measures=measures,
+            measures=few or list(asked["measures"]) or None,
             interval=None if asked["no_intervals"] else "auto",
             **{key: asked[key] for key in ("threshold", "quota", "estimator", "level")},
         )
     save_plot(ev, asked["plot"])
     facts = facts_of(file, Columns(label, (score,), None), asked)
     facts |= {"inclusion": inclusion, "labelled": ev.facts["labelled"], "estimator": asked["estimator"]}
-    report(ev, facts, asked["measures"], short=short).publish(form)
+    report(ev, facts, asked["measures"], short=few is not None).publish(form)
 
 
 def _share(text: str) -> float | None:

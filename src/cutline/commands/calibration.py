@@ -21,9 +21,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.one_score_option
+@options.one_model
 @options.positive_option
 @options.weight_option
 @options.drawing_options(999, "Simulated samples for the test and the bands.")

@@ -30,9 +30,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.scores_option
+@options.several_models
 @options.quota_option
 @options.threshold_option
 @options.error_cost_options

@@ -23,9 +23,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.one_score_option
+@options.one_model
 @options.cut_options
 @options.share_option("--confidence", "Confidence that the promise holds on new data.")
 @options.error_cost_options

@@ -118,11 +118,8 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
         if asked["by"]:
             segments.evaluate_by(table, file, columns, promise, options, form, asked)
             return
-        short = form in ("table", "markdown") and not (asked["everything"] or asked["measures"] or asked["html"])
-        if short:
-            from ..present.words import default_measures
-
-            options["measures"] = default_measures(asked["quota"])
+        few = few_measures(form, asked)
+        options["measures"] = few or options["measures"]
         cut = _kept_cut(table, columns, asked, promise) if promise else None
         if cut is not None:
             options["threshold"] = float(cut)
@@ -133,7 +130,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             say_if_long(table, columns.label, columns.scores, columns.weight)
     facts = facts_of(file, columns, asked, ev.dropped)
     write_outputs(ev, facts, asked)
-    report(ev, facts, asked["measures"], short=short, cut=cut, carry=asked["carry"]).publish(form)
+    report(ev, facts, asked["measures"], short=few is not None, cut=cut, carry=asked["carry"]).publish(form)
 
 
 def _promise(asked: dict[str, Any]) -> dict[str, float]:
@@ -218,6 +215,15 @@ def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], prom
     given: dict[str, Any] = {**promise, "level": asked["level"], "seed": asked["seed"]}
     with about_file(table.name):
         return threshold_for(rows.positive, rows.scores[score], sample_weight=rows.weight, **given)
+
+
+def few_measures(form: str, asked: Mapping[str, Any]) -> list[str] | None:
+    """The measures of a short table; None where more or others are wanted."""
+    if form not in ("table", "markdown") or asked["everything"] or asked["measures"] or asked.get("html"):
+        return None
+    from ..present.words import default_measures
+
+    return default_measures(asked["quota"])
 
 
 def library_options(asked: Mapping[str, Any]) -> dict[str, Any]:

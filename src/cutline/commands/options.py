@@ -138,18 +138,13 @@ label_option = column_option("--label", help="Column with the real outcome.")
 _one = {"multiple": True, "callback": _one_score}
 score_option = column_option("--score", **_one, help="Column with the score; 'p_*' for a column per class.")
 one_score_option = column_option("--score", **_one, help="Column with the score.")
-scores_option = column_option(
-    "--score",
-    "scores",
-    multiple=True,
-    help="Column with a model's score; repeat it for each model, or give a pattern ('p_*').",
-)
+_each = "Column with a model's score; repeat it for each model, or give a pattern ('p_*')."
+scores_option = column_option("--score", "scores", multiple=True, help=_each)
+one_model = together(file_argument, label_option, one_score_option)
+several_models = together(file_argument, label_option, scores_option)
 positive_option = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
-by_option = column_option(
-    "--by",
-    multiple=True,
-    help="Column with the segment: each segment is reported separately; repeat it to cross columns.",
-)
+_apart = "Column with the segment: each segment is reported separately; repeat it to cross columns."
+by_option = column_option("--by", multiple=True, help=_apart)
 quota_by_option = click.option(
     "--quota-by", metavar="S:N,…", help="With --by: also price given places of each segment (north:60,south:40)."
 )

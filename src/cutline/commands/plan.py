@@ -25,9 +25,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.one_score_option
+@options.one_model
 @click.option("--cost", type=float, required=True, help="Cost of each case taken.")
 @click.option("--value", type=float, required=True, help="Value of each hit.")
 @click.option("--fixed-cost", type=float, default=0.0, show_default=True, help="Fixed cost, paid once.")

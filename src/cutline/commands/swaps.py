@@ -20,9 +20,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.scores_option
+@options.several_models
 @options.quota_option
 @options.positive_option
 @options.weight_option

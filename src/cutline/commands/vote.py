@@ -19,9 +19,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@options.file_argument
-@options.label_option
-@options.scores_option
+@options.several_models
 @click.option("--rank-by", default="pem", show_default=True, metavar="NAME", help="Measure that orders the models.")
 @click.option(
     "--vote", type=click.Choice(["score", "rank"]), default="score", show_default=True, help="What to average."

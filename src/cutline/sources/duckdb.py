@@ -85,11 +85,9 @@ class DuckTable(Table):
             self.run(sql)
 
     def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
-        """One row of aggregates over all rows."""
         return self.rows(f"SELECT {', '.join(terms)} FROM {self.relation}")[0]
 
     def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The rows that count, grouped by some values: those, and aggregates of each group."""
         wanted = ", ".join([checked.kept or "true", *keys, *terms])
         return [row[1:] for row in self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL") if row[0]]
 
@@ -107,7 +105,6 @@ class DuckTable(Table):
         return (int(rows[0][0]), rows[0][1]) if rows else None
 
     def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
-        """Some distinct values, in order, of the rows that fulfil a condition."""
         value = f"CASE WHEN {condition} THEN {shown} END"
         grouped = f"SELECT DISTINCT {value} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
         return [row[0] for row in self.rows(grouped) if row[0] is not None][:most]

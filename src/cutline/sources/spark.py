@@ -35,11 +35,9 @@ class SparkTable(Table):
         return found
 
     def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
-        """One row of aggregates over all rows."""
         return list(self.frame.selectExpr(*(f"{term} AS t{k}" for k, term in enumerate(terms))).collect()[0])
 
     def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The rows that count, grouped by some values: those, and aggregates of each group."""
         from pyspark.sql import functions as f
 
         frame = self.frame if checked.kept is None else self.frame.where(checked.kept)
@@ -60,7 +58,6 @@ class SparkTable(Table):
         return f"the row ({said}{more}){f' of {file}' if file else ''}", value
 
     def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
-        """Some distinct values, in order, of the rows that fulfil a condition."""
         found = self.frame.where(condition).selectExpr(f"{shown} AS v").distinct().orderBy("v").limit(most).collect()
         return [row[0] for row in found]
 
