@@ -27,12 +27,11 @@ Examples:
 @options.positive_option
 @options.measure_option
 @options.all_option
-@click.option(
+@options.choice_option(
     "--estimator",
-    type=click.Choice(["assisted", "hajek"]),
+    ["assisted", "hajek"],
+    "Also use the scores of unlabelled rows, or labelled rows only.",
     default="assisted",
-    show_default=True,
-    help="Also use the scores of unlabelled rows, or labelled rows only.",
 )
 @options.level_option
 @click.option("--no-intervals", is_flag=True, help="Values only.")

@@ -71,11 +71,8 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
     metavar="FILE",
     help="File with the gallery embeddings; FILE holds the probes. Both have the --score columns.",
 )
-@click.option(
-    "--metric",
-    type=click.Choice(["euclidean", "cosine"]),
-    default="euclidean",
-    help="How embeddings are compared (with --gallery).",
+@options.choice_option(
+    "--metric", ["euclidean", "cosine"], "How embeddings are compared (with --gallery).", default="euclidean"
 )
 @options.column_option("--accuracy", help="Column with accuracies (with --sizes).")
 @options.column_option("--sizes", help="Column with the number of classes (with --accuracy).")
@@ -106,12 +103,11 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
     metavar="NAME",
     help="auto, or one method by name (see the guide More classes).",
 )
-@click.option(
+@options.choice_option(
     "--ties",
-    type=click.Choice(["random", "optimistic", "pessimistic"]),
+    ["random", "optimistic", "pessimistic"],
+    "How a tie with a wrong class counts: by chance, as a win, as a loss.",
     default="random",
-    show_default=True,
-    help="How a tie with a wrong class counts: by chance, as a win, as a loss.",
 )
 @options.share_option("--until", "Also print the number of classes at which accuracy falls to this value.", "ACCURACY")
 @click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -128,6 +128,14 @@ def share_option(name: str, words: str, metavar: str = "SHARE", **how: Any) -> D
     return click.option(name, callback=share, metavar=metavar, help=words, **how)
 
 
+def choice_option(
+    name: str, choices: Sequence[str], words: str, *, called: str | None = None, **how: Any
+) -> Decorator[Any]:
+    """An option that takes one of a few words; its default is shown. ``called``: the argument, if not as the option."""
+    names = [name] if called is None else [name, called]
+    return click.option(*names, type=click.Choice(choices), show_default="default" in how, help=words, **how)
+
+
 def resamples_option(default: int = 2000, words: str = "Bootstrap resamples.") -> Decorator[Any]:
     """How often rows are drawn again."""
     return click.option("--resamples", type=int, default=default, show_default=True, help=words)
@@ -217,14 +225,8 @@ measure_option = click.option(
     shell_complete=_measures,
     help="Only this measure, e.g. pem, qrecall@5%, 'f_beta(beta=2)'; may be repeated.",
 )
-format_option = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "markdown"]),
-    default="table",
-    show_default=True,
-    help="table is for reading; the others are stable for programs.",
-)
+_forms = "table is for reading; the others are stable for programs."
+format_option = choice_option("--format", ["table", "json", "csv", "markdown"], _forms, called="form", default="table")
 html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive report.")
 level_option = share_option("--level", "Level of the intervals.", default="0.95", show_default=True)
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
@@ -244,19 +246,16 @@ text_options = together(
 )
 # the same, and what to do with rows that lack something
 reading_options = together(
-    click.option(
-        "--missing", type=click.Choice(["error", "drop"]), help="What to do with rows without a label or score."
-    ),
+    choice_option("--missing", ["error", "drop"], "What to do with rows without a label or score."),
     text_options,
 )
 # where and within which bounds a file is read
 engine_options = together(
-    click.option(
+    choice_option(
         "--engine",
-        type=click.Choice(["auto", "memory", "duckdb", "spark"]),
+        ["auto", "memory", "duckdb", "spark"],
+        "Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
         default="auto",
-        show_default=True,
-        help="Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
     ),
     click.option("--master", metavar="URL", help="Spark: local[4], spark://host:7077, yarn, sc://host (Connect)."),
     click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),

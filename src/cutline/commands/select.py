@@ -43,18 +43,17 @@ Examples:
     metavar="COLUMN[=S:N,…]",
     help="Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
 )
-@click.option(
+@options.choice_option(
     "--zone",
-    type=click.Choice(["automatic", "review"]),
-    help="With a cut file that has a reviewer: the cases decided automatically, or those to review.",
+    ["automatic", "review"],
+    "With a cut file that has a reviewer: the cases decided automatically, or those to review.",
 )
 @click.option("--cut", type=options.PathName(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
-@click.option(
+@options.choice_option(
     "--ties",
-    type=click.Choice(["random", "expand", "shrink"]),
+    ["random", "expand", "shrink"],
+    "If scores tie at the cut: draw at random, take all, or take none.",
     default="random",
-    show_default=True,
-    help="If scores tie at the cut: draw at random, take all, or take none.",
 )
 @options.batch_option
 @options.seed_option

@@ -21,9 +21,7 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @options.several_models
 @click.option("--rank-by", default="pem", show_default=True, metavar="NAME", help="Measure that orders the models.")
-@click.option(
-    "--vote", type=click.Choice(["score", "rank"]), default="score", show_default=True, help="What to average."
-)
+@options.choice_option("--vote", ["score", "rank"], "What to average.", default="score")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds for choosing the number of models.")
 @options.quota_option
 @options.positive_option
