@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -94,12 +95,9 @@ def doctor(
     >>> found.label, found.scores[0]["score"]
     ('y', 'p')
     """
+    file = str(source) if isinstance(source, str | os.PathLike) else "FILE"
     with _asked(source, query, TextFormat(delimiter, quote, decimal, encoding)) as table:
-        return _Examination(table, label, pos_label, decimal, _file(source)).diagnosis()
-
-
-def _file(source: TableSource) -> str:
-    return str(source) if isinstance(source, str) or hasattr(source, "__fspath__") else "FILE"
+        return _Examination(table, label, pos_label, decimal, file).diagnosis()
 
 
 @contextmanager

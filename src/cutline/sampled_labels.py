@@ -136,18 +136,14 @@ def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDA
     if len(kept):
         cells = taken_cells(label, kept)
         if (isinstance(cells, np.ndarray) and cells.dtype.kind == "O") or isinstance(cells, list):
-            cells = _plain(list(cells))
+            # NumPy reads a list by the type of its cells: these were objects because some were missing
+            cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
         try:
             positive[kept] = make_sample(cells, score[kept], pos_label=pos_label).positive
         except InputError as error:
             row = int(kept[error.row]) if isinstance(error.row, int) else error.row
             raise error.but(argument="label" if error.argument == "y_true" else error.argument, row=row) from None
     return ~gone, positive
-
-
-def _plain(cells: list[Any]) -> list[Any]:
-    """Cells as a list that NumPy reads by their own type: what was of objects because some were missing."""
-    return [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
 
 
 def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -159,32 +159,27 @@ class Loaded:
         return self.rows.positive, self.rows.scores[self.score]
 
 
-def load_models(file: str, asked: dict[str, Any], scores: Sequence[str], *, several: bool = True) -> Loaded:
-    """The rows of several scores; takes what says where they stand, and what they are, out of ``asked``."""
-    return _loaded(file, asked, lambda table: scores, several=several)
-
-
 def load_one_score(file: str, asked: dict[str, Any]) -> Loaded:
-    """The rows of one score; takes what says where they stand out of ``asked``. Says what looks wrong with them."""
+    """The rows of one score, as ``load_models`` gives them. Says what looks wrong with them."""
     score = asked.pop("score")
-    found = _loaded(file, asked, lambda table: [one_score(table, score)] if score else [], one=True)
+    found = load_models(file, asked, [score] if score else [], one=True)
     say_if_suspicious(found.rows)
     return found
 
 
-def _loaded(
-    file: str,
-    asked: dict[str, Any],
-    scores: Callable[[DuckTable], Sequence[str]],
-    *,
-    several: bool = False,
-    one: bool = False,
+def load_models(
+    file: str, asked: dict[str, Any], scores: Sequence[str], *, several: bool = True, one: bool = False
 ) -> Loaded:
+    """The rows of some scores; takes what says where they stand, and what they are, out of ``asked``.
+
+    ``several``: where none is named, all columns that can be scores; ``one``: a pattern may mean but one column.
+    """
     reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
     label, weight = asked.pop("label"), asked.pop("weight", None)
     keys = {key: asked.pop(key, None) for key in ("positive", "batch", "cluster")}
     with opened(file, reading) as table:
-        columns = choose_columns(table, label, scores(table), weight, several=several, besides=roles_of(keys))
+        named = [one_score(table, score) for score in scores] if one else scores
+        columns = choose_columns(table, label, named, weight, several=several and not one, besides=roles_of(keys))
         rows = load(table, columns.label, columns.scores, weight, {**reading, **keys})
         if one:
             say_if_long(table, columns.label, columns.scores, weight)
