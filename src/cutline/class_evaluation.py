@@ -351,9 +351,9 @@ class ClassEvaluation(ByMeasure, Reported, DictResult, TabularResult):
 
     def plot(self, kind: str = "confusion", ax: Axes | None = None) -> Any:
         """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); returns the Axes."""
-        from .present.plots.class_plots import class_plot
+        from .present.plots import plot
 
-        return class_plot(self, kind, ax)
+        return plot(self, kind, ax)
 
     def headline(self) -> str:
         """How many rows and classes, and how they are distributed, in one sentence."""

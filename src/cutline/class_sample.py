@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -218,31 +218,22 @@ def codes_of(label: NDArray[Any], names: Sequence[Any], argument: str) -> NDArra
         code = order[at].astype(np.int32)
         strange = numbers[code] != label
         if strange.any():
-            _refuse_label(label, int(np.argmax(strange)), names, argument)
+            raise _refused_label(label, int(np.argmax(strange)), names, argument)
         return np.asarray(code)
     place = {name: k for k, name in enumerate(names)}
     values = label.tolist()
     try:
-        return np.fromiter((place[value] for value in values), np.int32, len(values))
+        return np.fromiter(map(place.__getitem__, values), np.int32, len(values))
     except (KeyError, TypeError):
-        known = set(names)
-        row = next(k for k, value in enumerate(values) if not _is_known(value, known))
-        _refuse_label(label, row, names, argument)
-        raise  # not reached: the line above raises
+        row = next(k for k, value in enumerate(values) if not isinstance(value, Hashable) or value not in place)
+        raise _refused_label(label, row, names, argument) from None
 
 
-def _is_known(value: Any, known: set[Any]) -> bool:
-    try:
-        return value in known
-    except TypeError:
-        return False
-
-
-def _refuse_label(label: NDArray[Any], row: int, names: Sequence[Any], argument: str) -> None:
+def _refused_label(label: NDArray[Any], row: int, names: Sequence[Any], argument: str) -> InputError:
     value = label[row]
     if value is None or value != value:
-        raise rules.missing(argument, value, row)
-    raise InputError(
+        return rules.missing(argument, value, row)
+    return InputError(
         argument,
         f"is {show(value)}, which is not among the classes {listed(names, 6)}",
         "name all classes with {classes}" if argument != "classes" else "",

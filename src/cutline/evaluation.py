@@ -301,8 +301,9 @@ class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
 
     def hull(self) -> Table:
         """Vertices of the ROC convex hull: false and true positive rate, and the threshold to use there."""
-        columns = zip(*(column.tolist() for column in hull_points(self.ranking)), strict=True)
-        return Table([{"fpr": x, "tpr": y, "threshold": t} for x, y, t in columns], "ROC convex hull")
+        return Table.of_columns(
+            dict(zip(("fpr", "tpr", "threshold"), hull_points(self.ranking), strict=True)), "ROC convex hull"
+        )
 
     def plot(self, kind: str = "roc", ax: Axes | None = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib); returns the Axes.

@@ -54,6 +54,10 @@ class Ranking:
         """How many distinct scores are greater than ``threshold``: predicted positive means score > threshold."""
         return len(self.score) - int(np.searchsorted(self.score[::-1], threshold, side="right"))
 
+    def score_after(self, groups: int) -> float:
+        """The threshold that takes so many distinct scores: the next one, or −inf where all are taken."""
+        return float(self.score[groups]) if groups < len(self.score) else float("-inf")
+
     def group_of(self, score: NDArray[Any]) -> NDArray[np.intp]:
         """The row of this ranking in which each score stands. They are looked up in order, which is quicker."""
         order = np.argsort(score)

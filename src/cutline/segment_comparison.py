@@ -16,13 +16,13 @@ from .segment_results import evidence, note_of
 from .segment_rows import RowPool
 from .segments import Segments, length_of, segments_of
 from .sources.levels import as_levels, label_of
-from .table import DictResult, Reported, Table, TabularResult, pluralize
+from .table import DictResult, Reported, ShownAsTable, Table, TabularResult, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
 
-@dataclass(frozen=True, eq=False)
-class SegmentComparison(Reported, DictResult, TabularResult, Mapping[Any, Comparison]):
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mapping[Any, Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
     ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
@@ -123,12 +123,6 @@ class SegmentComparison(Reported, DictResult, TabularResult, Mapping[Any, Compar
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return repr(self.table)
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
 
 
 @checked(interval=INTERVAL, quota=check_any_quota)

@@ -20,7 +20,7 @@ from .inference.segment_differences import independent_difference, independent_r
 from .inference.segment_trend import Change, Slope, first_change, fit_slope, standard_errors
 from .quotas import Quotas
 from .sources.levels import label_of, order_of
-from .table import KeepsFields, Table, TabularResult, format_value, text_table, to_jsonable
+from .table import ShownAsTable, Table, TabularResult, format_value, text_table, to_jsonable
 from .verdict import Difference, differences_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def note_of(ev: Evaluation) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentDifferences(KeepsFields, Sequence[Difference]):
+class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
     """Segments against the rest or a reference, by each measure: Difference objects, strongest evidence first."""
 
     found: tuple[Difference, ...]
@@ -119,14 +119,6 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
         """One dict for each segment and measure, strongest evidence first."""
         return self.table.to_dicts()
 
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """The rows as a polars DataFrame."""
-        return self.table.to_polars()
-
     def to_json(self, *, indent: int | None = None) -> str:
         """The rows as JSON."""
         return self.table.to_json(indent=indent)
@@ -148,9 +140,6 @@ class SegmentDifferences(KeepsFields, Sequence[Difference]):
     def __repr__(self) -> str:
         columns = ("segment", "measure", "value", "other", "difference", "low", "high", "p_adjusted", "verdict", "note")
         return text_table(self.rows, columns, f"{self.table.title}\n{self.sentence}")
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
 
 
 def _difference_row(d: Difference, ev: Evaluation, pair: tuple[Estimate, Estimate], ratios: Any) -> dict[str, Any]:
@@ -189,8 +178,8 @@ def _freedom(ev: Evaluation) -> float:
     return max(float(min(ev.facts["positives"], ev.facts["negatives"])) - 1.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Trend(TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Trend(ShownAsTable, TabularResult):
     """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.
@@ -302,28 +291,24 @@ class Trend(TabularResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment, in order."""
+        since = math.inf if self.found is None else self.found.at
+        rows = zip(self.segments, self.estimates, strict=True)
         return [
-            {"segment": name, "measure": self.measure, "value": e.value, "low": e.low, "high": e.high,
-             "changed": self.found is not None and k >= self.found.at}
-            for k, (name, e) in enumerate(zip(self.segments, self.estimates, strict=True))
-        ]  # fmt: skip
+            {"segment": name, "measure": self.measure, "value": e.value, **e.interval._asdict(), "changed": k >= since}
+            for k, (name, e) in enumerate(rows)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The trend as plain values."""
-        found = self.found
+        found, line = self.found, self.line
+        changed = None if found is None else (found.after - found.before, found.low, found.high, found.p_adjusted)
+        names = ("change_difference", "change_low", "change_high", "change_p")
         return {
             "measure": self.measure,
-            "slope": self.line.slope,
-            "low": self.line.low,
-            "high": self.line.high,
-            "p_value": self.line.p_value,
-            "excess": self.line.excess,
+            **{name: getattr(line, name) for name in ("slope", "low", "high", "p_value", "excess")},
             "verdict": self.verdict,
             "change": self.change,
-            "change_difference": None if found is None else found.after - found.before,
-            "change_low": None if found is None else found.low,
-            "change_high": None if found is None else found.high,
-            "change_p": None if found is None else found.p_adjusted,
+            **(dict.fromkeys(names) if changed is None else dict(zip(names, changed, strict=True))),
             "left_out": dict(self.left_out),
             "text": self.sentence,
         }
@@ -339,12 +324,10 @@ class Trend(TabularResult):
 
         return plot(self, "trend", ax=ax, **options)
 
-    def __repr__(self) -> str:
-        rows = self.to_dicts()
-        return text_table(rows, list(rows[0]), self.sentence)
-
-    def _repr_html_(self) -> str:
-        return Table(self.to_dicts(), self.sentence)._repr_html_()
+    @property
+    def table(self) -> Table:
+        """The segments as rows, in order."""
+        return Table(self.to_dicts(), self.sentence)
 
 
 def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:

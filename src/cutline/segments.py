@@ -19,7 +19,7 @@ from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ord
 from .segment_rows import Pool, RowPool
 from .sources.arrays import make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
-from .table import DictResult, Members, Reported, Table, TabularResult, pluralize
+from .table import DictResult, Members, Reported, ShownAsTable, Table, TabularResult, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
@@ -27,8 +27,8 @@ _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "pr
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
 
 
-@dataclass(frozen=True, eq=False)
-class Segments(Reported, DictResult, TabularResult, Members[Any, Evaluation]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(ShownAsTable, Reported, DictResult, TabularResult, Members[Any, Evaluation]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -223,12 +223,10 @@ class Segments(Reported, DictResult, TabularResult, Members[Any, Evaluation]):
         """One row for each segment: its cases, and some measures."""
         return Table([self._row(ev) for ev in self.evaluations.values()], self._headline())
 
-    def _row(self, ev: Evaluation, keys: Sequence[str] | None = None) -> dict[str, Any]:
-        facts = ev.facts
-        row = {"segment": ev.name, "cases": facts["rows"], "positives": facts["positives"]}
-        row["share_positive"] = facts["share_positive"]
-        row |= {key: ev.estimates[key].value for key in (self.chosen() if keys is None else keys)}
-        return {**row, "note": note_of(ev)}
+    def _row(self, ev: Evaluation) -> dict[str, Any]:
+        facts = {"cases": ev.facts["rows"], **{key: ev.facts[key] for key in ("positives", "share_positive")}}
+        values = {key: ev.estimates[key].value for key in self.chosen()}
+        return {"segment": ev.name, **facts, **values, "note": note_of(ev)}
 
     def _headline(self) -> str:
         first = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
@@ -250,12 +248,6 @@ class Segments(Reported, DictResult, TabularResult, Members[Any, Evaluation]):
         from .present.plots import plot
 
         return plot(self, kind, ax=ax, **options)
-
-    def __repr__(self) -> str:
-        return repr(self.table)
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
 
 
 @checked(interval=INTERVAL, quota=check_any_quota)

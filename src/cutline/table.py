@@ -35,6 +35,12 @@ class Table(Sequence[Mapping[str, Any]]):
         self._rows = [dict(row) for row in rows]
         self.title = title
 
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any], title: str = "") -> Table:
+        """Rows from columns of the same length: arrays or lists."""
+        values = (column.tolist() if hasattr(column, "tolist") else column for column in columns.values())
+        return cls([dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)], title)
+
     def __getitem__(self, index: Any) -> Any:
         return self._rows[index]
 
@@ -109,6 +115,19 @@ class TabularResult(KeepsFields):
     def to_polars(self) -> Any:
         """The rows of :meth:`to_dicts` as a polars DataFrame."""
         return Table(self.to_dicts()).to_polars()
+
+
+class ShownAsTable:
+    """A result that is shown as its table, in a terminal and in a notebook."""
+
+    table: Any
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        shown: str = self.table._repr_html_()
+        return shown
 
 
 class Reported:

@@ -115,9 +115,9 @@ def _evaluate(table: Any, rows: ClassRows, facts: Mapping[str, Any], form: str, 
         ev.to_html(asked["html"], source=source, quota=asked["quota"], cost=asked["cost"], value=asked["value"])
         note(f"page: {asked['html']}")
     if asked["plot"] is not None:
-        from ..present.plots.class_plots import write_class_picture
+        from ..present.plots import write_picture
 
-        write_class_picture(ev, asked["plot"])
+        write_picture(ev, asked["plot"])
         note(f"picture: {asked['plot']}")
     _report(ev, kept, facts, asked).publish(form)
 

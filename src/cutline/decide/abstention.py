@@ -13,6 +13,7 @@ import numpy as np
 from ..catalogue.class_compute import ClassTotals
 from ..errors import InputError
 from ..estimate import Estimate
+from ..inference.class_intervals import wilson_shares
 from ..table import Table, TabularResult, format_value
 from ..types import Axes, Floats
 from ..validate import check_number
@@ -48,30 +49,28 @@ class RiskCoverage(TabularResult):
     def at(self, coverage: float) -> dict[str, Any]:
         """The point with the smallest coverage that is at least the given one."""
         check_number(coverage, "coverage", 0.0, 1.0)
-        return self._row(min(int(np.searchsorted(self.coverage, coverage - 1e-12)), len(self) - 1))
+        at = min(int(np.searchsorted(self.coverage, coverage - 1e-12)), len(self) - 1)
+        return {name: float(value) for name, value in self._columns(at).items()}
 
-    def _row(self, k: int) -> dict[str, Any]:
-        columns = ("coverage", "risk", "low", "high", "confidence")
-        return {name: float(getattr(self, name)[k]) for name in columns}
+    def _columns(self, at: Any) -> dict[str, Any]:
+        return {name: getattr(self, name)[at] for name in ("coverage", "risk", "low", "high", "confidence")}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each distinct confidence."""
-        return [self._row(k) for k in range(len(self))]
+        return Table.of_columns(self._columns(slice(None))).to_dicts()
 
     def thinned(self, points: int = 200) -> RiskCoverage:
         """At most this many points, evenly spread over the coverage."""
         if len(self) <= points:
             return self
         at = np.unique(np.searchsorted(self.coverage, np.linspace(self.coverage[0], 1.0, points) - 1e-12))
-        at = np.minimum(at, len(self) - 1)
-        columns = {name: getattr(self, name)[at] for name in ("coverage", "risk", "low", "high", "confidence")}
-        return replace(self, **columns)
+        return replace(self, **self._columns(np.minimum(at, len(self) - 1)))
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Draw the curve with its band (matplotlib); returns the Axes."""
-        from ..present.plots.class_plots import risk_coverage_plot
+        from ..present.plots import plot
 
-        return risk_coverage_plot(self, ax)
+        return plot(self, "risk_coverage", ax)
 
     def __repr__(self) -> str:
         rows = [self.at(share) for share in (0.2, 0.4, 0.6, 0.8, 1.0)]
@@ -83,8 +82,6 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
     """The curve of a sample; the band is Wilson's at each coverage, with a Poisson lower end for up to three errors."""
     from scipy.special import gammaincinv
 
-    from ..inference.proportions import z_of
-
     sample, ranked = totals.sample, totals.confidence_order
     weight = sample.row_weight[ranked.order]
     wrong = np.where(sample.right[ranked.order], 0.0, weight)
@@ -94,13 +91,11 @@ def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCove
     if sample.cluster is not None:
         trials = trials / _design(totals)
     risk = errors / answered
-    z2 = z_of(level) ** 2
-    middle = (risk + z2 / (2.0 * trials)) / (1.0 + z2 / trials)
-    half = math.sqrt(z2) / (1.0 + z2 / trials) * np.sqrt(risk * (1.0 - risk) / trials + z2 / (4.0 * trials**2))
-    low = np.where(errors > 0, np.maximum(middle - half, 0.0), 0.0)
+    low, high = wilson_shares(risk, trials, level)
+    low = np.where(errors > 0, low, 0.0)
     few = risk * trials <= _FEW_ERRORS  # where Wilson's lower end is too sure (Brown, Cai & DasGupta 2001)
     low[few] = np.minimum(low[few], gammaincinv(np.maximum(risk * trials, 1e-9)[few], 1.0 - level) / trials[few])
-    high = np.where(errors < answered, np.minimum(middle + half, 1.0), 1.0)
+    high = np.where(errors < answered, high, 1.0)
     confidence = totals.sample.confidence[ranked.order][ends]
     return RiskCoverage(answered / answered[-1], risk, low, high, confidence, area, level)
 

@@ -166,10 +166,7 @@ class Rule(KeepsFields):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each measure."""
-        return [
-            {"measure": key, "value": e.value, "low": e.low, "high": e.high, "level": e.level, "method": e.method}
-            for key, e in self.estimates.items()
-        ]
+        return [{"measure": key, **e.to_dict()} for key, e in self.estimates.items()]
 
 
 class _Higher:
@@ -376,7 +373,7 @@ def _threshold_taking(rows: BatchRows, cases: float) -> float:
     ranking = rows.ranking
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
     groups = int(np.searchsorted(ends, cases * (1.0 + 1e-12), side="right"))
-    return float(ranking.score[groups]) if groups < len(ranking) else -math.inf
+    return ranking.score_after(groups)
 
 
 def _by_threshold(lists: BatchLists, places: Floats, threshold: float, name: str, kind: str) -> Rule:

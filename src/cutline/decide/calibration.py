@@ -126,8 +126,8 @@ class Calibration(DictResult):
     @cached_property
     def curve(self) -> Table:
         """The reliability curve: predicted probability, observed share and number of cases, for each distinct score."""
-        columns = zip(self.score[::-1].tolist(), self.fitted[::-1].tolist(), self.cases[::-1].tolist(), strict=True)
-        return Table([{"probability": p, "comes_true": f, "cases": c} for p, f, c in columns], "Reliability")
+        columns = {"probability": self.score, "comes_true": self.fitted, "cases": self.cases}
+        return Table.of_columns({name: values[::-1] for name, values in columns.items()}, "Reliability")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the curve."""
@@ -359,11 +359,9 @@ def _part_rows(observed: Floats, overfit: Floats, replicates: Floats, level: flo
 def _band(x: Floats, curves: Floats, at: Floats, level: float, *, centre: Floats) -> Table:
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
-    rows = [
-        {"probability": float(a), "comes_true": float(b), "low": float(min(c, d)), "high": float(max(c, e))}
-        for a, b, c, d, e in zip(x, at, centre, low, high, strict=True)
-    ]
-    return Table(rows[::-1], "Band")
+    ends = {"low": np.minimum(centre, low), "high": np.maximum(centre, high)}
+    columns = {"probability": x, "comes_true": at, **ends}
+    return Table.of_columns({name: values[::-1] for name, values in columns.items()}, "Band")
 
 
 def _logit(p: Floats) -> Floats:

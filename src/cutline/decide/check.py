@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from ..table import Table, format_value
 Outcome = Literal["pass", "fail", "undecided"]
 _CONDITION = re.compile(r"^\s*(?P<measure>.+?)\s*(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<limit>[^<>=≥≤]+?)\s*$")
 _SIGNS = {"≥": ">=", "≤": "<="}
+_KEEPS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,7 @@ class Condition:
         return ("undecided" if self._kept(best) else "fail"), said
 
     def _kept(self, value: float) -> bool:
-        return {
-            ">=": value >= self.limit,
-            "<=": value <= self.limit,
-            ">": value > self.limit,
-            "<": value < self.limit,
-        }[self.sign]
+        return bool(_KEEPS[self.sign](value, self.limit))
 
 
 def parse_condition(text: Any) -> Condition:

@@ -19,7 +19,7 @@ from ..inference.weights import effective_size
 from ..progress import Progress
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import DictResult, Table, TabularResult, format_value
+from ..table import DictResult, ShownAsTable, Table, TabularResult, format_value
 from ..types import Floats
 from ..validate import check_amount, check_number
 
@@ -365,8 +365,8 @@ def _others(
 # -------------------------------------------------------------------------------------------------- net benefit
 
 
-@dataclass(frozen=True, eq=False)
-class DecisionCurve(DictResult, TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionCurve(ShownAsTable, DictResult, TabularResult):
     """Net benefit and expected cost by threshold probability, for one model.
 
     At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs x / (1 − x)
@@ -392,19 +392,10 @@ class DecisionCurve(DictResult, TabularResult):
     @property
     def table(self) -> Table:
         """The curve as rows."""
-        columns = {
-            "threshold_probability": self.x,
-            "net_benefit": self.net_benefit,
-            "low": self.low,
-            "high": self.high,
-            "treat_all": self.treat_all,
-            "treat_none": np.zeros_like(self.x),
-            "expected_cost": self.expected_cost,
-            "cost_low": self.cost_low,
-            "cost_high": self.cost_high,
-        }
-        rows = [dict(zip(columns, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)]
-        return Table(rows, f"Net benefit of {self.name}")
+        columns = {"threshold_probability": self.x, "net_benefit": self.net_benefit, "low": self.low, "high": self.high}
+        columns |= {"treat_all": self.treat_all, "treat_none": np.zeros_like(self.x)}
+        columns |= {"expected_cost": self.expected_cost, "cost_low": self.cost_low, "cost_high": self.cost_high}
+        return Table.of_columns(columns, f"Net benefit of {self.name}")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each threshold probability."""
@@ -413,9 +404,6 @@ class DecisionCurve(DictResult, TabularResult):
     def to_dict(self) -> dict[str, Any]:
         """Name, level and the rows of the curve."""
         return {"name": self.name, "level": self.level, "simultaneous": self.simultaneous, "curve": self.to_dicts()}
-
-    def __repr__(self) -> str:
-        return repr(self.table)
 
 
 def check_probabilities(sample: Sample, what: str) -> None:
@@ -524,11 +512,9 @@ def benefit_difference(
     _, _, (difference, covariance) = _values(one, grid, prevalence, clusters, two)
     error = np.sqrt(np.diag(covariance))
     z = _supremum(covariance, level, seed) if simultaneous else z_of(level)
-    rows = [
-        {"threshold_probability": float(t), "difference": float(d), "low": float(d - z * e), "high": float(d + z * e)}
-        for t, d, e in zip(grid, difference, error, strict=True)
-    ]
-    return Table(rows, f"Net benefit of {names[0]} minus that of {names[1]}")
+    ends = {"low": difference - z * error, "high": difference + z * error}
+    columns = {"threshold_probability": grid, "difference": difference, **ends}
+    return Table.of_columns(columns, f"Net benefit of {names[0]} minus that of {names[1]}")
 
 
 def _values(

@@ -55,7 +55,8 @@ def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Cle
     found = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
     if len(names) == 1:
         return Table([_stretch(axis, rankings, places, names[0], True, 0.0, "one model")], _title(axis))
-    ahead, others = _lead(found)
+    ahead, order = found.argmax(axis=0), np.sort(found, axis=0)
+    others = order[-1] - order[-2]  # how many more than the next model
     leader = np.where(others > _SAME, np.where(clear.at(places) == ahead, ahead, -1), -1)
     changes = np.flatnonzero(leader[1:] != leader[:-1]) + 1
     rows = []
@@ -65,12 +66,6 @@ def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Cle
         more = 0.0 if who < 0 else float(others[start:end].mean())
         rows.append(_stretch(axis, rankings, places[start:end], name, who >= 0, more, clear.method))
     return Table(rows, _title(axis))
-
-
-def _lead(found: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Who finds most at each place, and how many more than the next model."""
-    order = np.sort(found, axis=0)
-    return found.argmax(axis=0).astype(np.int64), order[-1] - order[-2]
 
 
 def _title(axis: str) -> str:
@@ -151,20 +146,9 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
     if hull[0][1] > 0:  # the first vertex stands above the origin: nobody is taken at the origin
         hull.insert(0, (0.0, 0.0, hull[0][2], float(rankings[hull[0][2]].score[0])))
     slopes = [np.inf, *(_slope(a, b) for a, b in pairwise(hull)), 0.0]
-    return Table(
-        [
-            {
-                "fpr": p[0],
-                "tpr": p[1],
-                "model": p[2],
-                "threshold": p[3],
-                "slope_from": slopes[k],
-                "slope_to": slopes[k + 1],
-            }
-            for k, p in enumerate(hull)
-        ],
-        "ROC convex hull of the models",
-    )
+    corners = dict(zip(("fpr", "tpr", "model", "threshold"), zip(*hull, strict=True), strict=True))
+    ends = {"slope_from": slopes[:-1], "slope_to": slopes[1:]}
+    return Table.of_columns({**corners, **ends}, "ROC convex hull of the models")
 
 
 def _turns_up(a: tuple[Any, ...], b: tuple[Any, ...], c: tuple[Any, ...]) -> bool:

@@ -149,7 +149,7 @@ def _point(
         OperatingPoint,
         cut,
         finite=bool(np.isfinite(ranking.score[[0, -1]]).all()),
-        threshold=float(ranking.score[groups]) if groups < len(ranking) else float("-inf"),
+        threshold=ranking.score_after(groups),
         tied=pos + neg,
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),

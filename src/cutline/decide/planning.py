@@ -14,7 +14,6 @@ from ..estimate import Estimate, Interval
 from ..inference.batches import BatchRows, forecast, whole_list
 from ..inference.evidence import Rows
 from ..inference.prevalence import Prevalence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
-from ..inference.quota_cut import QuotaCut
 from ..inference.resampling import enough_replicates
 from ..inference.settings import Settings
 from ..kernels.backend import passes
@@ -67,8 +66,7 @@ class Plan(DictResult):
     @property
     def curve(self) -> Table:
         """Cases taken, expected hits and profit, row by row."""
-        columns = zip(self.taken.tolist(), self.hits.tolist(), self.profits.tolist(), strict=True)
-        return Table([{"taken": j, "hits": h, "profit": p} for j, h, p in columns], "Profit by quota")
+        return Table.of_columns({"taken": self.taken, "hits": self.hits, "profit": self.profits}, "Profit by quota")
 
     def to_dict(self) -> dict[str, Any]:
         """The plan without its curve."""
@@ -215,6 +213,8 @@ def plan(
     if prevalence is not None:
         estimate = _with_error_of(prevalence, estimate, best, sampled.ranking, prices, level)
         known |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
+    # a drop of the hit chance at the cut is taken for chance, because the cut was chosen where the list drops
+    chosen = replace(rows.cut(float(best), float(hits[best]), level), slope=0.0) if best else None
     return Plan(
         best,
         estimate,
@@ -223,7 +223,7 @@ def plan(
         _marginal_value(*_least_concave(ranking.pos, ranking.neg), best, limit, prices),
         limit,
         at_rows(ranking, best, level, rows.cut) if best else None,
-        next_hits(_chosen_cut(rows, best, float(hits[best]), level), level, optimism=luck),
+        next_hits(chosen, level, optimism=luck),
         taken,
         hits,
         profits,
@@ -305,20 +305,13 @@ def _best(profits: Floats, hits: Floats, taken: Floats, limit: int, prices: dict
     return best, int(np.flatnonzero(profits >= -rounding)[-1])
 
 
-def _chosen_cut(rows: Rows, best: int, hits: float, level: float) -> QuotaCut | None:
-    """The chosen cut. A drop of the hit chance there is taken for chance: the cut was chosen where the list drops."""
-    return replace(rows.cut(float(best), hits, level), slope=0.0) if best else None
-
-
 def amount(value: float, spread: float) -> str:
     """An amount with as many digits as its spread supports: two of the spread's own.
 
     >>> amount(93.4567, 54.4), amount(1234.5, 900), amount(-0.1234, 0.02)
     ('93', '1,230', '−0.123')
     """
-    if not np.isfinite(value):
-        return format_value(value)
-    if not (np.isfinite(spread) and spread > 0):
+    if not (np.isfinite(value) and np.isfinite(spread) and spread > 0):
         return format_value(value)
     return f"{_rounded(value, spread):,.{max(0, _digits(spread))}f}".replace("-", "−")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import SweepPlan, compute, plan_sweeps, with_defaults
+from ..catalogue.compute import compute, plan_sweeps, why_inapplicable, with_defaults
 from ..catalogue.declare import Spec
 from ..errors import InputError, listed, show
 from ..estimate import Estimate
@@ -24,10 +23,11 @@ from ..sweep import wanted
 from ..table import Table, pluralize
 from ..threads import cores
 from ..types import Floats, Label, Labels, MeasureLike
-from ..validate import checked
+from ..validate import checked, one_of
 
 Scorer = Callable[[Any], Any]
 Wins = Literal["half", "strict"]
+WINS = one_of("half", "strict")
 
 _SAME = 1e-12  # values closer than this (relative) are equal: sums of the same terms in another order
 
@@ -62,7 +62,7 @@ class SelectionPower:
 
     def counted(self, wins: Wins) -> SelectionPower:
         """The same test sets with ties counted by the other rule."""
-        return replace(self, wins=_wins(wins))
+        return replace(self, wins=WINS(wins, "wins"))
 
     @property
     def measures(self) -> list[str]:
@@ -89,14 +89,17 @@ class SelectionPower:
     def _interval(self, share: Floats) -> tuple[float, float, str]:
         sets = len(share) * self.n_sets
         if self.retrained and len(share) > 1 and np.ptp(share) > 0:
-            # The sets of a round share their models: rounds are what is independent.
-            from scipy.stats import t
-
-            half = t.ppf((1 + self.level) / 2, len(share) - 1) * share.std(ddof=1) / np.sqrt(len(share))
+            half = self._half_width(share)  # the sets of a round share their models: rounds are what is independent
             return max(0.0, float(share.mean() - half)), min(1.0, float(share.mean() + half)), "t over rounds"
         won = int(np.floor(share.mean() * sets + 1e-9))
         low, high = proportion_interval(won, sets, level=self.level, method="clopper_pearson")
         return low, high, "clopper_pearson"
+
+    def _half_width(self, values: Floats) -> float:
+        """Half of the t interval of a mean over rounds."""
+        from scipy.stats import t
+
+        return float(t.ppf((1 + self.level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
 
     def mean(self, measure: str, model: str) -> float:
         """The mean value of a measure over all test sets (those where it is defined)."""
@@ -105,13 +108,8 @@ class SelectionPower:
     def difference(self, a: str, b: str) -> Estimate:
         """How much more often measure ``a`` picks the better model than ``b``, round by round, with its interval."""
         gap = self.picked[:, self.column(a)] - self.picked[:, self.column(b)]
-        low = high = float("nan")
-        if len(gap) > 1:
-            from scipy.stats import t
-
-            half = float(t.ppf((1 + self.level) / 2, len(gap) - 1) * gap.std(ddof=1) / np.sqrt(len(gap)))
-            low, high = float(gap.mean()) - half, float(gap.mean()) + half
-        return Estimate(f"{a} − {b}", float(gap.mean()), low, high, self.level, "t over rounds")
+        mean, half = float(gap.mean()), self._half_width(gap) if len(gap) > 1 else float("nan")
+        return Estimate(f"{a} − {b}", mean, mean - half, mean + half, self.level, "t over rounds")
 
     @property
     def table(self) -> Table:
@@ -119,18 +117,9 @@ class SelectionPower:
         rows = []
         for k in np.argsort(-self.picked.mean(axis=0), kind="stable"):
             name, share = self.measures[k], self.picked[:, k]
-            one = self[name]
-            rows.append(
-                {
-                    "measure": name,
-                    "picks the better": one.value,
-                    "low": one.low,
-                    "high": one.high,
-                    "worst round": float(share.min()),
-                    "perfect rounds": int((share == 1.0).sum()),
-                    "undecided": float(self.undecided[:, k].mean()),
-                }
-            )
+            row = {"measure": name, "picks the better": self[name].value, **self[name].interval._asdict()}
+            row |= {"worst round": float(share.min()), "perfect rounds": int((share == 1.0).sum())}
+            rows.append({**row, "undecided": float(self.undecided[:, k].mean())})
         return Table(rows, f"How often each measure picks {self.better} ({pluralize(len(self.picked), 'round')})")
 
     def __repr__(self) -> str:
@@ -142,7 +131,7 @@ class SelectionPower:
         return power_html(self)
 
 
-@checked
+@checked(wins=WINS)
 def selection_power(
     simulate: Callable[[np.random.Generator, int], tuple[Any, Any]] | Any,
     models: Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Scorer]],
@@ -188,7 +177,6 @@ def selection_power(
     >>> power["roc_auc"].value > power["accuracy"].value
     True
     """
-    _wins(wins)
     if not callable(simulate):
         simulate, models = _own_rows(simulate, models, pos_label)
     elif pos_label is not None:
@@ -259,17 +247,7 @@ def _own_rows(
         rows = rng.integers(0, len(positive), n)
         return rows, positive[rows]
 
-    return simulate, {name: partial(_looked_up, sample.score) for name, sample in samples.items()}
-
-
-def _looked_up(score: NDArray[Any], rows: Any) -> NDArray[Any]:
-    return np.asarray(score[rows])
-
-
-def _wins(wins: str) -> Wins:
-    if wins not in ("half", "strict"):
-        raise InputError("wins", f"is {show(wins)}", "use 'half' or 'strict'")
-    return wins  # type: ignore[return-value]
+    return simulate, {name: sample.score.take for name, sample in samples.items()}
 
 
 @dataclass(frozen=True)
@@ -325,7 +303,8 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
         thresholds = np.array(reading.request.thresholds, dtype=np.float64)
         ties = {"expected": 0, "best": 1, "worst": -1}[reading.ties]
         sum_sets(score, positive, ties, thresholds, wanted(reading.request, extremes, size, whole=True, most=size), out)
-        values.update(zip(reading.specs, _broadcast(reading, out), strict=True))
+        read = (np.broadcast_to(np.asarray(v, dtype=np.float64), sets) for v in reading.values(out))
+        values.update(zip(reading.specs, read, strict=True))
     for spec in specs:
         if spec.measure.part == "ranking":  # read set by set
             found = (
@@ -335,13 +314,7 @@ def judge_sets(positive: NDArray[np.bool_], score: Floats, specs: Sequence[Spec]
     return values
 
 
-def _broadcast(reading: SweepPlan, vectors: Floats) -> list[Floats]:
-    return [np.broadcast_to(np.asarray(v, dtype=np.float64), len(vectors)) for v in reading.values(vectors)]
-
-
 def _readable(spec: Spec, sample: Any, may_skip: bool, model: str) -> bool:
-    from ..catalogue.compute import why_inapplicable
-
     problem = why_inapplicable(spec.measure, sample)
     if problem and not may_skip:
         raise InputError("measures", f"name {spec}, which cannot be computed: {problem}", "leave it out", model=model)

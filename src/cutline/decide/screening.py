@@ -161,10 +161,12 @@ def screen(
         raise InputError(
             "cost", f"has {len(prices)} entries but there are {len(stages)} stages", "pass one for each stage"
         )
-    pairs = [_stage(stage, k) for k, stage in enumerate(stages)]
-    positive = make_sample(y_true, pairs[0][0], pos_label=pos_label).positive
-    scores = [_score(values, k, len(positive)) for k, (values, _) in enumerate(pairs)]
-    keeps = [keep for _, keep in pairs]
+    for k, stage in enumerate(stages):
+        if not (isinstance(stage, tuple | list) and len(stage) == 2):
+            raise InputError(f"stages[{k}]", f"must be a pair (score, keep), got {type(stage).__name__}", "")
+    positive = make_sample(y_true, stages[0][0], pos_label=pos_label).positive
+    scores = [_score(values, k, len(positive)) for k, (values, _) in enumerate(stages)]
+    keeps = [keep for _, keep in stages]
     free = [k for k, keep in enumerate(keeps) if keep is None]
     if free and budget is None and max_loss is None:
         raise InputError(
@@ -176,21 +178,6 @@ def screen(
     problem = _Problem(positive, [_Order.of(s) for s in scores], keeps, prices, budget, max_loss)
     sizes = problem.sizes(len(positive)) if not free else problem.best(np.ones(len(positive)))
     optimism = problem.optimism(sizes, seed) if free else None
-    return _screened(positive, scores, sizes, prices, ties, seed, problem, level, n_resamples, optimism)
-
-
-def _screened(
-    positive: NDArray[np.bool_],
-    scores: Sequence[NDArray[Any]],
-    sizes: Sequence[int],
-    prices: Sequence[float],
-    ties: TieRule,
-    seed: int,
-    problem: _Problem,
-    level: float,
-    n_resamples: int,
-    optimism: float | None,
-) -> Screening:
     left = np.arange(len(positive))
     n_pos = int(positive.sum())
     drawn = problem.replicates(sizes, min(n_resamples, max(50, 20_000_000 // len(positive))), seed)
@@ -250,12 +237,6 @@ def _middle(values: Floats, level: float) -> tuple[float, float]:
         return math.nan, math.nan
     cut = round((1.0 - level) / 2.0 * (len(known) - 1))
     return float(known[cut]), float(known[len(known) - 1 - cut])
-
-
-def _stage(stage: Any, k: int) -> tuple[Any, Any]:
-    if not (isinstance(stage, tuple | list) and len(stage) == 2):
-        raise InputError(f"stages[{k}]", f"must be a pair (score, keep), got {type(stage).__name__}", "")
-    return stage[0], stage[1]
 
 
 def _score(values: Any, k: int, n: int) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from ..inference.proportions import z_of
 from ..inference.selection_ratios import SelectionRates, selection_rates
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import DictResult, Table, TabularResult, text_table
+from ..table import DictResult, ShownAsTable, Table, TabularResult, text_table
 from ..types import Floats
 from ..validate import check_number
 from .selection import given_places
@@ -40,7 +40,7 @@ class ListRows:
 
 
 @dataclass(frozen=True, eq=False)
-class SharedList(DictResult, TabularResult):
+class SharedList(ShownAsTable, DictResult, TabularResult):
     """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
 
     ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
@@ -113,7 +113,8 @@ class SharedList(DictResult, TabularResult):
     @property
     def table(self) -> Table:
         """The segments as rows."""
-        return Table(self.to_dicts(), self._title())
+        (what, value), *_ = self.cut.items()
+        return Table(self.to_dicts(), f"One list for all segments, {what} {value:g}")
 
     @property
     def four_fifths(self) -> Literal["kept", "below", "cannot tell", ""]:
@@ -166,16 +167,9 @@ class SharedList(DictResult, TabularResult):
         content = {**self.cut, "score_above": self.threshold, "reference": self.reference, "level": self.level}
         return {**content, "four_fifths": self.four_fifths, "text": self.sentence, "segments": self.to_dicts()}
 
-    def _title(self) -> str:
-        (what, value), *_ = self.cut.items()
-        return f"One list for all segments, {what} {value:g}"
-
     def __repr__(self) -> str:
         rows = [{key: v for key, v in row.items() if key != "level"} for row in self.to_dicts()]
-        return text_table(rows, list(rows[0]), f"{self._title()}\n{self.sentence}")
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return text_table(rows, list(rows[0]), f"{self.table.title}\n{self.sentence}")
 
 
 def _whole(value: Any) -> float:

@@ -235,7 +235,7 @@ def find_cut(
     else:
         target = check_number(target, name, 0.0, 1.0)
         groups = promised_groups(ranking, name, target, confidence, weighing)
-        point = _after_groups(ranking, groups, level)
+        point = operating_point(ranking, threshold=ranking.score_after(groups), level=level)
     if name == "quota":
         taken = pluralize(point.taken, "case")
         return Cut(point.threshold, goal=asked, note=f"takes {taken}", point=point, sample=fingerprint(sample))
@@ -243,12 +243,6 @@ def find_cut(
     note = _promise_note(name, target, confidence, chance, point)
     goal = asked if confidence is None else {**asked, "confidence": confidence}
     return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, sample=fingerprint(sample))
-
-
-def _after_groups(ranking: Ranking, groups: int, level: float) -> OperatingPoint:
-    """The cut after whole groups: at the score of the next one, or under all of them."""
-    threshold = float(ranking.score[groups]) if groups < len(ranking) else -math.inf
-    return operating_point(ranking, threshold=threshold, level=level)
 
 
 def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
@@ -375,7 +369,7 @@ def triage(
     at = _after_review(here, missed, np.array([float(ranking.n_pos)]), error)
     zones = _zones(here[0], (first, last, n), ranking, Weighing.of(sample, ranking), error, level)
     groups = int(np.searchsorted(np.cumsum(ranking.pos + ranking.neg), last * (1.0 + 1e-12), side="right"))
-    review_cut = float(ranking.score[groups]) if groups < len(ranking) else -math.inf
+    review_cut = ranking.score_after(groups)
     of_recall, of_precision = (
         _percentile(name, float(value[0]), drawn, level)
         for name, value, drawn in zip(("recall", "precision"), at, (recall, kept), strict=True)

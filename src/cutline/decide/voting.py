@@ -17,7 +17,7 @@ from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..quotas import resolve_quota
 from ..ranking import rank
-from ..sources.arrays import make_sample
+from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Table, format_value
 from ..types import Axes, Floats, Label, Labels
 from ..validate import check_whole, checked, one_of
@@ -92,10 +92,8 @@ class SelectiveVoting(DictResult):
         """Pearson correlation between marks over X; nan for a mark that does not vary."""
         names = [str(spec) for spec in self.specs]
         table: Floats = np.array([self.marks.column(name) for name in names], dtype=np.float64)
-        rows = []
-        for i, name in enumerate(names):
-            rows.append({"mark": name, **{other: _correlation(table[i], table[j]) for j, other in enumerate(names)}})
-        return Table(rows, "Correlation of the marks")
+        columns = {other: [_correlation(one, two) for one in table] for other, two in zip(names, table, strict=True)}
+        return Table.of_columns({"mark": names, **columns}, "Correlation of the marks")
 
     def score(self, models: Mapping[str, Any]) -> Floats:
         """Combined scores of new rows: the mean vote of the chosen models.
@@ -118,8 +116,8 @@ class SelectiveVoting(DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """What was chosen, and the marks."""
-        e = self.expected
-        found = {} if e is None else {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
+        found = {} if self.expected is None else self.expected.to_dict()
+        found.pop("method", None)
         return {
             "order": self.order,
             "vote": self.vote,
@@ -328,8 +326,6 @@ def _scaled(spec: Spec, n: int, rows: int) -> Spec:
 
 
 def _finite(scores: Any, name: str) -> Floats:
-    from ..sources.arrays import as_numbers
-
     column, low, high = as_numbers(scores, f"models[{name!r}]")
     if not (np.isfinite(low) and np.isfinite(high)):
         row = int(np.argmax(np.isinf(column)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..inference.proportions import wilson
 from ..table import Table
@@ -67,20 +68,9 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     clipped = np.clip(score, low, high)
     pos = np.histogram(clipped, edges, weights=ranking.pos.astype(np.float64))[0]
     neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
-    return Table(
-        [
-            {
-                "from": float(edges[k]),
-                "to": float(edges[k + 1]),
-                "positives": float(pos[k]),
-                "negatives": float(neg[k]),
-                "share_of_positives": float(pos[k] / ranking.n_pos) if ranking.n_pos else float("nan"),
-                "share_of_negatives": float(neg[k] / ranking.n_neg) if ranking.n_neg else float("nan"),
-            }
-            for k in range(bins)
-        ],
-        "Scores by class",
-    )
+    columns = {"from": edges[:-1], "to": edges[1:], "positives": pos, "negatives": neg}
+    shares = {"share_of_positives": ratio(pos, ranking.n_pos), "share_of_negatives": ratio(neg, ranking.n_neg)}
+    return Table.of_columns(columns | shares, "Scores by class")
 
 
 def reliability(ev: Evaluation, bins: int = 10) -> Table:
@@ -96,19 +86,8 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
     n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
     low, high = np.array([wilson(h, m, ev.settings.level) for h, m in zip(hits, n, strict=True)]).T * n
-    return Table(
-        [
-            {
-                "mean_score": float(total[k] / n[k]),
-                "share_positive": float(hits[k] / n[k]),
-                "low": float(low[k] / n[k]),
-                "high": float(high[k] / n[k]),
-                "rows": float(n[k]),
-            }
-            for k in range(len(n))
-        ],
-        "Reliability",
-    )
+    shares = {"mean_score": total / n, "share_positive": hits / n, "low": low / n, "high": high / n}
+    return Table.of_columns({**shares, "rows": n}, "Reliability")
 
 
 def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed_cost: float = 0.0) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ...files import write_whole
 from ...table import Table
 from ..numbers import models_of
 from . import axes_frames as frames
+from . import class_plots as classes
 from . import curve_plots as curves
 from . import decision_plots as decisions
 from . import others
@@ -25,17 +26,17 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "gain": (curves.gain, frames.curve_frame("gain")),
     "lift": (curves.lift, frames.curve_frame("lift")),
     "hit_rate": (curves.hit_rate, frames.curve_frame("hit_rate")),
-    "qrecall": (curves.qrecall, frames.qrecall_frame),
-    "tpr_fpr": (curves.tpr_fpr, frames.tpr_fpr_frame),
-    "profit": (curves.profit, frames.profit_frame),
+    "qrecall": (curves.qrecall, frames.by_model("qrecall", frames.qrecall_rows)),
+    "tpr_fpr": (curves.tpr_fpr, frames.by_model("tpr_fpr", frames.tpr_fpr_rows)),
+    "profit": (curves.profit, frames.by_model("profit", frames.profit_rows)),
     "plan": (curves.plan, frames.plan_frame),
-    "deciles": (others.deciles, frames.deciles_frame),
-    "histogram": (others.histogram, frames.histogram_frame),
-    "reliability": (others.reliability_diagram, frames.reliability_frame),
+    "deciles": (others.deciles, frames.by_model("lift by portions", frames.deciles_rows)),
+    "histogram": (others.histogram, frames.by_model("scores", frames.histogram_rows)),
+    "reliability": (others.reliability_diagram, frames.by_model("reliability", frames.reliability_rows)),
     "dominance": (others.dominance, frames.dominance_frame),
     "calibration": (decisions.calibration, decisions.calibration_frame),
-    "net_benefit": (decisions.net_benefit, decisions.decision_frame),
-    "expected_cost": (decisions.expected_cost, decisions.decision_frame),
+    "net_benefit": (decisions.net_benefit, frames.by_model("Net benefit", decisions.decision_rows)),
+    "expected_cost": (decisions.expected_cost, frames.by_model("Net benefit", decisions.decision_rows)),
     "screening": (decisions.screening, decisions.screening_frame),
     "voting": (decisions.voting, decisions.voting_frame),
     "swaps": (decisions.swaps, decisions.swaps_frame),
@@ -46,6 +47,13 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "extrapolation": (others.extrapolation, frames.extrapolation_frame),
 }
 
+# of several classes
+CLASS_KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
+    "confusion": (classes.confusion, lambda ev: ev.confusion.rates),
+    "risk_coverage": (classes.risk_coverage, lambda result: Table(classes.curve_of(result).to_dicts())),
+    "calibration": (classes.calibration, lambda ev: ev.calibration()),
+}
+
 
 def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     """Draw one plot of an Evaluation, a Comparison or an extrapolation on matplotlib axes, and give them back.
@@ -53,9 +61,10 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     ``kind`` is one of ``roc``, ``precision_recall``, ``gain``, ``lift``, ``hit_rate``, ``qrecall``, ``tpr_fpr``,
     ``profit`` (with ``cost=`` and ``value=``), ``plan``, ``deciles``, ``histogram``, ``reliability``, ``dominance``,
     ``calibration``, ``net_benefit``, ``expected_cost``, ``screening``, ``voting``, ``swaps``, ``forest``, ``batches``,
-    ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``. Without ``ax`` a figure of its own is made.
+    ``segments`` (with ``measure=``), ``trend`` and ``extrapolation``; of several classes ``confusion``,
+    ``risk_coverage`` or ``calibration``. Without ``ax`` a figure of its own is made.
     """
-    draw, _ = _found(kind)
+    draw, _ = _found(result, kind)
     if ax is None:
         ax = new_axes()
     draw(ax, result, **options)
@@ -64,7 +73,7 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
 
 def plot_data(result: Any, kind: str, **options: Any) -> Table:
     """The numbers that ``plot`` draws, as rows that convert to a frame."""
-    _, numbers = _found(kind)
+    _, numbers = _found(result, kind)
     return numbers(result, **options)
 
 
@@ -92,14 +101,17 @@ def write_picture(result: Any, path: Any) -> None:
     kinds = (
         tuple(kind for mark, kind in own.items() if hasattr(result, mark)) or _PANELS[hasattr(result, "differences")]
     )
-    evaluations = models_of(result) if hasattr(result, "estimates") or hasattr(result, "evaluations") else []
+    several = hasattr(result, "confusion")  # its panels stand in one row
+    kinds = tuple(CLASS_KINDS) if several else kinds
+    evaluations = models_of(result) if hasattr(result, "quota") or hasattr(result, "evaluations") else []
     if any(ev.rows.batched for ev in evaluations if hasattr(ev, "rows")):
         kinds = ("batches", *(kind for kind in kinds if kind != "gain" and kind != "dominance"))
     # A figure of its own, without pyplot: no window system is needed or started.
     for chosen in (kinds, [kind for kind in kinds if _is_drawable(result, kind)]):
-        across = 1 if len(chosen) == 1 else 2
+        across = len(chosen) if several else min(len(chosen), 2)
         down = -(-len(chosen) // across)
-        figure = Figure(figsize=(6.4 * across, 4.6 * down), layout="constrained")
+        width, height = (5.6, 4.8) if several else (6.4, 4.6)
+        figure = Figure(figsize=(width * across, height * down), layout="constrained")
         if all(_is_drawn(result, kind, figure.add_subplot(down, across, k)) for k, kind in enumerate(chosen, 1)):
             break
     with write_whole(path) as beside:
@@ -120,9 +132,10 @@ def _is_drawable(result: Any, kind: str) -> bool:
     return _is_drawn(result, kind, Figure().add_subplot())
 
 
-def _found(kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
-    if kind not in KINDS:
-        near = difflib.get_close_matches(str(kind), KINDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(KINDS)}"
+def _found(result: Any, kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
+    kinds = CLASS_KINDS if hasattr(result, "confusion") or hasattr(result, "coverage") else KINDS
+    if kind not in kinds:
+        near = difflib.get_close_matches(str(kind), kinds, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(kinds)}"
         raise InputError("kind", f"is {show(kind)}", hint)
-    return KINDS[kind]
+    return kinds[kind]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...catalogue.declare import ratio
 from ...errors import InputError
 from ...table import Table
 from .. import numbers
@@ -54,46 +55,38 @@ def points_of(ev: Evaluation, name: str) -> Points:
     return Points(stops, at.hits * factor, at.threshold)
 
 
-def curve_frame(name: str) -> Callable[..., Table]:
-    """A function that gives a curve of each model as rows."""
+def by_model(title: str, rows_of: Callable[..., Iterable[Mapping[str, Any]]]) -> Callable[..., Table]:
+    """A function that gives rows of each model."""
 
-    def frame(result: Any, **_: Any) -> Table:
-        rows = []
-        for ev in models_of(result):
-            curve = points_of(ev, name)
-            rows += [
-                {"model": ev.name, "x": float(x), "y": float(y), "threshold": float(t)}
-                for x, y, t in zip(curve.x, curve.y, curve.thresholds, strict=True)
-            ]
-        return Table(rows, name)
+    def frame(result: Any, **options: Any) -> Table:
+        return Table([{"model": ev.name, **row} for ev in models_of(result) for row in rows_of(ev, **options)], title)
 
     return frame
 
 
-def qrecall_frame(result: Any, **_: Any) -> Table:
-    """Qrecall of each model beside that of a random and of a perfect list."""
-    rows = []
-    for ev in models_of(result):
-        curve = points_of(ev, "qrecall")
-        n, n_pos = ev.ranking.cases, ev.ranking.n_pos
-        for quota, value in zip(curve.x, curve.y, strict=True):
-            best = min(float(quota), n_pos) / n_pos if n_pos else float("nan")
-            rows.append(
-                {"model": ev.name, "quota": float(quota), "qrecall": float(value), "random": quota / n, "optimal": best}
-            )
-    return Table(rows, "qrecall")
+def curve_frame(name: str) -> Callable[..., Table]:
+    """A function that gives a curve of each model as rows."""
+
+    def rows(ev: Evaluation, **_: Any) -> Table:
+        curve = points_of(ev, name)
+        return Table.of_columns({"x": curve.x * 1.0, "y": curve.y, "threshold": curve.thresholds * 1.0})
+
+    return by_model(name, rows)
 
 
-def tpr_fpr_frame(result: Any, **_: Any) -> Table:
+def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
+    """Qrecall beside that of a random and of a perfect list."""
+    curve = points_of(ev, "qrecall")
+    quota, n_pos = curve.x * 1.0, ev.ranking.n_pos
+    others = {"random": quota / ev.ranking.cases, "optimal": ratio(np.minimum(quota, n_pos), n_pos)}
+    return Table.of_columns({"quota": quota, "qrecall": curve.y, **others})
+
+
+def tpr_fpr_rows(ev: Evaluation, **_: Any) -> Table:
     """True and false positive rate over the list, and their distance."""
-    rows = []
-    for ev in models_of(result):
-        rates = rates_of(ev)
-        rows += [
-            {"model": ev.name, "share": float(s), "tpr": float(t), "fpr": float(f), "distance": float(t - f)}
-            for s, t, f in zip(rates.share, rates.tpr, rates.fpr, strict=True)
-        ]
-    return Table(rows, "tpr_fpr")
+    rates = rates_of(ev)
+    columns = {"share": rates.share, "tpr": rates.tpr, "fpr": rates.fpr, "distance": rates.tpr - rates.fpr}
+    return Table.of_columns(columns)
 
 
 @dataclass(frozen=True)
@@ -116,18 +109,11 @@ def rates_of(ev: Evaluation) -> Rates:
     return Rates(curve.x, curve.y, curve.y2, farthest)
 
 
-def profit_frame(
-    result: Any, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
+def profit_rows(
+    ev: Evaluation, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
 ) -> Table:
-    """Profit of each model at each quota with the interval of its hits."""
-    rows = []
-    for ev in models_of(result):
-        curve = numbers.profit_curve(ev, cost, value, fixed_cost)
-        rows += [
-            {"model": ev.name, "quota": int(q), "profit": float(p), "low": float(low), "high": float(high)}
-            for q, p, low, high in zip(*(curve[key] for key in ("quota", "profit", "low", "high")), strict=True)
-        ]
-    return Table(rows, "profit")
+    """Profit at each quota with the interval of its hits."""
+    return Table.of_columns(numbers.profit_curve(ev, cost, value, fixed_cost))
 
 
 def plan_frame(result: Any, **_: Any) -> Table:
@@ -137,29 +123,23 @@ def plan_frame(result: Any, **_: Any) -> Table:
     kept = np.arange(len(result.taken))
     if len(kept) > MANY_POINTS:
         kept = thinned(result.taken, result.profits, tolerance=TOLERANCE)
-    columns = zip(result.taken[kept], result.hits[kept], result.profits[kept], strict=True)
-    return Table([{"taken": float(j), "hits": float(h), "profit": float(p)} for j, h, p in columns], "profit by quota")
+    columns = {"taken": result.taken, "hits": result.hits, "profit": result.profits}
+    return Table.of_columns({name: values[kept] for name, values in columns.items()}, "profit by quota")
 
 
-def deciles_frame(result: Any, *, portions: int = 10, **_: Any) -> Table:
-    """The lift table of each model."""
-    return Table(
-        [{"model": ev.name, **row} for ev in models_of(result) for row in ev.lift_table(portions)], "lift by portions"
-    )
+def deciles_rows(ev: Evaluation, *, portions: int = 10, **_: Any) -> Table:
+    """The lift table of a model."""
+    return ev.lift_table(portions)
 
 
-def histogram_frame(result: Any, *, bins: int = 24, **_: Any) -> Table:
-    """Scores by class of each model."""
-    return Table(
-        [{"model": ev.name, **row} for ev in models_of(result) for row in numbers.score_histogram(ev, bins)], "scores"
-    )
+def histogram_rows(ev: Evaluation, *, bins: int = 24, **_: Any) -> Table:
+    """Scores by class."""
+    return numbers.score_histogram(ev, bins)
 
 
-def reliability_frame(result: Any, *, bins: int = 10, **_: Any) -> Table:
-    """Given and observed probability of each model."""
-    return Table(
-        [{"model": ev.name, **row} for ev in models_of(result) for row in numbers.reliability(ev, bins)], "reliability"
-    )
+def reliability_rows(ev: Evaluation, *, bins: int = 10, **_: Any) -> Table:
+    """Given and observed probability."""
+    return numbers.reliability(ev, bins)
 
 
 def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
@@ -194,10 +174,10 @@ def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> T
     last = max([*asked, first + 1]) if asked else 10 * first
     grid = np.unique(np.append(np.geomspace(first, last, 60).round(), [k for k in asked if k >= first]))
     rows = [{"kind": "observed", "classes": k, **_ends(result.observed[k])} for k in result.observed]
-    columns = result.curve(grid)
-    both = zip(*(columns[key].tolist() for key in ("k", "accuracy", "low", "high")), strict=True)
-    rows += [{"kind": "extrapolated", "classes": int(k), "accuracy": a, "low": b, "high": c} for k, a, b, c in both]
-    return Table(rows, "accuracy by number of classes")
+    found = result.curve(grid)
+    ends = {key: found[key] for key in ("accuracy", "low", "high")}
+    beyond = Table.of_columns({"classes": found["k"].astype(np.int64), **ends})
+    return Table([*rows, *({"kind": "extrapolated", **row} for row in beyond)], "accuracy by number of classes")
 
 
 def _ends(estimate: Any) -> dict[str, float]:

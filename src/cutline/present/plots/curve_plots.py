@@ -17,11 +17,13 @@ from .style import (
     LIGHT,
     count_axis,
     label_lines,
+    legend,
     line_style,
     percent_axis,
     quiet,
     reference,
     say_beside,
+    shade,
 )
 
 
@@ -34,15 +36,8 @@ def _draw(ax: Any, result: Any, name: str, *, band: bool | None, level: float | 
         curve = points_of(ev, name)
         style = line_style(k)
         if wanted and (band or ev.curve(name).banded is not None):  # an audit has none
-            shade = ev.curve(name).band(level=ev.settings.level if level is None else level)
-            ax.fill_between(
-                shade.x,
-                shade.low,
-                shade.high,
-                color=style["color"],
-                alpha=0.14 if len(models) == 1 else 0.09,
-                linewidth=0,
-            )
+            found = ev.curve(name).band(level=ev.settings.level if level is None else level)
+            shade(ax, found.x, found.low, found.high, style["color"], 0.14 if len(models) == 1 else 0.09)
         ax.plot(curve.x, curve.y, label=ev.name, **style)
         lines.append((ev.name, curve.x, curve.y))
     return lines
@@ -150,20 +145,16 @@ def _shade_areas(ax: Any, ev: Any, n: float, n_pos: float) -> None:
     x = np.union1d(curve.x, [0, n_pos, n]).astype(np.float64)
     model = np.interp(x, np.concatenate([[0.0], curve.x]), np.concatenate([[0.0], curve.y]))
     chance, best = x / n, np.minimum(x, n_pos) / n_pos
-    ax.fill_between(x, chance, best, color=LIGHT, alpha=0.45, linewidth=0, label="S3: optimal over random")
-    above, below = model >= chance, model <= chance
+    shade(ax, x, chance, best, LIGHT, 0.45, label="S3: optimal over random")
     paint = line_style(0)["color"]
-    ax.fill_between(x, chance, model, where=above, color=paint, alpha=0.35, linewidth=0, label="S1: better than random")
+    shade(ax, x, chance, model, paint, 0.35, where=model >= chance, label="S1: better than random")
     if (model < chance - 1e-12).any():
-        ax.fill_between(
-            x, chance, model, where=below, color="#d1560a", alpha=0.4, linewidth=0, label="S2: worse than random"
-        )
+        shade(ax, x, chance, model, "#d1560a", 0.4, where=model <= chance, label="S2: worse than random")
     pem = f"PEM = (S1 − S2) / S3 = {ev['pem'].value:.3f}" if "pem" in ev else None
     handles, names = ax.get_legend_handles_labels()
     shown = [(h, t) for h, t in zip(handles, names, strict=True) if t.startswith("S")]
-    legend = ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize=8.5, frameon=False, title=pem)
-    legend.get_title().set_fontsize(9)
-    legend.get_title().set_fontweight("bold")
+    title = ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize=8.5, frameon=False, title=pem).get_title()
+    title.set(fontsize=9, fontweight="bold")
 
 
 def hit_rate(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
@@ -212,7 +203,7 @@ def profit(
         curve = numbers.profit_curve(ev, cost, value, fixed_cost)
         style = line_style(k)
         if len(models) == 1 if band is None else band:
-            ax.fill_between(curve["quota"], curve["low"], curve["high"], color=style["color"], alpha=0.13, linewidth=0)
+            shade(ax, curve["quota"], curve["low"], curve["high"], style["color"], 0.13)
         ax.plot(curve["quota"], curve["profit"], label=ev.name, **style)
         best = int(np.argmax(curve["profit"]))
         ax.plot(curve["quota"][best], curve["profit"][best], "o", color=style["color"], markersize=6)
@@ -240,7 +231,7 @@ def plan(ax: Any, result: Any) -> None:
         ax.vlines(result.quota, low, high, color=style["color"], linewidth=1.4)
         words = f"expected on new data: {amount(result.expected_profit, high - low)}"
         ax.plot(result.quota, result.expected_profit, "o", fillstyle="none", label=words, **dot)
-    ax.legend(fontsize=8.5, frameon=False, loc="upper right")
+    legend(ax)
     last = float(result.taken[-1])
     if result.limit < last:
         ax.axvline(result.limit, color=GREY, linewidth=0.9)

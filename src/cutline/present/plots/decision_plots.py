@@ -10,7 +10,19 @@ from ...errors import InputError
 from ...table import Table, count
 from ..numbers import models_of
 from ..palette import colour
-from .style import GREY, LIGHT, count_axis, label_lines, line_style, percent_axis, quiet, reference, say_beside
+from .style import (
+    GREY,
+    LIGHT,
+    count_axis,
+    label_lines,
+    legend,
+    line_style,
+    percent_axis,
+    quiet,
+    reference,
+    say_beside,
+    shade,
+)
 
 
 def calibration_frame(result: Any) -> Table:
@@ -24,12 +36,8 @@ def calibration(ax: Any, result: Any) -> None:
     found = result.calibration() if hasattr(result, "calibration") else result
     rows = calibration_frame(found)
     x, y = np.array(rows.column("probability")), np.array(rows.column("comes_true"))
-    ax.fill_between(
-        x, rows.column("low"), rows.column("high"), color=LIGHT, alpha=0.7, linewidth=0, label="if calibrated"
-    )
-    ax.fill_between(
-        x, rows.column("confidence_low"), rows.column("confidence_high"), color=colour(0), alpha=0.15, linewidth=0
-    )
+    shade(ax, x, rows.column("low"), rows.column("high"), LIGHT, 0.7, label="if calibrated")
+    shade(ax, x, rows.column("confidence_low"), rows.column("confidence_high"), colour(0), 0.15)
     reference(ax, [0, 1], [0, 1])
     ax.plot(x, y, drawstyle="default", **line_style(0))
     counts, edges = np.histogram(found.score, bins=40, range=(0.0, 1.0), weights=found.cases)
@@ -39,15 +47,13 @@ def calibration(ax: Any, result: Any) -> None:
     say_beside(ax, 0.02, 0.93, said, xytext=(0, 0))
     quiet(ax, f"Calibration of {found.name}", "probability given", "share that comes true")
     percent_axis(ax.xaxis, ax.yaxis)
-    ax.legend(fontsize=8.5, frameon=False, loc="lower right")
+    legend(ax, loc="lower right")
 
 
-def decision_frame(result: Any, **options: Any) -> Table:
-    """Net benefit and expected cost of every model by threshold probability."""
-    rows = []
-    for ev in models_of(result):
-        rows += [{"model": ev.name, **row} for row in ev.decision_curve(**options).table]
-    return Table(rows, "Net benefit")
+def decision_rows(ev: Any, **options: Any) -> Table:
+    """Net benefit and expected cost by threshold probability."""
+    rows: Table = ev.decision_curve(**options).table
+    return rows
 
 
 def _draw_curves(
@@ -60,7 +66,7 @@ def _draw_curves(
         made = ev.decision_curve(**options)
         value, low, high = (getattr(made, column) for column in columns)
         if band or (band is None and len(models) <= 3):
-            ax.fill_between(made.x, low, high, color=colour(k), alpha=0.12, linewidth=0)
+            shade(ax, made.x, low, high, colour(k), 0.12)
         ax.plot(made.x, value, label=ev.name, **line_style(k))
         lines.append((ev.name, made.x, value))
     if made is None:
@@ -125,7 +131,7 @@ def screening(ax: Any, result: Any) -> None:
     quiet(ax, "What each stage leaves", "", "share of those at first")
     percent_axis(ax.yaxis)
     ax.grid(False, axis="x")
-    ax.legend(fontsize=8.5, frameon=False, loc="upper right")
+    legend(ax)
 
 
 def voting_frame(result: Any) -> Table:
@@ -161,7 +167,7 @@ def voting(ax: Any, result: Any) -> None:
     ax.set_ylim(-0.03, 1.25)
     ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
     count_axis(ax.xaxis)
-    ax.legend(fontsize=8.5, frameon=False, ncols=2, loc="upper right")
+    legend(ax, ncols=2)
 
 
 def swaps_frame(result: Any) -> Table:
@@ -189,4 +195,4 @@ def swaps(ax: Any, result: Any) -> None:
     say_beside(ax, 0.0, 1.6, said, xytext=(2, 0))
     quiet(ax, f"From {result.old} to {result.new} at {result.quota:,} places", "cases", "")
     ax.grid(False, axis="y")
-    ax.legend(fontsize=8.5, frameon=False, loc="upper right")
+    legend(ax)

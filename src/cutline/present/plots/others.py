@@ -12,11 +12,19 @@ from .. import numbers
 from ..numbers import models_of
 from ..palette import colour
 from .axes_frames import dominance_frame, extrapolation_frame, forest_frame
-from .style import GREY, LIGHT, MARKS, count_axis, line_style, percent_axis, quiet, reference, say_beside
-
-
-def _legend(ax: Any, **options: Any) -> None:
-    ax.legend(fontsize=8.5, frameon=False, **{"loc": "upper right", **options})
+from .style import (
+    GREY,
+    LIGHT,
+    count_axis,
+    interval,
+    legend,
+    line_style,
+    name_marks,
+    percent_axis,
+    quiet,
+    reference,
+    say_beside,
+)
 
 
 def deciles(ax: Any, result: Any, *, portions: int = 10) -> None:
@@ -35,7 +43,7 @@ def deciles(ax: Any, result: Any, *, portions: int = 10) -> None:
     quiet(ax, "Lift by portions of the list", f"{word} of the list, best first", "times as many as by chance")
     ax.grid(False, axis="x")
     if len(models) > 1:
-        _legend(ax)
+        legend(ax)
 
 
 def histogram(ax: Any, result: Any, *, bins: int = 24, threshold: float | None = None) -> None:
@@ -55,7 +63,7 @@ def histogram(ax: Any, result: Any, *, bins: int = 24, threshold: float | None =
     quiet(ax, f"Scores of {models[0].name} by class", "score", "share of the class")
     percent_axis(ax.yaxis)
     ax.grid(False, axis="x")
-    _legend(ax)
+    legend(ax)
 
 
 def _shade_errors(ax: Any, ev: Any, table: Any, edges: Any, threshold: float) -> None:
@@ -77,22 +85,20 @@ def _shade_errors(ax: Any, ev: Any, table: Any, edges: Any, threshold: float) ->
 def reliability_diagram(ax: Any, result: Any, *, bins: int = 10) -> None:
     """Given against observed probability, in groups of equal size with intervals."""
     models = models_of(result)
-    for k, ev in enumerate(models):
-        table = numbers.reliability(ev, bins)
-        x, y = np.array(table.column("mean_score")), np.array(table.column("share_positive"))
-        low, high = np.array(table.column("low")), np.array(table.column("high"))
+    tables = [numbers.reliability(ev, bins) for ev in models]
+    for k, table in enumerate(tables):
+        x, y, low, high = (table.column(name) for name in ("mean_score", "share_positive", "low", "high"))
         style = line_style(k)
-        ax.plot(x, y, marker="o", markersize=4.5, label=ev.name, **{**style, "linewidth": 1.3})
+        ax.plot(x, y, marker="o", markersize=4.5, label=models[k].name, **{**style, "linewidth": 1.3})
         ax.vlines(x, low, high, color=style["color"], linewidth=1.1, alpha=0.7)
-    rows = [row for ev in models for row in numbers.reliability(ev, bins)]
-    top = numbers.axis_end(row[end] for row in rows for end in ("mean_score", "high"))
+    top = numbers.axis_end(row[end] for table in tables for row in table for end in ("mean_score", "high"))
     reference(ax, [0, top], [0, top])
     say_beside(ax, 0.9 * top, 0.9 * top, "right", xytext=(4, -9))
     ax.set(xlim=(-0.02 * top, 1.02 * top), ylim=(-0.02 * top, 1.02 * top))
     quiet(ax, "Reliability: do the probabilities come true?", "probability given", "share that came true")
     percent_axis(ax.xaxis, ax.yaxis)
     if len(models) > 1:
-        _legend(ax, loc="upper left")
+        legend(ax, loc="upper left")
 
 
 def dominance(ax: Any, result: Any, *, by: str = "quota") -> None:
@@ -117,15 +123,8 @@ def dominance(ax: Any, result: Any, *, by: str = "quota") -> None:
     else:
         percent_axis(ax.xaxis)
     ax.grid(False, axis="y")
-    ax.annotate(
-        "grey: no clear leader",
-        (1, -0.16),
-        xycoords="axes fraction",
-        ha="right",
-        fontsize=8,
-        color=GREY,
-        annotation_clip=False,
-    )
+    where = {"xycoords": "axes fraction", "ha": "right", "annotation_clip": False}
+    ax.annotate("grey: no clear leader", (1, -0.16), fontsize=8, color=GREY, **where)
 
 
 def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> None:
@@ -137,23 +136,17 @@ def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> No
     for row in rows:
         k = names.index(row["model"])
         height = groups.index(row["measure"]) + (k - (len(names) - 1) / 2) * step * 0.9
-        paint = colour(k)
-        if row["low"] == row["low"]:
-            ax.plot([row["low"], row["high"]], [height, height], color=paint, linewidth=1.7, solid_capstyle="butt")
-        ax.plot(row["value"], height, MARKS[k % 8], color=paint, markersize=5.5)
+        interval(ax, row, height, k)
         where = row["high"] if row["high"] == row["high"] else row["value"]
         say_beside(ax, where, height, f"{row['value']:.3f}", xytext=(5, -3))
     ax.set_yticks(range(len(groups)), groups)
     ax.set_ylim(len(groups) - 0.5, -0.5)
-    for k, name in enumerate(names):
-        ax.plot([], [], MARKS[k % 8], color=colour(k), label=name, linestyle="-")
     quiet(ax, "Estimates with intervals")
     ax.margins(x=0.12)
     ax.grid(False, axis="y")
     for between in range(1, len(groups)):
         ax.axhline(between - 0.5, color="#e3e3e3", linewidth=0.8)
-    if len(names) > 1:
-        ax.legend(fontsize=8.5, frameon=False, ncols=min(4, len(names)), loc="lower left", bbox_to_anchor=(0.0, -0.22))
+    name_marks(ax, names, ncols=min(4, len(names)), loc="lower left", bbox_to_anchor=(0.0, -0.22))
 
 
 def extrapolation(ax: Any, result: Any, *, until: int | None = None) -> None:
@@ -170,7 +163,7 @@ def extrapolation(ax: Any, result: Any, *, until: int | None = None) -> None:
     if np.isfinite(low).any():
         words = f"{result.level:.0%} interval"
         # from the first class more: at the border stands the interval of what was seen, made in another way
-        ax.fill_between(k[1:], low[1:], high[1:], color=style["color"], alpha=0.18, linewidth=0, label=words)
+        shade(ax, k[1:], low[1:], high[1:], style["color"], 0.18, label=words)
     ax.plot(k, accuracy, label="extrapolated", **style)
     x, y = [row["classes"] for row in seen], [row["accuracy"] for row in seen]
     ax.plot(x, y, "-" if len(x) > 8 else "o-", color="#222222", linewidth=1.8, label="observed")
@@ -180,4 +173,4 @@ def extrapolation(ax: Any, result: Any, *, until: int | None = None) -> None:
     ax.set(xlim=(2, k[-1]), ylim=(0, 1.02))
     quiet(ax, "Accuracy with more classes", "number of classes", "accuracy")
     percent_axis(ax.yaxis)
-    _legend(ax, loc="lower left" if accuracy[-1] > 0.5 else "upper right")
+    legend(ax, loc="lower left" if accuracy[-1] > 0.5 else "upper right")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ from ...table import Table, pluralize
 from ..numbers import models_of
 from ..palette import colour
 from ..words import quota_words
-from .style import GREY, LIGHT, MARKS, count_axis, line_style, quiet, say_beside
+from .style import GREY, LIGHT, count_axis, interval, legend, line_style, name_marks, quiet, say_beside
 
 _LABELS = 14  # names of batches below the axis
 
@@ -73,7 +72,7 @@ def batches(ax: Any, result: Any, *, quota: int | float | None = None) -> None:
     quiet(ax, f"Hits among the {best}", f"{pluralize(len(x), 'batch', 'batches')}, in order", "hits")
     count_axis(ax.yaxis)
     ax.grid(False, axis="x")
-    ax.legend(fontsize=8.5, frameon=False, ncols=4, loc="upper left", borderaxespad=0.1)
+    legend(ax, ncols=4, loc="upper left", borderaxespad=0.1)
     ax.tick_params(axis="x", colors=GREY)
 
 
@@ -105,26 +104,18 @@ def segments(ax: Any, result: Any, *, measure: str | None = None) -> None:
     models = list(dict.fromkeys(row["model"] for row in rows))
     for row in rows:
         k = models.index(row["model"])
-        paint = colour(k)
-        if row["segment"] is None:
-            if row["value"] == row["value"]:
-                line = GREY if len(models) == 1 else paint
-                ax.axvline(row["value"], color=line, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1.5)
-            continue
-        height = names.index(row["segment"]) + (k - (len(models) - 1) / 2) * 0.22
         if row["value"] != row["value"]:
             continue
-        if math.isfinite(row["low"]) and math.isfinite(row["high"]):
-            ax.plot([row["low"], row["high"]], [height, height], color=paint, linewidth=1.7, solid_capstyle="butt")
-        ax.plot(row["value"], height, MARKS[k % 8], color=paint, markersize=5.5)
+        if row["segment"] is None:
+            line = GREY if len(models) == 1 else colour(k)
+            ax.axvline(row["value"], color=line, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1.5)
+        else:
+            interval(ax, row, names.index(row["segment"]) + (k - (len(models) - 1) / 2) * 0.22, k)
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     quiet(ax, f"{rows[0]['measure']} by segment", "dashed: all rows")
     ax.grid(False, axis="y")
-    if len(models) > 1:
-        for k, name in enumerate(models):
-            ax.plot([], [], MARKS[k % 8], color=colour(k), label=name, linestyle="-")
-        ax.legend(fontsize=8.5, frameon=False, loc="best")
+    name_marks(ax, models, loc="best")
 
 
 def trend_frame(result: Any) -> Table:

@@ -57,6 +57,31 @@ def reference(ax: Any, x: Any, y: Any, *, dashed: bool = False) -> None:
     ax.plot(x, y, color=GREY, linewidth=1.0, linestyle=(0, (5, 3)) if dashed else (0, (1.5, 2)), zorder=1.5)
 
 
+def shade(ax: Any, x: Any, low: Any, high: Any, paint: str, alpha: float, **options: Any) -> None:
+    """The area between two lines."""
+    ax.fill_between(x, low, high, color=paint, alpha=alpha, linewidth=0, **options)
+
+
+def legend(ax: Any, **options: Any) -> Any:
+    """A small legend without a frame."""
+    return ax.legend(fontsize=8.5, frameon=False, **{"loc": "upper right", **options})
+
+
+def name_marks(ax: Any, names: Sequence[str], **options: Any) -> None:
+    """Name the marks of several models; one needs no name."""
+    if len(names) > 1:
+        for k, name in enumerate(names):
+            ax.plot([], [], MARKS[k % 8], color=colour(k), label=name, linestyle="-")
+        legend(ax, **options)
+
+
+def interval(ax: Any, row: Any, height: float, k: int) -> None:
+    """A value with its interval, in the colour and with the mark of model ``k``."""
+    if np.isfinite(row["low"]) and np.isfinite(row["high"]):
+        ax.plot([row["low"], row["high"]], [height, height], color=colour(k), linewidth=1.7, solid_capstyle="butt")
+    ax.plot(row["value"], height, MARKS[k % 8], color=colour(k), markersize=5.5)
+
+
 def say_beside(ax: Any, x: float, y: float, text: str, **options: Any) -> None:
     """A small grey remark."""
     ax.annotate(text, (x, y), color=GREY, fontsize=8.5, **{"textcoords": "offset points", "xytext": (4, 3), **options})
