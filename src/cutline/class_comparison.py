@@ -21,7 +21,7 @@ from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
 from .inference.settings import ClassSettings
 from .sources.arrays import as_column
-from .table import DictResult, pluralize, text_table
+from .table import DictResult, Table, pluralize
 from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, Scores
 from .validate import checked
 from .verdict import Models
@@ -72,7 +72,7 @@ class ClassComparison(DictResult, Models[ClassEvaluation]):
         return f"{pluralize(len(self.evaluations), 'model')}, {on}"
 
     def __repr__(self) -> str:
-        return text_table(self.table.to_dicts(), self.table.columns, self.headline())
+        return repr(Table(self.table, self.headline()))
 
     def _repr_html_(self) -> str:
         from .present.class_sections import class_comparison_html

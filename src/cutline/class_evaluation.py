@@ -22,19 +22,9 @@ from .inference.class_columns import column_estimates, share_of
 from .inference.class_intervals import NAMES, estimate_classes
 from .inference.proportions import wilson_shares
 from .inference.settings import ClassSettings
-from .table import (
-    ByMeasure,
-    DictResult,
-    Reported,
-    Table,
-    TabularResult,
-    format_value,
-    pluralize,
-    reading_row,
-    text_table,
-)
+from .table import ByMeasure, DictResult, Reported, Table, TabularResult, format_value, pluralize, reading_row
 from .types import Axes, ClassIntervalName, ClassMeasureLike, Floats, Labels, ScoreMatrix, Scores
-from .validate import check_number, check_whole, checked, one_of
+from .validate import check_measures, check_number, check_whole, checked, one_of
 
 CLASS_INTERVAL = one_of(None, *NAMES)
 _MANY = 100  # rows from which predictions without an error look too good
@@ -64,15 +54,14 @@ class Confusion(TabularResult):
     @cached_property
     def rates(self) -> Table:
         """One row for each real and predicted class: cases, share of the real class, and its interval."""
-        return Table(self.cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
+        return Table(self._cells(np.ndindex(self.counts.shape)), "Real and predicted classes")
 
     @property
     def filled(self) -> Table:
         """The rows of :attr:`rates` that hold cases."""
-        return Table(self.cells(np.argwhere(self.counts > 0)), "Real and predicted classes")
+        return Table(self._cells(np.argwhere(self.counts > 0)), "Real and predicted classes")
 
-    def cells(self, cells: Iterable[Any]) -> list[dict[str, Any]]:
-        """Some cells of the matrix as rows."""
+    def _cells(self, cells: Iterable[Any]) -> list[dict[str, Any]]:
         shares = self.shares
         return [
             {
@@ -94,8 +83,7 @@ class Confusion(TabularResult):
         ]
 
     def __repr__(self) -> str:
-        rows = self.to_dicts()
-        return text_table(rows, list(rows[0]), "Real class (rows) by predicted class (columns)")
+        return repr(Table(self.to_dicts(), "Real class (rows) by predicted class (columns)"))
 
     def _repr_html_(self) -> str:
         from .present.class_sections import confusion_table
@@ -206,7 +194,7 @@ class ClassEvaluation(ByMeasure, Reported, DictResult, TabularResult):
         total = float(wrong.sum())
         order = np.argsort(-wrong, axis=None, kind="stable")[:n]
         rows = []
-        for cell in confusion.cells([divmod(int(at), len(self.classes)) for at in order if wrong.flat[at] > 0]):
+        for cell in confusion._cells([divmod(int(at), len(self.classes)) for at in order if wrong.flat[at] > 0]):
             share = {"share_of_class": cell.pop("share"), "low": cell.pop("low"), "high": cell.pop("high")}
             rows.append({**cell, **share, "share_of_errors": cell["cases"] / total})
         return Table(rows, "Most confused classes")
@@ -371,8 +359,7 @@ class ClassEvaluation(ByMeasure, Reported, DictResult, TabularResult):
         return rows
 
     def __repr__(self) -> str:
-        rows = self.reading_rows()
-        return text_table(rows, list(rows[0]) if rows else [], "\n".join([self.headline(), *self.notices]))
+        return repr(Table(self.reading_rows(), "\n".join([self.headline(), *self.notices])))
 
     def _repr_html_(self) -> str:
         from .present.class_sections import class_evaluation_html
@@ -472,8 +459,7 @@ def choose_class_specs(
     sample: ClassSample, measures: Sequence[ClassMeasureLike] | None, *, ordered: bool
 ) -> list[ClassSpec]:
     """The specs that were asked for; by default every measure that the sample supports."""
-    if isinstance(measures, str):
-        raise InputError("measures", "must be a list of measure strings", f"write {{measures=[{measures!r}]}}")
+    check_measures(measures)
     if measures is None:
         specs = default_class_specs(sample, ordered=ordered)
     else:

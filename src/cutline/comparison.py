@@ -30,7 +30,7 @@ from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
-from .table import DictResult, Reported, Table, pluralize, text_table
+from .table import DictResult, Reported, Table, pluralize
 from .types import Axes, Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked
 from .verdict import Models
@@ -297,7 +297,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         return f"{pluralize(len(self.evaluations), 'model')}, {on}{there}"
 
     def __repr__(self) -> str:
-        return text_table(self.table.to_dicts(), self.table.columns, self._headline())
+        return repr(Table(self.table, self._headline()))
 
     def _repr_html_(self) -> str:
         from .present.notebook import comparison_html

@@ -47,13 +47,13 @@ from .table import (
     Reported,
     Table,
     TabularResult,
+    columns_table,
     format_value,
     pluralize,
     reading_row,
-    text_table,
 )
 from .types import Axes, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
-from .validate import checked
+from .validate import check_measures, checked
 
 if TYPE_CHECKING:
     from .decide.batches import BatchRules
@@ -301,7 +301,7 @@ class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
 
     def hull(self) -> Table:
         """Vertices of the ROC convex hull: false and true positive rate, and the threshold to use there."""
-        return Table.of_columns(
+        return columns_table(
             dict(zip(("fpr", "tpr", "threshold"), hull_points(self.ranking), strict=True)), "ROC convex hull"
         )
 
@@ -361,7 +361,7 @@ class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
             "measures": self.to_dicts(),
         }
 
-    def _reading_rows(self) -> tuple[list[dict[str, str]], list[str]]:
+    def _reading_rows(self) -> list[dict[str, str]]:
         with_interval = any(e.low == e.low for e in self.estimates.values())
         rows = []
         for key, spec in self.specs.items():
@@ -372,7 +372,7 @@ class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
             if self.at_prevalence is not None:
                 row["depends on"] = "the prevalence" if key in self.at_prevalence.moved else ""
             rows.append(row)
-        return rows, list(rows[0]) if rows else []
+        return rows
 
     def _headline(self) -> str:
         facts = self.facts
@@ -387,13 +387,12 @@ class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
         return "\n".join([said, *self.notices])
 
     def __repr__(self) -> str:
-        rows, columns = self._reading_rows()
-        return text_table(rows, columns, self._headline())
+        return repr(Table(self._reading_rows(), self._headline()))
 
     def _repr_html_(self) -> str:
         from .present.notebook import evaluation_html
 
-        return evaluation_html(self, *self._reading_rows(), self._headline())
+        return evaluation_html(self, self._reading_rows(), self._headline())
 
 
 def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:
@@ -478,9 +477,8 @@ def choose_specs(
     measures: Sequence[MeasureLike] | None, *, threshold: float | None, quota: int | float | Quotas | None
 ) -> list[Spec]:
     """The requested specs; by default, all that the options allow."""
+    check_measures(measures)
     if measures is not None:
-        if isinstance(measures, str):
-            raise InputError("measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}")
         specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
         return list(dict.fromkeys(specs))
     return list(_every_spec(tuple(all_measures()), threshold, quota))
@@ -556,7 +554,6 @@ def evaluate_sample(
     prevalence: Prevalence | None = None,
     batch: Labels | None = None,
     keep: dict[str, Any] | None = None,
-    dropped: int | None = None,
 ) -> Evaluation:
     """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
     specs = choose_specs(measures, threshold=threshold, quota=quota)
@@ -570,7 +567,7 @@ def evaluate_sample(
         rows = BatchRows.of_batches(sample, batch, clusters=clusters, paired=paired)
         if rows.n_units < 2:
             settings = replace(settings, interval=None)
-    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep, "dropped": dropped}
+    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep}
     if prevalence is None:
         return evaluation_of(rows, specs, obstacles, settings, **how)
     return _evaluation_at(prevalence, rows, specs, obstacles, settings, how)

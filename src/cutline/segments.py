@@ -21,7 +21,7 @@ from .sources.arrays import make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
 from .table import DictResult, Members, Reported, ShownAsTable, Table, TabularResult, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
-from .validate import checked
+from .validate import check_measures, checked
 
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
@@ -86,11 +86,8 @@ class Segments(ShownAsTable, Reported, DictResult, TabularResult, Members[Any, E
 
     def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
         """Measure strings: those requested; otherwise those evaluated, or a short list of them if there are many."""
+        check_measures(measures)
         if measures is not None:
-            if isinstance(measures, str):
-                raise InputError(
-                    "measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}"
-                )
             return [self._measure(name) for name in measures]
         keys = list(self.specs)
         if len(keys) <= _FEW_MEASURES:

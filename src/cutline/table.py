@@ -35,12 +35,6 @@ class Table(Sequence[Mapping[str, Any]]):
         self._rows = [dict(row) for row in rows]
         self.title = title
 
-    @classmethod
-    def of_columns(cls, columns: Mapping[str, Any], title: str = "") -> Table:
-        """Rows from columns of the same length: arrays or lists."""
-        values = (column.tolist() if hasattr(column, "tolist") else column for column in columns.values())
-        return cls([dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)], title)
-
     def __getitem__(self, index: Any) -> Any:
         return self._rows[index]
 
@@ -80,6 +74,12 @@ class Table(Sequence[Mapping[str, Any]]):
 
     def _repr_html_(self) -> str:
         return html_table(self._rows, self.columns, self.title)
+
+
+def columns_table(columns: Mapping[str, Any], title: str = "") -> Table:
+    """A table from columns of the same length: arrays or lists."""
+    values = (column.tolist() if hasattr(column, "tolist") else column for column in columns.values())
+    return Table([dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)], title)
 
 
 class KeepsFields:

@@ -67,6 +67,12 @@ def one_of(*choices: str | None) -> Rule:
     return rule
 
 
+def check_measures(measures: Any) -> None:
+    """A list of measures, not one of them."""
+    if isinstance(measures, str):
+        raise InputError("measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}")
+
+
 def _between(low: float, high: float, *, open_ends: bool = False) -> Rule:
     return lambda value, name: check_number(value, name, low, high, open_ends=open_ends)
 

@@ -14,7 +14,7 @@ from ..catalogue.class_compute import ClassTotals
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.class_intervals import wilson_shares
-from ..table import Table, TabularResult, format_value
+from ..table import Table, TabularResult, columns_table, format_value
 from ..types import Axes, Floats
 from ..validate import check_number
 
@@ -57,7 +57,7 @@ class RiskCoverage(TabularResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each distinct confidence."""
-        return Table.of_columns(self._columns(slice(None))).to_dicts()
+        return columns_table(self._columns(slice(None))).to_dicts()
 
     def thinned(self, points: int = 200) -> RiskCoverage:
         """At most this many points, evenly spread over the coverage."""

@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.proportions import z_of
 from ..ranking import Ranking
-from ..table import DictResult, Table, format_value
+from ..table import DictResult, Table, columns_table, format_value
 from ..types import Axes, Floats, Labels
 from .costs import check_probabilities
 from .promises import Weighing
@@ -127,7 +127,7 @@ class Calibration(DictResult):
     def curve(self) -> Table:
         """The reliability curve: predicted probability, observed share and number of cases, for each distinct score."""
         columns = {"probability": self.score, "comes_true": self.fitted, "cases": self.cases}
-        return Table.of_columns({name: values[::-1] for name, values in columns.items()}, "Reliability")
+        return columns_table({name: values[::-1] for name, values in columns.items()}, "Reliability")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the curve."""
@@ -361,7 +361,7 @@ def _band(x: Floats, curves: Floats, at: Floats, level: float, *, centre: Floats
     low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
     ends = {"low": np.minimum(centre, low), "high": np.maximum(centre, high)}
     columns = {"probability": x, "comes_true": at, **ends}
-    return Table.of_columns({name: values[::-1] for name, values in columns.items()}, "Band")
+    return columns_table({name: values[::-1] for name, values in columns.items()}, "Band")
 
 
 def _logit(p: Floats) -> Floats:

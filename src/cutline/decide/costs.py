@@ -19,7 +19,7 @@ from ..inference.weights import effective_size
 from ..progress import Progress
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import DictResult, ShownAsTable, Table, TabularResult, format_value
+from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, format_value
 from ..types import Floats
 from ..validate import check_amount, check_number
 
@@ -395,7 +395,7 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
         columns = {"threshold_probability": self.x, "net_benefit": self.net_benefit, "low": self.low, "high": self.high}
         columns |= {"treat_all": self.treat_all, "treat_none": np.zeros_like(self.x)}
         columns |= {"expected_cost": self.expected_cost, "cost_low": self.cost_low, "cost_high": self.cost_high}
-        return Table.of_columns(columns, f"Net benefit of {self.name}")
+        return columns_table(columns, f"Net benefit of {self.name}")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each threshold probability."""
@@ -514,7 +514,7 @@ def benefit_difference(
     z = _supremum(covariance, level, seed) if simultaneous else z_of(level)
     ends = {"low": difference - z * error, "high": difference + z * error}
     columns = {"threshold_probability": grid, "difference": difference, **ends}
-    return Table.of_columns(columns, f"Net benefit of {names[0]} minus that of {names[1]}")
+    return columns_table(columns, f"Net benefit of {names[0]} minus that of {names[1]}")
 
 
 def _values(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..inference.leads import hits_by
 from ..ranking import Ranking
-from ..table import Table
+from ..table import Table, columns_table
 from ..types import Floats
 
 _SAME = 1e-9
@@ -148,7 +148,7 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
     slopes = [np.inf, *(_slope(a, b) for a, b in pairwise(hull)), 0.0]
     corners = dict(zip(("fpr", "tpr", "model", "threshold"), zip(*hull, strict=True), strict=True))
     ends = {"slope_from": slopes[:-1], "slope_to": slopes[1:]}
-    return Table.of_columns({**corners, **ends}, "ROC convex hull of the models")
+    return columns_table({**corners, **ends}, "ROC convex hull of the models")
 
 
 def _turns_up(a: tuple[Any, ...], b: tuple[Any, ...], c: tuple[Any, ...]) -> bool:

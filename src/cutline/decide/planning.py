@@ -20,7 +20,7 @@ from ..kernels.backend import passes
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sources.arrays import make_sample
-from ..table import DictResult, Table, count, format_value, pluralize
+from ..table import DictResult, Table, columns_table, count, format_value, pluralize
 from ..types import Axes, Floats, Label, Labels, QuotaLike, Scores
 from ..validate import checked
 from .batches import batch_point
@@ -66,7 +66,7 @@ class Plan(DictResult):
     @property
     def curve(self) -> Table:
         """Cases taken, expected hits and profit, row by row."""
-        return Table.of_columns({"taken": self.taken, "hits": self.hits, "profit": self.profits}, "Profit by quota")
+        return columns_table({"taken": self.taken, "hits": self.hits, "profit": self.profits}, "Profit by quota")
 
     def to_dict(self) -> dict[str, Any]:
         """The plan without its curve."""

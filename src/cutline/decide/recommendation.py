@@ -21,6 +21,7 @@ from ..validate import one_of
 from ..verdict import Verdict, differences_of, verdict_of
 
 _BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
+_FOLDS = 10
 # goal -> (measure, why this measure)
 GOALS: dict[str, tuple[str, str]] = {
     "known quota": (
@@ -221,14 +222,14 @@ def _tested(one: Any, two: Any, comparison: Any, a: str) -> DifferenceTest:
     return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same decisions") if rates[0] == rates[1] else DifferenceTest()
 
 
-def cross_fitted_errors(rows: Any, seed: int, folds: int = 10) -> Any:
+def cross_fitted_errors(rows: Any, seed: int) -> Any:
     """Which rows are decided wrongly, each at the threshold that is best in the folds that do not hold it."""
     sample = rows.sample
     if sample.weight is not None:
         raise InputError("sample_weight", "cannot be used with best thresholds", "leave it out")
     units = np.arange(len(sample)) if rows.clusters is None else cluster_codes(rows.clusters, sample)[0]
     rng = np.random.default_rng([seed, 4])
-    fold = rng.permutation(np.arange(int(units.max()) + 1) % folds)[units]
+    fold = rng.permutation(np.arange(int(units.max()) + 1) % _FOLDS)[units]
     wrong = np.zeros(len(sample), np.bool_)
     for k in np.unique(fold):
         inside = fold == k

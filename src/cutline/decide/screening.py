@@ -177,7 +177,7 @@ def screen(
         raise InputError(name, "chooses sizes, and every stage has one", "pass None as the size of a stage")
     problem = _Problem(positive, [_Order.of(s) for s in scores], keeps, prices, budget, max_loss)
     sizes = problem.sizes(len(positive)) if not free else problem.best(np.ones(len(positive)))
-    optimism = problem.optimism(sizes, seed) if free else None
+    optimism = problem.optimism(seed) if free else None
     left = np.arange(len(positive))
     n_pos = int(positive.sum())
     drawn = problem.replicates(sizes, min(n_resamples, max(50, 20_000_000 // len(positive))), seed)
@@ -317,7 +317,7 @@ class _Problem:
             )
         return found[1]
 
-    def optimism(self, sizes: Sequence[int], seed: int) -> float:
+    def optimism(self, seed: int) -> float:
         """Recall on the data that the sizes were chosen on, less that on rows held out of choosing."""
         rng = np.random.default_rng([seed, 7])
         n = len(self.positive)

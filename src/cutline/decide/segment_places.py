@@ -296,9 +296,13 @@ class Weighed:
         """Hits of each segment with places of its own."""
         return np.array([np.interp(k, *curve) for k, curve in zip(places, self.own, strict=True)])
 
-    def equal_rates(self, quota: float) -> Floats:
-        """Places in proportion to the cases."""
-        return np.asarray(quota * self.cases / self.cases.sum())
+    def allocate(self, quota: float, rule: str, share: Floats | None) -> Floats:
+        """Places of each segment under a rule; ``share``: the given places as shares of the segments' cases."""
+        if rule == EQUAL_RECALL:
+            return self.equal_recall(quota)
+        if share is not None and rule == GIVEN:
+            return np.asarray(share * self.cases)
+        return np.asarray(quota * self.cases / self.cases.sum())  # in proportion to the cases
 
     def equal_recall(self, quota: float) -> Floats:
         """Places so that every segment finds the same share of its positives; the fewest that do.
@@ -332,16 +336,6 @@ def _fewest(hits: float, cases: Floats, pos: Floats) -> float:
     return float(cases[at - 1] + (cases[at] - cases[at - 1]) * (hits - pos[at - 1]) / rise)
 
 
-def allocate(weighed: Weighed, quota: float, rule: str, share: Floats | None) -> Floats:
-    """Places of each segment under a rule; ``share``: the given places as shares of the segments' cases."""
-    if rule == EQUAL_RATES:
-        return weighed.equal_rates(quota)
-    if rule == EQUAL_RECALL:
-        return weighed.equal_recall(quota)
-    assert share is not None
-    return np.asarray(share * weighed.cases)
-
-
 def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: Sequence[str], level: float) -> Table:
     """Hits under each rule, and what it costs compared with one list for all, which gives segments ``of_one``."""
     sample, lists, quota = rows.sample, Lists.of(rows, len(segments)), float(of_one.sum())
@@ -356,7 +350,7 @@ def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: 
     for rule in ("one list", *rules):
         places, found = of_one, seen.hits(quota)
         if rule in rules:
-            places = allocate(seen, quota, rule, share)
+            places = seen.allocate(quota, rule, share)
             found = float(seen.hits_by(places).sum())
         total = float(places.sum())
         price, half = seen.hits(total) - found, z_of(level) * errors.get(rule, math.nan)
@@ -381,6 +375,6 @@ def _price_errors(
         drawn = weight * (times if rows.cluster is None else times[rows.cluster])
         again = lists.weighed(sample.positive, drawn)
         for rule in rules:
-            places = allocate(again, quota * float(drawn.sum()) / whole, rule, share)
+            places = again.allocate(quota * float(drawn.sum()) / whole, rule, share)
             found[rule].append(again.hits(float(places.sum())) - float(again.hits_by(places).sum()))
     return {rule: float(np.nanstd(values, ddof=1)) for rule, values in found.items()}

@@ -18,7 +18,7 @@ from ..evaluation import choose_specs
 from ..quotas import resolve_quota
 from ..ranking import rank
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Table, format_value
+from ..table import DictResult, Table, columns_table, format_value
 from ..types import Axes, Floats, Label, Labels
 from ..validate import check_whole, checked, one_of
 from .power import judge_sets
@@ -93,7 +93,7 @@ class SelectiveVoting(DictResult):
         names = [str(spec) for spec in self.specs]
         table: Floats = np.array([self.marks.column(name) for name in names], dtype=np.float64)
         columns = {other: [_correlation(one, two) for one in table] for other, two in zip(names, table, strict=True)}
-        return Table.of_columns({"mark": names, **columns}, "Correlation of the marks")
+        return columns_table({"mark": names, **columns}, "Correlation of the marks")
 
     def score(self, models: Mapping[str, Any]) -> Floats:
         """Combined scores of new rows: the mean vote of the chosen models.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,18 +89,7 @@ class Chart(Picture):
     y_percent: bool = False
     x_labels: Sequence[tuple[float, str]] | None = None
     linked: str = ""
-
-    def across(self, x: float) -> float:
-        """Where a value stands, in pixels from the left; beyond the ends, outside."""
-        low, high = (math.log(end) for end in self.x) if self.log else self.x
-        at = math.log(max(x, 1e-300)) if self.log else x
-        share = (at - low) / (high - low) if high > low else 0.5
-        return self.frame.left + (self.frame.right - self.frame.left) * min(3.0, max(-2.0, share))
-
-    def up(self, y: float) -> float:
-        """Where a value stands, in pixels from the top; beyond the ends, outside."""
-        share = (y - self.y[0]) / (self.y[1] - self.y[0]) if self.y[1] > self.y[0] else 0.5
-        return self.frame.bottom - (self.frame.bottom - self.frame.top) * min(3.0, max(-2.0, share))
+    reach: ClassVar[tuple[float, float]] = (-2.0, 3.0)
 
     def _points(self, x: Any, y: Any) -> str:
         """Places of the points, there and back, without those that a line between their neighbours passes anyway."""
@@ -110,11 +99,11 @@ class Chart(Picture):
             both = np.concatenate([_thinned(both[:turn]), _thinned(both[turn:][::-1])[::-1]])
         return " ".join(f"{px(x)},{px(y)}" for x, y in both.tolist())
 
-    def bar(self, x: float, width: float, height: float, paint: str, opacity: float = 1.0) -> None:
+    def bar(self, x: float, width: float, height: float, paint: str) -> None:
         """One bar that stands on 0."""
         left, top = self.across(x), self.up(max(height, 0.0))
         size = f'width="{px(self.across(x + width) - left)}" height="{px(abs(self.up(height) - self.up(0.0)))}"'
-        self.marks.append(f'<rect x="{px(left)}" y="{px(top)}" {size} fill="{paint}" fill-opacity="{opacity:g}"/>')
+        self.marks.append(f'<rect x="{px(left)}" y="{px(top)}" {size} fill="{paint}"/>')
 
     def whisker(self, x: float, low: float, high: float, paint: str) -> None:
         """An interval around a point."""
@@ -325,11 +314,11 @@ def deciles_chart(evaluations: Sequence[Evaluation]) -> Markup:
     return chart.svg()
 
 
-def histogram_chart(ev: Evaluation, bins: int = 24) -> Markup:
+def histogram_chart(ev: Evaluation) -> Markup:
     """Shares of the positives and of the negatives by score."""
-    rows = score_histogram(ev, bins)
-    edges = [*(row["from"] for row in rows), rows[-1]["to"]]
-    shares = {side: [row[f"share_of_{side}s"] for row in rows] for side in ("positive", "negative")}
+    rows = score_histogram(ev)
+    edges = [*rows.column("from"), rows[-1]["to"]]
+    shares = {side: rows.column(f"share_of_{side}s") for side in ("positive", "negative")}
     most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
     chart = Chart(TITLES["histogram"], "", (edges[0], edges[-1]), (0.0, most), "score", y_name="share of the class")
     chart.y_percent = True

@@ -11,15 +11,14 @@ from ..table import escaped as text
 from ..table import html_table, pluralize
 from .class_sections import (
     abstention_sentence,
-    calibration_picture,
     class_answer,
+    confidence_pictures,
     confusion_table,
     measure_rows_html,
     per_class_html,
-    risk_picture,
 )
-from .inline import side_by_side
 from .page import asset, fill, packed, page_parts, policy, script_of
+from .words import between
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
@@ -109,9 +108,6 @@ def _confused(ev: ClassEvaluation) -> str:
 
 
 def _pictures(ev: ClassEvaluation) -> str:
-    pictures = [risk_picture(ev.risk_coverage())]
-    if ev.sample.are_probabilities:
-        pictures.append(calibration_picture(ev))
     curve = ev.risk_coverage()
     rows = [
         {
@@ -122,11 +118,10 @@ def _pictures(ev: ClassEvaluation) -> str:
         }
         for row in (curve.at(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0))
     ]
-    area = curve.area
-    between = f" ({area.level:.0%} interval {area.low:.1%} to {area.high:.1%})" if area.low == area.low else ""
-    said = f"The error rate is {area.value:.1%} on average over all coverages{between}: the area under the curve."
+    area = f"{curve.area.value:.1%} on average over all coverages{between(curve.area)}"
+    said = f"The error rate is {area}: the area under the curve."
     return (
-        f'<p>{said}</p><div class="large">{side_by_side(pictures)}</div>'
+        f'<p>{said}</p><div class="large">{confidence_pictures(ev)}</div>'
         f'<div class="wide">{html_table(rows, list(rows[0]))}</div>'
     )
 

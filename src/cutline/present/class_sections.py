@@ -12,6 +12,7 @@ from ..errors import PYTHON, Terms
 from ..table import Markup, count, escaped, format_value, html_table, pluralize
 from .inline import Picture, interval_bar, side_by_side
 from .palette import colour
+from .words import between
 
 if TYPE_CHECKING:
     from ..class_comparison import ClassComparison
@@ -27,13 +28,18 @@ _OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 
 def class_evaluation_html(ev: ClassEvaluation) -> str:
     """Measures with their intervals as bars, the confusion matrix, and risk against coverage."""
+    table = measure_rows_html(ev)
+    return f"<div><p>{escaped(ev.headline())}</p>{confidence_pictures(ev)}{table}{confusion_table(ev.confusion)}</div>"
+
+
+def confidence_pictures(ev: ClassEvaluation) -> str:
+    """Risk and coverage, and the calibration of the top class, where the scores allow them."""
     pictures = []
     if ev.sample.matrix is not None:
-        pictures = [risk_picture(ev.risk_coverage())]
-        if ev.sample.are_probabilities:
-            pictures.append(calibration_picture(ev))
-    table = measure_rows_html(ev)
-    return f"<div><p>{escaped(ev.headline())}</p>{side_by_side(pictures)}{table}{confusion_table(ev.confusion)}</div>"
+        pictures.append(risk_picture(ev.risk_coverage()))
+    if ev.sample.are_probabilities:
+        pictures.append(calibration_picture(ev))
+    return side_by_side(pictures)
 
 
 def class_comparison_html(comparison: ClassComparison) -> str:
@@ -84,8 +90,8 @@ def _cell(confusion: Confusion, shares: Any, a: int, b: int) -> str:
     share = float(np.nan_to_num(shares[a, b]))
     paint = "0,114,178" if a == b else "213,94,0"  # right in blue, wrong in orange
     low, high = confusion.low[a, b], confusion.high[a, b]
-    between = f" ({confusion.level:.0%} interval {low:.1%} to {high:.1%})" if low == low else ""
-    title = f"{confusion.labels[a]} predicted as {confusion.labels[b]}: {share:.1%}{between}"
+    within = f" ({confusion.level:.0%} interval {low:.1%} to {high:.1%})" if low == low else ""
+    title = f"{confusion.labels[a]} predicted as {confusion.labels[b]}: {share:.1%}{within}"
     ink = "#fff" if share > 0.6 else "inherit"
     style = f"background:rgba({paint},{0.95 * share:.3f});color:{ink};text-align:right"
     return f'<td style="{style}" title="{escaped(title)}">{count(float(confusion.counts[a, b]))}</td>'
@@ -107,10 +113,8 @@ def per_class_html(ev: ClassEvaluation) -> str:
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
-    if value != value:
-        return "–"
-    between = f"<small>{format_value(low)}–{format_value(high)}</small>" if low == low else ""
-    return Markup(f"{format_value(value)}{between}")
+    within = f"<small>{format_value(low)}–{format_value(high)}</small>" if low == low else ""
+    return Markup(f"{format_value(value)}{within}" if value == value else "–")
 
 
 def risk_picture(curve: RiskCoverage) -> Picture:
@@ -151,7 +155,7 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
         right = ev["accuracy"]
         model = "The model" if ev.name == "model" else ev.name
         said.append(
-            f"{model} predicts the right class in {_percent(right)} of the cases{_between(right)}; always predicting "
+            f"{model} predicts the right class in {right.value:.1%} of the cases{between(right)}; always predicting "
             f"{f['largest_class']} would be right in {f['largest_share']:.1%}."
         )
     pairs = ev.most_confused(1)
@@ -175,10 +179,9 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
     return [*said, *class_notices([ev], terms)]
 
 
-def class_comparison_answer(comparison: ClassComparison, measure: str = "accuracy") -> list[str]:
-    """Which model is best by a measure (the first one, where that was not evaluated), and how sure that is."""
-    first = next(iter(comparison.evaluations.values()))
-    verdict = comparison.verdict(measure if measure in first else next(iter(comparison.specs)))
+def class_comparison_answer(comparison: ClassComparison) -> list[str]:
+    """Which model is best by the accuracy (the first measure, where that was not evaluated), and how sure that is."""
+    verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
     said = [f"{verdict.best} has the best {verdict.measure}, {_plain(verdict.value)}; {verdict.sentence}."]
     for name, gap in verdict.tested.items():
         said.append(
@@ -188,21 +191,13 @@ def class_comparison_answer(comparison: ClassComparison, measure: str = "accurac
     return said
 
 
-def _percent(e: Estimate) -> str:
-    return f"{e.value:.1%}"
-
-
-def _between(e: Estimate) -> str:
-    return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
-
-
 def _plain(e: Estimate) -> str:
     return f"{e.value:.4g}" + (f" ({e.low:.4g} to {e.high:.4g})" if e.low == e.low else "")
 
 
-def abstention_sentence(ev: ClassEvaluation, share: float = 0.5) -> str:
+def abstention_sentence(ev: ClassEvaluation) -> str:
     """What answering only the most confident cases would give."""
-    half = ev.risk_coverage().at(share)
+    half = ev.risk_coverage().at(0.5)
     return (
         f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "
         f"({ev.settings.level:.0%} interval {1.0 - half['high']:.1%} to {1.0 - half['low']:.1%})."

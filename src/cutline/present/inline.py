@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,14 +49,15 @@ class Picture:
     heights: bool = False
     marks: list[str] = field(default_factory=list)
     frame: Frame = SMALL
+    reach: ClassVar[tuple[float, float]] = (0.0, 1.0)  # how far beyond the ends of a scale a mark may stand
 
     def across(self, x: float) -> float:
         """Where a value stands, in pixels from the left."""
-        return self.frame.left + (self.frame.right - self.frame.left) * _share(x, self.x, self.log)
+        return self.frame.left + (self.frame.right - self.frame.left) * _share(x, self.x, self.log, self.reach)
 
     def up(self, y: float) -> float:
         """Where a value stands, in pixels from the top."""
-        return self.frame.bottom - (self.frame.bottom - self.frame.top) * _share(y, self.y)
+        return self.frame.bottom - (self.frame.bottom - self.frame.top) * _share(y, self.y, False, self.reach)
 
     def line(
         self,
@@ -101,10 +102,9 @@ class Picture:
         x, y = (first, first, last, last), (height, height + 0.2, height + 0.2, height)
         self.marks.append(f'<polygon points="{self._points(x, y)}" fill="{paint}" fill-opacity="{opacity:g}"/>')
 
-    def label(self, x: float, y: float, words: str, anchor: str = "start") -> None:
-        """A few small words."""
-        place = f'x="{px(self.across(x) + 3)}" y="{px(self.up(y))}"'  # beside the line that it names
-        self.marks.append(f'<text {place} text-anchor="{anchor}">{escaped(words)}</text>')
+    def label(self, x: float, y: float, words: str) -> None:
+        """A few small words, beside the line that they name."""
+        self.marks.append(f'<text x="{px(self.across(x) + 3)}" y="{px(self.up(y))}">{escaped(words)}</text>')
 
     def _points(self, x: Any, y: Any) -> str:
         both = zip(np.asarray(x, dtype=float).tolist(), np.asarray(y, dtype=float).tolist(), strict=True)
@@ -130,7 +130,7 @@ class Picture:
         )
 
 
-def interval_bar(value: float, low: float, high: float, ends: tuple[float, float], paint: str = "") -> Markup:
+def interval_bar(value: float, low: float, high: float, ends: tuple[float, float]) -> Markup:
     """An estimate on its scale: a thick stretch for the interval, a tick for the value; nothing without an end."""
     if not all(map(math.isfinite, (value, *ends))) or ends[0] >= ends[1]:
         return Markup("")
@@ -140,7 +140,7 @@ def interval_bar(value: float, low: float, high: float, ends: tuple[float, float
 
     known = low == low
     words = f"{value:.3g}" + (f", {low:.3g} to {high:.3g}" if known else "") + f" on {ends[0]:.3g} to {ends[1]:.3g}"
-    stretch = f'<path d="M{place(low)} 6H{place(high)}" stroke="{paint or colour(0)}" stroke-width="5"/>'
+    stretch = f'<path d="M{place(low)} 6H{place(high)}" stroke="{colour(0)}" stroke-width="5"/>'
     return Markup(
         f'<svg role="img" aria-label="{words}" width="{BAR_WIDTH}" height="{BAR_HEIGHT}">'
         f'<path d="M0 6H{BAR_WIDTH}" stroke="currentColor" stroke-opacity=".3"/>{stretch if known else ""}'
@@ -159,11 +159,13 @@ def clipped(name: str, most: int = 24) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _share(value: float, ends: tuple[float, float], log: bool = False) -> float:
-    """Where a value lies between two ends, 0 to 1; beyond them, at the nearer one."""
+def _share(
+    value: float, ends: tuple[float, float], log: bool = False, reach: tuple[float, float] = (0.0, 1.0)
+) -> float:
+    """Where a value lies between two ends, 0 to 1; no farther beyond them than ``reach``."""
     low, high = (math.log(end) for end in ends) if log else ends
     at = math.log(max(value, 1e-300)) if log else value
-    return min(1.0, max(0.0, (at - low) / (high - low))) if high > low else 0.5
+    return min(reach[1], max(reach[0], (at - low) / (high - low))) if high > low else 0.5
 
 
 def px(value: float) -> str:

@@ -38,14 +38,19 @@ _AREAS = {"roc": "roc_auc", "precision_recall": "average_precision"}
 _FIRST = ("hit_rate", "roc_auc", "average_precision", "brier_score")  # measures that a small table shows
 
 
-def evaluation_html(ev: Evaluation, rows: Sequence[Mapping[str, str]], columns: Sequence[str], title: str) -> str:
+def evaluation_html(ev: Evaluation, rows: Sequence[Mapping[str, str]], title: str) -> str:
     """The measures with their intervals as bars; ROC, gain and scores above them, the cut marked."""
-    with_bars = [{**row, "on its scale": _bar(ev, row["measure"])} for row in rows]
-    order = [*columns]
-    order.insert(order.index("value") + 1 if order else 0, "on its scale")
+    bars = {key: _bar(ev, key) for key in ev.specs}
     second = "precision_recall" if ev.facts["weighted"] or ev.rows.batched else "gain"
     pictures = side_by_side([_curves([ev], "roc"), _curves([ev], second), _scores(ev)])
-    return f"<div><p>{escaped(title)}</p>{pictures}{html_table(with_bars, order)}</div>"
+    return f"<div><p>{escaped(title)}</p>{pictures}{_with_bars(rows, 'value', bars)}</div>"
+
+
+def _with_bars(rows: Sequence[Mapping[str, str]], after: str, bars: Mapping[str, Any]) -> str:
+    """A table of measures with their bars behind one of its columns."""
+    order = list(rows[0]) if rows else []
+    order.insert(order.index(after) + 1 if order else 0, "on its scale")
+    return html_table([{**row, "on its scale": bars[row["measure"]]} for row in rows], order)
 
 
 def one_vs_rest_html(ovr: OneVsRest) -> str:
@@ -77,21 +82,12 @@ def comparison_html(comparison: Comparison, title: str) -> str:
 
 
 def cross_validation_html(
-    folds: Sequence[Evaluation],
-    estimates: Mapping[str, Estimate],
-    rows: Sequence[Mapping[str, str]],
-    columns: Sequence[str],
-    title: str,
+    folds: Sequence[Evaluation], estimates: Mapping[str, Estimate], rows: Sequence[Mapping[str, str]], title: str
 ) -> str:
     """The folds' ROC curves, and the means with their intervals as bars."""
-    with_bars = [
-        {**row, "on its scale": _on_scale(folds[0].specs[row["measure"]].measure, estimates[row["measure"]])}
-        for row in rows
-    ]
-    order = [*columns]
-    order.insert(order.index("mean") + 1 if order else 0, "on its scale")
+    bars = {key: _on_scale(folds[0].specs[key].measure, e) for key, e in estimates.items()}
     pictures = side_by_side([_curves(folds, "roc"), _curves(folds, "precision_recall")])
-    return f"<div><p>{escaped(title)}</p>{pictures}{html_table(with_bars, order)}</div>"
+    return f"<div><p>{escaped(title)}</p>{pictures}{_with_bars(rows, 'mean', bars)}</div>"
 
 
 def extrapolation_html(ex: Extrapolation, seen: str) -> str:
@@ -305,7 +301,11 @@ def _forests(comparison: Comparison) -> list[Picture]:
             continue
         reach = max(abs(row[end]) for row in rows for end in ("difference", "low", "high") if math.isfinite(row[end]))
         reach = reach * 1.05 or 1.0
-        words = "; ".join(f"{row['a']} − {row['b']}: {_difference(row)}" for row in rows)
+        words = "; ".join(
+            f"{row['a']} − {row['b']}: {format_value(row['difference'])}"
+            + (f" ({format_value(row['low'])} to {format_value(row['high'])})" if row["low"] == row["low"] else "")
+            for row in rows
+        )
         picture = Picture(f"Difference in {clipped(key, 18)}", words, (-reach, reach), (0.0, float(len(rows))))
         picture.line([0.0, 0.0], picture.y, faint=True)
         for k, row in enumerate(rows):
@@ -333,11 +333,6 @@ def _best_in_bold(row: Mapping[str, Any]) -> dict[str, Any]:
         k: Markup(f"<strong>{format_value(v)}</strong>") if isinstance(v, float) and v == best else v
         for k, v in row.items()
     }
-
-
-def _difference(row: Mapping[str, Any]) -> str:
-    spread = f" ({format_value(row['low'])} to {format_value(row['high'])})" if row["low"] == row["low"] else ""
-    return f"{format_value(row['difference'])}{spread}"
 
 
 def _more_classes(ex: Extrapolation) -> Picture:

@@ -11,7 +11,7 @@ import numpy as np
 from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..inference.proportions import wilson
-from ..table import Table
+from ..table import Table, columns_table
 from ..types import Floats
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
     neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
     columns = {"from": edges[:-1], "to": edges[1:], "positives": pos, "negatives": neg}
     shares = {"share_of_positives": ratio(pos, ranking.n_pos), "share_of_negatives": ratio(neg, ranking.n_neg)}
-    return Table.of_columns(columns | shares, "Scores by class")
+    return columns_table(columns | shares, "Scores by class")
 
 
 def reliability(ev: Evaluation, bins: int = 10) -> Table:
@@ -87,7 +87,7 @@ def reliability(ev: Evaluation, bins: int = 10) -> Table:
     n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
     low, high = np.array([wilson(h, m, ev.settings.level) for h, m in zip(hits, n, strict=True)]).T * n
     shares = {"mean_score": total / n, "share_positive": hits / n, "low": low / n, "high": high / n}
-    return Table.of_columns({**shares, "rows": n}, "Reliability")
+    return columns_table({**shares, "rows": n}, "Reliability")
 
 
 def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed_cost: float = 0.0) -> dict[str, Any]:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..table import Table, count, format_value
-from .words import p_value
+from .words import ends, p_value, tested, with_interval
 
 if TYPE_CHECKING:
     from ..decide.segment_places import SharedList
-    from ..estimate import Estimate
-    from ..inference.segment_trend import Change
     from ..segment_comparison import SegmentComparison
     from ..segments import Segments
 
@@ -40,16 +38,12 @@ def sentences(seg: Segments) -> list[str]:
     return [*found, *(trend.sentence for trend in seg.trends if trend.is_clear)]
 
 
-def _interval(e: Estimate) -> str:
-    return format_value(e.value) + (f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else "")
-
-
 def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
     """One row for each segment, then all rows together; intervals in the cells."""
     rows = []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
         row = {"segment": name, "rows": ev.facts["rows"], "positive": f"{ev.facts['share_positive']:.1%}"}
-        row |= {key: _interval(ev.estimates[key]) for key in keys}
+        row |= {key: with_interval(ev.estimates[key]) for key in keys}
         rows.append({**row, "note": next((n["note"] for n in seg.table if n["segment"] == name), "")})
     return rows
 
@@ -60,10 +54,8 @@ def difference_rows(seg: Segments) -> list[dict[str, Any]]:
         {
             "segment": row["segment"],
             "measure": row["measure"],
-            "value": format_value(row["value"]),
-            "other": format_value(row["other"]),
-            "difference": format_value(row["difference"]),
-            "interval": _ends(row["low"], row["high"]),
+            **{key: format_value(row[key]) for key in ("value", "other", "difference")},
+            "interval": ends(row["low"], row["high"]),
             "ratio": format_value(row["ratio"]),
             "p (Holm)": p_value(row["p_adjusted"]),
             "reading": row["verdict"],
@@ -71,10 +63,6 @@ def difference_rows(seg: Segments) -> list[dict[str, Any]]:
         }
         for row in seg.compared.to_dicts()[:SHOWN]
     ]
-
-
-def _ends(low: float, high: float) -> str:
-    return f"{format_value(low)} … {format_value(high)}" if low == low else ""
 
 
 def list_title(shared: SharedList) -> str:
@@ -95,7 +83,7 @@ def list_rows(shared: SharedList) -> list[dict[str, Any]]:
             "recall": format_value(row["recall"]),
             "fpr": format_value(row["fpr"]),
             "selection ratio": format_value(row["selection_ratio"]),
-            "interval": _ends(row["low"], row["high"]),
+            "interval": ends(row["low"], row["high"]),
             "four fifths": row["four_fifths"],
         }
         for row in shared
@@ -142,23 +130,17 @@ def trend_title(seg: Segments) -> str:
 
 def trend_rows(seg: Segments) -> list[dict[str, Any]]:
     """The trend of each measure, and from which segment on its level differs from before."""
-    return [
-        {
-            "measure": trend.measure,
-            "change": format_value(trend.slope),
-            "interval": _ends(trend.low, trend.high),
-            "p": p_value(trend.p_value),
-            "reading": trend.verdict,
-            "first clear change": "none" if trend.found is None else f"at {trend.change}",
-            "before and after": "" if trend.found is None else _levels(trend.found),
-            "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items()),
-        }
-        for trend in seg.trends
-    ]
-
-
-def _levels(change: Change) -> str:
-    return f"{format_value(change.before)} → {format_value(change.after)}"
+    rows = []
+    for trend in seg.trends:
+        where, levels = "none", ""
+        if trend.found is not None:
+            where = f"at {trend.change}"
+            levels = f"{format_value(trend.found.before)} → {format_value(trend.found.after)}"
+        row = {"measure": trend.measure, "change": format_value(trend.slope), "interval": ends(trend.low, trend.high)}
+        row |= {"p": p_value(trend.p_value), "reading": trend.verdict}
+        row |= {"first clear change": where, "before and after": levels}
+        rows.append({**row, "note": "; ".join(f"{name}: {why}" for name, why in trend.left_out.items())})
+    return rows
 
 
 def model_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, Any]]:
@@ -166,7 +148,7 @@ def model_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, 
     rows = []
     for name, note, comparison in found.parts():
         for key in keys:
-            values = {model: _interval(ev.estimates[key]) for model, ev in comparison.evaluations.items()}
+            values = {model: with_interval(ev.estimates[key]) for model, ev in comparison.evaluations.items()}
             rows.append({"segment": name, "measure": key, **values, "note": note})
     return rows
 
@@ -178,9 +160,7 @@ def model_difference_rows(found: SegmentComparison, keys: Sequence[str]) -> list
             "segment": row["segment"],
             "measure": row["measure"],
             "models": f"{row['a']} − {row['b']}",
-            "difference": format_value(row["difference"]),
-            "interval": _ends(row["low"], row["high"]),
-            "p (Holm)": p_value(row["p_adjusted"]),
+            **tested(row),
             "reading": row["reading"],
             "note": row["note"],
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..decide.batches import BatchRules
     from ..decide.operating import OperatingPoint
+    from ..estimate import Estimate
     from ..evaluation import Evaluation, OneVsRest
 
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -67,19 +68,15 @@ def point_sentence(ev: Evaluation, point: OperatingPoint | None) -> str:
     low, high = point.next_hits
     if low != low:
         return quota_sentence(ev)
+    within, level = count_range(*point.expected_hits.interval), f"{ev.settings.level:.0%}"
     if ev.rows.batched:
-        level, ends = f"{ev.settings.level:.0%}", point.expected_hits.interval
-        coming = (
-            f"Expect {count(point.expected_hits.value)} hits per batch on average ({level} interval "
-            f"{count_range(*ends)}) and {count(low)} to {count(high)} in the next one ({level} prediction interval)."
-        )
-        return " ".join(filter(None, [quota_sentence(ev), coming]))
-    where = "at this quota" if ev.quota is not None else f"at the same share ({point.taken / ev.ranking.cases:.1%})"
-    ends, level = point.expected_hits.interval, f"{ev.settings.level:.0%}"
-    coming = (
-        f"In lists like this one, cut {where}, expect {count_range(*ends)} hits on average ({level} interval) and "
-        f"{count(low)} to {count(high)} in the next list ({level} prediction interval)."
-    )
+        mean = f"Expect {count(point.expected_hits.value)} hits per batch on average ({level} interval {within})"
+    else:
+        share = f"at the same share ({point.taken / ev.ranking.cases:.1%})"
+        where = share if ev.quota is None else "at this quota"
+        mean = f"In lists like this one, cut {where}, expect {within} hits on average ({level} interval)"
+    one = "one" if ev.rows.batched else "list"
+    coming = f"{mean} and {count(low)} to {count(high)} in the next {one} ({level} prediction interval)."
     return " ".join(filter(None, [quota_sentence(ev), coming]))
 
 
@@ -99,6 +96,22 @@ def quota_sentence(ev: Evaluation) -> str:
     )
 
 
+def ends(low: float, high: float) -> str:
+    """An interval in a cell of its own; empty where there is none."""
+    return f"{format_value(low)} … {format_value(high)}" if low == low else ""
+
+
+def with_interval(e: Estimate) -> str:
+    """A value and its interval in one cell."""
+    return format_value(e.value) + (f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else "")
+
+
+def tested(row: Mapping[str, Any]) -> dict[str, str]:
+    """A tested difference in cells."""
+    interval = {"interval": ends(row["low"], row["high"])}
+    return {"difference": format_value(row["difference"]), **interval, "p (Holm)": p_value(row["p_adjusted"])}
+
+
 def quota_words(quota: int | float) -> str:
     """A quota as a reader writes it."""
     return f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
@@ -108,14 +121,13 @@ def rule_rows(rules: BatchRules) -> list[dict[str, Any]]:
     """One row for each way to fill the places of batches; what became of a queue where there is one."""
     rows = []
     for row in rules.table:
-        ends = f"{format_value(row['low'])} … {format_value(row['high'])}" if row["low"] == row["low"] else ""
         made = {
             "rule": row["rule"],
             "hits": count(row["hits"]),
             "places used": count(row["places"]),
             "hit rate": format_value(row["hit_rate"]),
             "hits per batch": format_value(row["hits_per_batch"]),
-            "interval": ends,
+            "interval": ends(row["low"], row["high"]),
             "batches that overflow": count(row["overflow"]),
             "batches with empty places": count(row["unfilled"]),
         }
@@ -140,11 +152,6 @@ def batch_rows(point: Any) -> list[dict[str, Any]]:
         }
         for row in point.batches
     ]
-
-
-def _within(point: OperatingPoint, level: float) -> str:
-    low, high = point.expected_hits.interval
-    return "" if low != low else f" ({level:.0%} interval {count_range(low, high)})"
 
 
 def tie_sentence(point: OperatingPoint) -> str:
@@ -272,27 +279,20 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
     level = next((e.level for e in ev.estimates.values() if e.level == e.level), None)
     interval = "interval" if level is None else f"{level * 100:.4g} % interval"
     for key in shown:
-        e, one = ev.estimates[key], ev.specs[key].measure
-        row: dict[str, Any] = {
-            "family": one.family,
-            "measure": _short_name(ev, ev.specs[key]),
-            "": ARROWS[one.better],
-            "value": format_value(e.value),
-        }
+        e, spec = ev.estimates[key], ev.specs[key]
+        one = spec.measure
+        # without the threshold where that is the evaluation's own, which stands above the table
+        name = str(replace(spec, threshold=None) if spec.threshold == ev.threshold else spec)
+        row = {"family": one.family, "measure": name, "": ARROWS[one.better], "value": format_value(e.value)}
         if level is not None:
-            row[interval] = f"{format_value(e.low)} … {format_value(e.high)}" if e.low == e.low else ""
+            row[interval] = ends(e.low, e.high)
             row["method"] = e.method
         same = "same as " + ", ".join(disguises[key]) if key in disguises else ""
         caution = one.caution if e.low == e.low else ""
         moves = "depends on the prevalence" if key in ev.moved else ""
-        row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(ev.specs[key]), same) if part)
+        row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(spec), same) if part)
         rows.append(row)
     return rows
-
-
-def _short_name(ev: Evaluation, spec: Spec) -> str:
-    """A measure without the threshold where that is the evaluation's own, which stands above the table."""
-    return str(replace(spec, threshold=None) if spec.threshold == ev.threshold else spec)
 
 
 def unit_of(spec: Spec) -> str:
@@ -333,26 +333,22 @@ def answer(result: Any, quota: int | float) -> list[str]:
         return _apart(result, quota)
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
+    if first.rows.batched:
+        said = point_sentence(best, point)
+        if len(ordered) == 1:
+            return [said]
+        each = f"With {quota_words(quota)} places in each batch, use {best.name}. {said}"
+        return [each, _lead(result, ordered, quota)]
+    low, high = point.expected_hits.interval
+    within = "" if low != low else f" ({first.settings.level:.0%} interval {count_range(low, high)})"
     what = (
-        f"expect {pluralize(point.tp, 'hit')}{_within(point, first.settings.level)}, {point.lift:.1f} times as many "
+        f"expect {pluralize(point.tp, 'hit')}{within}, {point.lift:.1f} times as many "
         f"as a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
         f"{'gets' if point.fn == 1 else 'get'} no place"
     )
-    if first.rows.batched:
-        return _in_batches(result, ordered, quota)
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
     return [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
-
-
-def _in_batches(result: Any, ordered: list[Evaluation], quota: int | float) -> list[str]:
-    """The answer where the quota counts in each batch."""
-    best = ordered[0]
-    point = best.at(quota=quota)
-    said = point_sentence(best, point)
-    if len(ordered) == 1:
-        return [said]
-    return [f"With {quota_words(quota)} places in each batch, use {best.name}. {said}", _lead(result, ordered, quota)]
 
 
 def range_answer(result: Any) -> list[str]:
@@ -375,9 +371,13 @@ def range_answer(result: Any) -> list[str]:
     return [f"With {first.quotas.words}{alike}, use {verdict.best}: {value}{mark}{verdict.sentence}."]
 
 
+def between(e: Any) -> str:
+    """The interval of a share in brackets; empty where there is none."""
+    return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
+
+
 def _percents(e: Any) -> str:
-    said = f"{e.value:.1%}"
-    return said if e.low != e.low else f"{said} ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})"
+    return f"{e.value:.1%}{between(e)}"
 
 
 def _apart(result: Any, quota: int | float) -> list[str]:
@@ -386,11 +386,8 @@ def _apart(result: Any, quota: int | float) -> list[str]:
         return [OWN_CASES]
     verdict = result.verdict("hit_rate", "known quota")
     mark = ", " if verdict.status == "cannot tell" else "; "
-    value = f"{format_value(verdict.value.value)}"
-    return [
-        f"At {quota:,} places, {verdict.best} has the highest hit rate, {value}{mark}{verdict.sentence}.",
-        OWN_CASES,
-    ]
+    value = f"{format_value(verdict.value.value)}{mark}{verdict.sentence}"
+    return [f"At {quota:,} places, {verdict.best} has the highest hit rate, {value}.", OWN_CASES]
 
 
 def _how_sure(ev: Evaluation, point: Any) -> str:
@@ -434,32 +431,17 @@ def side_by_side(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, 
     rows = []
     for key in keys:
         row: dict[str, Any] = {"measure": key, "": ARROWS[comparison.specs[key].measure.better]}
-        for name, ev in comparison.evaluations.items():
-            e = ev.estimates[key]
-            row[name] = format_value(e.value) + (
-                f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
-            )
-        rows.append(row)
+        rows.append(row | {name: with_interval(ev.estimates[key]) for name, ev in comparison.evaluations.items()})
     return rows
 
 
 def differences_of(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, Any]]:
     """Pair by pair for some measures, with a reading in words."""
-    rows = []
-    for row in sorted(comparison.differences, key=lambda r: keys.index(r["measure"]) if r["measure"] in keys else -1):
-        if row["measure"] in keys:
-            interval = f"{format_value(row['low'])} … {format_value(row['high'])}" if row["low"] == row["low"] else ""
-            rows.append(
-                {
-                    "measure": row["measure"],
-                    "models": f"{row['a']} − {row['b']}",
-                    "difference": format_value(row["difference"]),
-                    "interval": interval,
-                    "p (Holm)": p_value(row["p_adjusted"]),
-                    "reading": row["reading"],
-                }
-            )
-    return rows
+    rows = [row for key in keys for row in comparison.differences if row["measure"] == key]
+    return [
+        {"measure": row["measure"], "models": f"{row['a']} − {row['b']}", **tested(row), "reading": row["reading"]}
+        for row in rows
+    ]
 
 
 def p_value(value: float) -> str:

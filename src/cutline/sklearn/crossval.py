@@ -163,7 +163,8 @@ class CrossValidation(ByMeasure, TabularResult):
     def _repr_html_(self) -> str:
         from ..present.notebook import cross_validation_html
 
-        return cross_validation_html(self.folds, self.estimates, *self._shown())
+        rows, _, title = self._shown()
+        return cross_validation_html(self.folds, self.estimates, rows, title)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..evaluation import Evaluation, choose_specs, evaluate
 from ..inference.settings import Settings
 from ..present.plots import plot as draw
-from ..present.plots.style import line_style
+from ..present.plots.marks import line_style
 from ..types import Axes, Estimator, Label, Labels, Scores
 from .crossval import evaluated_folds, pooled_evaluation, read_folds
 from .response import find_response, positive_class, scores_of

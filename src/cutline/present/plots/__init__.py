@@ -103,7 +103,8 @@ def write_picture(result: Any, path: Any) -> None:
     )
     several = hasattr(result, "confusion")  # its panels stand in one row
     kinds = tuple(CLASS_KINDS) if several else kinds
-    evaluations = models_of(result) if hasattr(result, "quota") or hasattr(result, "evaluations") else []
+    known = hasattr(result, "estimates") or hasattr(result, "evaluations")
+    evaluations = models_of(result) if known and not several else []
     if any(ev.rows.batched for ev in evaluations if hasattr(ev, "rows")):
         kinds = ("batches", *(kind for kind in kinds if kind != "gain" and kind != "dominance"))
     # A figure of its own, without pyplot: no window system is needed or started.
@@ -136,6 +137,6 @@ def _found(result: Any, kind: str) -> tuple[Callable[..., None], Callable[..., T
     kinds = CLASS_KINDS if hasattr(result, "confusion") or hasattr(result, "coverage") else KINDS
     if kind not in kinds:
         near = difflib.get_close_matches(str(kind), kinds, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the plots are {', '.join(kinds)}"
+        hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(kinds)}"
         raise InputError("kind", f"is {show(kind)}", hint)
     return kinds[kind]

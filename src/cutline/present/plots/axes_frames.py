@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...catalogue.declare import ratio
 from ...errors import InputError
-from ...table import Table
+from ...table import Table, columns_table
 from .. import numbers
 from ..explorer import at_stops, quota_stops, thinned
 from ..numbers import models_of
@@ -69,7 +69,7 @@ def curve_frame(name: str) -> Callable[..., Table]:
 
     def rows(ev: Evaluation, **_: Any) -> Table:
         curve = points_of(ev, name)
-        return Table.of_columns({"x": curve.x * 1.0, "y": curve.y, "threshold": curve.thresholds * 1.0})
+        return columns_table({"x": curve.x * 1.0, "y": curve.y, "threshold": curve.thresholds * 1.0})
 
     return by_model(name, rows)
 
@@ -79,14 +79,14 @@ def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
     curve = points_of(ev, "qrecall")
     quota, n_pos = curve.x * 1.0, ev.ranking.n_pos
     others = {"random": quota / ev.ranking.cases, "optimal": ratio(np.minimum(quota, n_pos), n_pos)}
-    return Table.of_columns({"quota": quota, "qrecall": curve.y, **others})
+    return columns_table({"quota": quota, "qrecall": curve.y, **others})
 
 
 def tpr_fpr_rows(ev: Evaluation, **_: Any) -> Table:
     """True and false positive rate over the list, and their distance."""
     rates = rates_of(ev)
     columns = {"share": rates.share, "tpr": rates.tpr, "fpr": rates.fpr, "distance": rates.tpr - rates.fpr}
-    return Table.of_columns(columns)
+    return columns_table(columns)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def profit_rows(
     ev: Evaluation, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
 ) -> Table:
     """Profit at each quota with the interval of its hits."""
-    return Table.of_columns(numbers.profit_curve(ev, cost, value, fixed_cost))
+    return columns_table(numbers.profit_curve(ev, cost, value, fixed_cost))
 
 
 def plan_frame(result: Any, **_: Any) -> Table:
@@ -124,7 +124,7 @@ def plan_frame(result: Any, **_: Any) -> Table:
     if len(kept) > MANY_POINTS:
         kept = thinned(result.taken, result.profits, tolerance=TOLERANCE)
     columns = {"taken": result.taken, "hits": result.hits, "profit": result.profits}
-    return Table.of_columns({name: values[kept] for name, values in columns.items()}, "profit by quota")
+    return columns_table({name: values[kept] for name, values in columns.items()}, "profit by quota")
 
 
 def deciles_rows(ev: Evaluation, *, portions: int = 10, **_: Any) -> Table:
@@ -176,7 +176,7 @@ def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> T
     rows = [{"kind": "observed", "classes": k, **_ends(result.observed[k])} for k in result.observed]
     found = result.curve(grid)
     ends = {key: found[key] for key in ("accuracy", "low", "high")}
-    beyond = Table.of_columns({"classes": found["k"].astype(np.int64), **ends})
+    beyond = columns_table({"classes": found["k"].astype(np.int64), **ends})
     return Table([*rows, *({"kind": "extrapolated", **row} for row in beyond)], "accuracy by number of classes")
 
 

@@ -12,19 +12,8 @@ from ...table import pluralize
 from .. import numbers
 from ..numbers import models_of
 from .axes_frames import plan_frame, points_of, rates_of
-from .style import (
-    GREY,
-    LIGHT,
-    count_axis,
-    label_lines,
-    legend,
-    line_style,
-    percent_axis,
-    quiet,
-    reference,
-    say_beside,
-    shade,
-)
+from .marks import label_lines, legend, line_style, reference, say_beside, shade
+from .style import GREY, LIGHT, count_axis, percent_axis, quiet
 
 
 def _draw(ax: Any, result: Any, name: str, *, band: bool | None, level: float | None) -> list[tuple[str, Any, Any]]:

@@ -10,19 +10,8 @@ from ...errors import InputError
 from ...table import Table, count
 from ..numbers import models_of
 from ..palette import colour
-from .style import (
-    GREY,
-    LIGHT,
-    count_axis,
-    label_lines,
-    legend,
-    line_style,
-    percent_axis,
-    quiet,
-    reference,
-    say_beside,
-    shade,
-)
+from .marks import label_lines, legend, line_style, reference, say_beside, shade
+from .style import GREY, LIGHT, count_axis, percent_axis, quiet
 
 
 def calibration_frame(result: Any) -> Table:

@@ -12,19 +12,8 @@ from .. import numbers
 from ..numbers import models_of
 from ..palette import colour
 from .axes_frames import dominance_frame, extrapolation_frame, forest_frame
-from .style import (
-    GREY,
-    LIGHT,
-    count_axis,
-    interval,
-    legend,
-    line_style,
-    name_marks,
-    percent_axis,
-    quiet,
-    reference,
-    say_beside,
-)
+from .marks import interval, legend, line_style, name_marks, reference, say_beside, shade
+from .style import GREY, LIGHT, count_axis, percent_axis, quiet
 
 
 def deciles(ax: Any, result: Any, *, portions: int = 10) -> None:
@@ -157,9 +146,9 @@ def extrapolation(ax: Any, result: Any, *, until: int | None = None) -> None:
     border, style = int(k[0]), line_style(0)
     every = np.unique(np.append(np.geomspace(2, k[-1], 60).round(), border))
     for name, fit in result.fits.items():
-        shade = "#9a9a9a" if name in result.weights else LIGHT
+        paint = "#9a9a9a" if name in result.weights else LIGHT
         label = "methods" if name == next(iter(result.weights)) else None  # named once in the legend
-        ax.plot(every, np.clip(fit.accuracy(every), 0.0, 1.0), color=shade, linewidth=0.8, zorder=1.5, label=label)
+        ax.plot(every, np.clip(fit.accuracy(every), 0.0, 1.0), color=paint, linewidth=0.8, zorder=1.5, label=label)
     if np.isfinite(low).any():
         words = f"{result.level:.0%} interval"
         # from the first class more: at the border stands the interval of what was seen, made in another way

@@ -12,7 +12,8 @@ from ...table import Table, pluralize
 from ..numbers import models_of
 from ..palette import colour
 from ..words import quota_words
-from .style import GREY, LIGHT, count_axis, interval, legend, line_style, name_marks, quiet, say_beside
+from .marks import interval, legend, line_style, name_marks, say_beside
+from .style import GREY, LIGHT, count_axis, quiet
 
 _LABELS = 14  # names of batches below the axis
 
