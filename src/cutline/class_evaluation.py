@@ -92,7 +92,7 @@ class Confusion(TabularResult):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassEvaluation(ByMeasure, Reported, DictResult, TabularResult):
+class ClassEvaluation(Reported, DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
     name: str

@@ -40,18 +40,7 @@ from .inference.weights import small_size_note
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
 from .sources.arrays import Sample, make_sample
-from .table import (
-    ByMeasure,
-    DictResult,
-    Members,
-    Reported,
-    Table,
-    TabularResult,
-    columns_table,
-    format_value,
-    pluralize,
-    reading_row,
-)
+from .table import ByMeasure, DictResult, Members, Reported, Table, columns_table, format_value, pluralize, reading_row
 from .types import Axes, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import check_measures, checked
 
@@ -64,7 +53,7 @@ _NO_THRESHOLD = "the scores are not probabilities, so there is no default thresh
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(ByMeasure, Reported, DictResult, TabularResult):
+class Evaluation(Reported, DictResult, ByMeasure):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -655,7 +644,7 @@ def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default:
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsRest(TabularResult, Members[Any, Evaluation]):
+class OneVsRest(Members[Any, Evaluation]):
     """Each class in turn against the rest. Reads as a mapping from class to Evaluation."""
 
     evaluations: Mapping[Any, Evaluation]

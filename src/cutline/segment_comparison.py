@@ -14,8 +14,8 @@ from .inference.settings import INTERVAL, Settings
 from .quotas import check_any_quota, settled
 from .segment_results import evidence, note_of
 from .segment_rows import RowPool
-from .segments import Segments, length_of, segments_of
-from .sources.levels import as_levels, label_of
+from .segments import Segments, levels_of, segments_of
+from .sources.levels import label_of
 from .table import DictResult, Reported, ShownAsTable, Table, TabularResult, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
@@ -167,9 +167,7 @@ def compare_segments(
     }
     both: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
     overall = compare(y_true, scores, margin=margin, **both, **how)
-    first = next(iter(overall.evaluations.values())).sample
-    levels = as_levels(segment, len(first) if first.source_rows is None else length_of(y_true))
-    levels = levels if first.source_rows is None else levels.only(first.source_rows)
+    levels = levels_of(segment, overall.first.sample, y_true)
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in overall.evaluations.items():

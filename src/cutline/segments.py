@@ -17,9 +17,9 @@ from .inference.settings import INTERVAL, Settings
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ordered_keys, why_not_comparable
 from .segment_rows import Pool, RowPool
-from .sources.arrays import make_sample
+from .sources.arrays import Sample, make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
-from .table import DictResult, Members, Reported, ShownAsTable, Table, TabularResult, pluralize
+from .table import DictResult, Members, Reported, ShownAsTable, Table, pluralize
 from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import check_measures, checked
 
@@ -28,7 +28,7 @@ _FEW_MEASURES = 12  # named or not, so many measures are shown and compared with
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(ShownAsTable, Reported, DictResult, TabularResult, Members[Any, Evaluation]):
+class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -284,10 +284,7 @@ def evaluate_segments(
     """
     settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    n = len(sample) if sample.source_rows is None else length_of(y_score)
-    levels = as_levels(segment, n)
-    if sample.source_rows is not None:
-        levels = levels.only(sample.source_rows)
+    levels = levels_of(segment, sample, y_score)
     places = settled(quota)
     specs = choose_specs(measures, threshold=threshold, quota=places)
     threshold = default_threshold(threshold, sample)
@@ -311,5 +308,8 @@ def segments_of(pool: RowPool, levels: Levels, keep: Sequence[dict[str, Floats]]
     return Segments(found, levels.by, pool.settings, pool, pool.quota, pool.threshold, ordered=levels.ordered)
 
 
-def length_of(values: Any) -> int:
-    return len(values) if hasattr(values, "__len__") else len(list(values))
+def levels_of(segment: SegmentLike, sample: Sample, column: Any) -> Levels:
+    """The segments of a sample's rows; ``column`` is as long as the input, of which rows of no weight are left out."""
+    if sample.source_rows is None:
+        return as_levels(segment, len(sample))
+    return as_levels(segment, len(column if hasattr(column, "__len__") else list(column))).only(sample.source_rows)

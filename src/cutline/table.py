@@ -150,7 +150,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Members(Mapping[K, V]):
+class Members(TabularResult, Mapping[K, V]):
     """A result that reads as a mapping of its parts, in their order, and is equal to itself alone."""
 
     evaluations: Mapping[K, V]
@@ -173,7 +173,7 @@ class Members(Mapping[K, V]):
         return next(iter(self.values()))
 
 
-class ByMeasure:
+class ByMeasure(TabularResult):
     """A result that holds estimates by measure string; a name that finds one is in it."""
 
     estimates: Mapping[str, Estimate]

@@ -18,7 +18,7 @@ from .errors import InputError, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
-from .table import KeepsFields, Members, Table, TabularResult, format_value, pluralize, round_up
+from .table import KeepsFields, Members, Table, format_value, pluralize, round_up
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
 Status = Literal["clear", "equivalent", "level", "cannot tell", "not tested", "only model"]
@@ -266,7 +266,7 @@ def verdict_of(
     return Verdict(question, measure, best, value, own)
 
 
-class Models(TabularResult, Members[str, E]):
+class Models(Members[str, E]):
     """Several models, each with its estimates: a mapping from model to evaluation that judges between them.
 
     What compares them gives ``evaluations``, ``specs``, ``settings`` and ``margin``, and tests one pair by one measure.

@@ -18,7 +18,7 @@ from ..inference.batches import BatchRows, forecast, share_limits
 from ..inference.differences import DifferenceTest
 from ..inference.settings import Settings
 from ..inference.skewed_means import skewed_mean_test
-from ..table import DictResult, KeepsFields, Table, count, escaped, html_table, pluralize, text_table
+from ..table import DictResult, KeepsFields, Table, columns_table, count, escaped, html_table, pluralize, text_table
 from ..types import Floats
 from ..verdict import Models, Verdict
 from .operating import OperatingPoint, measured
@@ -43,30 +43,16 @@ class BatchPoint(OperatingPoint):
     @property
     def batches(self) -> Table:
         """One row for each batch: cases, positives, places used, hits, hit rate, recall, and its cut's threshold."""
-        rows = []
-        for name, (hits, taken, positives, cases, *_), edge in zip(
-            self.names, self.cells.tolist(), self.thresholds.tolist(), strict=True
-        ):
-            rows.append(
-                {
-                    "batch": name,
-                    "cases": _whole(cases),
-                    "positives": _whole(positives),
-                    "places": _whole(taken),
-                    "hits": _whole(hits),
-                    "hit_rate": float(ratio(hits, taken)),
-                    "recall": float(ratio(hits, positives)),
-                    "threshold": edge,
-                }
-            )
-        return Table(rows, "Batch by batch")
+        hits, taken, positives, cases = self.cells[:, :4].T
+        counts = {"cases": cases, "positives": positives, "places": taken, "hits": hits}
+        columns = {"batch": self.names, **{key: [*map(_whole, found.tolist())] for key, found in counts.items()}}
+        columns |= {"hit_rate": ratio(hits, taken), "recall": ratio(hits, positives), "threshold": self.thresholds}
+        return columns_table(columns, "Batch by batch")
 
     @property
     def short(self) -> int:
         """Batches with fewer cases than places: all of their cases are taken."""
-        if not isinstance(self.asked, int):
-            return 0
-        return int(np.count_nonzero(self.cells[:, 3] < self.asked * (1.0 - 1e-12)))
+        return _short(self.cells[:, 3], self.asked)
 
     @property
     def note(self) -> str:
@@ -89,6 +75,11 @@ def _whole(value: float) -> int | float:
     return round(value) if abs(value - round(value)) < _NOTHING else value
 
 
+def _short(cases: Floats, quota: int | float | None) -> int:
+    """Batches with fewer cases than a number of places."""
+    return int(np.count_nonzero(cases < quota * (1.0 - 1e-12))) if isinstance(quota, int) else 0
+
+
 def short_note(cells: Floats, quota: int | float | None) -> str:
     """That batches are too small for their places, in words."""
     taken, cases = cells[:, 1], cells[:, 3]
@@ -96,7 +87,7 @@ def short_note(cells: Floats, quota: int | float | None) -> str:
         none = int(np.count_nonzero(taken == 0.0))
         few = "batch is" if none == 1 else "batches are"
         return f"{none:,} {few} too small for one place at {100 * quota:.4g} %." if none else ""
-    short = 0 if quota is None else int(np.count_nonzero(cases < quota * (1.0 - 1e-12)))
+    short = _short(cases, quota)
     if not short or quota is None:
         return ""
     has = "batch has" if len(cells) == 1 else "batches has" if short == 1 else "batches have"
@@ -239,37 +230,31 @@ class BatchRules(DictResult, Models[Rule]):
     @property
     def batches(self) -> Table:
         """Places and hits of each rule, batch by batch."""
-        rows = []
-        for k, name in enumerate(self.rows.batches.names):
-            row: dict[str, Any] = {"batch": name}
-            for rule in self.evaluations.values():
-                row |= {f"{rule.name}: places": _whole(float(rule.places[k]))}
-                row |= {f"{rule.name}: hits": _whole(float(rule.hits[k]))}
-            rows.append(row)
-        return Table(rows, "Batch by batch")
+        columns: dict[str, Any] = {"batch": self.rows.batches.names}
+        for rule in self.evaluations.values():
+            columns[f"{rule.name}: places"] = [*map(_whole, rule.places.tolist())]
+            columns[f"{rule.name}: hits"] = [*map(_whole, rule.hits.tolist())]
+        return columns_table(columns, "Batch by batch")
 
     @cached_property
     def table(self) -> Table:
         """One row for each rule."""
-        rows = []
-        for rule in self.evaluations.values():
-            hits, rate = rule.estimates["hits"], rule.estimates["hit_rate"]
-            rows.append(
-                {
-                    "rule": rule.name,
-                    "hits": _whole(float(rule.hits.sum())),
-                    "places": _whole(float(rule.places.sum())),
-                    "hit_rate": rate.value,
-                    "hits_per_batch": hits.value,
-                    "low": hits.low,
-                    "high": hits.high,
-                    "overflow": rule.overflow,
-                    "unfilled": rule.unfilled,
-                    "waiting": _whole(rule.waiting),
-                    "longest_queue": _whole(rule.longest_queue),
-                    "mean_wait": rule.wait,
-                }
-            )
+        rows = [
+            {
+                "rule": rule.name,
+                "hits": _whole(float(rule.hits.sum())),
+                "places": _whole(float(rule.places.sum())),
+                "hit_rate": rule["hit_rate"].value,
+                "hits_per_batch": rule["hits"].value,
+                **rule["hits"].interval._asdict(),
+                "overflow": rule.overflow,
+                "unfilled": rule.unfilled,
+                "waiting": _whole(rule.waiting),
+                "longest_queue": _whole(rule.longest_queue),
+                "mean_wait": rule.wait,
+            }
+            for rule in self.evaluations.values()
+        ]
         return Table(rows, "The best of each batch against one threshold")
 
     def sentences(self) -> list[str]:
@@ -348,8 +333,7 @@ def batch_rules(
         names = (*names[:2], f"{names[2]}, the rest waits")
     held = lists.at(places)
     kinds = dict(zip(names[1:], ("free", "queue" if carry else "capped"), strict=True))
-    short = 0 if isinstance(quota, float) else int(np.count_nonzero(lists.cases < quota * (1.0 - 1e-12)))
-    found = {names[0]: Rule(names[0], held[:, 0], held[:, 1], 0, short)}
+    found = {names[0]: Rule(names[0], held[:, 0], held[:, 1], 0, _short(lists.cases, quota))}
     found |= {name: _by_threshold(lists, places, at, name, kind) for name, kind in kinds.items()}
     drift = {}
     if matched:

@@ -21,7 +21,7 @@ from ..inference.proportions import z_of
 from ..ranking import Ranking
 from ..table import DictResult, Table, columns_table, format_value
 from ..types import Axes, Floats, Labels
-from .costs import check_probabilities
+from .costs import check_probabilities, need_both_classes
 from .promises import Weighing
 
 EPS = 1e-5  # as the log loss: probabilities closer to 0 or 1 are moved there
@@ -193,8 +193,7 @@ def calibrate(
 ) -> Calibration:
     """The calibration of a sample's probabilities; ``ranking`` is the sample's."""
     check_probabilities(sample, "calibration")
-    if 0 in (ranking.n_pos, ranking.n_neg):
-        raise InputError("y_true", "holds one class only, so calibration cannot be judged", "pass both classes")
+    need_both_classes(ranking.n_pos, ranking.n_neg, "calibration cannot be judged")
     if clusters is not None:
         said = "cannot be used with calibration, whose test and bands take the outcomes of rows to be independent"
         raise InputError("clusters", said, "leave it out")

@@ -173,10 +173,7 @@ def cheapest(
 ) -> Cheapest:
     """The cheapest model and cut of several models; ``clusters`` numbers the cluster of each row of each model."""
     for ranking in rankings.values():
-        if 0 in (ranking.n_pos, ranking.n_neg):
-            raise InputError(
-                "y_true", "holds one class only, so costs of errors cannot be compared", "pass both classes"
-            )
+        need_both_classes(ranking.n_pos, ranking.n_neg, "costs of errors cannot be compared")
     best = {name: cheapest_point(ranking, prices) for name, ranking in rankings.items()}
     model = min(best, key=lambda name: best[name][3])
     threshold, tp, fp, apparent = best[model]
@@ -392,9 +389,17 @@ class DecisionCurve(ShownAsTable, DictResult, TabularResult):
     @property
     def table(self) -> Table:
         """The curve as rows."""
-        columns = {"threshold_probability": self.x, "net_benefit": self.net_benefit, "low": self.low, "high": self.high}
-        columns |= {"treat_all": self.treat_all, "treat_none": np.zeros_like(self.x)}
-        columns |= {"expected_cost": self.expected_cost, "cost_low": self.cost_low, "cost_high": self.cost_high}
+        columns = {
+            "threshold_probability": self.x,
+            "net_benefit": self.net_benefit,
+            "low": self.low,
+            "high": self.high,
+            "treat_all": self.treat_all,
+            "treat_none": np.zeros_like(self.x),
+            "expected_cost": self.expected_cost,
+            "cost_low": self.cost_low,
+            "cost_high": self.cost_high,
+        }
         return columns_table(columns, f"Net benefit of {self.name}")
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -417,6 +422,12 @@ def check_probabilities(sample: Sample, what: str) -> None:
         "pass scores between 0 and 1",
         row=sample.first_row(bad),
     )
+
+
+def need_both_classes(n_pos: float, n_neg: float, so: str) -> None:
+    """Refuse rows of one class, and say what cannot be done with them."""
+    if 0 in (n_pos, n_neg):
+        raise InputError("y_true", f"holds one class only, so {so}", "pass both classes")
 
 
 def check_grid(x: ArrayLike | None) -> Floats:
@@ -531,8 +542,7 @@ def _values(
     """
     weight = np.ones(len(one)) if one.weight is None else one.weight
     n_pos, n_neg = float(weight[one.positive].sum()), float(weight[~one.positive].sum())
-    if 0.0 in (n_pos, n_neg):
-        raise InputError("y_true", "holds one class only, so there is no net benefit to show", "pass both classes")
+    need_both_classes(n_pos, n_neg, "there is no net benefit to show")
     total = n_pos + n_neg
     odds = grid / (1.0 - grid)
     upper = np.searchsorted(grid, one.score.astype(np.float64), side="left")

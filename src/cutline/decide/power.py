@@ -18,7 +18,7 @@ from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
 from ..progress import Progress
 from ..ranking import rank
-from ..sources.arrays import make_sample
+from ..sources.arrays import Sample, make_sample
 from ..sweep import wanted
 from ..table import Table, pluralize
 from ..threads import cores
@@ -117,9 +117,16 @@ class SelectionPower:
         rows = []
         for k in np.argsort(-self.picked.mean(axis=0), kind="stable"):
             name, share = self.measures[k], self.picked[:, k]
-            row = {"measure": name, "picks the better": self[name].value, **self[name].interval._asdict()}
-            row |= {"worst round": float(share.min()), "perfect rounds": int((share == 1.0).sum())}
-            rows.append({**row, "undecided": float(self.undecided[:, k].mean())})
+            rows.append(
+                {
+                    "measure": name,
+                    "picks the better": self[name].value,
+                    **self[name].interval._asdict(),
+                    "worst round": float(share.min()),
+                    "perfect rounds": int((share == 1.0).sum()),
+                    "undecided": float(self.undecided[:, k].mean()),
+                }
+            )
         return Table(rows, f"How often each measure picks {self.better} ({pluralize(len(self.picked), 'round')})")
 
     def __repr__(self) -> str:
@@ -229,18 +236,11 @@ def _own_rows(
     """A population of the rows of one test set: what is drawn are row numbers, and a model looks its scores up."""
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError("models", "must map the names of at least two models to their scores", "")
-    samples = {}
     for name, scores in models.items():
         if callable(scores):
-            raise InputError(
-                "models",
-                f"maps {name!r} to a function, but the labels given are those of a test set",
-                "pass its scores",
-            )
-        try:
-            samples[str(name)] = make_sample(y_true, scores, pos_label=pos_label)
-        except InputError as error:
-            raise InputError(None, f"model {show(name)}: {error}", "") from None
+            said = f"maps {name!r} to a function, but the labels given are those of a test set"
+            raise InputError("models", said, "pass its scores")
+    samples = model_samples(y_true, models, pos_label)
     positive = next(iter(samples.values())).positive
 
     def simulate(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
@@ -248,6 +248,17 @@ def _own_rows(
         return rows, positive[rows]
 
     return simulate, {name: sample.score.take for name, sample in samples.items()}
+
+
+def model_samples(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> dict[str, Sample]:
+    """The sample of each model; an error names the model."""
+    samples = {}
+    for name, scores in models.items():
+        try:
+            samples[str(name)] = make_sample(y_true, scores, pos_label=pos_label)
+        except InputError as error:
+            raise error.but(model=str(name)) from None
+    return samples
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import ratio
 from ..errors import InputError, listed, show
 from ..estimate import Interval
 from ..inference.proportions import z_of
 from ..inference.selection_ratios import SelectionRates, selection_rates
 from ..ranking import Ranking
 from ..sources.arrays import Sample
-from ..table import DictResult, ShownAsTable, Table, TabularResult, text_table
+from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, text_table
 from ..types import Floats
 from ..validate import check_number
 from .selection import given_places
@@ -60,29 +61,26 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment."""
-        cases, places = self.rates.cases, self.rates.places
-        found = []
-        for k, name in enumerate(self.segments):
-            ratio, (low, high) = self._ratios[k]
-            found.append(
-                {
-                    "segment": name,
-                    "cases": _whole(cases[k]),
-                    "places": _whole(places[k]),
-                    "share_of_places": _ratio(places[k], places.sum()),
-                    "selection_rate": _ratio(places[k], cases[k]),
-                    "hits": _whole(self.hits[k]),
-                    "hit_rate": _ratio(self.hits[k], places[k]),
-                    "recall": _ratio(self.hits[k], self.positives[k]),
-                    "fpr": _ratio(places[k] - self.hits[k], cases[k] - self.positives[k]),
-                    "selection_ratio": ratio,
-                    "low": low,
-                    "high": high,
-                    "level": self.level,
-                    "four_fifths": _four_fifths(low, high),
-                }
-            )
-        return found
+        cases, places, hits = self.rates.cases, self.rates.places, self.hits
+        ratios, ends = zip(*self._ratios, strict=True)
+        low, high = zip(*ends, strict=True)
+        columns = {
+            "segment": self.segments,
+            "cases": _whole(cases),
+            "places": _whole(places),
+            "share_of_places": ratio(places, places.sum()),
+            "selection_rate": ratio(places, cases),
+            "hits": _whole(hits),
+            "hit_rate": ratio(hits, places),
+            "recall": ratio(hits, self.positives),
+            "fpr": ratio(places - hits, cases - self.positives),
+            "selection_ratio": ratios,
+            "low": low,
+            "high": high,
+            "level": [self.level] * len(self),
+            "four_fifths": [*map(_four_fifths, low, high)],
+        }
+        return columns_table(columns).to_dicts()
 
     @cached_property
     def _ratios(self) -> list[tuple[float, Interval]]:
@@ -92,7 +90,7 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         two = self.segments.index(self.reference)
         share = rates.rates
         return [
-            (1.0, nothing) if k == two else (_ratio(share[k], share[two]), rates.ratio(k, two, self.level))
+            (1.0, nothing) if k == two else (float(ratio(share[k], share[two])), rates.ratio(k, two, self.level))
             for k in range(len(self.segments))
         ]
 
@@ -172,12 +170,8 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         return text_table(rows, list(rows[0]), f"{self.table.title}\n{self.sentence}")
 
 
-def _whole(value: Any) -> float:
-    return int(value) if float(value).is_integer() else float(value)
-
-
-def _ratio(part: Any, whole: Any) -> float:
-    return float(part) / float(whole) if whole else math.nan
+def _whole(values: Floats) -> list[float]:
+    return [int(value) if value.is_integer() else value for value in values.tolist()]
 
 
 def _four_fifths(low: float, high: float) -> str:

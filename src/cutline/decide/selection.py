@@ -18,7 +18,7 @@ from ..quotas import resolve_quota
 from ..ranking import Ranking, rank
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.levels import as_levels, label_of
-from ..table import Table, pluralize
+from ..table import Table, columns_table, pluralize
 from ..types import Label, Labels, QuotaLike, Scores
 from ..validate import Rule, check_quota, check_whole, checked
 
@@ -175,19 +175,11 @@ def _select_in_batches(
     taken[drawn] = True
     chosen = np.flatnonzero(taken)
     chosen = chosen[np.lexsort((-values[chosen], code[chosen]))]
-    sizes, found = (np.bincount(code[rows], minlength=len(batches)).tolist() for rows in (slice(None), chosen))
-    rows = [
-        {
-            "batch": name,
-            "cases": sizes[k],
-            "places": int(places[k]),
-            "chosen": found[k],
-            "tied": int(counts[1][k]) if split[k] else 0,
-            "threshold": float(edge[k]),
-        }
-        for k, name in enumerate(batches.names)
-    ]
-    return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, Table(rows, "Chosen in each batch"))
+    sizes, found = (np.bincount(code[rows], minlength=len(batches)) for rows in (slice(None), chosen))
+    columns = {"batch": batches.names, "cases": sizes, "places": places, "chosen": found}
+    columns |= {"tied": np.where(split, counts[1], 0), "threshold": edge}
+    each = columns_table(columns, "Chosen in each batch")
+    return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, each)
 
 
 def above(y_score: Scores, threshold: float, up_to: float = np.inf) -> Selection:
@@ -276,25 +268,21 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
     found = hits_at(ranking, np.array(bounds, dtype=np.float64))
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
     groups = np.searchsorted(ends[:-1], np.array(bounds[1:]) * (1.0 - 1e-12))  # the group that holds the last place
-    rows = []
-    for k in range(portions):
-        rows_here, hits_here = bounds[k + 1] - bounds[k], float(found[k + 1] - found[k])
-        rows.append(
-            {
-                "portion": k + 1,
-                "from": bounds[k] + 1,
-                "to": bounds[k + 1],
-                "rows": rows_here,
-                "lowest_score": float(ranking.score[groups[k]]),
-                "positives": hits_here,
-                "hit_rate": hits_here / rows_here,
-                "lift": float(ratio(hits_here / rows_here, share)),
-                "cumulative_positives": float(found[k + 1]),
-                "qrecall": float(ratio(found[k + 1], ranking.n_pos)),
-                "cumulative_lift": float(ratio(found[k + 1] / bounds[k + 1], share)),
-            }
-        )
-    return Table(rows, "Lift by portions of the ranked list")
+    sizes, hits, last = np.diff(bounds), np.diff(found), np.array(bounds[1:])
+    columns = {
+        "portion": range(1, portions + 1),
+        "from": np.array(bounds[:-1]) + 1,
+        "to": last,
+        "rows": sizes,
+        "lowest_score": ranking.score[groups].astype(np.float64),
+        "positives": hits,
+        "hit_rate": hits / sizes,
+        "lift": ratio(hits / sizes, share),
+        "cumulative_positives": found[1:],
+        "qrecall": ratio(found[1:], ranking.n_pos),
+        "cumulative_lift": ratio(found[1:] / last, share),
+    }
+    return columns_table(columns, "Lift by portions of the ranked list")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,7 +21,7 @@ from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Table, columns_table, format_value
 from ..types import Axes, Floats, Label, Labels
 from ..validate import check_whole, checked, one_of
-from .power import judge_sets
+from .power import judge_sets, model_samples
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 Vote = Literal["score", "rank"]
@@ -334,17 +334,12 @@ def _finite(scores: Any, name: str) -> Floats:
 
 
 def _table(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> tuple[list[str], Floats]:
-    columns = []
-    for name, scores in models.items():
-        try:
-            sample = make_sample(y_true, scores, pos_label=pos_label)
-        except InputError as error:
-            raise InputError(None, f"model {show(name)}: {error}", "") from None
+    samples = model_samples(y_true, models, pos_label)
+    for name, sample in samples.items():
         if not sample.are_finite:
             row = sample.first_row(np.isinf(sample.score))
-            raise InputError(None, f"model {show(name)}: row {row} is infinite; averages need finite scores", "")
-        columns.append(sample.score.astype(np.float64))
-    return list(models), np.array(columns)
+            raise InputError(None, f"row {row} is infinite; averages need finite scores", model=name)
+    return list(models), np.array([sample.score.astype(np.float64) for sample in samples.values()])
 
 
 def _read(specs: Sequence[Spec], positive: NDArray[np.bool_], scores: Any) -> dict[Spec, float]:

@@ -38,14 +38,6 @@ def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False)
     return [known.get(i, replace(cut, size=cases * share[i], relief=0.0)) for i, cut in enumerate(found)]
 
 
-def hits_intervals(ev: Evaluation, hits: Floats, stops: Whole) -> tuple[Floats, Floats, Whole, Whole]:
-    """Expected and next hits at many quotas, low and high of each."""
-    found, level = cuts_at(ev, hits, stops), ev.settings.level
-    expected = np.array([expected_hits_limits(cut, level) for cut in found])
-    then = np.array([next_hits_limits(cut, level) for cut in found])
-    return expected[:, 0], expected[:, 1], then[:, 0].astype(np.int64), then[:, 1].astype(np.int64)
-
-
 def qrecall_intervals(ev: Evaluation, hits: Floats, stops: Whole) -> Floats:
     """Low and high of Qrecall at many quotas, one row each; nan without positives."""
     if not ev.ranking.n_pos:
@@ -97,7 +89,10 @@ def at_stops(ev: Evaluation, stops: Whole) -> Stops:
     threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
     worst = found[groups] + np.maximum(0.0, inside - neg)
     best = found[groups] + np.minimum(pos, inside)
-    return Stops(stops, hits, *hits_intervals(ev, hits, stops), threshold, worst, best)
+    cuts, level = cuts_at(ev, hits, stops), ev.settings.level
+    low, high = np.array([expected_hits_limits(cut, level) for cut in cuts]).T
+    next_low, next_high = np.array([next_hits_limits(cut, level) for cut in cuts]).T.astype(np.int64)
+    return Stops(stops, hits, low, high, next_low, next_high, threshold, worst, best)
 
 
 def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:

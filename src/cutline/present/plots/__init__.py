@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, how_to_install, show
+from ...evaluation import Evaluation
 from ...files import write_whole
 from ...table import Table
-from ..numbers import models_of
+from ..numbers import models_of, reliability, score_histogram
 from . import axes_frames as frames
 from . import class_plots as classes
 from . import curve_plots as curves
@@ -19,6 +20,7 @@ from . import others
 from . import part_plots as parts
 from .style import new_axes
 
+_BENEFIT = frames.by_model("Net benefit", lambda ev, **options: ev.decision_curve(**options).table)
 # kind -> (draws it on axes, gives its numbers)
 KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "roc": (curves.roc, frames.curve_frame("roc")),
@@ -30,16 +32,16 @@ KINDS: dict[str, tuple[Callable[..., None], Callable[..., Table]]] = {
     "tpr_fpr": (curves.tpr_fpr, frames.by_model("tpr_fpr", frames.tpr_fpr_rows)),
     "profit": (curves.profit, frames.by_model("profit", frames.profit_rows)),
     "plan": (curves.plan, frames.plan_frame),
-    "deciles": (others.deciles, frames.by_model("lift by portions", frames.deciles_rows)),
-    "histogram": (others.histogram, frames.by_model("scores", frames.histogram_rows)),
-    "reliability": (others.reliability_diagram, frames.by_model("reliability", frames.reliability_rows)),
+    "deciles": (others.deciles, frames.by_model("lift by portions", Evaluation.lift_table)),
+    "histogram": (others.histogram, frames.by_model("scores", lambda ev, bins=24, **_: score_histogram(ev, bins))),
+    "reliability": (others.reliability_diagram, frames.by_model("reliability", reliability)),
     "dominance": (others.dominance, frames.dominance_frame),
-    "calibration": (decisions.calibration, decisions.calibration_frame),
-    "net_benefit": (decisions.net_benefit, frames.by_model("Net benefit", decisions.decision_rows)),
-    "expected_cost": (decisions.expected_cost, frames.by_model("Net benefit", decisions.decision_rows)),
-    "screening": (decisions.screening, decisions.screening_frame),
+    "calibration": (decisions.calibration, lambda result: decisions.calibrated(result).bands),
+    "net_benefit": (decisions.net_benefit, _BENEFIT),
+    "expected_cost": (decisions.expected_cost, _BENEFIT),
+    "screening": (decisions.screening, lambda result: result.stages),
     "voting": (decisions.voting, decisions.voting_frame),
-    "swaps": (decisions.swaps, decisions.swaps_frame),
+    "swaps": (decisions.swaps, lambda result: result.sides),
     "forest": (others.forest, frames.forest_frame),
     "batches": (parts.batches, parts.batches_frame),
     "segments": (parts.segments, parts.segments_frame),

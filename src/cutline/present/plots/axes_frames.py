@@ -127,21 +127,6 @@ def plan_frame(result: Any, **_: Any) -> Table:
     return columns_table({name: values[kept] for name, values in columns.items()}, "profit by quota")
 
 
-def deciles_rows(ev: Evaluation, *, portions: int = 10, **_: Any) -> Table:
-    """The lift table of a model."""
-    return ev.lift_table(portions)
-
-
-def histogram_rows(ev: Evaluation, *, bins: int = 24, **_: Any) -> Table:
-    """Scores by class."""
-    return numbers.score_histogram(ev, bins)
-
-
-def reliability_rows(ev: Evaluation, *, bins: int = 10, **_: Any) -> Table:
-    """Given and observed probability."""
-    return numbers.reliability(ev, bins)
-
-
 def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
     """Which model leads from where to where."""
     if not hasattr(result, "dominance"):

@@ -82,14 +82,15 @@ def _quota_axes(ax: Any, result: Any) -> tuple[float, float]:
     return ranking.cases, ranking.n_pos
 
 
-def _at(ax: Any, result: Any) -> None:
-    """A thin line at the evaluation's quota."""
+def _named(ax: Any, result: Any, lines: list[tuple[str, Any, Any]], corner: str = "lower right") -> None:
+    """A thin line at the evaluation's quota, and the models' names."""
     first = models_of(result)[0]
     quota = None if first.rows.batched else first.quota
     if quota is not None:
         ax.axvline(quota, color=GREY, linewidth=0.9, zorder=1.4)
         words = f" {pluralize(quota, 'place')}"
         ax.annotate(words, (quota, 0.015), xycoords=("data", "axes fraction"), fontsize=8.5, color=GREY)
+    label_lines(ax, lines, corner=corner)
 
 
 def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
@@ -103,8 +104,7 @@ def gain(ax: Any, result: Any, *, band: bool | None = None, level: float | None 
     ax.set_ylim(0, n_pos * 1.04 or 1)
     quiet(ax, "Gain: positives found", "places", "positives found")
     count_axis(ax.yaxis)
-    _at(ax, result)
-    label_lines(ax, lines)
+    _named(ax, result, lines)
 
 
 def qrecall(
@@ -124,8 +124,7 @@ def qrecall(
         _shade_areas(ax, models[0], n, n_pos)
     say_beside(ax, n_pos, 1.0, "optimal", xytext=(6, -11))
     say_beside(ax, n * 0.84, 0.84, "random", xytext=(6, -10))
-    _at(ax, result)
-    label_lines(ax, lines)
+    _named(ax, result, lines)
 
 
 def _shade_areas(ax: Any, ev: Any, n: float, n_pos: float) -> None:
@@ -158,8 +157,7 @@ def hit_rate(ax: Any, result: Any, *, band: bool | None = None, level: float | N
     ax.set_ylim(0, top * 1.04)
     quiet(ax, "Hit rate", "places", "share of positives among the taken")
     percent_axis(ax.yaxis)
-    _at(ax, result)
-    label_lines(ax, lines, corner="upper right")
+    _named(ax, result, lines, "upper right")
 
 
 def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None = None) -> None:
@@ -170,8 +168,7 @@ def lift(ax: Any, result: Any, *, band: bool | None = None, level: float | None 
     say_beside(ax, n, 1, "chance", xytext=(-2, -11), ha="right")
     ax.set_ylim(0, (n / n_pos if n_pos else 1) * 1.04)
     quiet(ax, "Lift (cumulative)", "places", "times as many as by chance")
-    _at(ax, result)
-    label_lines(ax, lines, corner="upper right")
+    _named(ax, result, lines, "upper right")
 
 
 def profit(
@@ -204,8 +201,7 @@ def profit(
     reference(ax, ax.get_xlim(), [0, 0])
     quiet(ax, f"Profit at cost {cost:g} per place and value {value:g} per hit", "places", "profit")
     count_axis(ax.yaxis)
-    _at(ax, result)
-    label_lines(ax, lines, corner="upper right")
+    _named(ax, result, lines, "upper right")
 
 
 def plan(ax: Any, result: Any) -> None:

@@ -14,16 +14,15 @@ from .marks import label_lines, legend, line_style, reference, say_beside, shade
 from .style import GREY, LIGHT, count_axis, percent_axis, quiet
 
 
-def calibration_frame(result: Any) -> Table:
-    """The reliability curve at the points of its bands."""
-    bands: Table = (result.calibration() if hasattr(result, "calibration") else result).bands
-    return bands
+def calibrated(result: Any) -> Any:
+    """The calibration of an evaluation, or the one it is."""
+    return result.calibration() if hasattr(result, "calibration") else result
 
 
 def calibration(ax: Any, result: Any) -> None:
     """The isotonic reliability curve, the band of a calibrated model around the diagonal, and the scores below."""
-    found = result.calibration() if hasattr(result, "calibration") else result
-    rows = calibration_frame(found)
+    found = calibrated(result)
+    rows = found.bands
     x, y = np.array(rows.column("probability")), np.array(rows.column("comes_true"))
     shade(ax, x, rows.column("low"), rows.column("high"), LIGHT, 0.7, label="if calibrated")
     shade(ax, x, rows.column("confidence_low"), rows.column("confidence_high"), colour(0), 0.15)
@@ -37,12 +36,6 @@ def calibration(ax: Any, result: Any) -> None:
     quiet(ax, f"Calibration of {found.name}", "probability given", "share that comes true")
     percent_axis(ax.xaxis, ax.yaxis)
     legend(ax, loc="lower right")
-
-
-def decision_rows(ev: Any, **options: Any) -> Table:
-    """Net benefit and expected cost by threshold probability."""
-    rows: Table = ev.decision_curve(**options).table
-    return rows
 
 
 def _draw_curves(
@@ -93,11 +86,6 @@ def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: 
     quiet(ax, "Expected cost per case", "share of a false positive in the cost of both errors", "expected cost")
     percent_axis(ax.xaxis)
     label_lines(ax, lines, corner="upper right")
-
-
-def screening_frame(result: Any) -> Table:
-    """The stages of a screening."""
-    return Table(result.stages.to_dicts(), "Progressive screening")
 
 
 def screening(ax: Any, result: Any) -> None:
@@ -159,17 +147,11 @@ def voting(ax: Any, result: Any) -> None:
     legend(ax, ncols=2)
 
 
-def swaps_frame(result: Any) -> Table:
-    """The cases that enter and leave."""
-    sides: Table = result.sides
-    return sides
-
-
 def swaps(ax: Any, result: Any) -> None:
     """The cases that enter and those that leave, hits first, and what the difference is."""
     if not result.swapped:
         raise InputError(None, f"{result.old} and {result.new} choose the same cases, so there is nothing to draw")
-    rows = swaps_frame(result)
+    rows = result.sides
     hits, cases = np.array(rows.column("hits")), np.array(rows.column("cases"))
     at = np.arange(2)[::-1]
     ax.barh(at, hits, 0.5, color=colour(0), label="hits")
