@@ -202,7 +202,9 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
     def calibration(self, bins: int = 10) -> Table:
         """Confidence in the predicted class against how often it is right, in groups of equal size."""
         check_whole(bins, "bins", 1)
-        self._need_probabilities("calibration")
+        self._need_scores("calibration")
+        if not self.sample.are_probabilities:
+            raise InputError("score_matrix", "does not hold probabilities, and calibration needs them")
         ranked, s = self.totals.confidence_order, self.sample
         order = ranked.order[::-1]
         rows = []
@@ -286,11 +288,6 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
     def _need_scores(self, what: str) -> None:
         if self.sample.matrix is None:
             raise InputError("score_matrix", f"is missing, and {what} needs it", "pass the scores of every class")
-
-    def _need_probabilities(self, what: str) -> None:
-        self._need_scores(what)
-        if not self.sample.are_probabilities:
-            raise InputError("score_matrix", f"does not hold probabilities, and {what} needs them")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each measure."""

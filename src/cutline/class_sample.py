@@ -170,16 +170,9 @@ def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
     if f is not None:
         columns = {name: getattr(f, name)[rows] for name in ("top", "place", "true", "square", "cumulative", "highest")}
         facts = replace(f, **columns)
-    return replace(
-        sample,
-        code=sample.code[rows],
-        predicted=sample.predicted[rows],
-        matrix=take(sample.matrix),
-        facts=facts,
-        weight=take(sample.weight),
-        cluster=take(sample.cluster),
-        source_rows=rows if sample.source_rows is None else sample.source_rows[rows],
-    )
+    own = {name: take(getattr(sample, name)) for name in ("code", "predicted", "matrix", "weight", "cluster")}
+    source = rows if sample.source_rows is None else sample.source_rows[rows]
+    return replace(sample, **own, facts=facts, source_rows=source)
 
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .inference.segment_differences import independent_difference, independent_r
 from .inference.segment_trend import Change, Slope, first_change, fit_slope, standard_errors
 from .quotas import Quotas
 from .sources.levels import label_of, order_of
-from .table import ShownAsTable, Table, TabularResult, format_value, text_table, to_jsonable
+from .table import Drawn, ShownAsTable, Table, TabularResult, format_value, text_table, to_jsonable
 from .verdict import Difference, differences_of
 
 if TYPE_CHECKING:
@@ -179,15 +179,17 @@ def _freedom(ev: Evaluation) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trend(ShownAsTable, TabularResult):
+class Trend(Drawn, ShownAsTable, TabularResult):
     """A measure along ordered segments: its slope per step, and the first clear change.
 
     ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.
     ``change`` is the first segment from which the level differs from before, None if there is no clear change;
     ``change_p`` is its p-value, adjusted for all segments at which the change could have occurred. ``excess`` is the
     variance of the segments around the line, relative to what their intervals explain: above 1 segments differ by more
-    than chance.
+    than chance. ``plot`` draws the values with their intervals, the line, and the first clear change.
     """
+
+    picture: ClassVar[str] = "trend"
 
     measure: str
     segments: tuple[str, ...]
@@ -317,12 +319,6 @@ class Trend(ShownAsTable, TabularResult):
         """The trend and its segments."""
         content = {**self.to_dict(), "segments": self.to_dicts()}
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the values with their intervals, the line, and the first clear change; returns the Axes."""
-        from .present.plots import plot
-
-        return plot(self, "trend", ax=ax, **options)
 
     @property
     def table(self) -> Table:

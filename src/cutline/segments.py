@@ -92,11 +92,10 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
         keys = list(self.specs)
         if len(keys) <= _FEW_MEASURES:
             return keys
+        every = list(self.evaluations.values())
+        known = {key for key in keys if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)}
         by_name = {spec.measure.name: key for key, spec in reversed(list(self.specs.items()))}
-        return [by_name[name] for name in _SHOWN if name in by_name and self._is_known(by_name[name])]
-
-    def _is_known(self, key: str) -> bool:
-        return any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
+        return [by_name[name] for name in _SHOWN if by_name.get(name) in known]
 
     def _measure(self, name: str) -> str:
         return str(self.first[name].name)
@@ -205,15 +204,12 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment and measure."""
-        return [
-            {"segment": ev.name, **self._parts(key), **row, "note": note_of(ev)}
-            for key, ev in self.evaluations.items()
-            for row in ev.to_dicts()
-        ]
-
-    def _parts(self, key: Any) -> dict[str, Any]:
-        """The values of a segment of several columns, by column."""
-        return {f"by {name}": value for name, value in zip(self.by, key, strict=True)} if len(self.by) > 1 else {}
+        rows = []
+        for key, ev in self.evaluations.items():
+            crossed = zip(self.by, key, strict=True) if len(self.by) > 1 else ()
+            values = {f"by {name}": value for name, value in crossed}
+            rows += [{"segment": ev.name, **values, **row, "note": note_of(ev)} for row in ev.to_dicts()]
+        return rows
 
     @property
     def table(self) -> Table:

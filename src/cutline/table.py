@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .errors import InputError, how_to_install
-from .types import FilePath
+from .types import Axes, FilePath
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -128,6 +128,18 @@ class ShownAsTable:
     def _repr_html_(self) -> str:
         shown: str = self.table._repr_html_()
         return shown
+
+
+class Drawn:
+    """A result that has a picture of its own, which its class describes."""
+
+    picture: ClassVar[str]
+
+    def plot(self, ax: Axes | None = None) -> Any:
+        """Draw the result (matplotlib); returns the Axes."""
+        from .present.plots import plot
+
+        return plot(self, self.picture, ax=ax)
 
 
 class Reported:

@@ -153,6 +153,11 @@ class Verdict(KeepsFields):
         return [name for name, d in self.differences.items() if d.difference != d.difference]
 
     @property
+    def alone(self) -> bool:
+        """Whether there are other models, but none of them has a value of this measure."""
+        return 0 < len(self.without_value) == len(self.differences)
+
+    @property
     def rivals(self) -> dict[str, Difference]:
         """The models that do not differ significantly from the best."""
         return {name: d for name, d in self.tested.items() if d.leader != self.best}
@@ -210,18 +215,26 @@ class Verdict(KeepsFields):
             return "It is the only model"
         if status == "not tested":
             alone = "it cannot be compared: no other model has a value"
-            return alone if self._alone else "differences are not tested without intervals"
+            return alone if self.alone else "differences are not tested without intervals"
         if rival is None:
             others = ", ".join(self.tested)
             return f"the difference from {others} is statistically significant{self.adjusted}"
         if status == "equivalent":
             margin = format_value(rival.margin)
             return f"{', '.join(self.tested)} {'differ' if len(self.tested) > 1 else 'differs'} by less than {margin}"
-        needed = self.cases_needed
-        more = "" if needed is None else f"; {needed.sentence(rival.margin)}"
         if status == "level":
-            return f"tied with {rival.b}{more}"
-        return f"ahead of {rival.b}, but the difference could be chance{self.adjusted}{more}"
+            return f"tied with {rival.b}{self._needing}"
+        return f"ahead of {rival.b}, {self.doubt}"
+
+    @property
+    def doubt(self) -> str:
+        """That a lead could be chance, and how many cases would show it."""
+        return f"but the difference could be chance{self.adjusted}{self._needing}"
+
+    @property
+    def _needing(self) -> str:
+        needed, rival = self.cases_needed, self.rival
+        return "" if needed is None or rival is None else f"; {needed.sentence(rival.margin)}"
 
     @property
     def needs(self) -> dict[str, Any]:
@@ -230,10 +243,6 @@ class Verdict(KeepsFields):
         if needed is None:
             return {"cases_needed": None, "cases_needed_for": None}
         return {"cases_needed": [needed.low, needed.high], "cases_needed_for": needed.basis}
-
-    @property
-    def _alone(self) -> bool:
-        return len(self.without_value) == len(self.differences)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from ..catalogue.class_compute import ClassTotals
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.class_intervals import wilson_shares
-from ..table import Table, TabularResult, columns_table, format_value
-from ..types import Axes, Floats
+from ..table import Drawn, Table, TabularResult, columns_table, format_value
+from ..types import Floats
 from ..validate import check_number
 
 _FEW_ERRORS = 3
@@ -24,13 +24,15 @@ _STEPS = 200  # cuts that are tested from a start to the end of the list
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCoverage(TabularResult):
+class RiskCoverage(Drawn, TabularResult):
     """Error rate of the answers, by the share of cases answered, the most confident first.
 
     One entry for each distinct confidence: all cases at least as confident are answered. ``low`` and ``high`` are
     intervals at each coverage, not a band for the whole curve. ``area`` is the mean of the error rate over all numbers
-    of cases answered.
+    of cases answered. ``plot`` draws the curve with its band.
     """
+
+    picture: ClassVar[str] = "risk_coverage"
 
     coverage: Floats
     risk: Floats
@@ -65,12 +67,6 @@ class RiskCoverage(TabularResult):
             return self
         at = np.unique(np.searchsorted(self.coverage, np.linspace(self.coverage[0], 1.0, points) - 1e-12))
         return replace(self, **self._columns(np.minimum(at, len(self) - 1)))
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the curve with its band (matplotlib); returns the Axes."""
-        from ..present.plots import plot
-
-        return plot(self, "risk_coverage", ax)
 
     def __repr__(self) -> str:
         rows = [self.at(share) for share in (0.2, 0.4, 0.6, 0.8, 1.0)]

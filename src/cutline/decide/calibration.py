@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.proportions import z_of
 from ..ranking import Ranking
-from ..table import DictResult, Table, columns_table, format_value
-from ..types import Axes, Floats, Labels
+from ..table import DictResult, Drawn, Table, columns_table, format_value
+from ..types import Floats, Labels
 from .costs import check_probabilities, need_both_classes
 from .promises import Weighing
 
@@ -92,15 +92,18 @@ def decompose(losses: Losses, pos: Any, neg: Any) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(DictResult):
+class Calibration(Drawn, DictResult):
     """How well the probabilities of a model are calibrated.
 
     ``parts`` splits the Brier score and the log loss into parts, each with an interval. ``slope`` and ``intercept`` are
     those of a logistic regression of the outcome on the logit of the probability (ideally 1 and 0; a slope below 1
     means that probabilities are too extreme); ``in_the_large`` is the intercept at slope 1. ``p_value`` tests that
     every probability is right, by drawing outcomes from the probabilities themselves, so it keeps its level. ``band``
-    shows where the curve of a calibrated model would lie; ``confidence_band`` where the true curve may lie.
+    shows where the curve of a calibrated model would lie; ``confidence_band`` where the true curve may lie. ``plot``
+    draws the reliability curve with its band.
     """
+
+    picture: ClassVar[str] = "calibration"
 
     name: str
     score: Floats
@@ -142,12 +145,6 @@ class Calibration(DictResult):
             "parts": self.parts.to_dicts(),
             "band": self.band.to_dicts(),
         }
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the reliability curve with its band (matplotlib); returns the Axes."""
-        from ..present.plots import plot
-
-        return plot(self, "calibration", ax=ax)
 
     @property
     def bands(self) -> Table:

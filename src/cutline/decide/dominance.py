@@ -145,7 +145,8 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
         hull.append(point)
     if hull[0][1] > 0:  # the first vertex stands above the origin: nobody is taken at the origin
         hull.insert(0, (0.0, 0.0, hull[0][2], float(rankings[hull[0][2]].score[0])))
-    slopes = [np.inf, *(_slope(a, b) for a, b in pairwise(hull)), 0.0]
+    between = [(b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else np.inf for a, b in pairwise(hull)]
+    slopes = [np.inf, *between, 0.0]
     corners = dict(zip(("fpr", "tpr", "model", "threshold"), zip(*hull, strict=True), strict=True))
     ends = {"slope_from": slopes[:-1], "slope_to": slopes[1:]}
     return columns_table({**corners, **ends}, "ROC convex hull of the models")
@@ -153,7 +154,3 @@ def family_hull(rankings: Mapping[str, Ranking]) -> Table:
 
 def _turns_up(a: tuple[Any, ...], b: tuple[Any, ...], c: tuple[Any, ...]) -> bool:
     return bool((b[0] - a[0]) * (c[1] - b[1]) >= (b[1] - a[1]) * (c[0] - b[0]) - 1e-15)
-
-
-def _slope(a: tuple[Any, ...], b: tuple[Any, ...]) -> float:
-    return float((b[1] - a[1]) / (b[0] - a[0])) if b[0] > a[0] else float("inf")

@@ -141,10 +141,11 @@ def _point(
     inside = taken_of_group > 0
     pos, neg = (float(ranking.pos[groups]), float(ranking.neg[groups])) if inside else (0.0, 0.0)
     above = float(ranking.pos[:groups].sum(dtype=np.float64))
-    known = None
-    if 0 < cut.tp + cut.fp:
-        taken, hits = float(cut.tp + cut.fp), float(cut.tp)
+    known, taken, hits = None, float(cut.tp + cut.fp), float(cut.tp)
+    mean = Estimate("expected_hits", hits)  # over many lists cut at the same quota
+    if taken > 0:
         known = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
+        mean = Estimate("expected_hits", hits, *expected_hits_limits(known, level), level, "moving_cut")
     return measured(
         OperatingPoint,
         cut,
@@ -154,7 +155,7 @@ def _point(
         from_tie=taken_of_group,
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
-        expected_hits=_expected_hits(float(cut.tp), known, level),
+        expected_hits=mean,
         next_hits=next_hits(known, level),
     )
 
@@ -178,13 +179,6 @@ def measured(kind: type[P], cut: Counts, *, finite: bool, **known: Any) -> P:
         pearson=float(quota_pearson.measure.compute(cut)) if finite else float("nan"),  # type: ignore[attr-defined]
         **known,
     )
-
-
-def _expected_hits(hits: float, cut: QuotaCut | None, level: float) -> Estimate:
-    """Positives among the taken, with an interval for their mean over many lists cut at the same quota."""
-    if cut is None:
-        return Estimate("expected_hits", hits)
-    return Estimate("expected_hits", hits, *expected_hits_limits(cut, level), level, "moving_cut")
 
 
 def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0) -> Interval:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from ..kernels.backend import passes
 from ..quotas import resolve_quota
 from ..ranking import Ranking
 from ..sources.arrays import make_sample
-from ..table import DictResult, Table, columns_table, count, format_value, pluralize
-from ..types import Axes, Floats, Label, Labels, QuotaLike, Scores
+from ..table import DictResult, Drawn, Table, columns_table, count, format_value, pluralize
+from ..types import Floats, Label, Labels, QuotaLike, Scores
 from ..validate import checked
 from .batches import batch_point
 from .operating import OperatingPoint, at_rows, next_hits
@@ -32,7 +32,7 @@ _CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that ar
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(DictResult):
+class Plan(Drawn, DictResult):
     """Profit by number of cases taken, and the most profitable cut.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
@@ -40,8 +40,11 @@ class Plan(DictResult):
     ``next_hits`` is a prediction interval for the hits in the next batch, cut at the same share; it allows for that
     optimism too. ``marginal_value`` is what one more place would be worth, averaged over that part of the list; it is
     positive only if the limit binds. ``break_even`` is the largest quota that does not lose money, ``limit`` the most
-    cases that budget and capacity allow. With ``batches`` all numbers are those of one batch, on average.
+    cases that budget and capacity allow. With ``batches`` all numbers are those of one batch, on average. ``plot``
+    draws the profit by number of cases taken, with the best cut and its interval.
     """
+
+    picture: ClassVar[str] = "plan"
 
     quota: int
     profit: Estimate
@@ -132,12 +135,6 @@ class Plan(DictResult):
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences())
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the profit by number of cases taken, with the best cut and its interval; returns the matplotlib Axes."""
-        from ..present.plots import plot
-
-        return plot(self, "plan", ax=ax)
 
     def _repr_html_(self) -> str:
         from ..present.notebook import plan_html

@@ -114,10 +114,9 @@ class Recommendation(KeepsFields):
         if value.low == value.low:
             said += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
         names = ", ".join(v.without_value)
-        alone = bool(names) and len(v.without_value) == len(v.differences)
         mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
-        said += mark + v.sentence + (f" for this measure ({names})" if alone else "")
-        if names and not alone:
+        said += mark + v.sentence + (f" for this measure ({names})" if v.alone else "")
+        if names and not v.alone:
             said += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
         if not self.sure and v.status not in ("not tested", "equivalent"):
             said = f"cannot tell yet. {said}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..quotas import resolve_quota
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Table
-from ..types import Axes, Floats, Label, Labels
+from ..table import DictResult, Drawn, Table
+from ..types import Floats, Label, Labels
 from ..validate import check_number, checked
 from .selection import TieRule, select
 
@@ -27,14 +27,16 @@ _FOLDS, _REPEATS = 5, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Screening(DictResult):
+class Screening(Drawn, DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
     ``cost_per_hit`` the cost of each of them, with bootstrap intervals. If sizes were chosen on these data,
     ``optimism`` is a cross-validated estimate of how much of the recall is due to that choice; the interval is for the
-    recall without it.
+    recall without it. ``plot`` draws how many cases and positives each stage leaves.
     """
+
+    picture: ClassVar[str] = "screening"
 
     chosen: NDArray[np.intp]
     stages: Table
@@ -66,12 +68,6 @@ class Screening(DictResult):
             "optimism": self.optimism,
             "chosen": self.chosen.tolist(),
         }
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw how many cases and positives each stage leaves (matplotlib); returns the Axes."""
-        from ..present.plots import plot
-
-        return plot(self, "screening", ax=ax)
 
     @property
     def summary(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,22 @@ from ..estimate import Estimate
 from ..inference.proportions import wilson, z_of
 from ..quotas import resolve_quota
 from ..sources.arrays import Sample
-from ..table import DictResult, Table, count, pluralize, round_up
-from ..types import Axes, Floats
+from ..table import DictResult, Drawn, Table, count, pluralize, round_up
+from ..types import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class SwapSet(DictResult):
+class SwapSet(Drawn, DictResult):
     """What changes when one model's list replaces another's at the same quota.
 
     ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on
     neither, so the difference in hits depends on these rows alone. ``difference`` is the hits gained with its interval,
     ``p_value`` that of Fisher's exact test that entering and leaving rows are hits equally often. ``labels_needed`` is
-    how many rows of such a swap set must be labelled to detect a difference of the observed size (80 % power).
+    how many rows of such a swap set must be labelled to detect a difference of the observed size (80 % power). ``plot``
+    draws the cases that enter and leave, with their hits.
     """
+
+    picture: ClassVar[str] = "swaps"
 
     old: str
     new: str
@@ -65,12 +68,6 @@ class SwapSet(DictResult):
             rate = hits / self.swapped if self.swapped else math.nan
             rows.append({"side": side, "cases": self.swapped, "hits": hits, "hit_rate": rate})
         return Table(rows, f"From {self.old} to {self.new}")
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the cases that enter and leave, with their hits (matplotlib); returns the Axes."""
-        from ..present.plots import plot
-
-        return plot(self, "swaps", ax=ax)
 
     def __repr__(self) -> str:
         if self.swapped == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from ..evaluation import choose_specs
 from ..quotas import resolve_quota
 from ..ranking import rank
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Table, columns_table, format_value
-from ..types import Axes, Floats, Label, Labels
+from ..table import DictResult, Drawn, Table, columns_table, format_value
+from ..types import Floats, Label, Labels
 from ..validate import check_whole, checked, one_of
 from .power import judge_sets, model_samples
 
@@ -51,7 +51,7 @@ def places_among(known: Floats, new: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class SelectiveVoting(DictResult):
+class SelectiveVoting(Drawn, DictResult):
     """Marks of the mean of the best X models, for X = 1 … M, and the X to use.
 
     ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of
@@ -59,8 +59,10 @@ class SelectiveVoting(DictResult):
     mark of each X there. ``expected`` is the mark to expect of the chosen vote on new rows, with its interval: the
     optimism from choosing the best X (``optimism``) is estimated and subtracted, by choosing again in each replicate
     and evaluating on the rows left out of it. ``scores`` are the combined scores of the chosen vote; ``score`` gives
-    those of new rows.
+    those of new rows. ``plot`` draws the marks against the number of models, as in Fig. 10.
     """
+
+    picture: ClassVar[str] = "voting"
 
     order: list[str]
     marks: Table
@@ -128,12 +130,6 @@ class SelectiveVoting(DictResult):
             "marks": self.marks.to_dicts(),
             "optimum": self.optimum.to_dicts(),
         }
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the marks against the number of models, as in Fig. 10 (matplotlib); returns the Axes."""
-        from ..present.plots import plot
-
-        return plot(self, "voting", ax=ax)
 
     @property
     def summary(self) -> str:

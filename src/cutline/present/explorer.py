@@ -124,7 +124,7 @@ def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
         "expected": [np.round(ends * unit) / unit for ends in (at.low, at.high)],
         "found": [np.round(ends * unit) / unit for ends in found],
         "next": [at.next_low, at.next_high],
-        "threshold": [_significant(value, 6) for value in at.threshold],
+        "threshold": [float(f"{t:.6g}") if np.isfinite(t) else None for t in at.threshold],  # None: everyone is taken
         "worst": at.worst if inside_ties else None,
         "best": at.best if inside_ties else None,
         "drawn": kept,
@@ -186,8 +186,3 @@ def quota_range(evaluations: Sequence[Evaluation]) -> dict[str, Any] | None:
 def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
     """Rounded, whole numbers without a point; None where there is no value."""
     return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
-
-
-def _significant(value: float, digits: int) -> float | None:
-    """Round to significant digits; None for infinity: the threshold if everyone is taken."""
-    return float(f"{value:.{digits}g}") if np.isfinite(value) else None

@@ -88,7 +88,9 @@ def page_parts(
 
     segments = segment_section(result)
     result = result.overall if segments else result
-    evaluations = evaluations_of(result)
+    evaluations = models_of(result)
+    if len({(ev.facts["rows"], ev.facts["positives"]) for ev in evaluations}) > 1:
+        raise InputError(None, "a page shows models on the same cases, but these differ in rows or positives")
     first = evaluations[0]
     rows = int(first.facts["rows"])
     batched = first.rows.batched
@@ -183,14 +185,6 @@ def _no_explorer(ev: Evaluation) -> str:
             "for a quota with ev.at(quota=…)."
         )
     return sections.section("explorer", "How many places?", f'<p class="note">{text(said)}</p>')
-
-
-def evaluations_of(result: Any) -> list[Evaluation]:
-    """The evaluations behind a result; they must be about the same cases."""
-    found = models_of(result)
-    if len({(ev.facts["rows"], ev.facts["positives"]) for ev in found}) > 1:
-        raise InputError(None, "a page shows models on the same cases, but these differ in rows or positives")
-    return found
 
 
 def packed(data: Any) -> str:

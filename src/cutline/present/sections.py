@@ -231,7 +231,8 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
         }
         explained = "".join(f"<dt>{text(k)}</dt><dd>{text(v)}</dd>" for k, v in facts.items() if v)
         methods = {ev.estimates[key].method for ev in evaluations if key in ev.estimates} - {""}
-        shown = cells(*(_estimate(ev, key, with_method=len(methods) > 1) for ev in evaluations))
+        found = [ev.estimates.get(key) for ev in evaluations]
+        shown = cells(*("–" if e is None else estimate_cell(e, with_method=len(methods) > 1) for e in found))
         how = f" <small>interval: {text(methods.pop())}</small>" if len(methods) == 1 else ""
         how += f" <small>{text(one.caution)}</small>" if one.caution and how else ""
         name = f'{text(one.title)} <span class="soft">{ARROWS[one.better]} {text(key)}</span>{how}'
@@ -244,16 +245,12 @@ def measure_table(evaluations: Sequence[Evaluation]) -> str:
     return section("measures", "All measures", note + grid(heads, body, "All measures", kind="measures"))
 
 
-def _estimate(ev: Evaluation, key: str, *, with_method: bool) -> str:
-    e = ev.estimates.get(key)
-    return "–" if e is None else estimate_cell(e, f"<br>{text(e.method)}" if with_method else "")
-
-
-def estimate_cell(e: Estimate, more: str = "") -> str:
+def estimate_cell(e: Estimate, *, with_method: bool = False) -> str:
     """A value with its interval below it, or why there is none."""
     if e.value != e.value:
         return f'–<small class="why">{text(e.reason)}</small>'
-    spread = f"<small>{format_value(e.low)} to {format_value(e.high)}{more}</small>" if e.low == e.low else ""
+    method = f"<br>{text(e.method)}" if with_method else ""
+    spread = f"<small>{format_value(e.low)} to {format_value(e.high)}{method}</small>" if e.low == e.low else ""
     return f"{format_value(e.value)}{spread}"
 
 

@@ -414,6 +414,8 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int | float) -> str:
     if row.low == row.low:
         places = best.at(quota=quota).taken if best.rows.batched else quota
         lead += f" ({result.settings.level:.0%} interval {count_range(row.low * places, row.high * places)})"
+    if verdict.status == "cannot tell" and verdict.rival is row:
+        return f"{lead}, {verdict.doubt}."
     return f"{lead}; {verdict.sentence}."
 
 

@@ -110,7 +110,7 @@ def write_picture(result: Any, path: Any) -> None:
     if any(ev.rows.batched for ev in evaluations if hasattr(ev, "rows")):
         kinds = ("batches", *(kind for kind in kinds if kind != "gain" and kind != "dominance"))
     # A figure of its own, without pyplot: no window system is needed or started.
-    for chosen in (kinds, [kind for kind in kinds if _is_drawable(result, kind)]):
+    for chosen in (kinds, [kind for kind in kinds if _is_drawn(result, kind, Figure().add_subplot())]):
         across = len(chosen) if several else min(len(chosen), 2)
         down = -(-len(chosen) // across)
         width, height = (5.6, 4.8) if several else (6.4, 4.6)
@@ -127,12 +127,6 @@ def _is_drawn(result: Any, kind: str, ax: Any) -> bool:
     except InputError:  # this sample has no such curve
         return False
     return True
-
-
-def _is_drawable(result: Any, kind: str) -> bool:
-    from matplotlib.figure import Figure
-
-    return _is_drawn(result, kind, Figure().add_subplot())
 
 
 def _found(result: Any, kind: str) -> tuple[Callable[..., None], Callable[..., Table]]:
