@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from .inference.class_intervals import NAMES, estimate_classes
 from .inference.proportions import wilson_shares
 from .inference.settings import ClassSettings
 from .table import ByMeasure, DictResult, Reported, Table, TabularResult, format_value, pluralize, reading_row
-from .types import Axes, ClassIntervalName, ClassMeasureLike, Floats, Labels, ScoreMatrix, Scores
+from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, ScoreMatrix, Scores
 from .validate import check_measures, check_number, check_whole, checked, one_of
 
 CLASS_INTERVAL = one_of(None, *NAMES)
@@ -95,6 +95,7 @@ class Confusion(TabularResult):
 class ClassEvaluation(Reported, DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
+    picture: ClassVar[str] = "confusion"
     name: str
     sample: ClassSample = field(repr=False)
     specs: Mapping[str, ClassSpec]
@@ -333,12 +334,6 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
         if self.sample.are_probabilities:
             content["calibration"] = self.calibration().to_dicts()
         return content
-
-    def plot(self, kind: str = "confusion", ax: Axes | None = None) -> Any:
-        """Draw ``confusion``, ``risk_coverage`` or ``calibration`` (matplotlib); returns the Axes."""
-        from .present.plots import plot
-
-        return plot(self, kind, ax)
 
     def headline(self) -> str:
         """How many rows and classes, and how they are distributed, in one sentence."""

@@ -31,7 +31,7 @@ from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
 from .table import DictResult, Reported, Table, pluralize
-from .types import Axes, Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
+from .types import Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
 from .validate import checked
 from .verdict import Models
 
@@ -280,12 +280,6 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
         }
-
-    def plot(self, kind: str = "roc", ax: Axes | None = None, **options: Any) -> Any:
-        """Draw one of the plots (matplotlib) with all models in one Axes; returns the Axes."""
-        from .present.plots import plot
-
-        return plot(self, kind, ax=ax, **options)
 
     def _headline(self) -> str:
         facts = self.first.facts

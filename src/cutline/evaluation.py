@@ -41,7 +41,7 @@ from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
 from .sources.arrays import Sample, make_sample
 from .table import ByMeasure, DictResult, Members, Reported, Table, columns_table, format_value, pluralize, reading_row
-from .types import Axes, IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
+from .types import IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
 from .validate import check_measures, checked
 
 if TYPE_CHECKING:
@@ -293,17 +293,6 @@ class Evaluation(Reported, DictResult, ByMeasure):
         return columns_table(
             dict(zip(("fpr", "tpr", "threshold"), hull_points(self.ranking), strict=True)), "ROC convex hull"
         )
-
-    def plot(self, kind: str = "roc", ax: Axes | None = None, **options: Any) -> Any:
-        """Draw one of the plots (matplotlib); returns the Axes.
-
-        Kinds: roc, precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr, profit (with ``cost=`` and ``value=``),
-        deciles, histogram (``threshold=`` shows its errors), reliability, calibration, net_benefit, expected_cost,
-        forest, batches (with ``quota=`` for another one).
-        """
-        from .present.plots import plot
-
-        return plot(self, kind, ax=ax, **options)
 
     @checked
     def lift_table(self, portions: int = 10) -> Table:

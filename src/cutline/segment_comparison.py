@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from .comparison import Comparison, compare
 from .errors import InputError, listed, show
@@ -17,7 +17,7 @@ from .segment_rows import RowPool
 from .segments import Segments, levels_of, segments_of
 from .sources.levels import label_of
 from .table import DictResult, Reported, ShownAsTable, Table, TabularResult, pluralize
-from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .types import Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import checked
 
 
@@ -29,6 +29,7 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
     for the number of segments; ``of_model(name)`` gives one model's :class:`Segments`.
     """
 
+    picture: ClassVar[str] = "segments"
     comparisons: Mapping[Any, Comparison]
     overall: Comparison
     models: Mapping[str, Segments] = field(repr=False)
@@ -117,12 +118,6 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
             "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.comparisons.items()],
             "differences": self.differences().to_dicts(),
         }
-
-    def plot(self, kind: str = "segments", ax: Axes | None = None, **options: Any) -> Any:
-        """Draw the models' values of a ``measure`` by segment with their intervals; returns the Axes."""
-        from .present.plots import plot
-
-        return plot(self, kind, ax=ax, **options)
 
 
 @checked(interval=INTERVAL, quota=check_any_quota)

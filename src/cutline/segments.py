@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from .catalogue.compute import default_threshold
 from .catalogue.declare import Spec
@@ -20,7 +20,7 @@ from .segment_rows import Pool, RowPool
 from .sources.arrays import Sample, make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
 from .table import DictResult, Members, Reported, ShownAsTable, Table, pluralize
-from .types import Axes, Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .types import Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
 from .validate import check_measures, checked
 
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
@@ -37,6 +37,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     places of each segment that text, page and JSON show (:meth:`shown_with`).
     """
 
+    picture: ClassVar[str] = "segments"
     evaluations: Mapping[Any, Evaluation]
     by: tuple[str, ...]
     settings: Settings
@@ -235,12 +236,6 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
             "differences": self.compared.to_dicts() if len(self) > 1 else [],
             "trends": [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends],
         }
-
-    def plot(self, kind: str = "segments", ax: Axes | None = None, **options: Any) -> Any:
-        """Draw the segments' values of a ``measure`` with their intervals (matplotlib); returns the Axes."""
-        from .present.plots import plot
-
-        return plot(self, kind, ax=ax, **options)
 
 
 @checked(interval=INTERVAL, quota=check_any_quota)

@@ -143,7 +143,22 @@ class Drawn:
 
 
 class Reported:
-    """A result that has a report page."""
+    """A result that has a report page, and plots of which ``picture`` is the first."""
+
+    picture: ClassVar[str] = "roc"
+
+    def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Any:
+        """Draw one of the plots (matplotlib), all models in one Axes; returns the Axes.
+
+        Kinds of one or several models: roc (the default), precision_recall, gain, lift, hit_rate, qrecall, tpr_fpr,
+        profit (with ``cost=`` and ``value=``), deciles, histogram (of one model; ``threshold=`` shows its errors),
+        reliability, calibration (of one model), net_benefit, expected_cost, dominance (of several), forest, batches
+        (with ``quota=`` for another one). Of segments: segments (the values of a ``measure=`` with their intervals).
+        Of several classes: confusion (the default), risk_coverage, calibration.
+        """
+        from .present.plots import plot
+
+        return plot(self, self.picture if kind is None else kind, ax=ax, **options)
 
     def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page: one file, no network needed to read it."""
