@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 from tests.test_classes import NAMES, forest
 
 import cutline as cl
+from cutline.present.plots import plot_data
 
 
 @pytest.fixture(scope="module")
@@ -250,6 +251,7 @@ def test_pictures(trees: Any, kind: str) -> None:
     ax = trees.plot(kind)
     assert ax.get_title() or ax.get_xlabel()
     plt.close("all")
+    assert set(plot_data(trees, kind).columns) >= {"low", "high"}
     with pytest.raises(cl.InputError, match="choose one of"):
         trees.plot("nonsense")
 

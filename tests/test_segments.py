@@ -298,6 +298,14 @@ def test_the_price_of_other_rules(seg: cl.Segments) -> None:
         seg.at(quota=90).price({"east": 400, "north": 1, "south": 1})
 
 
+def test_places_of_crossed_segments_are_named_as_the_segments_are() -> None:
+    y, p, g = np.tile([True, False], 20), np.linspace(0, 1, 40), np.arange(40)
+    seg = cl.evaluate_segments(y, p, {"a": g % 2, "b": g // 20}, measures=["roc_auc"], interval=None)
+    given = {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 4}
+    named = {"0 × 0": 1, "0 × 1": 2, "1 × 0": 3, "1 × 1": 4}
+    assert seg.at(quota=10).price(given).to_json() == seg.at(quota=10).price(named).to_json()
+
+
 def _curve(key: str) -> tuple[Any, Any]:
     r = cl.evaluate(Y[key == G], P[key == G], measures=["roc_auc"], interval=None).ranking
     return np.append(0.0, np.cumsum(r.pos + r.neg)), np.append(0.0, np.cumsum(r.pos))
