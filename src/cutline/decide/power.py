@@ -116,12 +116,12 @@ class SelectionPower:
         """One row for each measure, the best selector first."""
         rows = []
         for k in np.argsort(-self.picked.mean(axis=0), kind="stable"):
-            name, share = self.measures[k], self.picked[:, k]
+            share, one = self.picked[:, k], self[self.measures[k]]
             rows.append(
                 {
-                    "measure": name,
-                    "picks the better": self[name].value,
-                    **self[name].interval._asdict(),
+                    "measure": one.name,
+                    "picks the better": one.value,
+                    **one.interval._asdict(),
                     "worst round": float(share.min()),
                     "perfect rounds": int((share == 1.0).sum()),
                     "undecided": float(self.undecided[:, k].mean()),
