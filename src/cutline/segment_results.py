@@ -152,16 +152,11 @@ def _difference_row(d: Difference, ev: Evaluation, pair: tuple[Estimate, Estimat
         "cases": ev.facts["rows"],
         "value": value,
         "other": other,
-        "difference": d.difference,
-        "low": d.low,
-        "high": d.high,
+        **{key: d[key] for key in ("difference", "low", "high")},
         "ratio": value / other if other > 0.0 and d.measure and ratios[0] == ratios[0] else math.nan,
         "ratio_low": ratios[0],
         "ratio_high": ratios[1],
-        "p_value": d.p_value,
-        "p_adjusted": d.p_adjusted,
-        "method": d.method,
-        "verdict": d.verdict,
+        **{key: d[key] for key in ("p_value", "p_adjusted", "method", "verdict")},
         "note": "; ".join(filter(None, [note_of(ev), reason])),
     }
 
