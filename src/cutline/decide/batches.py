@@ -45,9 +45,9 @@ class BatchPoint(OperatingPoint):
         """One row for each batch: cases, positives, places used, hits, hit rate, recall, and its cut's threshold."""
         hits, taken, positives, cases = self.cells[:, :4].T
         counts = {"cases": cases, "positives": positives, "places": taken, "hits": hits}
-        columns = {"batch": self.names, **{key: [*map(_whole, found.tolist())] for key, found in counts.items()}}
-        columns |= {"hit_rate": ratio(hits, taken), "recall": ratio(hits, positives), "threshold": self.thresholds}
-        return columns_table(columns, "Batch by batch")
+        whole = {key: [*map(_whole, found.tolist())] for key, found in counts.items()}
+        rates = {"hit_rate": ratio(hits, taken), "recall": ratio(hits, positives), "threshold": self.thresholds}
+        return columns_table({"batch": self.names, **whole, **rates}, "Batch by batch")
 
     @property
     def short(self) -> int:
