@@ -13,7 +13,7 @@ import numpy as np
 from ..catalogue.class_compute import ClassTotals
 from ..errors import InputError
 from ..estimate import Estimate
-from ..inference.class_intervals import wilson_shares
+from ..inference.proportions import wilson_shares
 from ..table import Drawn, Table, TabularResult, columns_table, format_value
 from ..types import Floats
 from ..validate import check_number
