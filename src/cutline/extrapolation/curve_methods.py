@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -247,6 +247,43 @@ def normal_weights(x: Floats, mean: Floats, spread: Floats | float) -> Floats:
         weight = np.where(total > 0.0, weight, np.eye(x.size)[np.abs(z).argmin(axis=-1)])
         total = weight.sum(axis=-1, keepdims=True)
     return np.asarray(weight / total, dtype=np.float64)
+
+
+def climb(
+    read: Callable[[Floats], tuple[float, Any]],
+    slopes: Callable[[Floats, Any], tuple[Floats, Floats]],
+    start: Floats,
+    bounds: Floats,
+    *,
+    gain: float = 0.0,
+    relative_gain: float = 0.0,
+    move: float,
+) -> Floats:
+    """Parameters with the largest value, by damped Newton steps of at most one in each.
+
+    ``read`` gives the value at a point and what the slopes need, ``slopes`` gradient and information there. It ends
+    where a step gains less than ``gain`` (or that share of the value) or moves by less than ``move``.
+    """
+    theta, damping = np.asarray(start, dtype=np.float64), 1e-3
+    value, found = read(theta)
+    gradient, information = slopes(theta, found)
+    for _ in range(40):
+        ridge = np.diag(information) + 1e-12
+        step = np.linalg.solve(information + damping * np.diag(ridge), gradient)
+        tried = np.clip(theta + np.clip(step, -1.0, 1.0), bounds[:, 0], bounds[:, 1])
+        new_value, found = read(tried)
+        if new_value >= value:
+            done = new_value - value < gain + relative_gain * abs(value) + 1e-20
+            done = done or float(np.abs(tried - theta).max()) < move
+            theta, value, damping = tried, new_value, damping / 10.0
+            if done:
+                break
+            gradient, information = slopes(theta, found)
+        else:
+            damping *= 10.0
+            if damping > 1e4:
+                break
+    return theta
 
 
 @lru_cache(maxsize=16)

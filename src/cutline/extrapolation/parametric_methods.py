@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Floats
-from .curve_methods import normal_weights, probit_grid
+from .curve_methods import climb, normal_weights, probit_grid
 from .evidence import Evidence
 from .favorability import Favorability, power_of_atom
 from .methods import Fixed
@@ -18,9 +18,6 @@ from .methods import Fixed
 _EXACT_MISSES, _GROUPS = 60, 300
 _BETA_NODES, _LOG_NODES = 400, 160
 _LOWEST, _STEPS = -40.0, 1200
-# A search ends where a step lowers the squared distance by less than this share, or moves by less than this.
-_GAIN, _DIGITS = 1e-5, 1e-6
-_STUCK = 1e4
 _SMALL_STEPS = np.eye(2) * 1e-5
 
 
@@ -138,29 +135,19 @@ def closest_curve(
     """Two parameters whose curve is closest to the observed one, by damped Gauss–Newton from the best of many."""
     root = np.sqrt(importance / importance.sum())
     losses = ((curves - accuracy) ** 2 * (root * root)).sum(axis=1)
-    theta: Floats = starts[int(np.argmin(losses))].copy()
-    gap = (curve(theta) - accuracy) * root
-    loss, damping, moved = float(gap @ gap), 1e-3, True
-    for _ in range(40):
-        if moved:
-            beside = [(curve(theta + step) - accuracy) * root - gap for step in _SMALL_STEPS]
-            slope = np.column_stack(beside) / _SMALL_STEPS[0, 0]
-            normal, gradient = slope.T @ slope, slope.T @ gap
-        step = np.linalg.solve(normal + damping * (np.diag(np.diag(normal)) + 1e-12 * np.eye(2)), -gradient)
-        tried = np.clip(theta + np.clip(step, -1.0, 1.0), bounds[:, 0], bounds[:, 1])
-        new_gap = (curve(tried) - accuracy) * root
-        new_loss = float(new_gap @ new_gap)
-        moved = new_loss <= loss
-        if moved:
-            done = loss - new_loss < _GAIN * loss + 1e-20 or float(np.abs(tried - theta).max()) < _DIGITS
-            theta, gap, loss, damping = tried, new_gap, new_loss, damping / 10.0
-            if done:
-                break
-        else:
-            damping = max(damping, 1e-9) * 10.0
-            if damping > _STUCK:
-                break
-    return theta
+    start = starts[int(np.argmin(losses))]
+
+    def read(t: Floats) -> tuple[float, Floats]:
+        gap = (curve(t) - accuracy) * root
+        return -float(gap @ gap), gap
+
+    def slopes(t: Floats, gap: Floats) -> tuple[Floats, Floats]:
+        slope = (
+            np.column_stack([(curve(t + step) - accuracy) * root - gap for step in _SMALL_STEPS]) / _SMALL_STEPS.max()
+        )
+        return -slope.T @ gap, slope.T @ slope
+
+    return climb(read, slopes, start, bounds, relative_gain=1e-5, move=1e-6)
 
 
 @lru_cache(maxsize=8)
@@ -199,36 +186,21 @@ def _most_likely(histogram: Floats, x: Floats) -> Floats:
     total = np.asarray(np.bincount(group, weights=histogram[::-1]), dtype=np.float64)
     used = total > 0
     share, likelihood = total[used], likelihood[used]
-    theta: Floats = _PROBIT_STARTS[int(np.argmax(share @ at_starts[used]))].copy()
 
-    def read(t: Floats) -> tuple[float, Floats, Floats]:
+    def read(t: Floats) -> tuple[float, tuple[Floats, Floats]]:
         spread = float(np.exp(t[1]))
         weight = normal_weights(x, t[0], spread)
         z = (x - t[0]) / spread
         chance = likelihood @ weight + 1e-300
-        slopes = np.column_stack([z / spread, z * z])
-        slopes = slopes - weight @ slopes
-        return float(share @ np.log(chance)), chance, likelihood @ (weight[:, None] * slopes)
+        slope = np.column_stack([z / spread, z * z])
+        return float(share @ np.log(chance)), (chance, weight[:, None] * (slope - weight @ slope))
 
-    value, chance, slope = read(theta)
-    damping = 1e-3
-    for _ in range(40):
-        score = slope / chance[:, None]
-        gradient, information = share @ score, (score * share[:, None]).T @ score
-        step = np.linalg.solve(information + damping * (np.diag(np.diag(information)) + 1e-9 * np.eye(2)), gradient)
-        tried = np.clip(theta + np.clip(step, -1.0, 1.0), _PROBIT_BOUNDS[:, 0], _PROBIT_BOUNDS[:, 1])
-        new = read(tried)
-        if new[0] >= value:
-            done = float(np.abs(tried - theta).max()) < 1e-4 or new[0] - value < 1e-6
-            theta, damping = tried, damping / 10.0
-            value, chance, slope = new
-            if done:
-                break
-        else:
-            damping = max(damping, 1e-9) * 10.0
-            if damping > _STUCK:
-                break
-    return theta
+    def slopes(t: Floats, found: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        score = likelihood @ found[1] / found[0][:, None]
+        return share @ score, (score * share[:, None]).T @ score
+
+    start = _PROBIT_STARTS[int(np.argmax(share @ at_starts[used]))]
+    return climb(read, slopes, start, _PROBIT_BOUNDS, gain=1e-6, move=1e-4)
 
 
 def _beta_curve(theta: Floats, k: Floats) -> Floats:

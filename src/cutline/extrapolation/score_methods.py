@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats
-from .curve_methods import normal_weights
+from .curve_methods import climb, normal_weights
 from .evidence import BIN_WIDTH, ROWS_AT_ONCE, Evidence, ScoreSample
 from .favorability import Favorability
 from .methods import Fixed, Method
@@ -228,9 +228,8 @@ class CalibratedScores:
 
 _STANDING = np.linspace(-6.0, 9.0, 121)  # grid of Φ⁻¹(U) on which likelihoods are summed
 _FINE = np.linspace(-8.0, 10.0, 361)
-_DIAGONAL = np.diag_indices(3)
 _PRIOR_MEAN, _PRIOR_SPREAD = np.array([0.0, 1.0, np.log(0.3)]), np.array([1.0, 0.5, 0.7])
-_LOWEST, _HIGHEST = np.array([-6.0, 0.0, np.log(0.13)]), np.array([8.0, 6.0, np.log(3.0)])
+_CALIBRATION_BOUNDS = np.array([[-6.0, 8.0], [0.0, 6.0], [np.log(0.13), np.log(3.0)]])
 
 
 def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple[Floats, Floats, Floats]:
@@ -281,27 +280,11 @@ def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood:
         away = (theta - _PRIOR_MEAN) / _PRIOR_SPREAD
         return float(weight @ np.log(chance) - 0.5 * away @ away), score
 
-    theta = start
-    value, score = read(theta)
-    damping = 1e-2
-    for _ in range(40):
+    def slopes(theta: Floats, score: Floats) -> tuple[Floats, Floats]:
         gradient = weight @ score - (theta - _PRIOR_MEAN) / _PRIOR_SPREAD**2
-        information = (score * weight[:, None]).T @ score
-        information[_DIAGONAL] += _PRIOR_SPREAD**-2.0
-        information[_DIAGONAL] *= 1.0 + damping
-        step = np.linalg.solve(information, gradient)
-        tried = np.clip(theta + np.clip(step, -1.0, 1.0), _LOWEST, _HIGHEST)
-        new_value, new_score = read(tried)
-        if new_value >= value:
-            done = float(np.abs(tried - theta).max()) < 3e-3 or new_value - value < 1e-3
-            theta, value, score, damping = tried, new_value, new_score, damping / 5.0
-            if done:
-                break
-        else:
-            damping = max(damping, 1e-3) * 10.0
-            if damping > 1e4:
-                break
-    return theta
+        return gradient, (score * weight[:, None]).T @ score + np.diag(_PRIOR_SPREAD**-2.0)
+
+    return climb(read, slopes, start, _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
 
 
 def _complete(evidence: Evidence, name: str) -> ScoreSample:
