@@ -443,7 +443,7 @@ def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
     script = (
         "import sys; from cutline.tables import evaluate_table\n"
         "print('begins', flush=True)\n"
-        "options = {'interval': None, 'memory_limit': '60MB', 'temp_directory': sys.argv[2]}\n"
+        "options = {'interval': None, 'memory_limit': '100MB', 'temp_directory': sys.argv[2]}\n"
         "evaluate_table(sys.argv[1], label='y', score='p', **options)"
     )
     running = subprocess.Popen(

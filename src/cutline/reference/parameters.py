@@ -217,7 +217,7 @@ PARAMETERS: dict[str, str] = {
     "average_over_quotas.measure": "``'hit_rate'``, ``'qrecall'`` or ``'quota_lift'``.",
     "bedroc.alpha": "How strongly the top of the list counts: 20 puts 80 % of the weight on the best 8 % of it.",
     "bootstrap.statistic": "A function of ``(y_true, y_score, sample_weight)`` that gives a number.",
-    "bootstrap.method": "The interval: ``'percentile'``, ``'basic'`` or ``'bca'``.",
+    "bootstrap.method": "The interval: ``'percentile'`` or ``'basic'``.",
     "bootstrap_oob.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
     "share the fitted models. By default ``'roc_auc'``; with several classes ``'accuracy'``.",
     "permutation_test.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
