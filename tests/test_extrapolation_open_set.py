@@ -226,3 +226,15 @@ def test_splines_with_other_knots_and_constraints() -> None:
     assert own.accuracy(80)[0] == pytest.approx(0.3 + 0.7 * 2 / 80, abs=5e-3)
     with pytest.raises(InputError, match="constraint is 'wavy'"):
         LinearSpline(constraint="wavy")  # type: ignore[arg-type]
+
+
+def test_bases_without_functions_and_constraints_without_meaning_are_refused() -> None:
+    from cutline.extrapolation.curve_methods import FunctionBasis, LinearSpline
+
+    for constraint in ("convex", "monotone", "none"):
+        with pytest.raises(InputError, match="knots is empty; give one knot"):
+            LinearSpline(knots=(), constraint=constraint)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="functions is empty; give one function"):
+        FunctionBasis(())
+    with pytest.raises(InputError, match="constraint is 'monotone'; choose one of convex, none"):
+        FunctionBasis((np.square,), constraint="monotone")  # type: ignore[arg-type]

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InputError, show
+from ..errors import InputError
 from ..types import Floats
+from ..validate import one_of
 from .evidence import Evidence
 from .favorability import Favorability, power_of_atom, power_of_span, spline_moment
 from .methods import Fixed, Method
@@ -61,8 +62,9 @@ class LinearSpline(Fixed):
     def __post_init__(self) -> None:
         if self.m < 1:
             raise InputError("m", f"is {self.m}", "give 1 knot or more")
-        if self.constraint not in CONSTRAINTS:
-            raise InputError("constraint", f"is {show(self.constraint)}", f"choose one of {', '.join(CONSTRAINTS)}")
+        one_of(*CONSTRAINTS)(self.constraint, "constraint")
+        if self.knots is not None and len(self.knots) == 0:
+            raise InputError("knots", "is empty", "give one knot or more, or leave it out")
         if self.knots is not None and not all(0.0 <= a < 1.0 for a in self.knots):
             raise InputError(
                 "knots", "has a knot outside [0, 1)", "give places on the scale of U, such as (0, 0.5, 0.9)"
@@ -112,6 +114,11 @@ class FunctionBasis(Fixed):
     constraint: Literal["convex", "none"] = "convex"
     name: str = "basis"
     needs_scores: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.functions) == 0:
+            raise InputError("functions", "is empty", "give one function of u or more")
+        one_of("convex", "none")(self.constraint, "constraint")
 
     def fit(self, evidence: Evidence) -> Favorability:
         """Least squares on the observed errors."""
