@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
@@ -56,6 +59,38 @@ def test_grids_that_cannot_be_trained_are_refused(asked: dict[str, object], word
     x, y = clouds(8, 20, 0.5, 1)
     with pytest.raises(cl.InputError, match=words):
         cl.extrapolate_training_growth(KNeighborsClassifier(1), x, y, **asked)
+
+
+def test_numbers_of_classes_are_read_as_elsewhere_and_sparse_rows_as_dense_ones() -> None:
+    x, y = clouds(8, 20, 0.5, 1)
+    asked = {"sizes": np.array([4, 8]), "n_rounds": 2}
+    one = cl.extrapolate_training(KNeighborsClassifier(1), x, y, k=60, **asked)
+    for k in (np.int64(60), 60.0, [60], np.array([60])):
+        assert cl.extrapolate_training(KNeighborsClassifier(1), sparse.csr_matrix(x), y, k=k, **asked) == one
+    growth = cl.extrapolate_training_growth(KNeighborsClassifier(1), x, y, cases=[2, 4], **asked)
+    again = cl.extrapolate_training_growth(KNeighborsClassifier(1), sparse.coo_matrix(x), y, cases=[2, 4], **asked)
+    assert growth == again == pickle.loads(pickle.dumps(growth))
+    few = cl.extrapolate_training_growth(KNeighborsClassifier(1), x, y, cases=[2, 4], test_share=0.01, **asked)
+    assert np.isfinite(few.seen).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"sizes": 4}, r"sizes is \[4\] for 8 classes; give two or more"),
+        ({"sizes": [4, 8], "k": "60"}, "k is '60'; give whole numbers"),
+        ({"sizes": [4, 8], "k": 60.5}, "k must be a whole number of at least 1, got 60.5"),
+        ({"sizes": [4, 8], "k": []}, "k is empty"),
+        ({"sizes": [4, 8], "test_share": 0}, "test_share must be strictly between 0 and 1, got 0"),
+        ({"sizes": [4, 8], "test_share": 1}, "test_share must be strictly between 0 and 1, got 1"),
+        ({"sizes": [2, 8], "test_share": 0.999}, "test_share is 0.999, which leaves . of 40 cases for training"),
+        ({"sizes": [2, 8], "test_share": 0.001}, "test_share is 0.001, which leaves 40 of 40 cases for training"),
+    ],
+)
+def test_retraining_that_cannot_be_is_refused(asked: dict[str, object], words: str) -> None:
+    x, y = clouds(8, 20, 0.5, 1)
+    with pytest.raises(cl.InputError, match=words):
+        cl.extrapolate_training(KNeighborsClassifier(1), x, y, n_rounds=2, **asked)
 
 
 def test_a_level_of_a_tree_counts_families() -> None:

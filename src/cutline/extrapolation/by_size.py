@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, show
 from ..estimate import Estimate
 from ..table import TabularResult, text_table, to_jsonable
 from ..validate import check_whole
@@ -57,11 +57,19 @@ class BySize(TabularResult):
         return "\n".join([table, *(f"note: {note}" for note in self.notes)])
 
 
-def sizes_asked(k: int | Iterable[int], fewest: int = 2) -> list[int]:
-    """Numbers of classes as a list, each a whole number."""
-    found = [check_whole(size, "k", fewest) for size in ([k] if np.ndim(k) == 0 else list(k))]  # type: ignore[arg-type]
+def sizes_asked(k: Any, fewest: int = 2, name: str = "k") -> list[int]:
+    """Numbers of classes, one or several, as a list: each a whole number, also one written as a float.
+
+    >>> sizes_asked(60.0), sizes_asked(np.array([100, 1000]))
+    ([60], [100, 1000])
+    """
+    if isinstance(k, str | bytes):
+        raise InputError(name, f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
+    given = np.ravel(k).tolist() if isinstance(k, np.ndarray) else list(k) if isinstance(k, Iterable) else [k]
+    whole = [int(size) if isinstance(size, float | np.floating) and float(size).is_integer() else size for size in given]
+    found = [check_whole(size, name, fewest) for size in whole]
     if not found:
-        raise InputError("k", "is empty", "give one or more numbers of classes")
+        raise InputError(name, "is empty", "give one or more whole numbers")
     return list(dict.fromkeys(found))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from ..types import Estimator, Labels
-from ..validate import check_whole, checked
+from ..validate import check_number, checked
+from .by_size import sizes_asked
 from .class_bootstrap import compressed
 from .extrapolation_result import Extrapolation, Observed
 from .favorability import Favorability, mix
@@ -31,6 +33,25 @@ def _fitted(sizes: Any, accuracy: Any) -> dict[str, Favorability]:
     return {name: every_method()[name].variants()[-1].fit(evidence) for name in _METHODS}
 
 
+def training_rows(X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    """Rows that can be chosen by a mask, dense or sparse, their labels, and the classes."""
+    points, labels = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.ravel(y)
+    if points.shape[:1] != labels.shape:
+        n_rows = points.shape[0] if points.shape else 0
+        raise InputError("y", f"has {labels.size} labels for {n_rows} rows", "give one per row")
+    return points, labels, np.unique(labels)
+
+
+def training_sizes(sizes: Any, n_classes: int) -> list[int]:
+    """The numbers of classes to train on, two or more of those there are."""
+    wanted = sorted(sizes_asked(sizes, 2, "sizes"))
+    if len(wanted) < 2 or wanted[-1] > n_classes:
+        raise InputError(
+            "sizes", f"is {show(wanted)} for {n_classes} classes", "give two or more sizes, none above that"
+        )
+    return wanted
+
+
 @checked
 def extrapolate_training(
     estimator: Estimator,
@@ -38,7 +59,7 @@ def extrapolate_training(
     y: Labels,
     *,
     sizes: Sequence[int],
-    k: int | Sequence[int] | None = None,
+    k: int | Iterable[int] | None = None,
     n_rounds: int = 10,
     test_share: float = 0.5,
     level: float = 0.95,
@@ -65,15 +86,10 @@ def extrapolate_training(
     """
     from sklearn.base import clone
 
-    points, labels = np.asarray(X), np.asarray(y)
-    if points.shape[0] != labels.shape[0]:
-        raise InputError("y", f"has {labels.shape[0]} labels for {points.shape[0]} rows", "give one per row")
-    classes = np.unique(labels)
-    wanted = sorted({check_whole(size, "sizes", 2) for size in sizes})
-    if len(wanted) < 2 or wanted[-1] > classes.size:
-        raise InputError(
-            "sizes", f"is {show(list(sizes))} for {classes.size} classes", "give two or more sizes, none above that"
-        )
+    points, labels, classes = training_rows(X, y)
+    check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
+    wanted = training_sizes(sizes, classes.size)
+    asked = [2 * wanted[-1], 5 * wanted[-1]] if k is None else sizes_asked(k, 1)
     seen = np.empty((n_rounds, len(wanted)))
     for number in range(n_rounds):
         rng = np.random.default_rng([seed, number])
@@ -81,15 +97,18 @@ def extrapolate_training(
         test = rng.random(labels.size) < test_share
         for place, size in enumerate(wanted):
             inside = np.isin(labels, order[:size])
-            model = clone(estimator).fit(points[inside & ~test], labels[inside & ~test])
-            seen[number, place] = np.mean(model.predict(points[inside & test]) == labels[inside & test])
+            trained, tested = inside & ~test, inside & test
+            if not (tested.any() and np.unique(labels[trained]).size > 1):
+                said = f"is {test_share:g}, which leaves {trained.sum()} of {inside.sum()} cases for training"
+                raise InputError("test_share", said, "choose a share nearer to a half, or larger {sizes}")
+            model = clone(estimator).fit(points[trained], labels[trained])
+            seen[number, place] = np.mean(model.predict(points[tested]) == labels[tested])
     sizes_seen = np.array(wanted, dtype=np.float64)
 
     share = [1.0 / len(_METHODS)] * len(_METHODS)
     fits = _fitted(sizes_seen, seen.mean(axis=0))
     error = seen.std(axis=0, ddof=1) / np.sqrt(n_rounds) if n_rounds > 1 else np.full(sizes_seen.size, np.nan)
     largest = wanted[-1]
-    asked = (2 * largest, 5 * largest) if k is None else tuple([k] if isinstance(k, int) else k)
     return Extrapolation(
         n_classes=largest,
         n_cases=int(labels.size),
@@ -100,7 +119,7 @@ def extrapolate_training(
         weights=dict(zip(fits, share, strict=True)),
         plausible=tuple(fits),
         replicates=tuple(compressed(retrained_curve(wanted, row)) for row in seen) if n_rounds > 1 else (),
-        k=tuple(check_whole(size, "k", 1) for size in asked),
+        k=tuple(asked),
         level=level,
         general_notes=(
             Note(

@@ -15,7 +15,9 @@ from ..inference.normal import t_quantile
 from ..table import Table, TabularResult
 from ..types import Floats
 from ..validate import check_number, check_whole, checked
-from .retrained_sizes import retrained_curve
+from .by_size import sizes_asked
+from .favorability import ComparedByContent
+from .retrained_sizes import retrained_curve, training_rows, training_sizes
 
 _EDGE = 1e-4  # accuracies are kept this far from 0 and 1, where their logit would be infinite
 _FLOORS = 40  # floors of the error that are tried
@@ -23,7 +25,7 @@ _FEWEST = 3  # numbers of training cases from which a floor can be seen
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingGrowth(TabularResult):
+class TrainingGrowth(ComparedByContent, TabularResult):
     """Accuracies at several numbers of classes and of training cases per class, and the surface through them.
 
     ``seen`` has the accuracy of each round, size and number of cases. ``growth.accuracy(k, cases)`` is an Estimate.
@@ -132,18 +134,13 @@ def extrapolate_training_growth(
     """
     from sklearn.base import clone
 
-    points, labels = np.asarray(X), np.asarray(y)
-    if points.shape[0] != labels.shape[0]:
-        raise InputError("y", f"has {labels.shape[0]} labels for {points.shape[0]} rows", "give one per row")
+    points, labels, classes = training_rows(X, y)
     check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
-    classes, sized = np.unique(labels, return_counts=True)
-    wanted = sorted({check_whole(size, "sizes", 2) for size in sizes})
-    trained = sorted({check_whole(number, "cases", 1) for number in cases})
-    if len(wanted) < 2 or wanted[-1] > classes.size:
-        said = f"is {show(list(sizes))} for {classes.size} classes"
-        raise InputError("sizes", said, "give two or more sizes, none above that")
+    sized = np.unique(labels, return_counts=True)[1]
+    wanted = training_sizes(sizes, classes.size)
+    trained = sorted(sizes_asked(cases, 1, "cases"))
     if len(trained) < 2:
-        raise InputError("cases", f"is {show(list(cases))}", "give two numbers of training cases per class or more")
+        raise InputError("cases", f"is {show(trained)}", "give two numbers of training cases per class or more")
     if trained[-1] >= sized.min():
         few = listed([classes[int(np.argmin(sized))]], 1)
         said = f"asks for {trained[-1]} training cases, but class {few} has {sized.min()} in all"
@@ -157,7 +154,8 @@ def extrapolate_training_growth(
         for label, count in zip(classes, sized, strict=True):
             rows = rng.permutation(np.flatnonzero(labels == label))
             place[rows] = np.arange(count)
-            held[rows] = np.arange(count) >= max(trained[-1], round(count * (1.0 - test_share)))
+            # A small share of few cases leaves one of them for the test.
+            held[rows] = np.arange(count) >= min(max(trained[-1], round(count * (1.0 - test_share))), count - 1)
         for a, size in enumerate(wanted):
             inside = np.isin(labels, order[:size])
             for b, most in enumerate(trained):
