@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import combinations
 
 import numpy as np
@@ -78,3 +79,42 @@ def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
 def test_costs_that_cannot_be_are_refused(cost: np.ndarray, said: str) -> None:
     with pytest.raises(InputError, match=said):
         cl.extrapolate_cost(task(7)[0], cost=cost)
+
+
+def test_costs_in_a_frame_are_matched_by_their_names() -> None:
+    pd = pytest.importorskip("pandas")
+    scores = task(7)[0]
+    cost = np.arange(49.0).reshape(7, 7) * (1 - np.eye(7))
+    names = list("abcdefg")
+    turned = names[::-1]
+    asked = {"k": 7, "n_resamples": 5}
+    truth = cl.extrapolate_cost(scores, cost=cost, **asked)
+    frame = pd.DataFrame(cost, names, names)
+    known = pd.DataFrame(scores, columns=names)
+    for given in (frame, frame.loc[turned], frame[turned], frame.loc[turned, turned]):
+        assert cl.extrapolate_cost(known, names, cost=given, **asked) == truth
+        assert cl.extrapolate_cost(scores, names, cost=given, classes=names, **asked) == truth
+    # Rows without names are in the order of the columns.
+    assert cl.extrapolate_cost(known, names, cost=frame.loc[turned, turned].reset_index(drop=True), **asked) == truth
+    # Numbers: the classes as they are counted, or as the labels go up.
+    by_number = pd.DataFrame(cost)
+    assert cl.extrapolate_cost(scores, np.arange(7), cost=by_number.loc[::-1, ::-1], **asked) == truth
+    labels = np.arange(10, 80, 10)
+    by_label = pd.DataFrame(cost, labels, labels).loc[::-1, ::-1]
+    assert cl.extrapolate_cost(scores, labels, cost=by_label, **asked) == truth
+    # Nobody has named the classes: the order counts.
+    assert cl.extrapolate_cost(scores, cost=frame, **asked) == truth
+    for wrong in (frame.rename(columns={"a": "x"}), frame.rename(index={"a": "x"}), frame.rename(index={"a": "b"})):
+        with pytest.raises(InputError, match=r"cost is named after '.*but the classes are 'a', 'b', 'c'"):
+            cl.extrapolate_cost(known, names, cost=wrong, **asked)
+
+
+@pytest.mark.filterwarnings("error")
+def test_two_classes_have_an_interval_beyond_them_and_equal_their_copy() -> None:
+    found = cl.extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [3, 0]], k=[2, 20])
+    low, high = found[20].interval
+    assert 0.0 <= low <= found[20].value <= high <= 3.0
+    assert np.isnan(found[2].low)
+    assert "No interval among 2 classes" in found.notes[-1]
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert found != cl.extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [2, 0]], k=[2, 20])

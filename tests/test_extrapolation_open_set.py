@@ -52,10 +52,120 @@ def test_open_set_counts_distances_alike_and_refuses_other_columns() -> None:
     )
     assert one[800] == other[800]
     assert one.to_dicts()[0]["threshold"] == -other.to_dicts()[0]["threshold"]
-    with pytest.raises(InputError, match="strangers has 79 columns for 80 classes"):
+    with pytest.raises(InputError, match="strangers has 79 columns for the 80 of the enrolled"):
         cl.extrapolate_open_set(near(probes, gallery), strangers=near(strangers, gallery)[:, :79], k=[800])
     with pytest.raises(InputError, match="k is 5, which was not asked for"):
         one[5]
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    share = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return share / share.sum(axis=1, keepdims=True)
+
+
+def some_people(n: int = 200, noise: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of one probe per class, and of strangers."""
+    rng = np.random.default_rng(0)
+    gallery = rng.normal(size=(n, 16))
+    return near(gallery + noise * rng.normal(size=gallery.shape), gallery), near(rng.normal(size=(600, 16)), gallery)
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 3.0, 8.0])
+def test_probabilities_of_probes_and_strangers_are_read_alike(sharpness: float) -> None:
+    probes, strangers = (softmax(sharpness * scores) for scores in some_people())
+    found = cl.extrapolate_open_set(probes, strangers=strangers, k=[200], fpir=0.05, n_resamples=20)
+    threshold = np.quantile(strangers.max(axis=1), 0.95)
+    right = probes.argmax(axis=1) == np.arange(200)
+    truth = 1.0 - np.mean(right & (np.diag(probes) > threshold))
+    assert found[200].value == pytest.approx(truth, abs=0.12)
+    assert found.to_dicts()[0]["threshold"] == pytest.approx(threshold, abs=0.15)
+    assert [note.kind for note in found.notes] == ["probabilities"]
+    assert "only a guide" in found.notes[0]
+
+
+def test_probabilities_of_zero_in_per_cent_and_as_complements_are_read_as_others() -> None:
+    probes, strangers = (softmax(3.0 * scores) for scores in some_people(20))
+    asked = {"k": 20, "fpir": 0.1, "n_resamples": 5}
+    one = cl.extrapolate_open_set(probes, strangers=strangers, **asked)
+    per_cent = cl.extrapolate_open_set(100 * probes, strangers=100 * strangers, **asked)
+    assert per_cent[20].value == pytest.approx(one[20].value)
+    assert per_cent.to_dicts()[0]["threshold"] == pytest.approx(100 * one.to_dicts()[0]["threshold"])
+    far = cl.extrapolate_open_set(1 - probes, strangers=1 - strangers, distance=True, **asked)
+    assert far[20].value == pytest.approx(one[20].value)
+    assert far.to_dicts()[0]["threshold"] == pytest.approx(1 - one.to_dicts()[0]["threshold"])
+    rounded = cl.extrapolate_open_set(probes.round(4), strangers=strangers.round(4), **asked)
+    assert (probes.round(4) == 0).any()
+    assert (strangers.round(4) == 0).any()
+    assert rounded[20].value == pytest.approx(one[20].value, abs=0.1)
+    assert cl.extrapolate_cost(probes.round(4), cost=1 - np.eye(20), k=20, n_resamples=5)[20].value == pytest.approx(
+        cl.extrapolate_cost(probes, cost=1 - np.eye(20), k=20, n_resamples=5)[20].value
+    )
+    with pytest.raises(InputError, match="strangers: row 0 is not a probability, but scores are"):
+        cl.extrapolate_open_set(probes, strangers=np.log(strangers))
+    with pytest.raises(InputError, match="scores: row 0 has an infinite score"):
+        cl.extrapolate_open_set(np.where(np.eye(20) > 0, np.inf, -1.0 - probes), strangers=strangers)
+
+
+def test_scores_upside_down_and_labels_from_one_are_noted() -> None:
+    probes, strangers = some_people(60)
+
+    def kinds(found: cl.OpenSet | cl.ExtrapolatedCost | cl.PairAccuracy) -> set[str]:
+        return {note.kind for note in found.notes}
+
+    few = {"k": 60, "n_resamples": 5}
+    costs = {"cost": 1 - np.eye(60), **few}
+    from_one = np.arange(1, 60)
+    assert "upside_down" in kinds(cl.extrapolate_open_set(-probes, strangers=-strangers, **few))
+    assert "upside_down" in kinds(cl.extrapolate_cost(-probes, **costs))
+    assert "shifted_labels" in kinds(cl.extrapolate_open_set(probes[:59], from_one, strangers=strangers, **few))
+    assert "shifted_labels" in kinds(cl.extrapolate_cost(probes[:59], from_one, **costs))
+    genuine, impostor = np.diag(probes), probes[~np.eye(60, dtype=bool)]
+    assert "upside_down" not in kinds(cl.extrapolate_pairs(genuine, impostor, **few))
+    assert "upside_down" in kinds(cl.extrapolate_pairs(-genuine, -impostor, **few))
+    assert "upside_down" in kinds(cl.extrapolate_pairs(genuine, impostor, distance=True, **few))
+
+
+@pytest.mark.parametrize("templates", ["best", "mean"])
+@pytest.mark.parametrize("distance", [False, True])
+def test_open_set_takes_several_columns_of_a_class(templates: str, distance: bool) -> None:
+    probes, strangers = (-scores if distance else scores for scores in some_people(40))
+    rng = np.random.default_rng(1)
+    class_of_column = rng.permutation(np.tile(np.arange(20), 2))
+    names = [f"person {number}" for number in class_of_column]
+    of = {"best": np.min if distance else np.max, "mean": np.mean}[templates]
+    order = list(dict.fromkeys(class_of_column.tolist()))
+
+    def per_class(scores: np.ndarray) -> np.ndarray:
+        return np.stack([of(scores[:, class_of_column == one], axis=1) for one in order], axis=1)
+
+    asked = {"k": [20, 200], "distance": distance, "n_resamples": 5}
+    labels = [f"person {number % 20}" for number in range(40)]
+    one = cl.extrapolate_open_set(probes, labels, strangers=strangers, classes=names, templates=templates, **asked)
+    other = cl.extrapolate_open_set(
+        per_class(probes), labels, strangers=per_class(strangers), classes=[f"person {n}" for n in order], **asked
+    )
+    assert one == other
+
+
+def test_strangers_in_a_frame_are_matched_by_their_names() -> None:
+    pd = pytest.importorskip("pandas")
+    probes, strangers = some_people(20)
+    names = [f"p{number}" for number in range(20)]
+    known, unknown = pd.DataFrame(probes, columns=names), pd.DataFrame(strangers, columns=names)
+    asked = {"k": 40, "n_resamples": 5}
+    one = cl.extrapolate_open_set(known, names, strangers=unknown, **asked)
+    assert one == cl.extrapolate_open_set(known, names, strangers=unknown[names[::-1]], **asked)
+    assert one == cl.extrapolate_open_set(known, names, strangers=strangers, **asked)
+    with pytest.raises(InputError, match="strangers is named after 'q0'"):
+        cl.extrapolate_open_set(known, names, strangers=unknown.rename(columns={"p0": "q0"}), **asked)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_open_set_of_two_classes_has_an_interval_that_says_how_little_is_known() -> None:
+    probes, strangers = some_people(2)
+    found = cl.extrapolate_open_set(probes, strangers=strangers, k=[2, 20])
+    assert found[20].interval == (0.0, 1.0)
+    assert "few_classes" in {note.kind for note in found.notes}
 
 
 @pytest.mark.parametrize("heavy", [False, True])

@@ -13,13 +13,14 @@ from ..errors import InputError, show
 from ..estimate import Estimate
 from ..table import TabularResult, text_table, to_jsonable
 from ..validate import check_whole
+from .favorability import ComparedByContent
 from .notes import FAR, Note
 
 _FAR = 10
 
 
-@dataclass(frozen=True)
-class BySize(TabularResult):
+@dataclass(frozen=True, eq=False)
+class BySize(ComparedByContent, TabularResult):
     """``result[1000]`` is the Estimate among 1,000 classes; ``notes`` say what to keep in mind."""
 
     rows: tuple[dict[str, Any], ...]
@@ -66,7 +67,9 @@ def sizes_asked(k: Any, fewest: int = 2, name: str = "k") -> list[int]:
     if isinstance(k, str | bytes):
         raise InputError(name, f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
     given = np.ravel(k).tolist() if isinstance(k, np.ndarray) else list(k) if isinstance(k, Iterable) else [k]
-    whole = [int(size) if isinstance(size, float | np.floating) and float(size).is_integer() else size for size in given]
+    whole = [
+        int(size) if isinstance(size, float | np.floating) and float(size).is_integer() else size for size in given
+    ]
     found = [check_whole(size, name, fewest) for size in whole]
     if not found:
         raise InputError(name, "is empty", "give one or more whole numbers")

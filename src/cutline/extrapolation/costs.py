@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,10 @@ from ..types import Floats, Labels
 from ..validate import checked
 from .by_size import BySize, far_note, sizes_asked
 from .extrapolator import AccuracyExtrapolator
-from .task_inputs import from_scores, number_matrix
-from .tasks import ScoreTask
+from .notes import NO_INTERVAL, Note
+from .task_inputs import number_matrix
+from .tasks import KeptScores, ScoreTask
+from .whole_rows import as_names, column_names, places, whole_rows
 from .win_counts import credit
 
 _TIMES = (1, 2, 5, 10)
@@ -25,9 +28,10 @@ _POINTS = 20
 # The line is fitted to tasks of at least this share of the classes: smaller ones say little about larger ones.
 _FROM = 0.125
 _EDGE = 1e-6
+_INSTEAD = "Their logarithms are used, which differ from a network's logits by a constant per row; ranks do not change."
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ExtrapolatedCost(BySize):
     """Expected cost per case by number of classes; ``result[1000]`` is the Estimate there.
 
@@ -66,11 +70,10 @@ class _Errors:
         return self.share @ chance, self.cost @ chance
 
 
-def _ascending(task: ScoreTask, seed: int) -> NDArray[np.int32]:
+def _ascending(task: ScoreTask, kept: KeptScores, seed: int) -> NDArray[np.int32]:
     """For every case all classes from the lowest score to the highest, ties broken at random."""
-    assert task.scores is not None
-    scores = task.scores.values.copy()
-    scores[np.arange(task.n_cases), task.case_class] = task.scores.true
+    scores = kept.values.copy()
+    scores[np.arange(task.n_cases), task.case_class] = kept.true
     rng = np.random.default_rng(seed)
     return np.array([np.lexsort((rng.random(row.size), row)) for row in scores], dtype=np.int32)
 
@@ -110,7 +113,7 @@ def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) 
     return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
 
 
-@checked(distance=lambda value, name: bool(value), cost=number_matrix)
+@checked(distance=lambda value, name: bool(value), cost=lambda value, name: value)
 def extrapolate_cost(
     scores: Any,
     labels: Labels | None = None,
@@ -125,11 +128,13 @@ def extrapolate_cost(
 ) -> ExtrapolatedCost:
     """Expected cost per case among ``k`` classes, where ``cost[a, b]`` is that of calling class ``a`` class ``b``.
 
-    ``cost`` has a row and a column for each class, in the order of the columns of ``scores``; its diagonal is zero.
-    With zeros and ones it is the error rate. Up to the ``k1`` classes that were tested, the result is the mean over all
-    tasks of ``k`` of them, which needs no model. Beyond, it is the error rate of :func:`extrapolate` times the mean
-    cost of an error, whose log-odds between the cheapest and the dearest confusion go on as a line in ``log k``.
-    Without ``k`` the classes are taken 1, 2, 5 and 10 times.
+    ``cost`` has a row and a column for each class; its diagonal is zero. The names of a frame are matched with the
+    classes; without names it is in the order of the columns of ``scores``. With zeros and ones it is the error rate.
+
+    Up to the ``k1`` classes that were tested, the result is the mean over all tasks of ``k`` of them, which needs no
+    model. Beyond, it is the error rate of :func:`extrapolate` times the mean cost of an error, whose log-odds between
+    the cheapest and the dearest confusion go on as a line in ``log k``. Without ``k`` the classes are taken 1, 2, 5 and
+    10 times.
 
     The costs of new classes must be like those of the classes seen: drawn from the same population. The interval is
     that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an error.
@@ -144,16 +149,14 @@ def extrapolate_cost(
     >>> found.to_dicts()[1]["cost_per_error"] < found.to_dicts()[0]["cost_per_error"]      # errors get nearer
     True
     """
-    task = from_scores(scores, labels, classes=classes, distance=distance, keep=10**9)
+    task, kept = whole_rows(scores, labels, instead=_INSTEAD, classes=classes, distance=distance)
     n = task.n_classes
     sizes = sizes_asked([times * n for times in _TIMES] if k is None else k)
-    prices = _checked_cost(cost, n)
-    if task.scores is None:
-        raise InputError("scores", "must be finite", "replace ±inf")
+    prices = _checked_cost(cost, scores, labels, classes, n)
     apart = prices[~np.eye(n, dtype=bool)]
     bounds = float(apart.min()), float(apart.max())
     at = np.array(sizes, dtype=np.float64)
-    order = _ascending(task, seed)
+    order = _ascending(task, kept, seed)
     each = _cost_of_error(_errors(task, order, prices, np.ones(n)), at, bounds)
     spread = _jackknife(task, order, prices, at, bounds, seed)
     fitted = AccuracyExtrapolator(level=level, n_resamples=n_resamples, seed=seed, progress=False).fit_task(
@@ -164,7 +167,9 @@ def extrapolate_cost(
         accuracy = fitted.result.accuracy(size)
         value = (1.0 - accuracy.value) * price
         low, high = _ends(accuracy, price, error, level, bounds)
-        method = f"{accuracy.method}, class jackknife"
+        method = (
+            "" if math.isnan(low) else f"{accuracy.method}, {'costs seen' if math.isnan(error) else 'class jackknife'}"
+        )
         estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
         rows.append(
             {
@@ -177,11 +182,33 @@ def extrapolate_cost(
                 "cost_per_error": price,
             }
         )
-    notes = tuple(task.hints) + far_note(sizes, n)
+    notes = fitted.result.general_notes + far_note(sizes, n)
+    blank = [size for size in sizes if math.isnan(estimates[size].low)]
+    if blank:
+        text = "No interval among {k:,} classes: there are too few to leave one out."
+        notes += (Note(NO_INTERVAL, text, k=blank[0]),)
     return ExtrapolatedCost(tuple(rows), estimates, notes, n)
 
 
-def _checked_cost(cost: ArrayLike, n: int) -> Floats:
+def _order(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> tuple[list[int], list[int]]:
+    """Which row and column of ``cost`` each class has: by their names where a frame has names, or as they come."""
+    columns = column_names(cost)
+    rows = as_names(cost.index) if hasattr(cost, "columns") and hasattr(cost, "index") else None
+    columns, rows = columns or rows, rows or columns
+    if columns is None or rows is None:
+        return list(range(n)), list(range(n))
+    known = as_names(classes) or column_names(scores)
+    if known is None:
+        # Nobody has named the classes: they are the labels in ascending order, numbers, or as the columns say.
+        distinct = sorted(set(np.ravel(np.asarray(labels)).tolist())) if labels is not None else []
+        numbers = [str(name) for name in (distinct if len(distinct) == n else range(n))]
+        known = numbers if set(columns) == set(numbers) else columns
+    known = list(dict.fromkeys(known))
+    return places(rows, known, "cost"), places(columns, known, "cost")
+
+
+def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> Floats:
+    """Costs in the order of the classes."""
     prices = np.asarray(number_matrix(cost, "cost"), dtype=np.float64)
     if prices.shape != (n, n):
         shape = " × ".join(map(str, prices.shape))
@@ -190,9 +217,11 @@ def _checked_cost(cost: ArrayLike, n: int) -> Floats:
     if wrong.size:
         said = "has a cost that is missing, infinite or below 0"
         raise InputError("cost", said, "give costs of 0 or more", row=int(wrong[0]))
+    rows, columns = _order(cost, scores, labels, classes, n)
+    prices = prices[np.ix_(rows, columns)]
     dear = np.flatnonzero(np.diag(prices) != 0.0)
     if dear.size:
-        raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=int(dear[0]))
+        raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=rows[dear[0]])
     return prices
 
 
@@ -217,6 +246,9 @@ def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: 
     """Interval of error rate × cost of an error: both parts side by side on the scale of logarithms."""
     from scipy.special import ndtri
 
+    if math.isnan(error):
+        # What an error costs could not be tested: any of the costs seen.
+        return (1.0 - accuracy.high) * bounds[0], (1.0 - accuracy.low) * bounds[1]
     reach = float(ndtri(0.5 + level / 2.0)) * error
     wrong = 1.0 - np.array([accuracy.high, accuracy.value, accuracy.low])
     with np.errstate(divide="ignore", invalid="ignore"):

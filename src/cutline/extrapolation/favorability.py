@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ _SERIES_BELOW = 0.05
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are alike, arrays element by element and nan like nan.
+    """Whether two values are alike: arrays element by element, dataclasses field by field, and nan like nan.
 
     >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])}), same(np.ones(2), np.ones(3))
     (True, False)
@@ -36,6 +36,8 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
+    if is_dataclass(one) and type(one) is type(other):
+        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
     return bool(one == other or (one != one and other != other))
 
 
@@ -47,7 +49,7 @@ class ComparedByContent:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self) if f.compare)  # type: ignore[arg-type]
+        return same(self, other)
 
 
 def power_of_atom(miss: ArrayLike, k: ArrayLike) -> Floats:

@@ -13,14 +13,15 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..sources.arrays import as_numbers
 from ..types import Floats, Labels, ScoreMatrix, Scores
-from ..validate import check_number, checked
+from ..validate import check_number, checked, one_of
 from .by_size import BySize, far_note, sizes_asked
 from .class_bootstrap import accuracy_interval, logit
 from .favorability import Favorability
-from .notes import FAR, FEW_STRANGERS, ONE_LAW, Note
+from .notes import FAR, FEW_CLASSES, FEW_STRANGERS, ONE_LAW, PROBABILITIES, SHIFTED, UPSIDE_DOWN, Note
 from .score_methods import pareto_survival, pooled_shape, steadied
-from .task_inputs import from_scores, number_matrix
-from .tasks import ScoreTask
+from .task_inputs import number_matrix
+from .tasks import KeptScores, ScoreTask
+from .whole_rows import as_names, column_names, notes_on_rows, places, probability_total, whole_rows
 
 _FRACTION = 0.1
 _GRID = 400
@@ -29,10 +30,16 @@ _BELOW_ONE = 1.0 - 1e-12
 _GROUPS = (1, 4)
 _PARTS = 10
 _FEWEST_PAIRS = 20
+_FEWEST_CLASSES = 3  # with one of them left out, a case still has a competitor
+_INSTEAD = (
+    "Their log-odds are used. Scores that sum to 1 depend on each other, so the rates are only a guide, mostly too "
+    "high, and the interval does not cover that: give the scores before the softmax if you have them."
+)
+_NOTED = (PROBABILITIES, SHIFTED, UPSIDE_DOWN)
 _TIMES = (1, 2, 5, 10)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class OpenSet(BySize):
     """FNIR at a given FPIR by size of the gallery; ``result[1000]`` is the Estimate of the FNIR there.
 
@@ -55,7 +62,7 @@ class OpenSet(BySize):
         return {"fpir": self.fpir, "classes_seen": self.n_classes}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class PairAccuracy(BySize):
     """Accuracy by number of classes, from comparisons one to one; ``result[1000]`` is an Estimate."""
 
@@ -74,7 +81,7 @@ class PairAccuracy(BySize):
         return {"genuine": self.n_genuine, "impostor": self.n_impostor}
 
 
-@checked(distance=lambda value, name: bool(value))
+@checked(distance=lambda value, name: bool(value), templates=one_of("best", "mean"))
 def extrapolate_open_set(
     scores: Any,
     labels: Labels | None = None,
@@ -84,6 +91,7 @@ def extrapolate_open_set(
     fpir: float = 0.01,
     classes: Labels | None = None,
     distance: bool = False,
+    templates: str = "best",
     level: float = 0.95,
     n_resamples: int = 100,
     seed: int = 0,
@@ -95,7 +103,8 @@ def extrapolate_open_set(
     the chance that one random class reaches the threshold; so the threshold must rise with ``k``, and the FNIR with it.
     Each probe's best tenth of competitors follows a generalised Pareto tail, as in ``tail``. Its shape is that of all
     probes in one model, that of a quarter of the probes (by their mean score) in another, and the result is their mean.
-    Without ``k`` the gallery is taken 1, 2, 5 and 10 times.
+    Without ``k`` the gallery is taken 1, 2, 5 and 10 times. A class with several columns (``classes`` repeats its name)
+    counts by the ``"best"`` or the ``"mean"`` of these ``templates``, for enrolled probes and strangers alike.
 
     The interval has three parts: resampled probes (strangers and enrolled ones separately), a jackknife over tenths of
     the classes, and the difference between the two models.
@@ -110,26 +119,19 @@ def extrapolate_open_set(
     >>> found[2000].value > found[200].value
     True
     """
+    from scipy.special import expit
+
     check_number(fpir, "fpir", 0.0, 1.0, open_ends=True)
-    task = from_scores(scores, labels, classes=classes, distance=distance, keep=10**9)
+    task, kept = whole_rows(scores, labels, instead=_INSTEAD, classes=classes, distance=distance, templates=templates)
     sizes = sizes_asked([times * task.n_classes for times in _TIMES] if k is None else k)
-    unknown = np.asarray(number_matrix(strangers, "strangers"), dtype=np.float64)
-    if unknown.shape[1] != task.n_classes:
-        raise InputError(
-            "strangers", f"has {unknown.shape[1]} columns for {task.n_classes} classes", "give one per class"
-        )
-    if not len(unknown):
-        raise InputError("strangers", "has no rows", "give at least one probe of a stranger")
-    if task.scores is None:
-        raise InputError("scores", "must be finite to have a threshold", "replace ±inf")
-    wrong = np.flatnonzero(~np.isfinite(unknown).all(axis=1))
-    if wrong.size:
-        raise InputError("strangers", "must be finite to have a threshold", "replace ±inf and nan", row=int(wrong[0]))
-    rates = _Rates(-unknown if distance else unknown, task, fpir)
+    unknown = _read_strangers(strangers, scores, task, classes=classes, distance=distance, templates=templates)
+    rates = _Rates(unknown, task, kept, fpir)
     found = rates.found(sizes, n_resamples, level, np.random.default_rng(seed))
     today = rates.threshold(rates.alarm(rates.models, task.n_classes))
     rows = []
+    total = probability_total(task)
     for size, (estimate, place) in found.items():
+        threshold = float(rates.grid[place] if total is None else total * expit(rates.grid[place]))
         rows.append(
             {
                 "classes": size,
@@ -137,11 +139,14 @@ def extrapolate_open_set(
                 "low": estimate.low,
                 "high": estimate.high,
                 "level": level,
-                "threshold": float(-rates.grid[place] if distance else rates.grid[place]),
+                "threshold": (-threshold if total is None else 1.0 - threshold) if distance else threshold,
                 "fpir_at_current_threshold": float(rates.alarm(rates.models, size)[:, today].mean()),
             }
         )
-    notes = far_note(sizes, task.n_classes)
+    notes = tuple(note for note in notes_on_rows(task) if note.kind in _NOTED) + far_note(sizes, task.n_classes)
+    if task.n_classes < _FEWEST_CLASSES:
+        text = "From {n_classes} classes none can be left out, so the interval holds every rate."
+        notes += (Note(FEW_CLASSES, text, n_classes=task.n_classes),)
     if fpir * len(unknown) < _FEWEST_PAIRS / 2:
         text = (
             "A share {fpir:g} of {strangers:,} strangers is {few:.1f}: the threshold rests on the few closest of them."
@@ -150,18 +155,57 @@ def extrapolate_open_set(
     return OpenSet(tuple(rows), {size: estimate for size, (estimate, _) in found.items()}, notes, fpir, task.n_classes)
 
 
+def _read_strangers(
+    strangers: Any, scores: Any, task: ScoreTask, *, classes: Any, distance: bool, templates: str
+) -> Floats:
+    """Strangers as the enrolled probes were read: columns by their names, higher for nearer, one column per class."""
+    values = np.asarray(number_matrix(strangers, "strangers"), dtype=np.float64)
+    n_columns = number_matrix(scores, "scores").shape[1]
+    if values.shape[1] != n_columns:
+        said = f"has {values.shape[1]} columns for the {n_columns} of the enrolled probes"
+        raise InputError("strangers", said, "give the same columns")
+    if not len(values):
+        raise InputError("strangers", "has no rows", "give at least one probe of a stranger")
+    wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if wrong.size:
+        raise InputError("strangers", "must be finite to have a threshold", "replace ±inf and nan", row=int(wrong[0]))
+    given, known = column_names(strangers), column_names(scores)
+    if given is not None and known is not None and given != known:
+        values = values[:, places(given, known, "strangers")]
+    if probability_total(task) is not None:
+        values = 1.0 - values if distance else values
+        below = np.flatnonzero((values < 0.0).any(axis=1))
+        if below.size:
+            said, remedy = "is not a probability, but scores are", "give both before the softmax, or both after it"
+            raise InputError("strangers", said, remedy, row=int(below[0]))
+        values = np.log(np.maximum(values, np.min(values, where=values > 0.0, initial=1.0) / 2.0))
+    elif distance:
+        values = -values
+    if task.n_classes == n_columns:
+        return values
+    number: dict[str, int] = {}
+    names = (known if classes is None else as_names(classes)) or []
+    column = np.array([number.setdefault(name, len(number)) for name in names])
+    pick = np.max if templates == "best" else np.mean
+    return np.stack([pick(values[:, column == one], axis=1) for one in range(task.n_classes)], axis=1)
+
+
 class _Rates:
     """Both error rates by threshold and size of the gallery, by two models of the tails side by side."""
 
-    def __init__(self, strangers: Floats, task: ScoreTask, fpir: float) -> None:
-        assert task.scores is not None
+    def __init__(self, strangers: Floats, task: ScoreTask, kept: KeptScores, fpir: float) -> None:
         self.strangers, self.fpir = strangers, fpir
-        self.true, self.others = task.scores.true, task.scores.values.copy()
-        self.others[np.arange(self.true.size), task.case_class] = -np.inf
+        own = np.arange(kept.true.size), task.case_class
+        self.others = kept.values.copy()
+        self.others[own] = kept.true
+        if probability_total(task) is not None:
+            self.strangers, self.others = _log_odds(strangers), _log_odds(self.others)
+        self.true = self.others[own]
+        self.others[own] = -np.inf
         self.weight = task.case_weight(np.ones(task.n_classes))
         self.n_tested = task.n_tested
-        top = max(float(strangers.max()), float(self.true.max()))
-        self.grid = np.linspace(np.quantile(strangers, 0.5), top, _GRID)
+        top = max(float(self.strangers.max()), float(self.true.max()))
+        self.grid = np.linspace(np.quantile(self.strangers, 0.5), top, _GRID)
         self.models = self._models(np.arange(task.n_classes))
 
     def _models(self, classes: NDArray[np.intp]) -> list[tuple[Floats, Floats]]:
@@ -199,9 +243,11 @@ class _Rates:
         self, sizes: Sequence[int], n_resamples: int, level: float, rng: np.random.Generator
     ) -> dict[int, tuple[Estimate, int]]:
         """FNIR with its interval, and the place of the threshold, for each size."""
-        order = np.arange(self.strangers.shape[1]) % min(_PARTS, self.strangers.shape[1])
+        n_classes = self.strangers.shape[1]
+        order = np.arange(n_classes) % min(_PARTS, n_classes)
         parts = rng.permutation(order)
-        without = [self._models(np.flatnonzero(parts != part)) for part in range(order.max() + 1)]
+        few = n_classes < _FEWEST_CLASSES
+        without = [] if few else [self._models(np.flatnonzero(parts != part)) for part in range(order.max() + 1)]
         out = {}
         for size in sizes:
             alarm, missed = self.alarm(self.models, size), self.missed(self.models, size)
@@ -212,6 +258,9 @@ class _Rates:
                 share = self.weight[enrolled] / self.weight[enrolled].sum()
                 drawn.append(float(share @ missed[enrolled, at]))
             value = float(self.weight @ missed[:, place])
+            if few:
+                out[size] = Estimate(f"fnir@{size}", value, 0.0, 1.0, level, "bounds without a model"), place
+                continue
             # Half a miss more and half a hit more, so that rates of 0 and 1 have a place on the logit scale.
             n = self.n_tested
             smooth = [
@@ -231,6 +280,19 @@ class _Rates:
             method = "probe bootstrap, class jackknife"
             out[size] = Estimate(f"fnir@{size}", value, min(low, value), max(high, value), level, method), place
         return out
+
+
+def _log_odds(logarithms: Floats) -> Floats:
+    """Log-odds of each class against all others of its row, from logarithms of probabilities.
+
+    Probabilities end at 1, where a tail would not: the scores of a row compete for what is there. Against the others a
+    class has a score without an end, which would be the same had the class itself been added last.
+    """
+    p, rows, best = np.exp(logarithms), np.arange(len(logarithms)), logarithms.argmax(axis=1)
+    rest = p.sum(axis=1, keepdims=True) - p
+    p[rows, best] = 0.0
+    rest[rows, best] = p.sum(axis=1)  # not as a difference, which has no digits left where the best is close to 1
+    return np.asarray(logarithms - np.log(rest), dtype=np.float64)
 
 
 def _between(name: str, value: float, drawn: list[float], level: float, method: str) -> Estimate:
@@ -352,6 +414,13 @@ def extrapolate_pairs(
         "others, accuracies are wrong, mostly too low far out: use whole rows of scores if you have them."
     )
     notes = [Note(ONE_LAW, text)]
+    below = 1.0 - fit.reversed_roc_area
+    if below > 0.5:
+        text = (
+            "Genuine scores are worse than impostor scores in {share:.0%} of the comparisons, as if the scale were upside "
+            "down: set 'distance' if these are distances, and leave it out if they are similarities."
+        )
+        notes.append(Note(UPSIDE_DOWN, text, share=below))
     if max(sizes) > wrong.size:
         text = (
             "{k:,} classes are more than the {impostor:,} impostor scores: the result rests on how their tail goes on."
