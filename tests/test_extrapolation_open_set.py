@@ -256,6 +256,7 @@ def test_the_command_line_tells_open_set_rates_and_one_to_one_accuracies_as_the_
     assert f"{found[60].value:.4f}" in text
     assert "FNIR at FPIR 0.1" in text
     assert refused(*asked, "--top", "5") == "--top does not apply with --strangers"
+    assert refused("extrapolate", "absent.csv", "--top", "0") == "--top must be a whole number of at least 1, got 0"
 
     genuine, impostor = rng.normal(3, 1, 40), rng.normal(size=200)
     rows = [*(("yes", value) for value in genuine.tolist()), *(("no", value) for value in impostor.tolist())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -345,15 +346,31 @@ def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) ->
         lines = ["person,e_1,e_2,e_3", *(f"p{n}," + ",".join(map(str, row)) for n, row in enumerate(rows))]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     common = ("--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv", "--resamples", 5)
-    status, out, err = run(
-        tmp_path / "probes.csv", *common, "--classes", 100, "--top", 3, "--half-width", 0.05, "--format", "json"
-    )
+    asked = (tmp_path / "probes.csv", *common, "--classes", 100)
+    status, out, err = run(*asked, "--top", 3, "--until", 0.9, "--format", "json", "--plot", tmp_path / "curve.png")
     assert status == 0, err
+    assert "the plot shows the accuracy of first places" in err
     document = json.loads(out)
     probes = people + 0.4 * np.random.default_rng(4).normal(size=people.shape)
     expected = extrapolate(gallery=people, probes=probes, k=[100], n_resamples=5)
-    assert document["predictions"][0]["accuracy"] == pytest.approx(expected.accuracy(100, top=3).value)
-    assert document["classes_needed"] == expected.classes_needed(0.05)
+    among_three = expected.accuracy(100, top=3)
+    assert document["predictions"][0]["accuracy"] == pytest.approx(among_three.value)
+    assert document["accuracy_seen"] == pytest.approx(expected.observed.top(20, 3).value)
+    answers = {name: fit.top_t_accuracy(3, 100)[0] for name, fit in expected.fits.items()}
+    assert document["by_method"]["100"] == pytest.approx(answers)
+    assert document["predictions"][0]["methods_high"] <= max(answers.values()) + 1e-9
+    reach = document["classes_until"]
+    assert (
+        expected.accuracy(reach["classes"], top=3).value >= 0.9 > expected.accuracy(reach["classes"] + 1, top=3).value
+    )
+    assert reach["low"] <= reach["classes"] <= reach["high"]
+    table = run(*asked, "--top", 3, "--until", 0.9)[1]
+    assert f"top-3 accuracy {expected.observed.top(20, 3).value:.4f} (mean over the classes) among 20 classes" in table
+    assert f"Top-3 accuracy stays above 0.9 up to {reach['classes']} classes" in table
+    assert "--half-width plans for first places" in run(*asked, "--top", 3, "--half-width", 0.05)[2]
+    assert run(*asked, "--top", 0)[0] != 0
+    needed = json.loads(run(*asked, "--half-width", 0.05, "--format", "json")[1])
+    assert needed["classes_needed"] == expected.classes_needed(0.05)
     table = run(tmp_path / "probes.csv", *common, "--classes", 100, "--half-width", 0.05)[1]
     assert "For an interval of ± 0.05 at 100 classes, collect about" in table
     printed = tmp_path / "printed.csv"
@@ -362,3 +379,27 @@ def test_command_reads_embeddings_accuracies_and_first_places(tmp_path: Path) ->
     assert status == 0, err
     assert 0.5 < json.loads(out)["predictions"][0]["accuracy"] < 0.75
     assert run(printed, "--accuracy", "top1", "--classes", 1000)[0] == 2
+    reached = run(printed, "--accuracy", "top1", "--sizes", "classes", "--until", 0.8)[1]
+    assert re.search(r"Accuracy stays above 0.8 up to \d+ classes\.", reached)
+    assert "stays above 0.9999999 up to" in run(*asked, "--until", 0.9999999)[1]
+
+
+def test_command_takes_several_gallery_rows_of_a_class_by_their_best_or_their_mean(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    people = np.repeat(rng.normal(size=(20, 3)), 2, axis=0)
+    rows = {name: people + 0.5 * rng.normal(size=people.shape) for name in ("gallery", "probes")}
+    labels = [f"p{n // 2}" for n in range(40)]
+    for name, points in rows.items():
+        lines = ["person,e_1,e_2,e_3", *(f"{n}," + ",".join(map(str, r)) for n, r in zip(labels, points, strict=True))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    for templates in ("best", "mean"):
+        status, out, err = run(
+            tmp_path / "probes.csv", "--label", "person", "--score", "e_*", "--gallery", tmp_path / "gallery.csv",
+            "--templates", templates, "--no-intervals", "--method", "mixture", "--format", "json",
+        )  # fmt: skip
+        assert status == 0, err
+        expected = extrapolate(
+            gallery=rows["gallery"], gallery_labels=labels, probes=rows["probes"], labels=labels,
+            templates=templates, interval=False, method="mixture",
+        )  # fmt: skip
+        assert json.loads(out)["accuracy_seen"] == pytest.approx(expected.observed.test_accuracy)

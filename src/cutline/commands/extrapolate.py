@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..estimate import Estimate
 from ..table import pluralize, to_jsonable
+from ..validate import check_whole
 from . import options
 from .output import Block, Report, check_extra, check_writable, note
 from .terms import about_file
@@ -38,7 +40,7 @@ _CLOSED = {"top", "half_width", "method", "ties", "until", "not_marginal", "no_i
 _APPLIES = {
     "scores": _CLOSED | {"label", "scores", "distance"},
     "wins": _CLOSED | {"wins", "label", "tied", "among"},
-    "gallery": _CLOSED | {"gallery", "label", "scores", "metric"},
+    "gallery": _CLOSED | {"gallery", "label", "scores", "metric", "templates"},
     "accuracy": {"accuracy", "sizes", "method", "until", "not_marginal", "no_intervals", "plot"},
     "strangers": {"strangers", "fpir", "label", "scores", "distance"},
     "pairs": {"pairs", "label", "positive", "distance"},
@@ -73,6 +75,12 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 )
 @options.choice_option(
     "--metric", ["euclidean", "cosine"], "How embeddings are compared (with --gallery).", default="euclidean"
+)
+@options.choice_option(
+    "--templates",
+    ["best", "mean"],
+    "What counts of a class with several gallery rows: its best score or their mean (with --gallery).",
+    default="best",
 )
 @options.column_option("--accuracy", help="Column with accuracies (with --sizes).")
 @options.column_option("--sizes", help="Column with the number of classes (with --accuracy).")
@@ -134,7 +142,7 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
     from .reading import opened
 
     kind = _kind({**asked, "plot": plot, "until": until})
-    _check(plot, until, asked["method"])
+    _check(plot, until, asked)
     with opened(file, asked) as table:
         given = _READERS[kind](table, asked)
     given |= {"k": asked["classes"] or None}
@@ -152,7 +160,7 @@ def extrapolate(file: str, form: str, plot: str | None, until: float | None, **a
             result = run(interval=not asked["no_intervals"], marginal=not asked["not_marginal"], **given)
             report, notes = _report(result, file, until, asked), result.notes
             if plot is not None:
-                _draw(result, plot)
+                _draw(result, plot, asked["top"])
     report.publish(form)
     for sentence in notes:
         note(f"note: {sentence}")
@@ -173,7 +181,7 @@ def _kind(asked: dict[str, Any]) -> str:
     return kind
 
 
-def _check(plot: str | None, until: float | None, method: str) -> None:
+def _check(plot: str | None, until: float | None, asked: dict[str, Any]) -> None:
     """Refuse what can be refused before anything is read or computed."""
     from ..extrapolation.methods import find_method
 
@@ -182,17 +190,22 @@ def _check(plot: str | None, until: float | None, method: str) -> None:
         check_extra("plot", "matplotlib")
     if until is not None and not 0.0 < until <= 1.0:
         raise InputError("until", f"is {until:g}", "give an accuracy above 0 and at most 1")
-    if method != "auto":
+    if check_whole(asked["top"], "top", 1) > 1 and asked["half_width"] is not None:
+        raise click.UsageError("--half-width plans for first places: it does not apply with --top above 1")
+    if asked["method"] != "auto":
         with about_file(""):
-            find_method(method)
+            find_method(asked["method"])
 
 
-def _draw(result: Extrapolation, path: str) -> None:
+def _draw(result: Extrapolation, path: str, top: int) -> None:
     from matplotlib.figure import Figure
 
     # A figure of its own, without pyplot: no window system is needed or started.
     figure = Figure(figsize=(7.0, 4.5), layout="constrained")
-    result.plot(figure.add_subplot())
+    axes = result.plot(figure.add_subplot())
+    if top > 1:
+        axes.set_ylabel("accuracy (top 1)")
+        note(f"note: the plot shows the accuracy of first places, not of the first {top}")
     figure.savefig(path, dpi=150)
 
 
@@ -273,7 +286,8 @@ def _from_embeddings(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
     probes, labels = read(table)
     with opened(asked["gallery"], asked) as known:
         gallery, names = read(known)
-    return {"gallery": gallery, "gallery_labels": names, "probes": probes, "labels": labels, "metric": asked["metric"]}
+    how = {"metric": asked["metric"], "templates": asked["templates"]}
+    return {"gallery": gallery, "gallery_labels": names, "probes": probes, "labels": labels, **how}
 
 
 def _from_accuracies(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:
@@ -304,10 +318,33 @@ def _rows(result: Extrapolation, top: int) -> list[dict[str, Any]]:
     rows = result.to_dicts()
     if top > 1:
         for row in rows:
-            estimate = result.accuracy(row["classes"], top=top)
+            estimate, answers = result.accuracy(row["classes"], top=top), _by_method(result, row["classes"], top)
             row |= {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high, "interval": estimate.method}
-            row |= {"methods_low": math.nan, "methods_high": math.nan}
+            plausible = [answers[name] for name in result.plausible if name in answers]
+            values = plausible if len(plausible) > 1 else list(answers.values())
+            row |= {"methods_low": min(values), "methods_high": max(values)}
     return rows
+
+
+def _by_method(result: Extrapolation, k: int, top: int) -> dict[str, float]:
+    """The estimate of each method at ``k`` classes, of the first ``top`` places."""
+    return {name: min(max(float(fit.top_t_accuracy(top, k)[0]), 0.0), 1.0) for name, fit in result.fits.items()}
+
+
+def _until(result: Extrapolation, accuracy: float, top: int) -> Estimate:
+    """The largest number of classes at which an accuracy of the first ``top`` places is still reached."""
+    if top == 1:
+        return result.classes_until(accuracy)
+    from ..extrapolation.favorability import largest_k_where
+
+    def reached(end: str, **how: float) -> float:
+        return largest_k_where(lambda k: getattr(result.accuracy(int(k), top=top), end) >= accuracy, **how)
+
+    name, value = f"classes_until({accuracy:g})", reached("value")
+    if not result.replicates:
+        return Estimate(name, value)
+    low, high = (reached(end, far=1e15, precision=1e-3) for end in ("low", "high"))
+    return Estimate(name, value, low, high, result.level, "class bootstrap")
 
 
 def _made(rows: Sequence[dict[str, Any]], asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -333,18 +370,22 @@ def _report(result: Extrapolation, file: str, until: float | None, asked: dict[s
     """Accuracies by number of classes in every form."""
     rows = _rows(result, asked["top"])
     needed = result.classes_needed(asked["half_width"]) if asked["half_width"] is not None else None
-    reach = result.classes_until(until) if until is not None else None
+    reach = _until(result, until, asked["top"]) if until is not None else None
     said = {"file": file, "label": asked["label"], "score": asked["scores"]}
     said |= {key: asked[key] for key in ("wins", "tied", "among", "gallery", "accuracy", "sizes")}
-    said |= {"metric": asked["metric"] if asked["gallery"] else None, "half-width": asked["half_width"]}
+    said |= {key: asked[key] if asked["gallery"] else None for key in ("metric", "templates")}
+    said |= {"half-width": asked["half_width"]}
     said |= {"top": asked["top"] if asked["top"] > 1 else None, "method": asked["method"], "ties": asked["ties"]}
     said |= {"distance": asked["distance"] or None, "until": until, "not-marginal": asked["not_marginal"] or None}
     settings, named = _made(rows, asked)
+    seen = result.accuracy(result.n_classes, top=asked["top"]).value
+    places = f"top-{asked['top']} " if asked["top"] > 1 else ""
 
     def content() -> dict[str, Any]:
         document = {**named, **json.loads(result.to_json())}
         if asked["top"] > 1:
-            document["predictions"] = to_jsonable(rows)
+            document |= {"accuracy_seen": seen, "predictions": to_jsonable(rows)}
+            document["by_method"] = {str(k): _by_method(result, k, asked["top"]) for k in result.k}
         if needed is not None:
             document["classes_needed"] = needed
         if reach is not None:
@@ -355,12 +396,14 @@ def _report(result: Extrapolation, file: str, until: float | None, asked: dict[s
 
     def blocks() -> Iterator[str | Block]:
         mean = " (mean over the classes)" if asked["label"] else ""
-        accuracy = f"accuracy {result.observed.test_accuracy:.4f}{mean}"
+        accuracy = f"{places}accuracy {seen:.4f}{mean}"
         title = f"{accuracy} among {result.n_classes:,} classes; {result.method}"
         yield Block(title, _only(COLUMNS[:4] + COLUMNS[6:8], rows))
         if reach is not None:
-            kept = pluralize(reach.value, "class", "classes")
-            yield f"Accuracy stays above {until:g} up to {kept} ({reach.low:,.0f} to {reach.high:,.0f})."
+            kept = f"up to {pluralize(reach.value, 'class', 'classes')}"
+            span = "" if math.isnan(reach.low) else f" ({reach.low:,.0f} to {reach.high:,.0f})"
+            far = "for any number of classes" if math.isinf(reach.value) else kept
+            yield f"{places}accuracy stays above {until:.15g} {far}{span}.".capitalize()
         if needed is not None:
             last = max([*result.k, result.n_classes])
             at = f"For an interval of ± {asked['half_width']:g} at {last:,} classes"

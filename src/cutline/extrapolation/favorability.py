@@ -182,7 +182,7 @@ class Favorability(ComparedByContent):
         ``E[P(Binomial(k − 1, 1 − U) < t)]``; for a uniform piece the integral is
         ``Σ_{j<t} I_s(j + 1, k − j) / (k s)`` with the regularised incomplete beta function.
         """
-        from scipy.special import bdtr, betainc
+        from scipy.special import betainc, betaincc
 
         if t < 1:
             raise InputError("top", f"is {t}, but no class fits on so few places", "give 1 or more")
@@ -191,7 +191,8 @@ class Favorability(ComparedByContent):
         for position, classes in enumerate(np.floor(kk)):
             if classes <= t:
                 continue
-            value = float(bdtr(t - 1, int(classes) - 1, self.miss) @ self.miss_weight)
+            # P(Binomial(k − 1, p) < t) as a beta function, which also knows numbers beyond 32 bits
+            value = float(betaincc(float(t), classes - t, self.miss) @ self.miss_weight)
             if self.span.size:
                 j = np.arange(t, dtype=np.float64)[:, None]
                 piece = betainc(j + 1.0, classes - j, self.span).sum(axis=0) / (classes * self.span)

@@ -417,8 +417,8 @@ def extrapolate_pairs(
     below = 1.0 - fit.reversed_roc_area
     if below > 0.5:
         text = (
-            "Genuine scores are worse than impostor scores in {share:.0%} of the comparisons, as if the scale were upside "
-            "down: set 'distance' if these are distances, and leave it out if they are similarities."
+            "Genuine scores are worse than impostor scores in {share:.0%} of the comparisons, as if the scale were "
+            "upside down: set 'distance' if these are distances, and leave it out if they are similarities."
         )
         notes.append(Note(UPSIDE_DOWN, text, share=below))
     if max(sizes) > wrong.size:
