@@ -271,6 +271,31 @@ def test_the_command_line_tells_open_set_rates_and_one_to_one_accuracies_as_the_
     assert refused("extrapolate", pairs, "--fpir", "0.1").startswith("--fpir does not apply")
 
 
+class Tensor:
+    """Stands in for a tensor elsewhere: gives an array only once detached and brought to the CPU."""
+
+    def __init__(self, values: np.ndarray, *, there: bool = True) -> None:
+        self.values, self.there = values, there
+
+    def detach(self) -> Tensor:
+        return Tensor(self.values)
+
+    def cpu(self) -> Tensor:
+        return Tensor(self.values, there=False)
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        if self.there:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+        return self.values
+
+
+def test_one_to_one_scores_may_be_tensors_with_gradients() -> None:
+    rng = np.random.default_rng(0)
+    genuine, impostor = rng.normal(4.0, 1.0, 50), rng.normal(size=200)
+    one = cl.extrapolate_pairs(genuine, impostor, k=100, n_resamples=5)
+    assert cl.extrapolate_pairs(Tensor(genuine), Tensor(impostor), k=100, n_resamples=5) == one
+
+
 def test_one_to_one_scores_hold_where_impostors_follow_one_law_and_not_where_they_do_not() -> None:
     rng = np.random.default_rng(3)
     genuine = rng.normal(3.5, 1.0, size=400)

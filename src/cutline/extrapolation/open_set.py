@@ -360,7 +360,9 @@ def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[F
     """Both kinds of scores as numbers, higher for nearer."""
     found = []
     for name, values, fewest in (("genuine", genuine, 1), ("impostor", impostor, _FEWEST_PAIRS)):
-        array = np.asarray(as_numbers(values, name)[0], dtype=np.float64)
+        # a tensor, also on a graph or on a device, as whole rows of scores are read
+        column = values.detach().cpu() if hasattr(values, "detach") else values
+        array = np.asarray(as_numbers(column, name)[0], dtype=np.float64)
         if array.size < fewest:
             raise InputError(name, f"has {array.size} scores", f"give at least {fewest}")
         wrong = np.flatnonzero(~np.isfinite(array))
