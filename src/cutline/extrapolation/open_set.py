@@ -32,8 +32,8 @@ _PARTS = 10
 _FEWEST_PAIRS = 20
 _FEWEST_CLASSES = 3  # with one of them left out, a case still has a competitor
 _INSTEAD = (
-    "Their log-odds are used. Scores that sum to 1 depend on each other, so the rates are only a guide, and the interval "
-    "does not cover that: give the scores before the softmax if you have them."
+    "Their log-odds are used. Scores that sum to 1 depend on each other, so the rates are only a guide, and the "
+    "interval does not cover that: give the scores before the softmax if you have them."
 )
 _NOTED = (PROBABILITIES, SHIFTED, UPSIDE_DOWN)
 _TIMES = (1, 2, 5, 10)
