@@ -59,6 +59,6 @@ class Draws:
         spans = [(first, min(first + step, width)) for first in range(0, width, step)]
         in_threads([partial(draw, first, last, self._counts) for first, last in spans])
 
-    def finished(self, blocks: int) -> NDArray[Any]:
+    def result(self, blocks: int) -> NDArray[Any]:
         """Counts by block, class and replicate."""
         return self._counts[1 : blocks + 1, :, : self.n_resamples]

@@ -76,4 +76,4 @@ def _evaluated(table: DuckTable, plan: ListPlan) -> list[Evaluation]:
                     streams[k].feed(*own)
             progress.advance(len(piece["score"]))
     groups = None if cells is None else cells.finish()
-    return [plan.finished(k, stream.finish(), groups) for k, stream in enumerate(streams)]
+    return [plan.evaluation(k, stream.finish(), groups) for k, stream in enumerate(streams)]

@@ -115,7 +115,7 @@ class ListPlan:
             draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
         return Stream(totals, job.readings, tolerance=job.tolerance, marks=self.marks(k), draws=draws)
 
-    def finished(self, k: int, part: Part, groups: BatchGroups | None = None) -> Evaluation:
+    def evaluation(self, k: int, part: Part, groups: BatchGroups | None = None) -> Evaluation:
         """The evaluation of a segment, or of all rows, from what was gathered; ``groups`` are the lists of batches."""
         totals, job = self.totals[k], self.jobs[k]
         check_same(self.table.name, totals, *part.blocks[:, [2, 3, 1]].T)

@@ -75,7 +75,7 @@ class PartStream(Stream):
             if start.pos > 0:
                 self._starts[k] = Start(start.pos, start.neg, _UNKNOWN_END, 0.0)
 
-    def finished(self) -> PartialSums:
+    def result(self) -> PartialSums:
         """The sums and the ends."""
         part = self.finish()
         for ends, start in zip(self._ends, self._starts, strict=True):

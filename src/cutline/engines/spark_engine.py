@@ -95,7 +95,7 @@ class Passes:
         found = []
         for k, (plan, part) in enumerate(zip(self.plans, self._parts(), strict=True)):
             groups = None if plan.sizes is None else self._lists(plan, k)
-            whole = plan.finished(len(plan.keys), part, groups)
+            whole = plan.evaluation(len(plan.keys), part, groups)
             found.append([*(self._segments(plan, k) if plan.keys else ()), whole])
         return found
 
@@ -181,7 +181,7 @@ class Passes:
         tasks = [self._task(plan, at) for at in range(len(plan.keys))]
         told = self._summed(cases, self._partitions(len(ranges)), tasks, ranges)
         by_code = {ranges[key].model: one for key, one in told.items()}
-        return [plan.finished(at, joined_parts([by_code[at]], plan.jobs[at].readings)) for at in range(len(tasks))]
+        return [plan.evaluation(at, joined_parts([by_code[at]], plan.jobs[at].readings)) for at in range(len(tasks))]
 
     def _lists(self, plan: ListPlan, k: int) -> BatchGroups:
         """The list of each batch."""

@@ -54,7 +54,7 @@ def sums_of_ranges(tasks: list[Task], ranges: Mapping[int, Range]) -> Work:
             for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
                 own = int(columns["key"][first])
                 if stream is not None and own != key:
-                    yield _answer(key, stream.finished())
+                    yield _answer(key, stream.result())
                     stream = None
                 if stream is None:
                     key, task = own, tasks[ranges[own].model]
@@ -66,7 +66,7 @@ def sums_of_ranges(tasks: list[Task], ranges: Mapping[int, Range]) -> Work:
                     weight = pos + neg if task.totals.weighted else None
                     stream.feed(score, (pos > 0).astype(np.uint8), weight, columns["row"][first:last])
         if stream is not None:
-            yield _answer(key, stream.finished())
+            yield _answer(key, stream.result())
 
     return work
 

@@ -187,7 +187,7 @@ class Stream:
             self._state[:] = 0.0
         part.pieces = [folded(pieces) for pieces in self._pieces if pieces]
         part.blocks = np.concatenate(self._blocks) if self._blocks else part.blocks
-        part.counts = self.draws.finished(len(part.blocks)) if self.draws is not None else None
+        part.counts = self.draws.result(len(part.blocks)) if self.draws is not None else None
         return part
 
     def _room(self, n: int) -> tuple[Floats, NDArray[Any], NDArray[Any]]:

@@ -23,12 +23,12 @@ _NOTHING = 1e-9
 
 def hits_by(ranking: Ranking, axis: str, places: Floats) -> Floats:
     """Most positives found at each quota, or with so many false positives; a tie is entered pro rata."""
-    x, y = _walk(ranking, axis)
+    x, y = _running_totals(ranking, axis)
     last, part = _cut(x, places)
     return np.asarray(y[last] + part * (y[np.minimum(last + 1, len(y) - 1)] - y[last]))
 
 
-def _walk(ranking: Ranking, axis: str) -> tuple[Floats, Floats]:
+def _running_totals(ranking: Ranking, axis: str) -> tuple[Floats, Floats]:
     side = ranking.pos + ranking.neg if axis == "quota" else ranking.neg
     sums = (np.cumsum(values, dtype=np.float64) for values in (side, ranking.pos))
     x, y = (np.concatenate([[0.0], total]) for total in sums)
@@ -73,7 +73,7 @@ def curve_influence(
     for each negative there, less the mean of each class. p and r are read within three standard deviations of the
     cut's place. ``by_class``: the class sizes are given at a quota, too.
     """
-    x, _ = _walk(ranking, axis)
+    x, _ = _running_totals(ranking, axis)
     whole, by_quota = float(x[-1]), axis == "quota"
     half = np.minimum(
         3.0 * np.sqrt(np.maximum(places * (1.0 - places / whole), 1.0)), np.minimum(places, whole - places)
