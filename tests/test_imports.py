@@ -86,10 +86,18 @@ def test_every_module_is_reached_under_its_own_name() -> None:
     assert run(code).strip() == "all"
 
 
-def test_without_scikit_learn_its_names_are_missing_with_a_hint() -> None:
+@pytest.mark.parametrize("refuses", [False, True])
+def test_without_scikit_learn_its_names_are_missing_with_a_hint(refuses: bool) -> None:
+    as_if_not_installed = (
+        "class Finder:\n"
+        "    def find_spec(self, name, *others):\n"
+        "        if name == 'sklearn': raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        if refuses
+        else "sys.modules['sklearn'] = None\n"
+    )
     code = (
-        "import sys\n"
-        "sys.modules['sklearn'] = None  # as if it were not installed\n"
+        f"import sys\n{as_if_not_installed}"
         "import cutline as cl\n"
         "from cutline import *\n"
         "assert not hasattr(cl, 'evaluate_cv') and 'evaluate_cv' not in dir(cl)\n"

@@ -27,7 +27,10 @@ def _homes():  # type: ignore[no-untyped-def]
 def _missing(home):  # type: ignore[no-untyped-def]
     """The library and the extra that a module needs, where the library is not installed."""
     needs = next((needs for room, needs in _OPTIONAL.items() if home.startswith(room)), None)
-    return None if needs is None or _find_spec(needs[0]) is not None else needs
+    try:
+        return None if needs is None or _find_spec(needs[0]) is not None else needs
+    except (ImportError, ValueError):  # a finder may refuse a library instead of not finding it
+        return needs
 
 
 _HOMES = _homes()
