@@ -190,25 +190,22 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         """Which cases enter and leave the list when ``new`` replaces ``old``, and the difference in hits."""
         self._need_common_rows("a swap set")
         self._need_one_list("a swap set")
-        for name in (old, new):
-            if name not in self.evaluations:
-                raise InputError(None, f"there is no model {name!r}", f"choose from {', '.join(self.evaluations)}")
+        first, second = self.of_models(old, new)
         places = self.quota if quota is None else quota
         if places is None:
             raise InputError("quota", "is missing", "pass it here or to compare()")
         if self.prevalence is not None:
             raise InputError("prevalence", "cannot be used here, because a swap set counts rows", "leave it out")
-        if self.evaluations[old]._clusters is not None:
+        if first._clusters is not None:
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
-        one, two = self.evaluations[old].sample, self.evaluations[new].sample
-        return swaps(one, two, places, names=(old, new), level=self.settings.level)
+        return swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
 
     def benefit_difference(
         self, a: str, b: str, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> Table:
         """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval."""
         self._need_common_rows("a difference in net benefit")
-        s, one, two = self.settings, self.evaluations[a], self.evaluations[b]
+        s, (one, two) = self.settings, self.of_models(a, b)
         return benefit_difference(
             one.sample,
             two.sample,
@@ -229,8 +226,9 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         self._need_common_rows("the swap test")
         if parse_measure(measure).measure.needs_quota:
             self._need_one_list("the swap test of a measure at a quota")
-        one, two = self.evaluations[a].sample, self.evaluations[b].sample
-        options.setdefault("clusters", self.evaluations[a]._clusters)
+        first, second = self.of_models(a, b)
+        one, two = first.sample, second.sample
+        options.setdefault("clusters", first._clusters)
         options.setdefault("quota", self.quota)
         options.setdefault("threshold", self.threshold)
         options.setdefault("sample_weight", one.weight)

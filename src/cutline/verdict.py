@@ -350,6 +350,13 @@ class Models(Members[str, E]):
         rows = [dict(row) for rows in self._differences.values() for row in rows]
         return Table(rows, "Differences between models (a − b)")
 
+    def of_models(self, *names: str) -> list[E]:
+        """The evaluations of some of the models; refuses a name that is not among them."""
+        for name in names:
+            if name not in list(self.evaluations):
+                raise InputError(None, f"there is no model {show(name)}", f"choose from {listed(self.evaluations)}")
+        return [self.evaluations[name] for name in names]
+
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Two of the models by one measure, as a − b."""
         for row in self._differences[self.key(measure)]:
