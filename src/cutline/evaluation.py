@@ -452,12 +452,19 @@ def prevalence_facts(prevalence: Prevalence | None) -> dict[str, Any]:
 
 
 def choose_specs(
-    measures: Sequence[MeasureLike] | None, *, threshold: float | None, quota: int | float | Quotas | None
+    measures: Sequence[MeasureLike] | None,
+    *,
+    threshold: float | None,
+    quota: int | float | Quotas | None,
+    argument: str = "measure",
 ) -> list[Spec]:
-    """The requested specs; by default, all that the options allow."""
+    """The requested specs; by default, all that the options allow. ``argument`` is the one that names them."""
     check_measures(measures)
     if measures is not None:
-        specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
+        try:
+            specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
+        except InputError as error:
+            raise error.but(argument=argument) if error.argument == "measure" else error from None
         return list(dict.fromkeys(specs))
     return list(_every_spec(tuple(all_measures()), threshold, quota))
 

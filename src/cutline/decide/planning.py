@@ -191,7 +191,10 @@ def plan(
     sampled = Rows.of(sample, clusters=clusters)
     rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
-    n = resolve_quota(max(1, int(ranking.cases * (1.0 + 1e-12))), ranking.cases)  # whole cases that can be taken
+    n = int(ranking.cases * (1.0 + 1e-12))  # whole cases that can be taken
+    if n < 1:
+        said = f"adds up to {ranking.cases:.6g} cases, and a place takes one"
+        raise InputError("sample_weight", said, "give each row the number of cases that it stands for")
     _check_prices(prices, n)
     limit = _limit(n, prices, budget, quota)
     taken = np.arange(n + 1, dtype=np.float64)

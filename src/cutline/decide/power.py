@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import compute, plan_sweeps, why_inapplicable, with_defaults
+from ..catalogue.compute import compute, plan_sweeps, why_inapplicable
 from ..catalogue.declare import Spec
 from ..errors import InputError, listed, show
 from ..estimate import Estimate
@@ -190,7 +190,7 @@ def selection_power(
         raise InputError("pos_label", "goes with labels of your own", "let the simulator give true and false")
     train, fixed = (models, None) if callable(models) else (None, dict(models))
     specs = choose_specs(measures, threshold=threshold, quota=quota)
-    best_by = with_defaults(choose_specs([goal], threshold=threshold, quota=quota)[0], threshold=threshold, quota=quota)
+    (best_by,) = choose_specs([goal], threshold=threshold, quota=quota, argument="goal")
     design = _Design(simulate, train, fixed, n_sets, set_size)
     every = list(dict.fromkeys([*specs, best_by])) if better is None else specs
     seeds = np.random.SeedSequence(seed).spawn(n_rounds)

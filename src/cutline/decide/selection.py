@@ -307,7 +307,7 @@ def select_by(
     cases; or a mapping from segment to its places.
     """
     score, _, _ = as_numbers(y_score, "y_score")
-    levels = as_levels(segment, len(score))
+    levels = as_levels(segment, len(score), "by")
     sizes = np.bincount(levels.codes, minlength=len(levels.keys))
     names = [label_of(key) for key in levels.keys]
     if isinstance(quota, Mapping):

@@ -200,8 +200,10 @@ def selective_voting(
     positive = make_sample(y_true, table[0], pos_label=pos_label).positive
     n_pos = int(positive.sum())
     places = quota if quota is not None else max(1, n_pos)
-    by, judge = (choose_specs([name], threshold=threshold, quota=places)[0] for name in (rank_by, choose_by or rank_by))
-    specs = tuple(choose_specs(list(marks), threshold=threshold, quota=places))
+    how: dict[str, Any] = {"threshold": threshold, "quota": places}
+    (by,) = choose_specs([rank_by], **how, argument="rank_by")
+    judge = by if choose_by is None else choose_specs([choose_by], **how, argument="choose_by")[0]
+    specs = tuple(choose_specs(list(marks), **how, argument="marks"))
     case = _Case(positive, table, vote)
     every = np.arange(len(positive))
     if order_on is None:
