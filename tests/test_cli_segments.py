@@ -74,7 +74,7 @@ def test_rows_without_a_segment(file: Path, tmp_path: Path) -> None:
 
 
 def test_refusals_of_tables(file: Path) -> None:
-    for by, words in ((["region", "region"], "twice"), ([], "names no column"), ("regio", "did you mean 'region'")):
+    for by, words in ((["region", "region"], "twice"), ([], "by is empty"), ("regio", "did you mean 'region'")):
         with pytest.raises(cl.InputError, match=words):
             cl.evaluate_table(file, score="p", by=by, **NAMED)
 

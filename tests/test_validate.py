@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import inspect
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.validate import RULES, check_quota, check_whole, checked
+from cutline.validate import COLUMNS, RULES, check_quota, check_whole, checked
+from test_results import EVERY
 
 Y, P = [1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1, 0.7, 0.3]
 FRAME = {"y": Y, "p": P, "q": P[::-1]}
 X = np.array(P)[:, None]
 TWO = np.column_stack([1 - X, X])  # a column of scores for each class
-WHOLE = [0, -3, 1.5, "3", True, math.nan, None]
-UNIT_OPEN = [0.0, 1.0, -0.5, 95, "0.9", math.nan, None]
-UNIT = [-0.1, 1.1, "a", math.nan, True]
-AMOUNT = [-1.0, math.inf, "2", math.nan, True]
+THREE = np.array([[3.0, 1.0, 2.0], [1.0, 3.0, 2.0], [1.0, 2.0, 3.0]])
+WHOLE = [0, -3, 1.5, "3", True, math.nan, None, 10**30]
+NO_NUMBER = ["0.5", math.nan, True, [0.5], 1j, np.complex64(0.5), 10**400, np.array(3)]
+UNIT_OPEN = [0.0, 1.0, -0.5, 95, None, *NO_NUMBER]
+UNIT = [-0.1, 1.1, *NO_NUMBER]
+AMOUNT = [-1.0, math.inf, *NO_NUMBER]
+FLAG = ["no", "", 0, 1]
+LIST = [3, [], "pem", np.array(3)]
+COLUMN = [["y"], [], 3]
 
 # None is refused wherever it is not the default
 BAD: dict[str, list[Any]] = {
@@ -31,10 +38,10 @@ BAD: dict[str, list[Any]] = {
     "n_rounds": WHOLE,
     "n_sets": WHOLE,
     "set_size": WHOLE,
-    "portions": [7, *WHOLE],
-    "n_jobs": [0, 1.5, "all", True],
-    "threshold": ["0.5", math.nan, True, [0.5]],
-    "quota": [0, -2, 0.0, 1.0, 1.5, "5", "five", math.nan, True, [3]],
+    "portions": [70, *WHOLE],
+    "n_jobs": [0, 1.5, "all", True, 10**30],
+    "threshold": NO_NUMBER,
+    "quota": [0, -2, 0.0, 1.0, 1.5, "5", "five", math.nan, True, [3], 10**30, 10**400],
     "margin": AMOUNT,
     "cost": AMOUNT,
     "value": AMOUNT,
@@ -46,13 +53,18 @@ BAD: dict[str, list[Any]] = {
     "fpr": UNIT,
     "ties": ["lucky", 1, "", ["random"]],
     "interval": ["guess", 3, ["wilson"]],
-    "paired": ["no", 1],
-    "stratify": ["no", 1],
-    "progress": ["no", 1],
-    "normalize": ["no", 1],
-    "marginal": ["no", 1],
-    "carry": ["no", 1],
     "method": ["guess", 3],
+    "missing": ["abc", 3, "", None],
+    "prevalence": [0.0, 1.0, -1, 1.5, *NO_NUMBER],
+    "name": [3, []],
+    "k": ["abc", [3, "x"], -1, 0, math.nan, math.inf, 10**400],
+    "temp_directory": [3, []],
+    **dict.fromkeys(("bins", "points"), WHOLE),
+    **dict.fromkeys(("classes", "order", "marks"), LIST),
+    "measures": [3, "pem", np.array(3)],  # none at all is an evaluation for cuts and curves
+    **{option: FLAG for option, rule in RULES.items() if rule is RULES["progress"]},
+    **dict.fromkeys(COLUMNS, COLUMN),
+    "by": [[], 3, [3]],
 }
 
 
@@ -85,23 +97,29 @@ CALLS: dict[str, dict[str, Any]] = {
     "evaluate_cv": {"estimator": Estimator(), "X": X, "y": Y},
     "evaluate_segments": {"y_true": Y, "y_score": P, "segment": Y},
     "evaluate_table": {"source": FRAME, "label": "y", "score": "p"},
-    "extrapolate": {"scores": np.eye(3), "labels": [0, 1, 2]},
+    "extrapolate": {"scores": THREE, "labels": [0, 1, 2]},
     "extrapolate_cost": {
-        "scores": [[3, 1, 2], [1, 3, 2], [1, 2, 3]],
+        "scores": THREE,
         "labels": [0, 1, 2],
         "cost": 1 - np.eye(3),
         "k": 6,
     },
-    "extrapolate_open_set": {"scores": np.eye(3), "labels": [0, 1, 2], "strangers": np.eye(3) / 2, "k": 6},
+    "extrapolate_open_set": {"scores": THREE, "labels": [0, 1, 2], "strangers": THREE[::-1], "k": 6},
     "extrapolate_pairs": {"genuine": P, "impostor": P, "k": 6},
-    "extrapolate_training": {"estimator": Estimator(), "X": X, "y": Y, "sizes": [2, 3]},
+    "extrapolate_training": {"estimator": Estimator(), "X": X, "y": [0, 1, 2] * 2, "sizes": [2, 3]},
     "extrapolate_training_growth": {"estimator": Estimator(), "X": X, "y": Y, "sizes": [2, 3], "cases": [1, 2]},
     "label_permutation_test": {"y_true": Y, "y_score": P},
+    "hand_till_auc": {"y_true": Y, "score_matrix": TWO},
     "lift_table": {"y_true": Y, "y_score": P},
+    "mean_average_precision": {"y_true": Y, "score_matrix": TWO},
     "misclassification_decomposition": {"y_true": Y, "y_score": P, "true_probability": P},
+    "one_vs_rest": {"y_true": Y, "score_matrix": TWO},
+    "pair_favorability": {"genuine": P, "impostor": P},
     "permutation_test": {"estimator": Estimator(), "X_train": X, "y_train": Y, "X_test": X, "y_test": Y},
     "plan": {"y_true": Y, "y_score": P},
     "proportion_interval": {"successes": 3, "n": 5},
+    "ranked_probability_score": {"y_true": Y, "score_matrix": TWO},
+    "risk_coverage_area": {"y_true": Y, "score_matrix": TWO},
     "screen": {"y_true": Y, "stages": [(P, 3)]},
     "select": {"y_score": P, "quota": 2},
     "selection_power": {"simulate": lambda rng, n: (P, Y), "models": {"a": lambda x: x, "b": lambda x: x}},
@@ -109,6 +127,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "selector_differences": {"y_true": Y, "first_score": P, "second_score": P[::-1]},
     "swap_test": {"y_true": Y, "first": P, "second": P[::-1]},
     "threshold_for": {"y_true": Y, "y_score": P},
+    "top_t_accuracy": {"y_true": Y, "score_matrix": TWO},
     "triage": {"y_true": Y, "y_score": P, "capacity": 2},
     "triplet_loss": {"anchor": [[1.0, 0.0]], "positive": [[1.0, 0.0]], "negative": [[0.0, 1.0]], "margin": 0.5},
     "triplet_loss_estimate": {
@@ -125,12 +144,27 @@ QUOTA_AS_TEXT |= {"audit", "hit_rate", "qrecall", "quota_lift", "quota_pearson"}
 FUNCTIONS = {
     name: function for name in cl.__all__ if callable(function := getattr(cl, name)) and not inspect.isclass(function)
 }
-CASES = [
-    (name, option)
-    for name, function in FUNCTIONS.items()
-    for option in inspect.signature(function).parameters
-    if option in BAD
-]
+# what methods need besides
+ALSO_NEEDED: dict[str, dict[str, Any]] = {
+    "accuracy": {"k": 9, "cases": 3},
+    "cheapest": {"cost_fp": 1, "cost_fn": 2},
+    "classes_needed": {"half_width": 0.1},
+}
+OBJECTS = {
+    **{name: make for name, make in EVERY.items() if " " not in name},
+    "AccuracyExtrapolator": lambda: cl.AccuracyExtrapolator("mixture", interval=False).fit(THREE, [0, 1, 2]),
+}
+
+
+def options_of(name: str, function: Any) -> list[str]:
+    """The options of a function that have a rule; a name that says what to look up is no option."""
+    found = inspect.signature(function).parameters
+    known = {n: p for n, p in found.items() if n in BAD and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    columns = set() if name.endswith("_table") else set(COLUMNS)  # elsewhere they are columns themselves
+    return [n for n, p in known.items() if n not in columns and (n != "name" or p.kind is p.KEYWORD_ONLY)]
+
+
+CASES = [(name, option) for name, function in FUNCTIONS.items() for option in options_of(name, function)]
 
 
 def call_of(name: str) -> dict[str, Any]:
@@ -149,30 +183,90 @@ def test_every_public_function_refuses_bad_options(name: str, option: str) -> No
             continue
         if name == "extrapolate" and option == "method":
             continue  # a method of your own may be passed
+        if name == "screen" and value == [0.5]:
+            continue  # a price for each stage
         if name in QUOTA_AS_TEXT and option == "quota" and value == "5":
             continue
-        with pytest.raises(cl.InputError, match=option) as refused:
-            function(**{**call_of(name), option: value})
-        assert "\n" not in str(refused.value)
+        refuses(function, option, {**call_of(name), option: value})
+
+
+def refuses(function: Any, option: str, options: dict[str, Any]) -> None:
+    with pytest.raises(cl.InputError, match=option) as refused:
+        function(**options)
+    assert refused.value.argument in (option, None)
+    assert "\n" not in str(refused.value)
 
 
 def test_the_walk_knows_every_rule() -> None:
     assert set(RULES) <= set(BAD)
-    assert {option for _, option in CASES} >= set(BAD) - {"confidence", "carry"}  # those are of methods alone
+    of_methods = {
+        "confidence",
+        "carry",
+        "simultaneous",
+        "every",
+        "best_thresholds",
+        "pooled",
+        "bins",
+        "points",
+        "order",
+    }
+    assert {option for _, option in CASES} >= set(BAD) - of_methods
 
 
-def test_methods_check_their_options_too() -> None:
-    ev = cl.evaluate(Y, P, interval=None)
-    for option in ("quota", "threshold", "recall", "precision", "fpr", "specificity"):
-        for value in BAD[option]:
-            with pytest.raises(cl.InputError, match=option):
-                ev.at(**{option: value})
-    for value in BAD["portions"]:
-        with pytest.raises(cl.InputError, match="portions"):
-            ev.lift_table(portions=value)
-    for value in UNIT_OPEN:
-        with pytest.raises(cl.InputError, match="level"):
-            ev.curve("roc").band(level=value)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_every_method_of_a_result_refuses_bad_options(name: str) -> None:
+    result = OBJECTS[name]()
+    for method, function in inspect.getmembers(type(result), inspect.isfunction):
+        if method.startswith("_") or method == "fit_task" or not function.__module__.startswith("cutline"):
+            continue
+        for option in options_of(method, function):
+            default = inspect.signature(function).parameters[option].default
+            for value in (one for one in BAD[option] if not (one is None and default is None)):
+                needed = {
+                    n: v for n, v in ALSO_NEEDED.get(method, {}).items() if n in inspect.signature(function).parameters
+                }
+                refuses(getattr(result, method), option, {**needed, option: value})
+
+
+def test_a_refusal_names_the_argument_that_was_given() -> None:
+    models = {"a": P, "b": P[::-1]}
+    compared = cl.compare(Y, models, interval=None)
+    shared = cl.evaluate_segments(Y, P, ["s", "t"] * 3, interval=None).at(quota=3)
+    classes = {"source": "no.csv", "label": "y"}
+    for call, words in [
+        (lambda: cl.select(P, 2, by=[1]), "by has 1 row but y_score has 6; pass one value per case"),
+        (lambda: cl.selective_voting(Y, models, rank_by="zz"), "rank_by is 'zz', which is not in the catalogue"),
+        (lambda: cl.selective_voting(Y, models, choose_by="zz"), "choose_by is 'zz', which is not in the catalogue"),
+        (lambda: cl.selective_voting(Y, models, marks=["zz"]), "marks is 'zz', which is not in the catalogue"),
+        (lambda: cl.selection_power(Y, models, goal="zz"), "goal is 'zz', which is not in the catalogue"),
+        (lambda: cl.plan(Y, P, quota=3, sample_weight=[0.001] * 6), "sample_weight adds up to 0.006 cases"),
+        (lambda: cl.label_plan(P, budget=3, measure="pem", pos_label=1), "pos_label goes with label=…; leave it out"),
+        (lambda: cl.swap_test(Y, P, P, quota=10), "quota is 10; it must be from 1 to the number of cases, 6"),
+        (lambda: cl.selection_power(Y, models, ["pem"], quota=11, set_size=10), "quota is 11; it must be from 1 to"),
+        (lambda: shared.price(3), "places is 3; give a number of places for each of 's', 't'"),
+        (lambda: cl.evaluate_classes_table(**classes, score=3), "score must be a list, got 3"),
+        *(
+            (lambda name=name: getattr(compared, name)("x", "b"), "there is no model 'x'; choose from 'a', 'b'")
+            for name in ("swap_test", "swaps", "benefit_difference")
+        ),
+    ]:
+        with pytest.raises(cl.InputError) as refused:
+            call()  # type: ignore[no-untyped-call]
+        assert str(refused.value).startswith(words)
+
+
+@pytest.mark.parametrize("argument", ["scores", "predicted"])
+def test_columns_of_several_classes_are_named_in_a_list(argument: str, tmp_path: Path) -> None:
+    path = tmp_path / "classes.csv"
+    path.write_text("y,p_a,p_b,p_c\n" + "a,.5,.3,.2\nb,.2,.5,.3\nc,.1,.2,.7\n" * 3, encoding="utf-8")
+    for value, words in {
+        "{x}": f"{argument} is one string, not a list of them; write {argument}=['{{x}}']",
+        3: f"{argument} must be a list, got 3",
+        (3, 4): f"{argument} must be the name of a column, got 3",
+    }.items():
+        with pytest.raises(cl.InputError) as refused:
+            cl.compare_classes_table(path, label="y", **{argument: value})  # type: ignore[arg-type]
+        assert str(refused.value) == words
 
 
 def test_rules_give_plain_python_values() -> None:

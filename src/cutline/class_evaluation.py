@@ -24,7 +24,7 @@ from .inference.proportions import wilson_shares
 from .inference.settings import ClassSettings
 from .table import ByMeasure, DictResult, Reported, Table, TabularResult, format_value, pluralize, reading_row
 from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, ScoreMatrix, Scores
-from .validate import check_measures, check_number, check_whole, checked, one_of
+from .validate import check_number, check_whole, checked, one_of
 
 CLASS_INTERVAL = one_of(None, *NAMES)
 _MANY = 100  # rows from which predictions without an error look too good
@@ -200,9 +200,9 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
             rows.append({**cell, **share, "share_of_errors": cell["cases"] / total})
         return Table(rows, "Most confused classes")
 
+    @checked
     def calibration(self, bins: int = 10) -> Table:
         """Confidence in the predicted class against how often it is right, in groups of equal size."""
-        check_whole(bins, "bins", 1)
         self._need_scores("calibration")
         if not self.sample.are_probabilities:
             raise InputError("score_matrix", "does not hold probabilities, and calibration needs them")
@@ -234,11 +234,11 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
         area = self.estimates.get(str(spec)) or estimate_classes(self.totals, [spec], self.settings)[0][spec]
         return risk_coverage(self.totals, area, self.settings.level)
 
+    @checked
     def abstain(self, accuracy: float, *, confidence: float = 0.95) -> Abstention:
         """The lowest confidence at which to answer so that new answers keep an accuracy, with a stated confidence."""
         self._need_scores("abstention")
         check_number(accuracy, "accuracy", 0.0, 1.0, open_ends=True)
-        check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
         return abstain(self.totals, accuracy, confidence)
 
     def of(self, label: Any, **options: Any) -> Evaluation:
@@ -451,7 +451,6 @@ def choose_class_specs(
     sample: ClassSample, measures: Sequence[ClassMeasureLike] | None, *, ordered: bool
 ) -> list[ClassSpec]:
     """The specs that were asked for; by default every measure that the sample supports."""
-    check_measures(measures)
     if measures is None:
         specs = default_class_specs(sample, ordered=ordered)
     else:

@@ -16,10 +16,10 @@ from .sources.doors import open_source
 from .sources.duckdb import DuckTable, Machine, machine_of
 from .sources.files import TextFormat
 from .types import ClassIntervalName, ClassMeasureLike, Missing, TableSource
-from .validate import checked
+from .validate import COLUMNS, check_column, check_columns, checked
 
 
-@checked(interval=CLASS_INTERVAL)
+@checked(interval=CLASS_INTERVAL, **COLUMNS, score=check_columns, predicted=check_column)
 def evaluate_classes_table(
     source: TableSource,
     *,
@@ -101,7 +101,7 @@ def evaluate_classes_table(
     return replace(ev, dropped=rows.dropped)
 
 
-@checked(interval=CLASS_INTERVAL)
+@checked(interval=CLASS_INTERVAL, **COLUMNS)
 def compare_classes_table(
     source: TableSource,
     *,

@@ -83,6 +83,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         """The number of rows of each model; the smallest, if models have their own rows."""
         return float(min(ev.ranking.rows for ev in self.evaluations.values()))
 
+    @checked
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
         """The clear leader by quota (or false positive rate); elsewhere "no clear leader".
 
@@ -147,6 +148,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         specs, pairs = next(iter(made.values())).specs, pairs_of(made, paired=self.paired)
         return replace(self, evaluations=made, specs=specs, pairs=pairs, replicates=drawn)
 
+    @checked
     def recommend(self, goal: str = "unknown quota", *, best_thresholds: bool = False) -> Recommendation:
         """Recommend a model for a goal: known quota, quota between … and …, unknown quota, no missed positives, …
 
@@ -166,6 +168,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
                 found[goal] = recommend(self, goal)
         return found
 
+    @checked
     def cheapest(self, *, cost_fp: float, cost_fn: float, prevalence: float | None = None) -> Cheapest:
         """The model and cut with the lowest expected cost per case, with an interval and the cost ratios for which they
         stay the cheapest.
@@ -186,11 +189,12 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             paired=self.paired,
         )
 
+    @checked
     def swaps(self, old: str, new: str, *, quota: int | float | None = None) -> SwapSet:
         """Which cases enter and leave the list when ``new`` replaces ``old``, and the difference in hits."""
         self._need_common_rows("a swap set")
         self._need_one_list("a swap set")
-        first, second = self.of_models(old, new)
+        first, second = self._of_models(old, new)
         places = self.quota if quota is None else quota
         if places is None:
             raise InputError("quota", "is missing", "pass it here or to compare()")
@@ -200,12 +204,13 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             raise InputError("clusters", "cannot be used here, because a swap set counts rows", "leave it out")
         return swaps(first.sample, second.sample, places, names=(old, new), level=self.settings.level)
 
+    @checked
     def benefit_difference(
         self, a: str, b: str, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> Table:
         """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval."""
         self._need_common_rows("a difference in net benefit")
-        s, (one, two) = self.settings, self.of_models(a, b)
+        s, (one, two) = self.settings, self._of_models(a, b)
         return benefit_difference(
             one.sample,
             two.sample,
@@ -226,7 +231,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         self._need_common_rows("the swap test")
         if parse_measure(measure).measure.needs_quota:
             self._need_one_list("the swap test of a measure at a quota")
-        first, second = self.of_models(a, b)
+        first, second = self._of_models(a, b)
         one, two = first.sample, second.sample
         options.setdefault("clusters", first._clusters)
         options.setdefault("quota", self.quota)

@@ -42,7 +42,7 @@ from .ranking import Ranking
 from .sources.arrays import Sample, make_sample
 from .table import ByMeasure, DictResult, Members, Reported, Table, columns_table, format_value, pluralize, reading_row
 from .types import IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
-from .validate import check_measures, checked
+from .validate import checked
 
 if TYPE_CHECKING:
     from .decide.batches import BatchRules
@@ -96,6 +96,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
         """The same rows by other measures; refused if a table was streamed, because its rows were not kept."""
         return self.measured_by(measures)
 
+    @checked
     def measured_by(self, measures: Sequence[str], keep: dict[str, Any] | None = None) -> Evaluation:
         """The same as :meth:`with_measures`; ``keep`` takes the replicates of every measure, for a comparison."""
         sample, quota = self.sample, self.quota if self.quotas is None else self.quotas
@@ -138,7 +139,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
         """Whether measures at a threshold have no value because these scores have no default threshold."""
         return any(e.reason == _NO_THRESHOLD for e in self.estimates.values())
 
-    @checked
+    @checked(prevalence=as_prevalence)
     def at(
         self,
         *,
@@ -168,14 +169,13 @@ class Evaluation(Reported, DictResult, ByMeasure):
         settled: OperatingPoint = self.rows.settle(point, places)
         return settled if self.at_prevalence is None else self._with_prevalence_error(settled, places)
 
-    def _elsewhere(self, prevalence: Any) -> Evaluation:
+    def _elsewhere(self, prevalence: Prevalence) -> Evaluation:
         """The same rows with another share of positives, for cuts alone."""
         sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
         if not isinstance(sampled, Rows) or sampled.fold is not None or sampled.batched:
             raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
-        share = as_prevalence(prevalence)
-        there = AtPrevalence.of(share, [], sampled, self.settings.level)
-        return replace(self, rows=at_prevalence(sampled, share.value), at_prevalence=there, specs={}, estimates={})
+        there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
+        return replace(self, rows=at_prevalence(sampled, prevalence.value), at_prevalence=there, specs={}, estimates={})
 
     def _with_prevalence_error(self, point: OperatingPoint, quota: int | None) -> OperatingPoint:
         """A cut with the error of the prevalence in the intervals of its hits."""
@@ -268,6 +268,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
         return calibrate(self.sample, self.ranking, name=self.name, **self._how)
 
+    @checked
     def decision_curve(
         self, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> DecisionCurve:
@@ -459,7 +460,6 @@ def choose_specs(
     argument: str = "measure",
 ) -> list[Spec]:
     """The requested specs; by default, all that the options allow. ``argument`` is the one that names them."""
-    check_measures(measures)
     if measures is not None:
         try:
             specs = [with_defaults(parse_measure(m), threshold=threshold, quota=quota) for m in measures]
@@ -691,6 +691,7 @@ class OneVsRest(Members[Any, Evaluation]):
         return one_vs_rest_html(self)
 
 
+@checked
 def one_vs_rest(
     y_true: Labels, score_matrix: ScoreMatrix, *, classes: Sequence[Any] | None = None, **options: Any
 ) -> OneVsRest:

@@ -103,6 +103,8 @@ def _obstacle(spec: Spec, scores: Sample, threshold: float | None, by_default: b
 
 def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> tuple[KnownLabels, Sample]:
     """The rows, checked; and their scores as a sample without labels of its own."""
+    if pos_label is not None and label is None:
+        raise InputError("pos_label", "goes with {label}", "leave it out")
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
@@ -258,6 +260,8 @@ def label_plan(
     >>> plan.standard_error < plan.simple_random_error
     True
     """
+    if pos_label is not None and label is None:
+        raise InputError("pos_label", "goes with {label}", "leave it out")
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
@@ -271,7 +275,7 @@ def label_plan(
     if prevalence is None:
         share = float(np.clip(score.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
     else:
-        share = check_number(prevalence, "prevalence", 0.0, 1.0, open_ends=True)
+        share = prevalence
     guesses = working_chances(rows, share)
     effects = label_effects(spec, rows, guesses)
     if not all(np.isfinite(effect).all() and effect.max() > 1e-12 for effect in effects):

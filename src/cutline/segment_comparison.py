@@ -67,6 +67,7 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
             raise InputError(None, f"there is no model {show(name)}", f"choose from {listed(self.models)}")
         return self.models[name]
 
+    @checked
     def differences(self, measures: Sequence[str] | None = None) -> Table:
         """Each pair of models in each segment, strongest evidence first; adjusted over pairs and segments (Holm)."""
         rows = []

@@ -21,7 +21,7 @@ from .sources.arrays import Sample, make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
 from .table import DictResult, Members, Reported, ShownAsTable, Table, pluralize
 from .types import Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
-from .validate import check_measures, checked
+from .validate import checked
 
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
@@ -85,9 +85,9 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
         """Segments with fewer than ten positives or negatives: they are kept, and their intervals are wide."""
         return [ev.name for ev in self.evaluations.values() if note_of(ev)]
 
+    @checked
     def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
         """Measure strings: those requested; otherwise those evaluated, or a short list of them if there are many."""
-        check_measures(measures)
         if measures is not None:
             return [self._measure(name) for name in measures]
         keys = list(self.specs)
@@ -101,6 +101,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     def _measure(self, name: str) -> str:
         return str(self.first[name].name)
 
+    @checked
     def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
         """Each segment against the rest, or against a ``reference`` segment, by each measure; strongest evidence first.
 
@@ -148,6 +149,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
         name = None if reference is None else self.evaluations[self._key(reference)].name
         return self.pool.shared_list(self.names, places, threshold, reference=name, level=self.settings.level)
 
+    @checked
     def trend(self, measure: str = "roc_auc", *, order: Sequence[Any] | None = None) -> Trend:
         """Whether a measure rises or falls along ordered segments, and from which segment it has changed.
 
@@ -156,6 +158,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
         """
         return Trend.of(self, self._measure(measure), order)
 
+    @checked
     def shown_with(self, *, order: Sequence[Any] | None = None, places: Mapping[Any, float] | None = None) -> Segments:
         """The same segments, whose page and JSON show the trend in an ``order``, and what given ``places`` cost.
 

@@ -19,12 +19,14 @@ from .sources.files import TextFormat
 from .sources.frames import Frame, Rows
 from .sources.tables import Checked, Roles
 from .types import IntervalName, Label, MeasureLike, Missing, QuotaLike, TableSource
-from .validate import checked
+from .validate import COLUMNS, Rule, check_column, checked
 
 if TYPE_CHECKING:
     from .comparison import Comparison
     from .segment_comparison import SegmentComparison
     from .segments import Segments
+
+_RULES: dict[str, Rule] = {"interval": INTERVAL, "quota": check_any_quota, "prevalence": as_prevalence, **COLUMNS}
 
 
 @overload
@@ -35,7 +37,7 @@ def evaluate_table(
 ) -> Segments: ...
 
 
-@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)  # type: ignore[misc]  # the overloads leave the options out
+@checked(**_RULES, score=check_column)  # type: ignore[misc]  # the overloads leave the options out
 def evaluate_table(
     source: TableSource,
     *,
@@ -96,9 +98,7 @@ def evaluate_table(
     >>> ev["pem"].value
     0.5
     """
-    _need(label, "label")
-    _need(score, "score")
-    named = {str(score) if name is None else name: score}
+    named = {score if name is None else name: score}
     roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
     drawn = 2000 if n_resamples is None else n_resamples
     settings = Settings(interval, level, drawn, seed, stratify, progress=progress)
@@ -135,7 +135,7 @@ def compare_table(
 ) -> SegmentComparison: ...
 
 
-@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)  # type: ignore[misc]
+@checked(**_RULES)  # type: ignore[misc]
 def compare_table(
     source: TableSource,
     *,
@@ -181,7 +181,6 @@ def compare_table(
     >>> compare_table(table, label="y", scores=["a", "b"], n_resamples=100).best("pem")
     'b'
     """
-    _need(label, "label")
     named = {} if model is not None or case is not None else _named(scores)
     drawn = 2000 if n_resamples is None else n_resamples
     settings = Settings(interval, level, drawn, seed, stratify, progress=progress)
@@ -233,11 +232,6 @@ def _widened(
     return wide, {name: name for name in models}
 
 
-def _need(column: Any, role: str) -> None:
-    if column is None:
-        raise InputError(role, "must be the name of a column, got None")
-
-
 def _found(table: Any, roles: Roles, request: EvaluationRequest) -> Rows | Checked | None:
     """The rows in memory, or what was checked of those that are streamed; None for rows on a cluster."""
     return rows_of(table, roles, request.stream) if isinstance(table, Frame | DuckTable) else None
@@ -280,8 +274,6 @@ def _in_memory(rows: Rows, request: EvaluationRequest) -> dict[str, Any]:
 def _columns(by: str | Sequence[str] | None) -> tuple[str, ...]:
     """The columns that make segments."""
     names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
-    if by is not None and not names:
-        raise InputError("by", "names no column", "name at least one, or leave it out")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError("by", f"names {show(twice)} twice", "name each column once")

@@ -19,28 +19,38 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Rule = Callable[[Any, str], Any]
 
+_MOST_JOBS = 10_000
+_FLAGS = (
+    *("paired", "stratify", "progress", "normalize", "marginal", "carry", "simultaneous", "every", "ordered"),
+    *("best_thresholds", "stream", "distance", "candidates", "pooled"),
+)
+
 
 def check_number(
     value: Any, name: str, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
 ) -> float:
     """A number within bounds, or an error that says which."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number) or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
         raise InputError(name, f"must be a number, got {show(value)}")
-    if not (low < value < high if open_ends else low <= value <= high):
+    try:
+        number = float(value)
+    except OverflowError:
+        raise InputError(name, f"must be a number within the range of floats, got {show(value)}") from None
+    if not (low < number < high if open_ends else low <= number <= high):
         if high == math.inf:
             bounds = f"{'more than' if open_ends else 'at least'} {low:g}"
         else:
             bounds = f"{'strictly between' if open_ends else 'between'} {low:g} and {high:g}"
-        raise InputError(name, f"must be {bounds}, got {value:g}")
-    return float(value)
+        raise InputError(name, f"must be {bounds}, got {number:g}")
+    return number
 
 
-def check_whole(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """A whole number of at least ``least``, and of at most ``most`` where that is given."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < least:
+def check_whole(value: Any, name: str, least: int, most: int = 2**63 - 1) -> int:
+    """A whole number of at least ``least`` and of at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(name, f"must be a whole number of at least {least}, got {show(value)}")
-    if most is not None and value > most:
-        raise InputError(name, f"must be a whole number from {least} to {most}, got {value}")
+    if value > most:
+        raise InputError(name, f"must be a whole number from {least} to {most}, got {show(value)}")
     return int(value)
 
 
@@ -67,18 +77,12 @@ def one_of(*choices: str | None) -> Rule:
     return rule
 
 
-def check_measures(measures: Any) -> None:
-    """A list of measures, not one of them."""
-    if isinstance(measures, str):
-        raise InputError("measures", "is one string, not a list of them", f"write {{measures=[{show(measures)}]}}")
-
-
 def _between(low: float, high: float, *, open_ends: bool = False) -> Rule:
     return lambda value, name: check_number(value, name, low, high, open_ends=open_ends)
 
 
-def _at_least(least: int) -> Rule:
-    return lambda value, name: check_whole(value, name, least)
+def _many(least: int) -> Rule:
+    return lambda value, name: check_whole(value, name, least, 10_000_000)  # more fit no memory and add nothing
 
 
 def check_amount(value: Any, name: str) -> float:
@@ -95,26 +99,74 @@ def check_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def check_list(value: Any, name: str) -> Any:
+    """Several values, at least one: a list, an array or a Series. A text is one value, not a list of its letters."""
+    if isinstance(value, str | bytes):
+        raise InputError(name, "is one string, not a list of them", f"write {{{name}=[{show(value)}]}}")
+    try:
+        found = value if hasattr(value, "__len__") else list(value)
+        empty = len(found) == 0
+    except TypeError:
+        raise InputError(name, f"must be a list, got {show(value)}") from None
+    if empty:
+        raise InputError(name, "is empty", "name at least one, or leave it out")
+    return found
+
+
+def check_text(value: Any, name: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise InputError(name, f"must be text, got {show(value)}")
+    return value
+
+
+def check_column(value: Any, name: str) -> str:
+    """The name of a column."""
+    if not isinstance(value, str):
+        raise InputError(name, f"must be the name of a column, got {show(value)}")
+    return value
+
+
+def check_columns(value: Any, name: str) -> Any:
+    """The name of a column, or a list of such names."""
+    if isinstance(value, str):
+        return value
+    return [check_column(column, name) for column in check_list(value, name)]
+
+
 def _jobs(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value == 0:
-        raise InputError(name, f"must be a whole number other than 0 (−1: all cores), got {show(value)}")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < abs(int(value)) <= _MOST_JOBS:
+        said = f"must be a whole number other than 0, at most {_MOST_JOBS} (−1: all cores), got {show(value)}"
+        raise InputError(name, said)
     return int(value)
 
 
+# of functions that read tables: what names one column there, and several
+COLUMNS: dict[str, Rule] = {
+    **dict.fromkeys(("label", "weight", "clusters", "batch", "case", "model", "class_column"), check_column),
+    "by": check_columns,
+}
 # None is taken where it is the default, which means "as the function says"; all else follows the rule.
 RULES: dict[str, Rule] = {
     "seed": lambda value, name: check_whole(value, name, 0, 2**63 - 1),
     "level": _between(0.0, 1.0, open_ends=True),
     "confidence": _between(0.0, 1.0, open_ends=True),
-    "n_resamples": lambda value, name: check_whole(value, name, 2, 10_000_000),  # more fit no memory and add nothing
-    **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions"), _at_least(1)),
+    "prevalence": _between(0.0, 1.0, open_ends=True),
+    "n_resamples": _many(2),
+    **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points"), _many(1)),
     "n_jobs": _jobs,
+    "name": check_text,
     "threshold": check_number,
     "quota": check_quota,
     "ties": one_of("random", "expand", "shrink"),
+    "missing": one_of("error", "drop"),
+    **dict.fromkeys(("classes", "order", "marks"), check_list),
+    "measures": lambda value, name: (
+        value if isinstance(value, list | tuple) else check_list(value, name)
+    ),  # none: cuts and curves alone
     **dict.fromkeys(("margin", "cost", "value", "fixed_cost", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
-    **dict.fromkeys(("paired", "stratify", "progress", "normalize", "marginal", "carry"), check_flag),
+    **dict.fromkeys(_FLAGS, check_flag),
 }
 
 
@@ -144,9 +196,9 @@ def checked(function: Callable[..., Any] | None = None, /, **rules: Rule) -> Any
 def _with_rules(function: Callable[P, R], rules: dict[str, Rule]) -> Callable[P, R]:
     known = {**RULES, **rules}
     signature = inspect.signature(function)
-    mine = {name: (known[name], p.default) for name, p in signature.parameters.items() if name in known}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    order = [name for name, p in signature.parameters.items() if p.kind is not keyword]
+    single = {n: p for n, p in signature.parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    mine = {name: (known[name], p.default) for name, p in single.items() if name in known}
+    order = [name for name, p in single.items() if p.kind is not p.KEYWORD_ONLY]
 
     def settle(name: str, value: Any) -> Any:
         if name not in mine:

@@ -350,7 +350,7 @@ class Models(Members[str, E]):
         rows = [dict(row) for rows in self._differences.values() for row in rows]
         return Table(rows, "Differences between models (a − b)")
 
-    def of_models(self, *names: str) -> list[E]:
+    def _of_models(self, *names: str) -> list[E]:
         """The evaluations of some of the models; refuses a name that is not among them."""
         for name in names:
             if name not in list(self.evaluations):

@@ -27,6 +27,7 @@ def _of_scores(name: str, example: str) -> Callable[..., float]:
     """A measure of several classes as a function of labels and scores; its facts and words are those declared."""
     one = class_measure(name)
 
+    @checked
     def function(
         y_true: Labels,
         score_matrix: ScoreMatrix,

@@ -16,7 +16,7 @@ from ..estimate import Estimate
 from ..inference.proportions import wilson_shares
 from ..table import Drawn, Table, TabularResult, columns_table, format_value
 from ..types import Floats
-from ..validate import check_number
+from ..validate import check_number, checked
 
 _FEW_ERRORS = 3
 _STARTS = 5  # places of the list from which tests go on until one fails
@@ -61,6 +61,7 @@ class RiskCoverage(Drawn, TabularResult):
         """One dict for each distinct confidence."""
         return columns_table(self._columns(slice(None))).to_dicts()
 
+    @checked
     def thinned(self, points: int = 200) -> RiskCoverage:
         """At most this many points, evenly spread over the coverage."""
         if len(self) <= points:

@@ -21,7 +21,7 @@ from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, format_value
 from ..types import Floats
-from ..validate import check_amount, check_number
+from ..validate import check_amount
 
 _GRID = 200  # thresholds tried in each replicate, beside the corners of the hull
 _REPLICATES = 200  # enough for a mean and a spread
@@ -42,8 +42,6 @@ class Prices:
         fp, fn = check_amount(cost_fp, "cost_fp"), check_amount(cost_fn, "cost_fn")
         if fp == fn == 0:
             raise InputError("cost_fp", "and {cost_fn} are both 0, so every cut costs the same", "price one of them")
-        if prevalence is not None:
-            prevalence = check_number(prevalence, "prevalence", 0.0, 1.0, open_ends=True)
         return cls(fp, fn, prevalence)
 
     def share(self, n_pos: Any, n_neg: Any) -> Any:

@@ -17,6 +17,7 @@ from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
 from ..progress import Progress
+from ..quotas import resolve_quota
 from ..ranking import rank
 from ..sources.arrays import Sample, make_sample
 from ..sweep import wanted
@@ -189,6 +190,8 @@ def selection_power(
     elif pos_label is not None:
         raise InputError("pos_label", "goes with labels of your own", "let the simulator give true and false")
     train, fixed = (models, None) if callable(models) else (None, dict(models))
+    if quota is not None:  # also where no measure has use for it
+        resolve_quota(quota, set_size)
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     (best_by,) = choose_specs([goal], threshold=threshold, quota=quota, argument="goal")
     design = _Design(simulate, train, fixed, n_sets, set_size)

@@ -18,7 +18,7 @@ from ..quotas import resolve_quota
 from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Drawn, Table
 from ..types import Floats, Label, Labels
-from ..validate import check_number, checked
+from ..validate import check_amount, check_list, check_number, checked
 from .selection import TieRule, select
 
 _REPLICATES = 400
@@ -117,9 +117,7 @@ class _Order:
 
 
 def _prices(value: Any, name: str) -> list[float]:
-    if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
-        raise InputError(name, f"must hold one number for each stage, got {value!r}", "")
-    return [check_number(price, name, 0.0) for price in value]
+    return [check_amount(price, name) for price in check_list(value, name)]
 
 
 @checked(cost=_prices, max_loss=lambda value, name: check_number(value, name, 0.0, 1.0))

@@ -342,6 +342,8 @@ def given_places(
     places: Mapping[Any, Any], names: Sequence[str], cases: NDArray[Any], argument: str, rule: Rule
 ) -> NDArray[np.float64]:
     """Places given by segment, in the order of the segments: a number for each, and none beyond its cases."""
+    if not isinstance(places, Mapping):
+        raise InputError(argument, f"is {show(places)}", f"give a number of places for each of {listed(names)}")
     asked = {label_of(key): value for key, value in places.items()}
     strange = [name for name in asked if name not in names]
     gone = [name for name in names if name not in asked]

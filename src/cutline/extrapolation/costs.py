@@ -113,7 +113,7 @@ def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) 
     return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
 
 
-@checked(distance=lambda value, name: bool(value), cost=lambda value, name: value)
+@checked(cost=lambda value, name: value)
 def extrapolate_cost(
     scores: Any,
     labels: Labels | None = None,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, show
 from ..estimate import Estimate, Interval
 from ..table import TabularResult, pluralize, to_jsonable
 from ..types import Axes, Floats
-from ..validate import check_number, check_whole
+from ..validate import check_number, check_whole, checked
 from .backtest import BacktestRow
 from .class_bootstrap import accuracy_interval
 from .favorability import ComparedByContent, Favorability, largest_k_where
@@ -25,6 +25,7 @@ from .tasks import spread_between_classes
 from .win_counts import Ties, tie_credit
 
 _FEWEST_FOR_METHODS = 8
+_MOST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +207,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         and shrinks as ``(k1/k)²``; if it starts higher, the curve stays at the last observed value until the fit
         reaches it. So the whole curve falls without a jump and approaches the fit for large ``k``.
         """
-        kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        kk = _as_sizes(k)
         last, seen = float(self.n_classes), self.observed
         fitted = self.favorability.accuracy(np.append(np.maximum(kk, last), last) / self.classes_each)
         gap = seen.test_accuracy - fitted[-1]
@@ -258,7 +259,7 @@ class Extrapolation(ComparedByContent, TabularResult):
 
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
         """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
-        kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        kk = _as_sizes(k)
         value = self.predict(kk)
         ends = np.array([self._ends(classes) for classes in kk.tolist()]).reshape(-1, 2)
         return {"k": kk, "accuracy": value, "low": ends[:, 0], "high": ends[:, 1]}
@@ -282,6 +283,7 @@ class Extrapolation(ComparedByContent, TabularResult):
             values = list(answers.values())
         return Interval(min(values), max(values))
 
+    @checked
     def reversed_roc(self, points: int = 201) -> tuple[Floats, Floats]:
         """Share of competitors above a threshold (x) against share of right classes above it (y)."""
         return self.favorability.reversed_roc(points)
@@ -347,7 +349,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         return int(found) + 1
 
     @cached_property
-    def estimates(self) -> dict[int, Estimate]:
+    def estimates(self) -> Mapping[int, Estimate]:
         """The numbers of classes that were asked for."""
         return {k: self.accuracy(k) for k in self.k}
 
@@ -358,6 +360,8 @@ class Extrapolation(ComparedByContent, TabularResult):
 
     def notes_for(self, *k: int) -> tuple[Note, ...]:
         """Caveats about particular numbers of classes."""
+        for classes in k:
+            _check_k(classes)
         found = []
         far = [classes for classes in k if classes > 10 * self.n_classes]
         if far:
@@ -475,5 +479,13 @@ def _without_infinity(value: Any) -> Any:
 
 
 def _check_k(k: Any) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not k >= 1 or not math.isfinite(k):
-        raise InputError("k", f"is {k!r}, which is not a number of classes", "give a whole number of 1 or more")
+    if isinstance(k, bool) or not isinstance(k, int | float | np.integer | np.floating) or not 1 <= k <= _MOST:
+        raise InputError("k", f"is {show(k)}, which is not a number of classes", "give a whole number of 1 or more")
+
+
+def _as_sizes(k: ArrayLike) -> Floats:
+    """One or many numbers of classes as an array; they need not be whole."""
+    sizes = np.atleast_1d(np.asarray(k, dtype=object))
+    for size in sizes.flat:
+        _check_k(size)
+    return sizes.astype(np.float64)

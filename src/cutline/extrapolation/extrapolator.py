@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError, show
+from ..errors import InputError
 from ..types import Floats, Labels
-from ..validate import RULES, check_whole, checked, one_of
+from ..validate import check_flag, checked, one_of
 from .backtest import FEWEST_CLASSES, BacktestRow, back_test, best_of_families, blend_of, weigh
+from .by_size import sizes_asked
 from .class_bootstrap import replicate_fits
 from .evidence import Evidence, ObservedTask
 from .extrapolation_result import CaseWins, Extrapolation, Observed
@@ -39,14 +40,7 @@ _TIMES = (2, 5, 10)
 # The paper's own spline takes no part in `auto`: `mixture` is the same model with its missing constraint.
 _NOT_IN_AUTO = ("spline",)
 _MANY_TIES = 0.01
-_FLAG = RULES["marginal"]
-_OPTIONS = {
-    "ties": one_of(*TIE_RULES),
-    "interval": _FLAG,
-    "distance": _FLAG,
-    "candidates": _FLAG,
-    "templates": one_of("best", "mean"),
-}
+_OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "templates": one_of("best", "mean")}
 
 
 class AccuracyExtrapolator:
@@ -103,6 +97,7 @@ class AccuracyExtrapolator:
         self.progress = progress
         self._result: Extrapolation | None = None
 
+    @checked(**_OPTIONS)
     def fit(
         self,
         scores: Any,
@@ -121,6 +116,7 @@ class AccuracyExtrapolator:
         options: dict[str, Any] = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
         return self.fit_task(from_scores(scores, labels, ties=self.ties, **options))
 
+    @checked(**_OPTIONS)
     def fit_embeddings(
         self,
         gallery: ArrayLike,
@@ -310,7 +306,7 @@ def extrapolate(
         n_jobs=n_jobs,
         progress=progress,
     )
-    asked = _asked(k)
+    asked = None if k is None else tuple(sizes_asked(k, 1)) if np.size(k) else ()  # type: ignore[arg-type]
     _one_of({"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies})
     for name, given, needs, there in (
         ("classes", classes is not None, "scores", scores),
@@ -348,20 +344,6 @@ def _one_of(given: Mapping[str, Any]) -> None:
         raise InputError(
             None, "extrapolate needs exactly one of scores, gallery with probes, wins, accuracies", f"found {found}"
         )
-
-
-def _asked(k: Any) -> tuple[int, ...] | None:
-    if k is None:
-        return None
-    if isinstance(k, str | bytes):
-        raise InputError("k", f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
-    asked = [k] if np.ndim(k) == 0 else list(k)
-    out = []
-    for value in asked:
-        if isinstance(value, float | np.floating) and float(value).is_integer():
-            value = int(value)
-        out.append(check_whole(value, "k", 1))
-    return tuple(out)
 
 
 def _fit_all(methods: Iterable[Method], whole: Evidence) -> dict[str, Favorability]:

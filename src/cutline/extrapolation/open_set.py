@@ -81,7 +81,7 @@ class PairAccuracy(BySize):
         return {"genuine": self.n_genuine, "impostor": self.n_impostor}
 
 
-@checked(distance=lambda value, name: bool(value), templates=one_of("best", "mean"))
+@checked(templates=one_of("best", "mean"))
 def extrapolate_open_set(
     scores: Any,
     labels: Labels | None = None,
@@ -335,6 +335,7 @@ def _exceedance(scores: Floats, points: Floats, count: int, groups: int = 1) -> 
     return np.asarray(out, dtype=np.float64)
 
 
+@checked
 def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = False) -> Favorability:
     """Favorability from 1:1 comparisons alone: scores of the right class, and scores of wrong ones.
 
@@ -372,7 +373,7 @@ def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[F
     return found[0], found[1]
 
 
-@checked(distance=lambda value, name: bool(value))
+@checked
 def extrapolate_pairs(
     genuine: Scores,
     impostor: Scores,

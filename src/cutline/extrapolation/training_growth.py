@@ -55,7 +55,6 @@ class TrainingGrowth(ComparedByContent, TabularResult):
         cases) and the spread between rounds. With two numbers of cases a floor cannot be estimated, so the value comes
         from the curve without one: treat it as a best case.
         """
-        check_whole(k, "k", 1)
         check_whole(cases, "cases", 1)
         models = learning_curves(self.cases, self.at_classes(k), cases)
         rounds = [learning_curves(self.cases, self._at(one, k), cases)[-1] for one in self.seen]
@@ -68,6 +67,7 @@ class TrainingGrowth(ComparedByContent, TabularResult):
 
     def at_classes(self, k: int) -> Floats:
         """The accuracies at ``k`` classes, one for each of the numbers of training cases tried."""
+        check_whole(k, "k", 1)
         return self._at(self.seen.mean(axis=0), k)
 
     def _at(self, grid: Floats, k: int) -> Floats:

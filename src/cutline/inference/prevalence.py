@@ -51,7 +51,7 @@ def as_prevalence(value: Any, name: str = "prevalence") -> Prevalence:
     if isinstance(value, Prevalence):
         return value
     error: Any = 0.0
-    if isinstance(value, tuple | list | np.ndarray):
+    if isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim):
         if len(value) != 2:
             raise InputError(name, f"is {show(value)}", "pass a share, or a pair of a share and its standard error")
         value, error = value

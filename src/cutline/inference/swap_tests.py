@@ -13,6 +13,7 @@ from ..catalogue.compute import check_threshold, compute, with_defaults
 from ..catalogue.declare import Spec, parse_measure
 from ..errors import InputError
 from ..progress import Progress
+from ..quotas import resolve_quota
 from ..ranking import midranks, rank
 from ..sources.arrays import Sample, make_sample
 from ..types import Floats, Label, Labels, Scores
@@ -140,6 +141,8 @@ def swap_test(
     spec = with_defaults(parse_measure(measure), threshold=threshold, quota=quota)
     one = make_sample(y_true, first, pos_label=pos_label, sample_weight=sample_weight)
     two = make_sample(y_true, second, pos_label=pos_label, sample_weight=sample_weight)
+    if quota is not None:  # also where the measure has no use for it
+        resolve_quota(quota, float(len(one)) if one.weight is None else float(one.weight.sum()))
     for sample in (one, two):
         check_threshold(spec if threshold is None else replace(spec, threshold=threshold), sample)
     codes, units = (None, len(one)) if clusters is None else cluster_codes(clusters, one)

@@ -105,6 +105,7 @@ class CrossValidation(ByMeasure, TabularResult):
         """The folds' evaluations by name."""
         return {fold.name: fold for fold in self.folds}
 
+    @checked
     def plot(self, kind: str = "roc", ax: Axes | None = None, *, pooled: bool = False, **options: Any) -> Any:
         """Draw the folds' curves, or that of the pooled scores; returns the Axes."""
         from ..present.plots import plot

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..class_names import are_numbers, class_affixes, columns_by_class, sorted_texts, unordered
 from ..errors import InputError, listed, show
+from ..validate import check_column, check_list
 from .columns import label_values, matching, profiles
 from .matrices import count_rows, read_matrix, read_texts, rows_with
 
@@ -208,7 +209,7 @@ def read_models(
     **how: Any,
 ) -> tuple[ClassRows, dict[str, Any]]:
     """The rows of several models on the same cases: what they share, and each model's scores or predicted classes."""
-    patterns, said = _by_model(scores), _by_model(predicted)
+    patterns, said = _by_model(scores, "scores"), _by_model(predicted, "predicted")
     taken = [how[role] for role in ("weight", "clusters") if how.get(role) is not None]
     columns = {}
     for model, pattern in patterns.items():
@@ -235,13 +236,14 @@ def read_models(
     return rows, models
 
 
-def _by_model(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+def _by_model(columns: Sequence[str] | Mapping[str, str], argument: str) -> dict[str, str]:
     """Models and their columns; a pattern without its star names the model."""
     if isinstance(columns, Mapping):
-        return {str(model): column for model, column in columns.items()}
-    if isinstance(columns, str):
-        raise InputError("scores", "must be a list of patterns, one for each model", f"write [{columns!r}, …]")
-    return {one.replace("*", "").strip("_.- ") or one: one for one in columns}
+        return {str(model): check_column(column, argument) for model, column in columns.items()}
+    if not columns and isinstance(columns, list | tuple):
+        return {}
+    named = [check_column(one, argument) for one in check_list(columns, argument)]
+    return {one.replace("*", "").strip("_.- ") or one: one for one in named}
 
 
 def read_long_classes(

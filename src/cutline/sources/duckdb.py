@@ -51,6 +51,8 @@ class Machine:
 
 def machine_of(memory_limit: str | None, threads: int | None, temp_directory: Any) -> Machine:
     """The options of a machine as the functions on tables take them."""
+    if temp_directory is not None and not isinstance(temp_directory, str | os.PathLike):
+        raise InputError("temp_directory", f"must be a path, got {show(temp_directory)}")
     return Machine(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))
 
 

@@ -141,8 +141,6 @@ class Roles:
     batch: str | None = None
 
     def __post_init__(self) -> None:
-        if self.missing not in ("error", "drop"):
-            raise InputError("missing", f"must be 'error' or 'drop', got {show(self.missing)}")
         if self.decimal not in (None, ".", ","):
             raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
         if self.by and self.batch is not None:
