@@ -185,6 +185,30 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", EVERY)
+def test_results_have_a_hash_and_mappings_that_cannot_be_written_to(name: str, made: dict[str, Any]) -> None:
+    result = result_of(name, made)
+    again = pickle.loads(pickle.dumps(result))
+    if name != "Table":
+        assert isinstance(hash(result), int)
+    for one in (result, again, copy.copy(result), copy.deepcopy(result)):
+        for attribute in ("facts", "estimates", "specs", "evaluations", "comparisons", "models", "fits", "weights"):
+            held = getattr(one, attribute, None)
+            if isinstance(held, Mapping):
+                assert len(held)
+                with pytest.raises(TypeError):
+                    held["x"] = 1  # type: ignore[index]
+
+
+def test_what_is_not_in_a_mapping_of_segments_has_a_default() -> None:
+    for result in (segments(), EVERY["SegmentComparison"]()):
+        assert result.get("zz") is None
+        assert "zz" not in result
+        assert result.get(0) is result[0] is result["0"]
+        with pytest.raises(cl.InputError, match="there is no segment 'zz'; choose from '0', '1', '2'"):
+            result["zz"]
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_results_pickle_copy_and_show(name: str, made: dict[str, Any]) -> None:
     result = result_of(name, made)
     shown = repr(result)
@@ -225,14 +249,6 @@ def test_a_comparison_is_a_mapping_of_its_models() -> None:
     assert "z" not in cmp
     assert dict(cmp)["q"] is cmp["q"]
     assert [name for name, ev in cmp.items() if ev["pem"].value == cmp[name]["pem"].value] == ["p", "q"]
-
-
-@pytest.mark.parametrize("name", ["Evaluation", "Evaluation streamed", "Comparison"])
-def test_facts_are_read_only(name: str, made: dict[str, Any]) -> None:
-    result = result_of(name, made)
-    facts = (result["p"] if isinstance(result, cl.Comparison) else result).facts
-    with pytest.raises(TypeError):
-        facts["rows"] = 1
 
 
 def test_what_is_asked_after_pickling_is_the_same() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -122,11 +123,11 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
         raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """Rows, classes, their sizes, and how many rows have a tie for the highest score."""
         s = self.sample
         sizes = np.bincount(s.code, minlength=s.n_classes)
-        return {
+        facts = {
             "rows": len(s),
             "classes": s.n_classes,
             "smallest_class": self.classes[int(np.argmin(sizes))],
@@ -140,6 +141,7 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
             "clusters": None if s.cluster is None else int(s.cluster.max()) + 1,
             "dropped": self.dropped,
         }
+        return MappingProxyType(facts)
 
     @property
     def notices(self) -> list[str]:
@@ -321,7 +323,7 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
             "name": self.name,
             **self.settings.to_dict(),
             "ordered": self.ordered,
-            "data": self.facts,
+            "data": dict(self.facts),
             "notices": self.notices,
             "classes": list(self.classes),
             "measures": self.to_dicts(),

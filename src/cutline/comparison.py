@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -160,13 +161,13 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         return recommend(self, goal, best_thresholds=best_thresholds, compare_more=True)
 
     @cached_property
-    def recommendations(self) -> dict[str, Recommendation]:
+    def recommendations(self) -> Mapping[str, Recommendation]:
         """The recommendation for every goal that this comparison supports."""
         found = {}
         for goal in GOALS:
             with suppress(InputError):
                 found[goal] = recommend(self, goal)
-        return found
+        return MappingProxyType(found)
 
     @checked
     def cheapest(self, *, cost_fp: float, cost_fn: float, prevalence: float | None = None) -> Cheapest:

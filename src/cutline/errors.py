@@ -189,6 +189,10 @@ class InputError(ValueError):
         return self.but(column=column, where=where)
 
 
+class NoSuchKey(InputError, KeyError):
+    """What is looked up in a mapping is not there; ``get`` gives its default instead."""
+
+
 def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
     """Columns that do not belong to the same rows."""
     rows = "row" if n == 1 else "rows"

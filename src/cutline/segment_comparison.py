@@ -40,9 +40,6 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
             return self.comparisons[segment]
         return self.comparisons[self._first._key(segment)]
 
-    def __contains__(self, segment: object) -> bool:
-        return segment in self.comparisons
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self.comparisons)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from .catalogue.compute import default_threshold
 from .catalogue.declare import Spec
 from .decide.segment_places import SharedList
-from .errors import InputError, listed, show
+from .errors import InputError, NoSuchKey, listed, show
 from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
@@ -55,14 +55,11 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
             return self.evaluations[segment]
         return self.evaluations[self._key(segment)]
 
-    def __contains__(self, segment: object) -> bool:
-        return segment in self.evaluations
-
     def _key(self, segment: Labels) -> Any:
         """A segment by its value, or by its name in tables."""
         found = [key for key in self.evaluations if key == segment or label_of(key) == label_of(segment)]
         if not found:
-            raise InputError(None, f"there is no segment {show(segment)}", f"choose from {listed(self.names)}")
+            raise NoSuchKey(None, f"there is no segment {show(segment)}", f"choose from {listed(self.names)}")
         return found[0]
 
     @cached_property

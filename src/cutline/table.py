@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .errors import InputError, how_to_install
@@ -83,10 +84,24 @@ def columns_table(columns: Mapping[str, Any], title: str = "") -> Table:
 
 
 class KeepsFields:
-    """A frozen result of which only the fields are pickled and copied; what was derived from them is derived again."""
+    """A frozen result of which only the fields are pickled and copied; what was derived from them is derived again.
+
+    A field that is a dict cannot be written to; its copy in a pickle is plain, because views have no pickle.
+    """
+
+    def __post_init__(self) -> None:
+        self.__dict__.update(_read_only(self.__dict__))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        held = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in held.items()}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update({**state, **_read_only(state)})
+
+
+def _read_only(held: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: MappingProxyType(value) for name, value in held.items() if type(value) is dict}
 
 
 class DictResult(KeepsFields):

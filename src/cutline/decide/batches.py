@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -184,7 +185,7 @@ class BatchRules(DictResult, Models[Rule]):
     @property
     def specs(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The measures that rules are compared by."""
-        return {"hits": _Higher, "hit_rate": _Higher}
+        return MappingProxyType({"hits": _Higher, "hit_rate": _Higher})
 
     def test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference between two rules, batch by batch; rules with a queue are not tested."""

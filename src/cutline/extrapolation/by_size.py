@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class BySize(ComparedByContent, TabularResult):
     """``result[1000]`` is the Estimate among 1,000 classes; ``notes`` say what to keep in mind."""
 
     rows: tuple[dict[str, Any], ...]
-    estimates: dict[int, Estimate]
+    estimates: Mapping[int, Estimate]
     notes: tuple[Note, ...]
 
     def __getitem__(self, k: int) -> Estimate:
@@ -40,9 +41,9 @@ class BySize(ComparedByContent, TabularResult):
         raise NotImplementedError
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """What the rows have in common, by name."""
-        return {}
+        return MappingProxyType({})
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row for each number of classes."""

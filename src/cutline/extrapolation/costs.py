@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,9 @@ class ExtrapolatedCost(BySize):
         return f"Expected cost per case, from {self.n_classes:,} classes"
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """What the rows have in common, by name."""
-        return {"classes_seen": self.n_classes}
+        return MappingProxyType({"classes_seen": self.n_classes})
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -351,7 +352,7 @@ class Extrapolation(ComparedByContent, TabularResult):
     @cached_property
     def estimates(self) -> Mapping[int, Estimate]:
         """The numbers of classes that were asked for."""
-        return {k: self.accuracy(k) for k in self.k}
+        return MappingProxyType({k: self.accuracy(k) for k in self.k})
 
     @property
     def notes(self) -> tuple[Note, ...]:

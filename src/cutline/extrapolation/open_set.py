@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,9 @@ class OpenSet(BySize):
         return f"FNIR at FPIR {self.fpir:g}, from a gallery of {self.n_classes:,} classes"
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """What the rows have in common, by name."""
-        return {"fpir": self.fpir, "classes_seen": self.n_classes}
+        return MappingProxyType({"fpir": self.fpir, "classes_seen": self.n_classes})
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -76,9 +77,9 @@ class PairAccuracy(BySize):
         return f"Accuracy from {self.n_genuine:,} genuine and {self.n_impostor:,} impostor scores"
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """What the rows have in common, by name."""
-        return {"genuine": self.n_genuine, "impostor": self.n_impostor}
+        return MappingProxyType({"genuine": self.n_genuine, "impostor": self.n_impostor})
 
 
 @checked(templates=one_of("best", "mean"))

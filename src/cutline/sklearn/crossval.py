@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
@@ -101,9 +102,9 @@ class CrossValidation(ByMeasure, TabularResult):
         return np.array([fold[name].value for fold in self.folds])
 
     @property
-    def evaluations(self) -> dict[str, Evaluation]:
+    def evaluations(self) -> Mapping[str, Evaluation]:
         """The folds' evaluations by name."""
-        return {fold.name: fold for fold in self.folds}
+        return MappingProxyType({fold.name: fold for fold in self.folds})
 
     @checked
     def plot(self, kind: str = "roc", ax: Axes | None = None, *, pooled: bool = False, **options: Any) -> Any:
