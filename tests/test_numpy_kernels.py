@@ -214,7 +214,7 @@ task = spark_work.Task(Totals(4, 2, 2, 2, 0.1, 0.9), readings, 0.0, [1, 2, 3, 4]
 stream = spark_work._stream(task, spark_work.Range(0, (0, 0), (2, 2)))
 score, positive = np.array([0.9, 0.5, 0.5, 0.1]), np.array([1, 0, 1, 0], np.uint8)
 stream.feed(score, positive, None, np.arange(4))
-told = stream.finished()
+told = stream.result()
 assert told.part.blocks[:, 2].sum() == 2 and not told.compiled
 assert told.part.counts.shape == (3, 2, 8)
 """
