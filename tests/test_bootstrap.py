@@ -115,8 +115,8 @@ def test_every_row_is_drawn_alike_often() -> None:
 def test_rows_of_a_group_come_together() -> None:
     case = random_case(4, 60, 20)
     clusters = np.array([f"patient {k}" for k in np.random.default_rng(0).integers(0, 12, 60)])
-    sample = make_sample(case.y, case.s)
-    resampler = Resampler(sample, rank(sample), stratified=True, clusters=clusters, seed=1)
+    sample = make_sample(case.y, case.s, clusters=clusters)
+    resampler = Resampler(sample, rank(sample), stratified=True, clusters=sample.cluster, seed=1)
     for counts, _ in resampler.each(20):
         assert counts.sum() == len(np.unique(clusters))
         times = resampler.row_multiplicities(counts)
@@ -127,8 +127,8 @@ def test_groups_of_zero_weight_rows_keep_their_rows() -> None:
     """Rows of zero weight leave the sample; the others keep their own group."""
     y, s = np.array([1, 0, 1, 0, 1, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
     w, clusters = np.array([0.0, 1, 1, 0, 2, 1]), np.array(["a", "b", "b", "a", "c", "c"])
-    sample = make_sample(y, s, sample_weight=w)
-    resampler = Resampler(sample, rank(sample), stratified=False, clusters=clusters)
+    sample = make_sample(y, s, sample_weight=w, clusters=clusters)
+    resampler = Resampler(sample, rank(sample), stratified=False, clusters=sample.cluster)
     for counts, _ in resampler.each(20):
         b1, b2, c1, c2 = resampler.row_multiplicities(counts)
         assert (b1, c1) == (b2, c2)
@@ -139,6 +139,39 @@ def test_groups_of_zero_weight_rows_keep_their_rows() -> None:
 def test_groups_that_cannot_be_used_are_refused(groups: np.ndarray) -> None:
     with pytest.raises(cl.InputError, match="clusters"):
         cl.evaluate([1, 0] * 5, np.arange(10), measures=["roc_auc"], clusters=groups)
+
+
+@pytest.mark.parametrize("weight", [None, [0.0, *[1.0] * 9]], ids=["unweighted", "a weight of 0"])
+@pytest.mark.parametrize("interval", ["auto", None])
+@pytest.mark.parametrize("role", ["clusters", "batch"])
+def test_columns_of_another_length_or_with_gaps_are_refused(role: str, interval: Any, weight: Any) -> None:
+    import pandas as pd
+
+    how: dict[str, Any] = {"measures": ["roc_auc"], "interval": interval, "sample_weight": weight}
+    for column, said in {
+        (1, 2): f"{role} has 2 rows but y_score has 10",
+        tuple(range(30)): f"{role} has 30 rows but y_score has 10",
+        (*"abcab", None, *"cabc"): f"{role}: row 5 has a missing value",
+        (*"abcab", pd.NA, *"cabc"): f"{role}: row 5 has a missing value",
+    }.items():
+        with pytest.raises(cl.InputError, match=said):
+            cl.evaluate([1, 0] * 5, np.arange(10), **{role: list(column)}, **how)
+        with pytest.raises(cl.InputError, match=said):
+            cl.compare([1, 0] * 5, {"a": np.arange(10), "b": np.ones(10)}, **{role: list(column)}, **how)
+    for segment in ([*"abcab", pd.NA, *"cabc"], [*"ababa", *"babab"] * 2):
+        with pytest.raises(cl.InputError, match=r"segment(: row 5 has a missing value| has 20 rows)"):
+            cl.evaluate_segments([1, 0] * 5, np.arange(10), segment, **how)
+
+
+def test_comparisons_with_weights_of_zero_swap_whole_clusters() -> None:
+    """What a comparison hands on are the clusters of the rows that count."""
+    rng = np.random.default_rng(3)
+    y, weight, clusters = rng.integers(0, 2, 40), np.repeat([0.0, 1.0], 20), np.arange(40) % 9
+    cmp = cl.compare(y, {"a": rng.random(40), "b": rng.random(40)}, sample_weight=weight, clusters=clusters)
+    there = cl.compare(
+        y[20:], {k: cmp[k].sample.score for k in "ab"}, sample_weight=weight[20:], clusters=clusters[20:]
+    )
+    assert cmp.swap_test("a", "b").p_value == there.swap_test("a", "b").p_value
 
 
 # --- standard errors against theory ----------------------------------------------------------------------------

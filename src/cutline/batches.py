@@ -52,10 +52,7 @@ class Batches(KeepsFields):
         """From a column with the batch of each row; ``sample`` may have left some rows out."""
         if isinstance(values, Batches):
             return values
-        rows = None if sample is None or sample.source_rows is not None else len(sample)
-        column = as_keys(values, "batch", rows)
-        if sample is not None and sample.source_rows is not None:
-            column = column[sample.source_rows]
+        column = as_keys(values, "batch") if sample is None else sample.keys(values, "batch")
         distinct, first, code = np.unique(column, return_index=True, return_inverse=True)
         texts = [str(name) for name in distinct.tolist()]
         order: Order = "number" if column.dtype.kind in "iufb" else "date" if column.dtype.kind == "M" else "appearance"

@@ -26,7 +26,6 @@ from .inference.batches import BatchRows, single_batch, whole_list
 from .inference.evidence import Rows
 from .inference.paired import PrevalencePairs
 from .inference.prevalence import Prevalence, as_prevalence
-from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
@@ -114,10 +113,9 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         hits = np.array([lead_tests.hits_by(one.ranking, by, grid) for one in rows])
         influence = []
         for one in rows:
-            codes = None if one.clusters is None else cluster_codes(one.clusters, one.sample)[0]
-            if codes is None and isinstance(one, BatchRows) and one.grouped is not None:
+            if one.clusters is None and isinstance(one, BatchRows) and one.grouped is not None:
                 raise single_batch()  # rows that stand for others are not those of the other models
-            unit = lead_tests.units_of(len(one.sample), codes, seed)
+            unit = lead_tests.units_of(len(one.sample), one.clusters, seed)
             influence.append(
                 lead_tests.curve_influence(one.sample, one.ranking, by, grid, *unit, by_class=one.classes_given)
             )
@@ -350,11 +348,11 @@ def compare(
     if stratify is None:
         stratify = prevalence is not None  # the class sizes are given with the prevalence
     settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    samples = _samples(y_true, scores, pos_label, sample_weight, paired)
     for what, named in {"clusters": clusters, "batch": batch}.items():
-        if named is not None and not paired and not (isinstance(named, Mapping) and set(samples) <= set(named)):
+        if named is not None and not paired and not (isinstance(named, Mapping) and set(scores) <= set(named)):
             said = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
             raise InputError(what, said, f"pass a mapping from model to {what}")
+    samples = _samples(y_true, scores, pos_label, sample_weight, clusters, paired)
     places = settled(quota)
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
@@ -362,7 +360,6 @@ def compare(
         # models on rows of their own must not share their luck
         own = settings if paired else replace(settings, seed=settings.seed + 1_000_003 * k)
         drawn[str(name)] = {}
-        its_clusters: Any = clusters[name] if isinstance(clusters, Mapping) and not paired else clusters
         its_batch: Any = batch[name] if isinstance(batch, Mapping) and not paired else batch
         evaluations[str(name)] = evaluate_sample(
             sample,
@@ -371,7 +368,6 @@ def compare(
             quota=places,
             measures=measures,
             settings=own,
-            clusters=its_clusters,
             prevalence=prevalence,
             batch=its_batch,
             keep=drawn[str(name)],
@@ -393,7 +389,7 @@ def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
 
 
 def _samples(
-    y_true: Any, scores: Mapping[str, Any], pos_label: Label, sample_weight: Scores | None, paired: bool
+    y_true: Any, scores: Mapping[str, Any], pos_label: Label, sample_weight: Scores | None, clusters: Any, paired: bool
 ) -> dict[str, Sample]:
     samples = {}
     for name, column in scores.items():
@@ -403,8 +399,9 @@ def _samples(
             said = f"holds no labels for the model {show(name)}, and {{paired=False}} needs them for each"
             raise InputError("y_true", said, "pass a mapping from model to labels")
         label = y_true if paired else y_true[name]
+        how = {"sample_weight": sample_weight, "clusters": clusters if paired or clusters is None else clusters[name]}
         try:
-            samples[name] = make_sample(label, column, pos_label=pos_label, sample_weight=sample_weight)
+            samples[name] = make_sample(label, column, pos_label=pos_label, **how)
         except InputError as error:
             unequal = paired and hasattr(label, "__len__") and hasattr(column, "__len__") and len(label) != len(column)
             more = ", or give each model its own labels with {paired=False}" if unequal else ""

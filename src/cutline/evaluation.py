@@ -34,7 +34,6 @@ from .inference.prevalence import (
     reweighted_ranking,
     widened_limits,
 )
-from .inference.resampling import cluster_codes
 from .inference.settings import INTERVAL, Settings
 from .inference.weights import small_size_note
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
@@ -280,8 +279,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
     @property
     def _clusters(self) -> Any:
         """The cluster of each row as a number, None where rows were drawn one by one."""
-        found = getattr(self.rows, "clusters", None)
-        return None if found is None else cluster_codes(found, self.sample)[0].astype(np.int64)
+        return getattr(self.rows, "clusters", None)
 
     def curve(self, name: str) -> Curve:
         """A curve: roc, precision_recall, gain, lift, hit_rate, qrecall or tpr_fpr; ``.band()`` for its uncertainty."""
@@ -513,7 +511,7 @@ def evaluate(
     0.5
     """
     settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
     return evaluate_sample(
         sample,
         name=name,
@@ -521,7 +519,6 @@ def evaluate(
         quota=settled(quota),
         measures=measures,
         settings=settings,
-        clusters=clusters,
         prevalence=prevalence,
         batch=batch,
     )
@@ -535,7 +532,6 @@ def evaluate_sample(
     quota: int | float | Quotas | None,
     measures: Sequence[MeasureLike] | None,
     settings: Settings,
-    clusters: Labels | None = None,
     prevalence: Prevalence | None = None,
     batch: Labels | None = None,
     keep: dict[str, Any] | None = None,
@@ -546,10 +542,10 @@ def evaluate_sample(
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     paired = keep is not None
     if batch is None:
-        rows = Rows.of(sample, clusters=clusters, paired=paired)
+        rows = Rows.of(sample, paired=paired)
     else:
         check_batch_options(settings, prevalence)
-        rows = BatchRows.of_batches(sample, batch, clusters=clusters, paired=paired)
+        rows = BatchRows.of_batches(sample, batch, paired=paired)
         if rows.n_units < 2:
             settings = replace(settings, interval=None)
     how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep}

@@ -160,14 +160,14 @@ def compare_segments(
     }
     both: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
     overall = compare(y_true, scores, margin=margin, **both, **how)
-    levels = levels_of(segment, overall.first.sample, y_true)
+    levels = levels_of(segment, overall.first.sample)
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in overall.evaluations.items():
         specs = list(ev.specs.values())
         obstacles = {spec: obstacle_of(spec, ev.sample, ev.threshold, measures is None) for spec in specs}
         settings = (specs, obstacles, overall.settings, ev.threshold, settled(quota), name)
-        pool = RowPool(ev.sample, levels.codes, len(levels.keys), clusters, *settings)
+        pool = RowPool(ev.sample, levels.codes, len(levels.keys), *settings)
         drawn[name] = [{} for _ in levels.keys]
         models[name] = segments_of(pool, levels, drawn[name])
     comparisons: dict[Any, Comparison] = {}

@@ -18,12 +18,11 @@ from .evaluation import Evaluation, evaluation_of
 from .inference.differences import DifferenceTest
 from .inference.evidence import Rows
 from .inference.intervals import estimate
-from .inference.resampling import cluster_codes
 from .inference.segment_differences import joint_difference, joint_left_out
 from .inference.settings import Settings
 from .quotas import Quotas, is_beyond
 from .ranking import Ranking, rank
-from .sources.arrays import Sample
+from .sources.arrays import Codes, Sample, number
 from .table import KeepsFields, pluralize
 from .types import Floats
 
@@ -62,7 +61,6 @@ class RowPool(KeepsFields):
     sample: Sample
     codes: NDArray[np.intp]
     segments: int
-    clusters: Any
     specs: Sequence[Spec]
     obstacles: Mapping[Spec, str]
     settings: Settings
@@ -72,7 +70,7 @@ class RowPool(KeepsFields):
 
     def overall(self) -> Evaluation:
         """All rows as one."""
-        return self._evaluation(Rows(self.sample, self.ranking, self.clusters), self.name)
+        return self._evaluation(Rows(self.sample, self.ranking, self.cluster), self.name)
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -114,7 +112,7 @@ class RowPool(KeepsFields):
 
     def _settings(self, rows: Rows) -> Settings:
         """No intervals where a segment has a single cluster, which cannot be resampled."""
-        single = rows.clusters is not None and len(np.unique(rows.clusters)) < 2
+        single = rows.clusters is not None and not rows.clusters.any()
         return replace(self.settings, interval=None) if single else self.settings
 
     def _obstacles(self, rows: Rows) -> Mapping[Spec, str]:
@@ -127,12 +125,12 @@ class RowPool(KeepsFields):
         return {spec: self.obstacles[spec] or (said if spec in large else "") for spec in self.specs}
 
     def _clusters_of(self, rows: NDArray[np.intp]) -> Any:
-        return None if self.cluster is None else self.cluster[rows]
+        return None if self.cluster is None else number(self.cluster[rows])
 
-    @cached_property
-    def cluster(self) -> NDArray[np.int32] | None:
+    @property
+    def cluster(self) -> Codes | None:
         """The cluster of each row as a number."""
-        return None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
+        return self.sample.cluster
 
     def _outside(self, at: int) -> tuple[Sample, Ranking, NDArray[np.intp]]:
         """The rows outside a segment; ranked by taking its cases out of the list, where they are whole numbers."""
@@ -168,7 +166,7 @@ class RowPool(KeepsFields):
     def _shares_clusters(self) -> bool:
         if self.cluster is None:
             return False
-        pairs = np.unique(self.cluster.astype(np.int64) * self.segments + self.codes)
+        pairs = np.unique(self.cluster * self.segments + self.codes)
         return len(pairs) > int(self.cluster.max()) + 1
 
     def _smaller_class(self, at: int) -> float:
@@ -216,6 +214,5 @@ class RowPool(KeepsFields):
         self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all."""
-        cluster = None if self.cluster is None else self.cluster.astype(np.intp)
-        rows = ListRows(self.sample, self.codes, cluster, self.settings.n_resamples, self.settings.seed)
+        rows = ListRows(self.sample, self.codes, self.cluster, self.settings.n_resamples, self.settings.seed)
         return share_list(rows, self.ranking, segments, quota=quota, threshold=threshold, **how)

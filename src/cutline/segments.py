@@ -12,7 +12,7 @@ from .catalogue.declare import Spec
 from .decide.segment_places import SharedList
 from .errors import InputError, NoSuchKey, listed, show
 from .evaluation import Evaluation, choose_specs, obstacle_of
-from .inference.resampling import cluster_codes
+from .inference.resampling import several_clusters
 from .inference.settings import INTERVAL, Settings
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ordered_keys, why_not_comparable
@@ -274,8 +274,9 @@ def evaluate_segments(
     [('a', 2), ('b', 1)]
     """
     settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    levels = levels_of(segment, sample, y_score)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
+    several_clusters(sample)  # checked before anything is computed
+    levels = levels_of(segment, sample)
     places = settled(quota)
     specs = choose_specs(measures, threshold=threshold, quota=places)
     threshold = default_threshold(threshold, sample)
@@ -284,11 +285,7 @@ def evaluate_segments(
     for spec in specs:
         if spec.quota is not None:
             quota_sizes(spec.quota, cases)  # refused where not even all rows have so many cases
-    if clusters is not None:
-        cluster_codes(clusters, sample)  # checked before anything is computed
-    pool = RowPool(
-        sample, levels.codes, len(levels.keys), clusters, specs, obstacles, settings, threshold, places, name
-    )
+    pool = RowPool(sample, levels.codes, len(levels.keys), specs, obstacles, settings, threshold, places, name)
     return segments_of(pool, levels)
 
 
@@ -299,8 +296,7 @@ def segments_of(pool: RowPool, levels: Levels, keep: Sequence[dict[str, Floats]]
     return Segments(found, levels.by, pool.settings, pool, pool.quota, pool.threshold, ordered=levels.ordered)
 
 
-def levels_of(segment: SegmentLike, sample: Sample, column: Any) -> Levels:
-    """The segments of a sample's rows; ``column`` is as long as the input, of which rows of no weight are left out."""
-    if sample.source_rows is None:
-        return as_levels(segment, len(sample))
-    return as_levels(segment, len(column if hasattr(column, "__len__") else list(column))).only(sample.source_rows)
+def levels_of(segment: SegmentLike, sample: Sample) -> Levels:
+    """The segments of a sample's rows."""
+    levels = as_levels(segment, sample.input_rows)
+    return levels if sample.source_rows is None else levels.only(sample.source_rows)

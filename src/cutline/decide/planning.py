@@ -181,14 +181,14 @@ def plan(
     (4, 7.0, 6)
     """
     prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
     if batch is not None:
         if prevalence is not None:
             raise whole_list("{prevalence}")
-        in_batches = BatchRows.of_batches(sample, batch, clusters=clusters)
+        in_batches = BatchRows.of_batches(sample, batch)
         how = Settings("auto", level, n_resamples, seed)
         return _plan_batches(in_batches, prices, budget, quota, quotas, how)
-    sampled = Rows.of(sample, clusters=clusters)
+    sampled = Rows.of(sample)
     rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
     n = int(ranking.cases * (1.0 + 1e-12))  # whole cases that can be taken

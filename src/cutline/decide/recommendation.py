@@ -14,7 +14,6 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.differences import DifferenceTest, paired_difference, sums_by
 from ..inference.leads import units_of
-from ..inference.resampling import cluster_codes
 from ..quotas import Quotas
 from ..table import KeepsFields, format_value
 from ..validate import one_of
@@ -208,8 +207,7 @@ def error_verdict(comparison: Any) -> Verdict:
 def _tested(one: Any, two: Any, comparison: Any, a: str) -> DifferenceTest:
     """The difference of two error rates on the same rows (or clusters), by sign flips."""
     rows, settings = comparison.evaluations[a].rows, comparison.settings
-    codes = None if rows.clusters is None else cluster_codes(rows.clusters, rows.sample)[0]
-    unit, units = units_of(len(one), codes, settings.seed)
+    unit, units = units_of(len(one), rows.clusters, settings.seed)
     gaps = one.astype(np.float64) - two
     influence = sums_by(unit, (gaps - gaps.mean()) / len(gaps), units)
     n_pos = int(np.count_nonzero(rows.sample.positive))
@@ -226,7 +224,7 @@ def cross_fitted_errors(rows: Any, seed: int) -> Any:
     sample = rows.sample
     if sample.weight is not None:
         raise InputError("sample_weight", "cannot be used with best thresholds", "leave it out")
-    units = np.arange(len(sample)) if rows.clusters is None else cluster_codes(rows.clusters, sample)[0]
+    units = np.arange(len(sample)) if rows.clusters is None else rows.clusters
     rng = np.random.default_rng([seed, 4])
     fold = rng.permutation(np.arange(int(units.max()) + 1) % _FOLDS)[units]
     wrong = np.zeros(len(sample), np.bool_)

@@ -23,7 +23,7 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..ranking import Ties, rank
-from ..sources.arrays import Sample, as_codes, number
+from ..sources.arrays import Sample
 from ..sweep import Counts
 from ..types import Floats
 from .bootstrap import Replicates, Resampled
@@ -61,26 +61,18 @@ class BatchRows(Rows):
     grouped: BatchGroups | None = None
 
     @classmethod
-    def of_batches(cls, sample: Sample, batch: Any, *, clusters: Any = None, paired: bool = False) -> BatchRows:
+    def of_batches(cls, sample: Sample, batch: Any, *, paired: bool = False) -> BatchRows:
         """A checked sample with the batch of each row, and perhaps clusters of whole batches."""
         batches = Batches.of(batch, sample)
         unit = np.arange(len(batches))
-        if clusters is not None:
-            rows = len(sample) if sample.source_rows is None else len(np.asarray(clusters))
-            codes = as_codes(clusters, "clusters", rows)
-            codes = codes if sample.source_rows is None else number(codes[sample.source_rows])
-            pairs = np.unique(np.stack([batches.code, codes]), axis=1)
+        if sample.cluster is not None:
+            pairs = np.unique(np.stack([batches.code, sample.cluster]), axis=1)
             if len(pairs[0]) == len(batches):  # every batch lies in one cluster
                 unit = pairs[1]
-            elif len(pairs[0]) > int(codes.max()) + 1:  # not every cluster lies in one batch
+            elif len(pairs[0]) > int(sample.cluster.max()) + 1:  # not every cluster lies in one batch
                 problem = "neither hold whole batches nor lie within them, so there is no one unit to resample"
                 raise InputError("clusters", problem, "leave {clusters} or {batch} out")
-        labels = unit[batches.code]
-        if sample.source_rows is not None:  # as the input has the rows
-            labels = np.zeros(int(sample.source_rows[-1]) + 1, np.intp)
-            labels[sample.source_rows] = unit[batches.code]
-        several = int(unit.max()) > 0
-        own = labels if several else None
+        own = unit[batches.code] if int(unit.max()) > 0 else None
         return cls(sample, rank(sample), own, None, paired, batches=batches, unit_of_batch=unit)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
 from ..catalogue.other_shapes import triplet_losses
-from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..ranking import rank
-from ..sources.arrays import Sample, as_column, make_sample
+from ..sources.arrays import Sample, as_codes, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked, one_of
 from .normal import normal_cdf, normal_quantile, t_quantile
-from .resampling import Resampler
+from .resampling import Resampler, several_clusters
 
 
 class Resampled(NamedTuple):
@@ -154,8 +153,9 @@ def bootstrap(
     >>> 0.1 <= e.low <= e.value <= e.high <= 0.9
     True
     """
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=clusters, seed=seed, progress=progress)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
+    drawn_as = several_clusters(sample)
+    resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=drawn_as, seed=seed, progress=progress)
     value = _apply(statistic, sample, np.ones(len(sample)))
     drawn = np.array(
         [_apply(statistic, sample, resampler.row_multiplicities(counts)) for counts, _ in resampler.each(n_resamples)]
@@ -196,10 +196,7 @@ def triplet_loss_estimate(
     value, n = float(losses.sum()), len(losses)
     parts = losses - value / n
     if clusters is not None:
-        labels = as_column(clusters, "clusters")
-        if len(labels) != n:
-            raise InputError("clusters", f"has {len(labels)} rows, there are {n} triplets", "pass one for each triplet")
-        parts = np.bincount(np.unique(labels, return_inverse=True)[1], weights=parts).astype(np.float64)
+        parts = np.bincount(as_codes(clusters, "clusters", n, "anchor"), weights=parts).astype(np.float64)
     units = len(parts)
     if units < 2:
         reason = "a single triplet or cluster shows no spread"

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
 from ..ranking import Ranking, rank, row_order
-from ..sources.arrays import Sample
+from ..sources.arrays import Codes, Sample
 from ..table import KeepsFields
 from ..types import Floats
 from . import areas, bands, blocks
 from .bootstrap import Replicates, Resampled, replicate
 from .quota_cut import Cuts, QuotaCut, dependent_cut
-from .resampling import Resampler, Units, cluster_codes, enough_replicates
+from .resampling import Resampler, Units, enough_replicates, several_clusters
 from .settings import Settings
 from .weights import effective_size, weights_follow_labels
 
@@ -142,7 +142,7 @@ class Rows(KeepsFields, Evidence):
     keeps_rows: ClassVar[bool] = True
     kept: Sample | None
     ranking: Ranking
-    clusters: Any = None
+    clusters: Codes | None = None
     fold: NDArray[Any] | None = None
     paired: bool = False
     classes_given: bool = False
@@ -150,7 +150,7 @@ class Rows(KeepsFields, Evidence):
     @classmethod
     def of(cls, sample: Sample, **how: Any) -> Rows:
         """A checked sample, ranked."""
-        return cls(sample, rank(sample), **how)
+        return cls(sample, rank(sample), several_clusters(sample), **how)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -216,7 +216,7 @@ class Rows(KeepsFields, Evidence):
     @cached_property
     def units(self) -> float:
         if self.clusters is not None:
-            return float(cluster_codes(self.clusters, self.sample)[1])
+            return float(self.clusters.max() + 1)
         return float(self.ranking.rows) if self.sample.weight is None else effective_size(self.sample.weight)
 
     @cached_property
@@ -240,9 +240,8 @@ class Rows(KeepsFields, Evidence):
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         if self.independent or (self.fold is not None and self.clusters is None):
             return super().cut(taken, hits, level)
-        codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
         return dependent_cut(
-            self.cuts, self.sample, self.ranking, taken, hits, level, codes, recall, self.classes_given
+            self.cuts, self.sample, self.ranking, taken, hits, level, self.clusters, recall, self.classes_given
         )
 
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
@@ -257,8 +256,7 @@ class Rows(KeepsFields, Evidence):
             paired=self.paired,
         )
         if self.fold is not None:
-            codes = None if self.clusters is None else cluster_codes(self.clusters, self.sample)[0]
-            made.units = units_within(self.sample, self.fold, stratified, codes)
+            made.units = units_within(self.sample, self.fold, stratified, self.clusters)
         return made
 
     def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:

@@ -34,7 +34,6 @@ from .evidence import Rows
 from .normal import normal_cdf, normal_quantile, t_quantile
 from .prevalence import AtPrevalence, widened_limits
 from .proportions import z_of
-from .resampling import cluster_codes
 from .scales import jackknife, two_sided_p
 from .settings import FROM_REPLICATES, Settings
 from .swap_tests import Swaps, swapped_differences
@@ -196,8 +195,7 @@ class RowPairs(KeepsFields):
         """The unit of each row that changes sides as one, and how many there are."""
         if (name, seed) not in self._dealt:
             rows = self.rows[name]
-            codes = None if rows.clusters is None else cluster_codes(rows.clusters, rows.sample)[0]
-            self._dealt[name, seed] = leads.units_of(len(rows.sample), codes, seed)
+            self._dealt[name, seed] = leads.units_of(len(rows.sample), rows.clusters, seed)
         return self._dealt[name, seed]
 
     @cached_property
@@ -301,9 +299,8 @@ class RowPairs(KeepsFields):
         rows = self.rows[pair.a]
         if pair.spec.measure.needs_quota and rows.batched:  # every batch differs alike: 2 of all ways to flip them
             return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
-        clusters = self.rows[pair.a].clusters
-        codes, units = (None, len(one)) if clusters is None else cluster_codes(clusters, one)
-        swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, codes)
+        units = len(one) if rows.clusters is None else int(rows.clusters.max()) + 1
+        swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, rows.clusters)
         key = pair.a, pair.b
         if key not in self._swapped:
             both = [spec for spec in self.specs[pair.a] if spec in set(self.specs[pair.b])]

@@ -18,7 +18,7 @@ from ..ranking import Ranking, rank
 from ..sources.arrays import Sample, make_sample
 from ..types import Label, Labels, Scores
 from ..validate import checked
-from .resampling import Resampler, cluster_codes
+from .resampling import Resampler, several_clusters
 
 Better = Literal["higher", "lower"]
 Statistic = Spec | Callable[[NDArray[np.bool_], NDArray[Any]], float]
@@ -158,7 +158,7 @@ def label_permutation_test(
     (1.0, True)
     """
     statistic, name, direction = as_statistic(measure, better)
-    sample = make_sample(y_true, y_score, pos_label=pos_label)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, clusters=clusters)
     ranking = rank(sample)
     if isinstance(statistic, Spec):
         check_applicable(statistic.measure, sample)
@@ -169,9 +169,9 @@ def label_permutation_test(
         observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
     if observed != observed:
         raise InputError("measure", f"is {name}, which has no value on this sample ({why})", "use one that has")
-    codes, permuted = None, "test labels"
-    if clusters is not None:
-        codes, permuted = cluster_codes(clusters, sample)[0], "labels of whole clusters"
+    codes, permuted = several_clusters(sample), "test labels"
+    if codes is not None:
+        permuted = "labels of whole clusters"
         ways = ways_to_permute(codes)
         if ways < _FEWEST_WAYS:
             said = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"

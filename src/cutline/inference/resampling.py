@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, different_lengths
+from ..errors import InputError
 from ..kernels.backend import SMALL, replicates
 from ..kernels.layout import Drawing, Rows, Wanted
 from ..progress import Progress
 from ..ranking import Ranking, Ties, row_order
-from ..sources.arrays import Sample, as_column
+from ..sources.arrays import Codes, Sample
 from ..sweep import Request, wanted
 from ..threads import cores
 
@@ -47,8 +47,8 @@ class Units:
     n_units: int
 
     @classmethod
-    def of(cls, sample: Sample, *, stratified: bool, clusters: Any = None, paired: bool = False) -> Units:
-        """Units of a sample: its rows, or the groups that ``clusters`` marks.
+    def of(cls, sample: Sample, *, stratified: bool, clusters: Codes | None = None, paired: bool = False) -> Units:
+        """Units of a sample: its rows, or the groups that ``clusters`` numbers.
 
         ``paired`` numbers the rows as the sample has them, not as the scores rank them: samples that differ in their
         scores alone then draw the same rows from the same seed.
@@ -56,10 +56,9 @@ class Units:
         n_pos = int(np.count_nonzero(sample.positive))
         n = len(sample)
         if clusters is not None:
-            unit, n_units = cluster_codes(clusters, sample)
-            order = row_order(sample)
+            order, n_units = row_order(sample), int(clusters.max()) + 1
             weight = np.empty(0) if sample.weight is None else sample.weight[order]
-            return cls(np.array([[0, n_units]]), unit[order], weight, n_units)
+            return cls(np.array([[0, n_units]]), clusters[order].astype(np.int32), weight, n_units)
         weight = np.empty(0) if sample.weight is None else sample.weight[row_order(sample)]
         strata = [[0, n_pos], [n_pos, n - n_pos]] if stratified else [[0, n]]
         unit = np.empty(0, np.int32)
@@ -71,18 +70,11 @@ class Units:
         return cls(np.array([s for s in strata if s[1]], dtype=np.int64), unit, weight, n)
 
 
-def cluster_codes(clusters: Any, sample: Sample) -> tuple[NDArray[np.int32], int]:
-    """Number of each row's cluster, and how many clusters there are."""
-    labels = as_column(clusters, "clusters")
-    expected = len(sample) if sample.source_rows is None else None
-    if expected is not None and len(labels) != expected:
-        raise different_lengths("clusters", len(labels), "y_score", expected)
-    if sample.source_rows is not None:
-        labels = labels[sample.source_rows]
-    distinct, codes = np.unique(labels, return_inverse=True)
-    if len(distinct) < 2:
+def several_clusters(sample: Sample) -> Codes | None:
+    """The clusters of a sample, if it has any; a single one is refused."""
+    if sample.cluster is not None and not sample.cluster.any():
         raise InputError("clusters", "holds a single cluster", "give at least two: they are resampled")
-    return codes.astype(np.int32), len(distinct)
+    return sample.cluster
 
 
 def row_counts(sample: Sample, ranking: Ranking) -> Ranking:
@@ -106,7 +98,7 @@ class Resampler:
         ranking: Ranking,
         *,
         stratified: bool,
-        clusters: Any = None,
+        clusters: Codes | None = None,
         seed: int = 0,
         progress: bool | None = None,
         paired: bool = False,

@@ -19,7 +19,7 @@ from ..sources.arrays import Sample, make_sample
 from ..types import Floats, Label, Labels, Scores
 from ..validate import checked
 from .differences import EXACT_UNITS, sign_matrix
-from .resampling import cluster_codes
+from .resampling import several_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,13 +139,14 @@ def swap_test(
     1.0
     """
     spec = with_defaults(parse_measure(measure), threshold=threshold, quota=quota)
-    one = make_sample(y_true, first, pos_label=pos_label, sample_weight=sample_weight)
+    one = make_sample(y_true, first, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
     two = make_sample(y_true, second, pos_label=pos_label, sample_weight=sample_weight)
     if quota is not None:  # also where the measure has no use for it
         resolve_quota(quota, float(len(one)) if one.weight is None else float(one.weight.sum()))
     for sample in (one, two):
         check_threshold(spec if threshold is None else replace(spec, threshold=threshold), sample)
-    codes, units = (None, len(one)) if clusters is None else cluster_codes(clusters, one)
+    codes = several_clusters(one)
+    units = len(one) if codes is None else int(codes.max()) + 1
     observed = float(swapped_differences([spec], one, two, [np.zeros(len(one), np.bool_)])[spec][0])
     if np.isnan(observed):
         raise InputError(None, f"{measure} is undefined for these models, so there is no difference to test")

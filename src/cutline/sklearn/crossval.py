@@ -24,7 +24,7 @@ from ..inference.evidence import Rows
 from ..inference.normal import t_quantile
 from ..inference.scales import two_sided_p
 from ..inference.settings import Settings
-from ..sources.arrays import as_column, as_numbers, make_sample, read_labels
+from ..sources.arrays import as_codes, as_column, as_numbers, make_sample, read_labels
 from ..table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from ..types import Axes, Label, Labels, MeasureLike, Scores
 from ..validate import checked
@@ -384,10 +384,7 @@ def _cluster_codes(clusters: Labels | None, tests: Sequence[NDArray[np.intp]], r
     """The cluster of each row as a number; refused where one reaches into two folds of a split."""
     if clusters is None:
         return None
-    labels = as_column(clusters, "clusters")
-    if len(labels) != rows:
-        raise different_lengths("clusters", len(labels), "y", rows)
-    codes = np.unique(labels, return_inverse=True)[1]
+    codes = as_codes(clusters, "clusters", rows, "y")
     tested = np.concatenate(tests)
     if len(np.unique(tested)) == len(tested):
         parts = sum(len(np.unique(codes[test])) for test in tests)
@@ -432,10 +429,11 @@ def pooled_evaluation(
         np.concatenate([fold.positive for fold in folds]),
         np.concatenate([fold.score for fold in folds]),
         sample_weight=None if weights is None else weights[rows],
+        clusters=None if clusters is None else clusters[rows],
     )
     fold_of = np.repeat(np.arange(len(folds)), [len(fold.rows) for fold in folds])
     if sample.source_rows is not None:
         fold_of = fold_of[sample.source_rows]
     obstacles = {spec: obstacle_of(spec, sample, threshold, by_default) for spec in specs}
-    pooled = Rows.of(sample, fold=fold_of, clusters=None if clusters is None else clusters[rows])
+    pooled = Rows.of(sample, fold=fold_of)
     return evaluation_of(pooled, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)

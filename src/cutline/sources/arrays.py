@@ -21,8 +21,8 @@ class Sample:
     """Labels as booleans, scores as floats, optional weights: same length, no missing values, weights positive.
 
     ``low`` and ``high`` are the extreme scores, known from the check. ``source_rows`` is set where rows of zero
-    weight were left out, and maps a row here to its row in the input. ``cluster`` and ``batch`` number the clusters
-    (rows that are resampled together) and the batches (lists that are cut one by one), where there are any.
+    weight were left out, and maps a row here to its row in the input, which has ``input_rows``. ``cluster`` numbers the
+    clusters (rows that are resampled together), where there are any.
     """
 
     positive: NDArray[np.bool_]
@@ -31,11 +31,16 @@ class Sample:
     low: float
     high: float
     source_rows: NDArray[np.intp] | None = None
+    input_rows: int = 0
     cluster: Codes | None = None
-    batch: Codes | None = None
 
     def __len__(self) -> int:
         return len(self.score)
+
+    def keys(self, values: Any, argument: str) -> NDArray[Any]:
+        """A column that names something of each row of the input, in the rows that are here."""
+        column = as_keys(values, argument, self.input_rows or len(self))
+        return column if self.source_rows is None else column[self.source_rows]
 
     @property
     def are_probabilities(self) -> bool:
@@ -48,7 +53,7 @@ class Sample:
         return self.low > -np.inf and self.high < np.inf
 
     def part(self, rows: NDArray[Any]) -> Sample:
-        """Some of the rows, by number or mask, apart from clusters and batches."""
+        """Some of the rows, by number or mask, without their clusters."""
         score, weight = self.score[rows], None if self.weight is None else self.weight[rows]
         return Sample(self.positive[rows], score, weight, float(score.min()), float(score.max()))
 
@@ -65,25 +70,22 @@ def make_sample(
     pos_label: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
-    batch: Any = None,
 ) -> Sample:
-    """Check labels, scores, weights, clusters and batches once and put them in the one form everything else reads."""
+    """Check labels, scores, weights and clusters once and put them in the one form everything else reads."""
     label = as_column(y_true, "y_true")
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
     if len(label) != n:
         raise different_lengths("y_score", n, "y_true", len(label))
     positive = is_positive(label, pos_label)
-    cluster, lot = (None if v is None else as_codes(v, a, n) for v, a in ((clusters, "clusters"), (batch, "batch")))
-    if sample_weight is None:
-        return Sample(positive, score, None, low, high, None, cluster, lot)
-    weight = as_weights(sample_weight, n)
-    if weight.all():
-        return Sample(positive, score, weight, low, high, None, cluster, lot)
+    cluster = None if clusters is None else as_codes(clusters, "clusters", n)
+    weight = None if sample_weight is None else as_weights(sample_weight, n)
+    if weight is None or weight.all():
+        return Sample(positive, score, weight, low, high, None, n, cluster)
     kept = np.flatnonzero(weight)  # a case of zero weight is a case that is not there
     score = score[kept]
-    cluster, lot = (None if codes is None else number(codes[kept]) for codes in (cluster, lot))
-    return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, cluster, lot)
+    cluster = None if cluster is None else number(cluster[kept])
+    return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, n, cluster)
 
 
 def as_column(values: Any, argument: str) -> NDArray[Any]:
@@ -277,21 +279,21 @@ def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[
     return weights
 
 
-def as_codes(values: Any, argument: str, n: int) -> Codes:
+def as_codes(values: Any, argument: str, n: int, other: str = "y_score") -> Codes:
     """Which rows belong together, as numbers from 0 in the order of their values."""
-    return number(as_keys(values, argument, n))
+    return number(as_keys(values, argument, n, other))
 
 
-def as_keys(values: Any, argument: str, n: int | None = None) -> NDArray[Any]:
+def as_keys(values: Any, argument: str, n: int | None = None, other: str = "y_score") -> NDArray[Any]:
     """A column that names something of each row: numbers and dates as they are, all else as text; none missing."""
     column = as_column(values, argument)
     if n is not None and len(column) != n:
-        raise different_lengths(argument, len(column), "y_score", n)
+        raise different_lengths(argument, len(column), other, n)
     check_present(column, argument)
     if column.dtype.kind == "O":
         cells = column.tolist()
         for row, cell in enumerate(cells):
-            if cell is None or cell != cell:
+            if rules.is_missing(cell):
                 raise rules.missing(argument, cell, row)
         column = np.array([rules.as_text(cell) for cell in cells], dtype=object)
     return column

@@ -127,8 +127,8 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Levels:
     except TypeError:
         raise InputError(argument, "holds lists or other collections", "pass one value for each row") from None
     for cell, first in numbers.items():
-        if cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType"):
-            raise rules.missing(argument, None, int(np.argmax(codes == first)), _REMEDY)
+        if rules.is_missing(cell):
+            raise rules.missing(argument, cell, int(np.argmax(codes == first)), _REMEDY)
     known = [_text(cell) for cell in numbers]
     keys = sorted(dict.fromkeys(known), key=_order(known))
     place = {key: k for k, key in enumerate(keys)}
