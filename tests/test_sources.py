@@ -71,6 +71,11 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
     "NA as label": ({"y": ["yes", "no", "NA", "yes", "no", "no"], "p": P}, {"pos_label": "yes"}),
     "missing labels dropped": ({"y": [1, 0, None, 1, 0, None], "p": P}, {"missing": "drop"}),
     "NA dropped": ({"y": ["yes", "no", "NA", "yes", "no", "no"], "p": P}, {"pos_label": "yes", "missing": "drop"}),
+    "labels beyond 2^53": ({"y": [2**53 + 1 + y for y in Y], "p": P}, {"pos_label": 2**53 + 2}),
+    "text labels beyond 2^53": ({"y": [str(2**53 + y) for y in Y], "p": P}, {"pos_label": str(2**53 + 1)}),
+    "labels beyond 2^53 unsaid": ({"y": [str(2**60 + y) for y in Y], "p": P}, {}),
+    "a chosen label beyond 2^53": ({"y": [2**53 * y for y in Y], "p": P}, {"pos_label": 2**53 + 1}),
+    "a chosen label beyond all floats": ({"y": Y, "p": P}, {"pos_label": 10**400}),
     "whole scores": ({"y": Y, "p": [9, 7, 5, 5, 5, 1]}, {}),
     "truths as scores": ({"y": Y, "p": [True, True, False, True, False, False]}, {}),
     "decimal scores": ({"y": Y, "p": [Decimal(str(p)) for p in P]}, {}),
@@ -118,6 +123,7 @@ SORTS = {  # what is said of a problem, whatever the value that shows it
     "labels": r"holds (the label|more than two labels)",
     "unknown": r"but the labels are",
     "beyond": r"beyond 2\^53",
+    "infinite": r"is infinite",
     "commas": r"may separate thousands",
     "no weight": r"zero in every row",
     "weight": r"^is [-\d.e+infa]+(, which is (negative|not finite))?$",
@@ -226,6 +232,18 @@ def test_every_door_gives_the_same_answer_or_the_same_refusal(name: str, tmp_pat
             assert found[1][0] == pytest.approx(first[1][0], rel=1e-12, nan_ok=True), door
 
 
+@pytest.mark.parametrize("options", [{}, {"pos_label": 1}, {"pos_label": math.inf}], ids=str)
+def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp_path: Path) -> None:
+    """By its value where the door has types; text that says inf is a word."""
+    for door, found in doors({"y": [1.0, 0.0, math.inf, 1.0, 0.0, 0.0], "p": P}, options, tmp_path):
+        if door not in ("CSV", "CSV streamed", "JSON lines"):
+            assert found == ("refused", ("y_true", "infinite")), door
+        elif "pos_label" not in options or math.isfinite(options["pos_label"]):
+            assert found[0] == "refused", door
+    with pytest.raises(cl.InputError, match="label: row 2 is infinite"):
+        cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
+
+
 @pytest.mark.parametrize("name", [name for name, (table, _) in TABLES.items() if "p" in table and table["y"]])
 def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
     table, options = TABLES[name]
@@ -256,6 +274,7 @@ def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
         *("text 0 and 1", "text true and false", "decimal labels", "an unknown word", "codes", "days", "three labels"),
         *("a word among numbers", "NA dropped", "percent with decimal commas", "thousands or decimals", "signed zeros"),
         *("a word among scores", "one value and NaN dropped", "integers beyond 2^53", "a text integer of 50 digits"),
+        *("text labels beyond 2^53", "labels beyond 2^53"),
         *("zero weights", "a negative weight", "only zero weights", "infinite scores", "days as scores", "only NaN"),
     ]
     for name in chosen:

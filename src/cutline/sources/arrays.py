@@ -230,7 +230,7 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
         if rules.is_missing(cell):
             raise rules.missing(argument, cell, row)
     for row, cell in enumerate(cells):
-        if _is_beyond(cell):
+        if rules.is_beyond(cell):
             raise rules.beyond_exact(argument, row)
         if not isinstance(cell, str) and not hasattr(cell, "__float__"):
             raise rules.not_a_number(argument, cell, row)
@@ -252,15 +252,6 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
         else:
             cells = [rules.parse_number(cell, notation) if isinstance(cell, str) else cell for cell in cells]
     return np.array([float(cell) for cell in cells], dtype=np.float64), notation.name if notation else ""
-
-
-def _is_beyond(cell: Any) -> bool:
-    """Whether a cell is an integer that floats cannot tell from its neighbours."""
-    if isinstance(cell, str):
-        return len(cell) > 15 and rules.matches(rules.INTEGER_CELL, cell) and abs(int(cell)) > rules.EXACT_INTEGERS
-    if isinstance(cell, Decimal):
-        return cell.is_finite() and int(cell.as_tuple().exponent) >= 0 and abs(cell) > rules.EXACT_INTEGERS
-    return isinstance(cell, int | np.integer) and abs(int(cell)) > rules.EXACT_INTEGERS
 
 
 def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[np.float64]:
@@ -334,14 +325,16 @@ def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
 
 
 def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
+    low, high, limit = label.min(), label.max(), rules.EXACT_INTEGERS
+    if label.dtype.kind == "f" and not np.isfinite([low, high]).all():
+        raise rules.infinite_label("y_true", int(np.argmax(np.isinf(label))))
+    if label.dtype.kind != "f" and (int(high) > limit or int(low) < -limit):
+        raise rules.beyond_exact("y_true", int(np.argmax((label > limit) | (label < -limit))))
     if pos_label is not None:
         wanted = rules.wanted_number(pos_label)
         if wanted is None:
             raise rules.unknown_label(pos_label, np.unique(label).tolist())
-        if label.dtype.kind != "f" and label.dtype.itemsize == 8 and len(label):
-            as_numbers(label, "y_true")
         return _found(label == wanted, label, pos_label)
-    low, high = label.min(), label.max()
     if low >= 0 and high <= 1:
         positive: NDArray[np.bool_] = label.astype(np.bool_)
         if label.dtype.kind != "f" or bool(np.array_equal(positive, label)):
@@ -371,15 +364,13 @@ def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     every = list(dict.fromkeys(cells))
     if all(isinstance(cell, bool | np.bool_) for cell in every):
         return is_positive(np.array(cells, dtype=np.bool_), pos_label)
-    if all(isinstance(cell, Real | Decimal) for cell in every):
-        if any(map(_is_beyond, every)):
-            raise rules.beyond_exact("y_true", next(row for row, cell in enumerate(cells) if _is_beyond(cell)))
+    text = all(isinstance(cell, str) for cell in every)
+    if all(rules.matches(rules.LABEL_CELL, cell) if text else isinstance(cell, Real | Decimal) for cell in every):
+        if any(map(rules.is_beyond, every)):
+            raise rules.beyond_exact("y_true", next(row for row, cell in enumerate(cells) if rules.is_beyond(cell)))
         return _numbers(np.array([float(cell) for cell in cells]), pos_label)
-    if all(isinstance(cell, str) for cell in every):
-        if all(rules.matches(rules.LABEL_CELL, cell) for cell in every):
-            return _numbers(np.array([float(cell) for cell in cells]), pos_label)
-        if all(rules.matches(rules.TRUTH_CELL, cell) for cell in every):
-            return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label)
+    if text and all(rules.matches(rules.TRUTH_CELL, cell) for cell in every):
+        return is_positive(np.array([cell.strip().lower() == "true" for cell in cells]), pos_label)
     if pos_label is None:
         raise rules.unclear_labels(_ordered(every))
     wanted = rules.as_text(pos_label)

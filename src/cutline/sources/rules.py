@@ -12,6 +12,8 @@ number    numbers; text in which every cell is a number    1, beside 0 or beside
 word      everything else: text, dates, mixtures           must be said                the text of the value
 ========  ===============================================  ==========================  ==============================
 
+Labels that are numbers are finite, and not integers beyond 2⁵³.
+
 Numbers. Scores and weights are numbers, booleans (1 and 0), or text in which every cell is a number. A table's text may
 also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ are refused, because floats
 cannot tell them apart; so are cells that are no number.
@@ -119,6 +121,16 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant") or bool(value != value)
 
 
+def is_beyond(value: Any) -> bool:
+    """Whether a value in memory is an integer that floats cannot tell from its neighbours."""
+    if isinstance(value, str):
+        digits = value.strip(" \t").lstrip("+-0") if len(value) > 15 and matches(INTEGER_CELL, value) else "0"
+        return len(digits) > 16 or int(digits or "0") > EXACT_INTEGERS
+    if isinstance(value, Decimal):
+        return value.is_finite() and int(value.as_tuple().exponent) >= 0 and abs(value) > EXACT_INTEGERS
+    return isinstance(value, int | np.integer) and abs(int(value)) > EXACT_INTEGERS
+
+
 def as_text(value: Any) -> str:
     """A value as the text by which words are compared."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
@@ -131,13 +143,15 @@ def wanted_truth(pos_label: Any) -> bool | None:
 
 
 def wanted_number(pos_label: Any) -> float | None:
-    """The number that a label means; None where it means none."""
+    """The number that a label means; None where it means none, or one that cannot be a label."""
+    if is_beyond(pos_label):
+        return None
     if isinstance(pos_label, str | bytes):
         text = as_text(pos_label)
         return float(text) if matches(LABEL_CELL, text) else None
     try:
         return float(pos_label)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -146,7 +160,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, str) and matches(LABEL_CELL, value):
         value = float(value)
     if isinstance(value, float | Decimal) and not isinstance(value, bool):
-        return int(value) if value == int(value) else float(value)
+        return int(value) if math.isfinite(value) and value == int(value) else float(value)
     return value if isinstance(value, str | bool | int | float | np.generic) else as_text(value)
 
 
@@ -194,6 +208,11 @@ def beyond_exact(argument: str, row: int | str | None) -> InputError:
     """An integer that floats cannot tell from its neighbours."""
     said = "is an integer beyond 2^53, which cannot be represented exactly as a float"
     return InputError(argument, said, "rescale the column", row=row)
+
+
+def infinite_label(argument: str, row: int | str | None) -> InputError:
+    """A number that cannot be a label."""
+    return InputError(argument, "is infinite, which cannot be a label", "correct it or drop the row", row=row)
 
 
 def bad_weight(value: float, row: int | str | None) -> InputError:

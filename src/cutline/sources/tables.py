@@ -162,6 +162,7 @@ class Roles:
 _SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
 _ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
 _ROLE_ARGUMENTS |= {"segment": "by", "batch": "batch"}
+_TEXT_NUMBERS = ("text", rules.NUMBER)
 _KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
 
 
@@ -308,7 +309,7 @@ class _Check:
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
         conditions = {} if label is None else self._label_conditions(label, sort, positive)
         wide = [name for name in number if used[name].is_wide]
-        wide += [label.name] if label is not None and roles.pos_label is not None and label.is_wide else []
+        wide += [label.name] if label is not None and (label.is_wide or (label.kind, sort) == _TEXT_NUMBERS) else []
         conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
         bits = 0
         if weight is not None:
@@ -324,7 +325,7 @@ class _Check:
             self._find_label_problems(found, label, sort, conditions)
         for name in wide:
             if found[f"beyond {name}"]:
-                self._add_first(self._role(name), name, 2, conditions[f"beyond {name}"], rules.beyond_exact)
+                self._add_first(self._role(name), name, 1, conditions[f"beyond {name}"], rules.beyond_exact)
         if weight is not None:
             self._find_weight_problems(found, weight)
         if self.problems:
@@ -378,6 +379,8 @@ class _Check:
         if unclear:
             error = rules.unclear_labels
             self._add("y_true", label.name, 2, lambda: self.table.refuse(error(self._values(label, sort)), label.name))
+        if found.get("infinite"):
+            self._add_first("y_true", label.name, 1, conditions["infinite"], rules.infinite_label)
         if found.get("nearly") and found["labelled"]:
             self._add_first("y_true", label.name, 2, conditions["nearly"], rules.nearly_the_label, value=True)
         if self.roles.pos_label is not None and not found["labelled"] and len(self._values(label, sort)) > 1:
@@ -550,7 +553,7 @@ class _Check:
         if sort == rules.NUMBER:
             number = rules.wanted_number(pos_label)
             if number is None:
-                self._add("y_true", label.name, 1, lambda: self._unknown(self._values(label, sort)))
+                self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
                 return "false"
             return f"{value} = CAST('{number!r}' AS DOUBLE)"
         return f"CAST({label.sql} AS {sql.text}) = {sql.literal(rules.as_text(pos_label))}"
@@ -559,12 +562,18 @@ class _Check:
         if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
             folded = self.table.dialect.literal(rules.folded(rules.as_text(self.roles.pos_label)))
             return {"nearly": f"lower(trim({label.sql})) = {folded} AND NOT ({positive})"}
-        if self.roles.pos_label is not None or sort == rules.TRUTH:
-            return {}
         if sort == rules.WORD:
-            return {"words": "true"}
-        value = f"TRY_CAST({label.sql} AS DOUBLE)" if label.kind == "text" else label.sql
-        return {f"not {a}{b}".replace("-", ""): f"{value} NOT IN ({a}, {b})" for a, b in rules.PAIRS}
+            return {"words": "true"} if self.roles.pos_label is None else {}
+        if sort == rules.TRUTH:
+            return {}
+        value, infinite = f"TRY_CAST({label.sql} AS DOUBLE)", "CAST('inf' AS DOUBLE)"
+        conditions: dict[str, str] = {}
+        if label.kind in ("text", "fraction"):
+            conditions["infinite"] = f"coalesce(abs({value}), {infinite}) = {infinite}"
+        if self.roles.pos_label is None:
+            value = value if label.kind == "text" else label.sql
+            conditions |= {f"not {a}{b}".replace("-", ""): f"{value} NOT IN ({a}, {b})" for a, b in rules.PAIRS}
+        return conditions
 
     def _values(self, label: Column, sort: str) -> list[Any]:
         """Some labels, in order."""
