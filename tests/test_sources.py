@@ -71,6 +71,8 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
     "NA as label": ({"y": ["yes", "no", "NA", "yes", "no", "no"], "p": P}, {"pos_label": "yes"}),
     "missing labels dropped": ({"y": [1, 0, None, 1, 0, None], "p": P}, {"missing": "drop"}),
     "NA dropped": ({"y": ["yes", "no", "NA", "yes", "no", "no"], "p": P}, {"pos_label": "yes", "missing": "drop"}),
+    "a label and a tab": ({"y": ["yes", "no", "yes\t", "no", "no", "yes"], "p": P}, {"pos_label": "yes"}),
+    "a label and a no-break space": ({"y": ["\xa0yes", "no", "yes", "no", "no", "yes"], "p": P}, {"pos_label": "yes"}),
     "labels beyond 2^53": ({"y": [2**53 + 1 + y for y in Y], "p": P}, {"pos_label": 2**53 + 2}),
     "text labels beyond 2^53": ({"y": [str(2**53 + y) for y in Y], "p": P}, {"pos_label": str(2**53 + 1)}),
     "labels beyond 2^53 unsaid": ({"y": [str(2**60 + y) for y in Y], "p": P}, {}),
@@ -124,6 +126,7 @@ SORTS = {  # what is said of a problem, whatever the value that shows it
     "unknown": r"but the labels are",
     "beyond": r"beyond 2\^53",
     "infinite": r"is infinite",
+    "spelling": r"only in case or spaces",
     "commas": r"may separate thousands",
     "no weight": r"zero in every row",
     "weight": r"^is [-\d.e+infa]+(, which is (negative|not finite))?$",
@@ -274,7 +277,7 @@ def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
         *("text 0 and 1", "text true and false", "decimal labels", "an unknown word", "codes", "days", "three labels"),
         *("a word among numbers", "NA dropped", "percent with decimal commas", "thousands or decimals", "signed zeros"),
         *("a word among scores", "one value and NaN dropped", "integers beyond 2^53", "a text integer of 50 digits"),
-        *("text labels beyond 2^53", "labels beyond 2^53"),
+        *("text labels beyond 2^53", "labels beyond 2^53", "a label and a tab", "a label and a no-break space"),
         *("zero weights", "a negative weight", "only zero weights", "infinite scores", "days as scores", "only NaN"),
     ]
     for name in chosen:

@@ -37,6 +37,7 @@ EXACT_INTEGERS = 2**53
 WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
 TRUTH, NUMBER, WORD = "truth", "number", "word"
 PAIRS = ((0, 1), (-1, 1))  # numbers that say by themselves which of them is positive: the second
+SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
 MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")
 
 # Patterns for a whole cell, written so that Python, RE2 (DuckDB) and Java (Spark) read them alike

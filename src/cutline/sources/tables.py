@@ -89,6 +89,11 @@ class Dialect:
             return f"({cell} RLIKE '^({pattern})$')"
         return f"regexp_full_match({cell}, '{pattern}')"
 
+    def trimmed(self, cell: str) -> str:
+        """A cell without white space around it."""
+        spaces = self.literal(rules.SPACES)
+        return f"trim(BOTH {spaces} FROM {cell})" if self.escape else f"trim({cell}, {spaces})"
+
     def is_nan(self, number: str, sql_type: str) -> str:
         """Whether a number is NaN. DuckDB may decide either test from a file's statistics, which leave NaN out; but
 
@@ -561,7 +566,7 @@ class _Check:
     def _label_conditions(self, label: Column, sort: str, positive: str) -> dict[str, str]:
         if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
             folded = self.table.dialect.literal(rules.folded(rules.as_text(self.roles.pos_label)))
-            return {"nearly": f"lower(trim({label.sql})) = {folded} AND NOT ({positive})"}
+            return {"nearly": f"lower({self.table.dialect.trimmed(label.sql)}) = {folded} AND NOT ({positive})"}
         if sort == rules.WORD:
             return {"words": "true"} if self.roles.pos_label is None else {}
         if sort == rules.TRUTH:
