@@ -247,6 +247,13 @@ def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp
         cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
 
 
+def test_a_moment_with_a_fraction_of_a_second_can_be_the_label(tmp_path: Path) -> None:
+    moments = [datetime.datetime(2020, 1, 1 + y, 12, 0, 0, 500_000) for y in Y]
+    for chosen in (str(max(moments)), max(moments)):
+        for door, found in doors({"y": moments, "p": P}, {"pos_label": chosen}, tmp_path):
+            assert found[0] == ("refused" if door == "JSON lines" else "answered"), door  # DuckDB writes .5 there
+
+
 @pytest.mark.parametrize("name", [name for name, (table, _) in TABLES.items() if "p" in table and table["y"]])
 def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
     table, options = TABLES[name]

@@ -561,7 +561,10 @@ class _Check:
                 self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
                 return "false"
             return f"{value} = CAST('{number!r}' AS DOUBLE)"
-        return f"CAST({label.sql} AS {sql.text}) = {sql.literal(rules.as_text(pos_label))}"
+        wanted = sql.literal(rules.as_text(pos_label))
+        if label.type.lower().startswith("time"):  # SQL and Python write fractions of a second differently
+            return f"coalesce({label.sql} = TRY_CAST({wanted} AS {label.type}), false)"
+        return f"CAST({label.sql} AS {sql.text}) = {wanted}"
 
     def _label_conditions(self, label: Column, sort: str, positive: str) -> dict[str, str]:
         if self.roles.pos_label is not None and sort == rules.WORD and label.kind == "text":
