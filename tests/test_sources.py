@@ -254,6 +254,58 @@ def test_a_moment_with_a_fraction_of_a_second_can_be_the_label(tmp_path: Path) -
             assert found[0] == ("refused" if door == "JSON lines" else "answered"), door  # DuckDB writes .5 there
 
 
+KEYS: dict[str, list[Any]] = {
+    "whole numbers": [1 + k % 12 for k in range(60)],
+    "numbers as text": [str(1 + k % 12) for k in range(60)],
+    "fractions": [(k % 12) / 4 for k in range(60)],
+    "signed zeros": [[0.0, -0.0, 1.0][k % 3] for k in range(60)],
+    "words": ["abcdefghij"[k % 10] for k in range(60)],
+    "days": [datetime.date(2020, 1, 1 + k % 12) for k in range(60)],
+}
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("role", ["clusters", "batch", "by"])
+def test_clusters_batches_and_segments_are_the_same_at_every_door(
+    role: str, name: str, missing: str, tmp_path: Path
+) -> None:
+    y, p = [(k * 7) % 5 < 2 for k in range(60)], [((k * 37) % 60) / 60 for k in range(60)]
+    table = arrow({"y": y, "p": p, "k": KEYS[name]})
+    parquet, text, con = tmp_path / "t.parquet", tmp_path / "t.csv", duckdb.connect()
+    pyarrow.parquet.write_table(table, parquet)
+    table.to_pandas().to_csv(text, index=False)
+    con.register("own", table)
+    sources: dict[str, Any] = {
+        "mapping": {"y": y, "p": p, "k": KEYS[name]},
+        "pandas": table.to_pandas(),
+        "categories": table.to_pandas().astype({"k": "category"}) if name != "lists" else table,
+        "polars": polars.from_arrow(table),
+        "Arrow": table,
+        "Parquet": parquet,
+        "relation": con.sql("FROM own"),
+    }
+    if name == "lists":
+        del sources["mapping"]  # NumPy takes lists of one length for a table
+    elif name != "signed zeros":  # text tells −0.0 from 0.0
+        sources["CSV"] = text
+    how: dict[str, Any] = {"label": "y", "score": "p", "measures": ["pem"], "n_resamples": 50, "missing": missing}
+    how |= {"quota": 3, "measures": ["pem", "hit_rate"]} if role == "batch" else {}
+    seen: dict[str, Any] = {}
+    for door, source in sources.items():
+        try:
+            found = evaluate_table(source, **{role: "k"}, **how)
+        except cl.InputError as error:
+            kind = "missing" if re.search(SORTS["missing"], error.problem) else error.problem.partition(" ")[0]
+            seen[door] = (error.argument, error.column, kind)
+        else:
+            parts = found.values() if role == "by" else [found]
+            seen[door] = [(ev["pem"].low, ev["pem"].high, ev.facts["rows"], ev.facts.get("batches")) for ev in parts]
+    first = seen["Arrow"]
+    assert isinstance(first, tuple) == (name == "lists" or (name in ("NA", "null") and missing == "error")), first
+    assert all(found == first for found in seen.values()), seen
+
+
 @pytest.mark.parametrize("name", [name for name, (table, _) in TABLES.items() if "p" in table and table["y"]])
 def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
     table, options = TABLES[name]

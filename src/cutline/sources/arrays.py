@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -298,8 +299,12 @@ def check_present(column: NDArray[Any], argument: str, remedy: str = rules.FILL_
 
 
 def number(values: NDArray[Any]) -> Codes:
-    """Equal values as equal numbers from 0."""
-    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+    """Equal values as equal numbers from 0, in their order; text that writes numbers is ordered as these are."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    if distinct.dtype.kind in "OU":
+        with suppress(ValueError):  # words
+            codes = np.argsort(np.argsort(distinct.astype(np.float64), kind="stable"))[codes]
+    return codes.astype(np.intp)
 
 
 def read_labels(values: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -141,7 +141,7 @@ class DuckTable(Table):
         for model, score in scores.items():
             check_same(self.name, checked.totals[model], each * positive, each * ~positive, each * score)
         clusters = None if checked.cluster is None else number(self._keys(checked, checked.cluster))
-        batch = None if checked.batch is None else self._keys(checked, checked.batch.sql)
+        batch = None if checked.batch is None else self._keys(checked, checked.batch.comparable)
         dropped = next(iter(checked.totals.values())).dropped
         understood = (*self.understood, *checked.understood)
         segments = self._segments(checked) if checked.segments else None

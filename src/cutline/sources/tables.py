@@ -339,7 +339,7 @@ class _Check:
         kept = None if found["rows"] == found["every"] else counts
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
         totals = {model: self._totals(found, k, None if weight is None else bits) for k, model in enumerate(scores)}
-        cluster = None if roles.clusters is None else used[roles.clusters].sql
+        cluster = None if roles.clusters is None else used[roles.clusters].comparable
         segments = tuple(used[name] for name in roles.by)
         batch = None if roles.batch is None else used[roles.batch]
         return Checked(f"({positive})", scores, weight, cluster, kept, totals, tuple(self.understood), segments, batch)
