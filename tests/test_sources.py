@@ -261,6 +261,9 @@ KEYS: dict[str, list[Any]] = {
     "signed zeros": [[0.0, -0.0, 1.0][k % 3] for k in range(60)],
     "words": ["abcdefghij"[k % 10] for k in range(60)],
     "days": [datetime.date(2020, 1, 1 + k % 12) for k in range(60)],
+    "NA": [["DE", "NA", "FR"][k % 3] for k in range(60)],
+    "null": [["DE", None, "FR"][k % 3] for k in range(60)],
+    "lists": [[k % 3, 1] for k in range(60)],
 }
 
 

@@ -282,9 +282,11 @@ def as_keys(values: Any, argument: str, n: int | None = None, other: str = "y_sc
     if n is not None and len(column) != n:
         raise different_lengths(argument, len(column), other, n)
     check_present(column, argument)
-    if column.dtype.kind == "O":
+    if column.dtype.kind in "OSU":
         cells = column.tolist()
         for row, cell in enumerate(cells):
+            if isinstance(cell, list | dict | set | np.ndarray):
+                raise rules.unusable(argument, "lists or other collections")
             if rules.is_missing(cell):
                 raise rules.missing(argument, cell, row)
         column = np.array([rules.as_text(cell) for cell in cells], dtype=object)

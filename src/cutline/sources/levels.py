@@ -101,8 +101,9 @@ def _one(values: Any, n: int, argument: str, name: str) -> Levels:
     if ordered is not None:
         codes, categories, declared = ordered
         _same_length(len(codes), n, argument)
-        if (codes < 0).any():
-            raise rules.missing(argument, None, int(np.argmax(codes < 0)), _REMEDY)
+        for code, cell in enumerate([None, *categories], -1):
+            if rules.is_missing(cell) and (codes == code).any():
+                raise rules.missing(argument, cell, int(np.argmax(codes == code)), _REMEDY)
         if not declared and order_of(categories):
             place = sorted(range(len(categories)), key=lambda k: _order(categories)(categories[k]))
             codes, categories = np.argsort(place)[codes], [categories[k] for k in place]
@@ -125,7 +126,7 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Levels:
     try:
         codes = np.fromiter((numbers.setdefault(cell, len(numbers)) for cell in cells), np.intp, len(cells))
     except TypeError:
-        raise InputError(argument, "holds lists or other collections", "pass one value for each row") from None
+        raise rules.unusable(argument, "lists or other collections") from None
     for cell, first in numbers.items():
         if rules.is_missing(cell):
             raise rules.missing(argument, cell, int(np.argmax(codes == first)), _REMEDY)

@@ -18,7 +18,8 @@ Numbers. Scores and weights are numbers, booleans (1 and 0), or text in which ev
 also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ are refused, because floats
 cannot tell them apart; so are cells that are no number.
 
-Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>).
+Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
+whatever its column is for: a label, a number, a segment, a batch or a cluster.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ EXACT_INTEGERS = 2**53
 WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
 TRUTH, NUMBER, WORD = "truth", "number", "word"
 PAIRS = ((0, 1), (-1, 1))  # numbers that say by themselves which of them is positive: the second
+KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
 MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")
 
@@ -119,7 +121,9 @@ def is_missing(value: Any) -> bool:
     """Whether a value in memory is missing."""
     if isinstance(value, str):
         return value in MISSING_TEXT
-    return value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant") or bool(value != value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        return True
+    return not isinstance(value, np.ndarray) and bool(value != value)
 
 
 def is_beyond(value: Any) -> bool:
@@ -201,7 +205,7 @@ def ambiguous(argument: str, mark: str) -> InputError:
 
 def unusable(argument: str, kind: str) -> InputError:
     """A column whose type can have no such role."""
-    what = "numbers" if argument != "y_true" else "labels"
+    what = "labels" if argument == "y_true" else "single values" if argument in KEYS else "numbers"
     return InputError(argument, f"holds {kind}, not {what}", "choose another column, or convert it first")
 
 

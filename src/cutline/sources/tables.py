@@ -168,7 +168,6 @@ _SORTS = {"truth": rules.TRUTH, "other": rules.WORD}
 _ROLE_ARGUMENTS = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "clusters": "clusters"}
 _ROLE_ARGUMENTS |= {"segment": "by", "batch": "batch"}
 _TEXT_NUMBERS = ("text", rules.NUMBER)
-_KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
 
 
 def role_word(argument: str) -> str:
@@ -281,7 +280,7 @@ class _Check:
         used = self.used = {column: table.column(column, role_word(role)) for role, column in roles.named}
         for role, name in roles.named:
             kind = used[name].kind
-            if role not in _KEYS and (kind == "collection" or (kind == "other" and role != "y_true")):
+            if kind == "collection" or (kind == "other" and role in ("y_score", "sample_weight")):
                 raise table.refuse(rules.unusable(role, used[name].type.lower()), name)
         self.lacks = {name: self._lacking(column) for name, column in used.items()}
         any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
@@ -437,7 +436,9 @@ class _Check:
 
         Plain numbers are looked for first: where all cells are, the other patterns need not be tried.
         """
-        text = [(role, name) for role, name in self.roles.named if self.used[name].kind == "text" and role not in _KEYS]
+        text = [
+            (role, name) for role, name in self.roles.named if self.used[name].kind == "text" and role not in rules.KEYS
+        ]
         failing = self._failing({key: _FIRST_CELLS[key[0] == "y_true"] for key in text})
         open_yet = [key for key in text if failing[key][_FIRST_CELLS[key[0] == "y_true"][0]] or self._wants_comma(key)]
         for key, more in self._failing({key: _OTHER_CELLS[key[0] == "y_true"] for key in open_yet}).items():
