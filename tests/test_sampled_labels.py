@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -98,10 +99,25 @@ def test_labels_of_every_kind_are_read_by_the_one_rule() -> None:
     words = [None if not k else "yes" if v else "no" for v, k in zip(y, known, strict=True)]
     truths = [None if not k else bool(v) for v, k in zip(y, known, strict=True)]
     expected = cl.audit(s, numbers, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"]
-    plain = [numbers, list(numbers), truths, pd.Series(numbers), pd.Series(numbers).astype("Int64"), pl.Series(truths)]
+    plain = [
+        numbers,
+        list(numbers),
+        truths,
+        pd.Series(numbers),
+        pd.Series(numbers).astype("Int64"),
+        pl.Series(truths),
+        pa.array(truths),
+    ]
     for label in plain:
         assert cl.audit(s, label, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"] == expected
-    for label in (words, pd.Series(words), pl.Series(words)):
+    for label in (
+        words,
+        pd.Series(words),
+        pl.Series(words),
+        pd.Index(words),
+        pa.array(words),
+        pa.array(words).dictionary_encode(),
+    ):
         found = cl.audit(s, label, inclusion=chance, measures=["hit_rate@40"], pos_label="yes")
         assert found["hit_rate@40"] == expected
     with pytest.raises(cl.InputError, match="label"):

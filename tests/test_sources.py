@@ -281,6 +281,7 @@ def test_clusters_batches_and_segments_are_the_same_at_every_door(
     con.register("own", table)
     sources: dict[str, Any] = {
         "mapping": {"y": y, "p": p, "k": KEYS[name]},
+        "Arrow arrays": {name: column.combine_chunks() for name, column in zip("ypk", table.columns, strict=True)},
         "pandas": table.to_pandas(),
         "categories": table.to_pandas().astype({"k": "category"}) if name != "lists" else table,
         "polars": polars.from_arrow(table),

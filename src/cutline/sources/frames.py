@@ -178,10 +178,9 @@ def _lacking(found: Mapping[tuple[str, str], Any]) -> NDArray[np.bool_]:
 
 def lacking_cells(values: Any) -> NDArray[np.bool_]:
     """Which cells of a column are missing."""
+    values = _cells_of(values)
     if not isinstance(values, np.ndarray | list | tuple | range):
-        import narwhals.stable.v1 as nw
-
-        series = nw.from_native(values, series_only=True)
+        series = values
         gone = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
         if series.dtype.is_numeric() and not series.dtype.is_float():
             return gone
@@ -201,10 +200,21 @@ def lacking_cells(values: Any) -> NDArray[np.bool_]:
 
 def taken_cells(values: Any, kept: NDArray[np.intp]) -> Any:
     """Some cells of a column."""
+    values = _cells_of(values)
     if isinstance(values, list | tuple | range):
         return [values[k] for k in kept]
     if isinstance(values, np.ndarray):
         return np.ma.getdata(values)[kept]
+    return values[kept.tolist()].to_native()
+
+
+def _cells_of(values: Any) -> Any:
+    """A column as a list, a Series of narwhals, or where that knows none (an Arrow array, a tensor) a NumPy array."""
+    if isinstance(values, np.ndarray | list | tuple | range):
+        return values
     import narwhals.stable.v1 as nw
 
-    return nw.from_native(values, series_only=True)[kept.tolist()].to_native()
+    try:
+        return nw.from_native(values, series_only=True)
+    except TypeError:
+        return np.asarray(values)
