@@ -108,6 +108,11 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
     "days as scores": ({"y": Y, "p": DAY}, {}),
     "weights": ({"y": Y, "p": P, "w": [1, 2, 0.5, 1, 3, 1]}, {"weight": "w"}),
     "zero weights": ({"y": Y, "p": P, "w": [1, 0, 0.5, 0, 3, 1]}, {"weight": "w"}),
+    "weights of very different size": ({"y": Y, "p": P, "w": [1e20, 0.3, 2e20, 1e20, 0.1, 0.7]}, {"weight": "w"}),
+    "the largest and the smallest weights": (
+        {"y": Y, "p": P, "w": [1e-100, 1e100, 2e-100, 1e-100, 3e99, 1e100]},
+        {"weight": "w"},
+    ),
     "only zero weights": ({"y": Y, "p": P, "w": [0.0] * 6}, {"weight": "w"}),
     "a negative weight": ({"y": Y, "p": P, "w": [1, 2, -0.5, 1, 3, 1]}, {"weight": "w"}),
     "an infinite weight": ({"y": Y, "p": P, "w": [1, 2, math.inf, 1, 3, 1]}, {"weight": "w"}),
@@ -341,6 +346,7 @@ def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
         *("a word among numbers", "NA dropped", "percent with decimal commas", "thousands or decimals", "signed zeros"),
         *("a word among scores", "one value and NaN dropped", "integers beyond 2^53", "a text integer of 50 digits"),
         *("text labels beyond 2^53", "labels beyond 2^53", "a label and a tab", "a label and a no-break space"),
+        *("weights of very different size", "the largest and the smallest weights"),
         *("zero weights", "a negative weight", "only zero weights", "infinite scores", "days as scores", "only NaN"),
     ]
     for name in chosen:

@@ -57,14 +57,15 @@ def totals_by(
     One query counts them all. ``distinct``: also how many scores each has.
     """
     sql, score, positive, whole = table.dialect, checked.scores[model], checked.positive, checked.totals[model]
-    total = "count(*)" if checked.weight is None else sql.exact_sum(checked.weight, whole.weight_bits)
+    weight = checked.weight
+    pos, neg = ("count(*)" if weight is None else sql.exact_sum(weight, bits) for bits in whole.weight_bits)
     terms = [
         "count(*)",
         f"count(*) FILTER (WHERE {positive})",
-        f"{total} FILTER (WHERE {positive})",
-        f"{total} FILTER (WHERE NOT {positive})",
+        f"{pos} FILTER (WHERE {positive})",
+        f"{neg} FILTER (WHERE NOT {positive})",
         f"approx_count_distinct({score})" if distinct else "0",
-        f"sum({score}{f' * {checked.weight}' if checked.weight else ''})",
+        f"sum({score}{f' * {weight}' if weight else ''})",
     ]
     found = table.grouped(checked, [sql.key(columns), *shown], terms)
     cells = [row[1 : 1 + len(shown)] for row in found]
@@ -75,7 +76,7 @@ def _totals(found: Sequence[Any], whole: Totals) -> Totals:
     rows, positives, pos, neg, distinct, total = found
     sides: list[float] = [int(pos or 0), int(neg or 0)]
     if whole.weighted:
-        sides = [math.ldexp(float(side), -whole.weight_bits) for side in sides]
+        sides = [math.ldexp(float(side), -bits) for side, bits in zip(sides, whole.weight_bits, strict=True)]
     own: dict[str, Any] = {"rows": int(rows), "positives": int(positives), "pos": sides[0], "neg": sides[1]}
     own |= {"dropped": 0, "distinct": int(distinct), "sum": float(total)}
     return replace(whole, **own)  # the ends of all scores hold for each part

@@ -205,9 +205,12 @@ def _added(totals: Totals) -> list[Any]:
 
     if not totals.weighted:
         return [f.sum(side).alias(side) for side in ("pos", "neg")]
-    exact = [f.expr(SPARK.exact_sum(side, totals.weight_bits)) for side in ("pos", "neg")]
-    unit = f.lit(2.0**-totals.weight_bits)
-    return [(total.cast("double") * unit).alias(side) for total, side in zip(exact, ("pos", "neg"), strict=True)]
+    exact = {side: SPARK.exact_sum(side, bits) for side, bits in zip(("pos", "neg"), totals.weight_bits, strict=True)}
+    units = [f.lit(2.0**-bits) for bits in totals.weight_bits]
+    return [
+        (f.expr(total).cast("double") * unit).alias(side)
+        for (side, total), unit in zip(exact.items(), units, strict=True)
+    ]
 
 
 def _falling(column: str) -> Any:

@@ -39,7 +39,7 @@ class Totals:
     dropped: int = 0
     distinct: int = 0
     sum: float = 0.0  # of the scores, times weights: a table that changes between passes shows in it
-    weight_bits: int = 0  # weights times 2 to this power are added up as whole numbers
+    weight_bits: tuple[int, int] = (0, 0)  # weights of each class times 2 to this power are added up as whole numbers
 
     @property
     def scale(self) -> float:

@@ -179,16 +179,14 @@ class DuckTable(Table):
     def groups(self, checked: Checked, model: str, rows: int | None = None) -> Generator[Batch]:
         """The rows added up by score, best first: score, pos, neg."""
         here = checked.kept or "true"
-        bits = checked.totals[model].weight_bits
-        total, unit = "count(*)", ""
-        if checked.weight is not None:
-            total, unit = DUCKDB.exact_sum(checked.weight, bits), f" * {2.0**-bits!r}::DOUBLE"
-        sides = {"pos": checked.positive, "neg": f"NOT {checked.positive}"}
-        kind = "BIGINT" if checked.weight is None else "DOUBLE"
-        sums = ", ".join(
-            f"CAST(coalesce({total} FILTER (WHERE {here} AND {side}), 0) AS {kind}){unit} AS {name}"
-            for name, side in sides.items()
-        )
+        sides = ("pos", checked.positive), ("neg", f"NOT {checked.positive}")
+        parts = []
+        for (name, side), bits in zip(sides, checked.totals[model].weight_bits, strict=True):
+            total, kind, unit = "count(*)", "BIGINT", ""
+            if checked.weight is not None:
+                total, kind, unit = DUCKDB.exact_sum(checked.weight, bits), "DOUBLE", f" * {2.0**-bits!r}::DOUBLE"
+            parts.append(f"CAST(coalesce({total} FILTER (WHERE {here} AND {side}), 0) AS {kind}){unit} AS {name}")
+        sums = ", ".join(parts)
         score = checked.value(checked.scores[model], "NULL")
         sql = f"SELECT {score} AS score, {sums} FROM {self.relation} GROUP BY 1 "
         sql += f"HAVING count(*) FILTER (WHERE {here}) > 0 ORDER BY score DESC"

@@ -104,7 +104,7 @@ class Dialect:
 
 DUCKDB = Dialect('"', "VARCHAR", "HUGEINT", False)
 SPARK = Dialect("`", "STRING", "DECIMAL(38, 0)", True)
-_WEIGHT_BITS = 90  # of the largest weight, in sums of 127 bits: room for as many rows as there will be
+_WEIGHT_BITS = 90  # of a class's largest weight, in sums of 127 bits: room for as many rows as there will be
 
 
 @dataclass(frozen=True)
@@ -315,13 +315,14 @@ class _Check:
         wide = [name for name in number if used[name].is_wide]
         wide += [label.name] if label is not None and (label.is_wide or (label.kind, sort) == _TEXT_NUMBERS) else []
         conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
-        bits = 0
+        bits: list[int] = []
         if weight is not None:
             conditions["bad weight"] = bad = _bad_weight(weight)
-            (largest,) = table.aggregate([f"max({weight}) FILTER (WHERE {counts} AND NOT ({bad}))"])
-            bits = _WEIGHT_BITS - (math.frexp(float(largest))[1] if largest else 0)
-            for key, side in (("pos", positive), ("neg", f"NOT {positive}")):
-                terms[key] = f"{sql.exact_sum(weight, bits)} FILTER (WHERE {counts} AND {side})"
+            sides = {"pos": f"{counts} AND {positive}", "neg": f"{counts} AND NOT {positive}"}
+            good = [f"max({weight}) FILTER (WHERE {side} AND NOT ({bad}))" for side in sides.values()]
+            for (key, side), largest in zip(sides.items(), table.aggregate(good), strict=True):
+                bits.append(_WEIGHT_BITS - (math.frexp(float(largest))[1] if largest else 0))
+                terms[key] = f"{sql.exact_sum(weight, bits[-1])} FILTER (WHERE {side})"
         terms |= {key: f"count(*) FILTER (WHERE {keep} AND {condition})" for key, condition in conditions.items()}
         found = dict(zip(terms, table.aggregate(list(terms.values())), strict=True))
         self._find_missing(found)
@@ -337,7 +338,7 @@ class _Check:
             raise min(self.problems, key=lambda problem: (problem[1] > 0, *problem[:2]))[2]()
         kept = None if found["rows"] == found["every"] else counts
         self.understood += rules.weightless(found["every"] - found["lacking"] - found["rows"], found["every"])
-        totals = {model: self._totals(found, k, None if weight is None else bits) for k, model in enumerate(scores)}
+        totals = {model: self._totals(found, k, bits) for k, model in enumerate(scores)}
         cluster = None if roles.clusters is None else used[roles.clusters].comparable
         segments = tuple(used[name] for name in roles.by)
         batch = None if roles.batch is None else used[roles.batch]
@@ -407,11 +408,11 @@ class _Check:
         error.where = self.table.where
         return error
 
-    def _totals(self, found: Mapping[str, Any], k: int, bits: int | None) -> Totals:
+    def _totals(self, found: Mapping[str, Any], k: int, bits: Sequence[int]) -> Totals:
         rows, positives = int(found["rows"]), int(found["positives"])
         cases: list[float] = [positives, rows - positives]
-        if bits is not None:
-            cases = [math.ldexp(float(int(found[side] or 0)), -bits) for side in ("pos", "neg")]
+        if bits:
+            cases = [math.ldexp(float(int(found[s] or 0)), -b) for s, b in zip(("pos", "neg"), bits, strict=True)]
         return Totals(
             rows,
             positives,
@@ -419,11 +420,11 @@ class _Check:
             cases[1],
             float(found[f"low_{k}"]),
             float(found[f"high_{k}"]),
-            bits is not None,
+            bool(bits),
             int(found["lacking"]),
             int(found[f"distinct_{k}"]),
             float(found[f"sum_{k}"]),
-            bits or 0,
+            (bits[0], bits[1]) if bits else (0, 0),
         )
 
     def _role(self, name: str) -> str:
