@@ -252,6 +252,14 @@ def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp
         cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
 
 
+def test_integers_of_128_bits_are_read() -> None:
+    own = polars.Series(Y, dtype=polars.Int128)
+    assert cl.roc_auc(own, P) == cl.roc_auc(Y, P)
+    assert evaluate_table({"y": own, "p": own}, clusters="y", **asked({})).facts["positives"] == 3
+    with pytest.raises(cl.InputError, match="row 5 is an integer beyond 2"):
+        cl.roc_auc(Y, polars.Series([*Y[:5], 2**100], dtype=polars.Int128))
+
+
 def test_a_moment_with_a_fraction_of_a_second_can_be_the_label(tmp_path: Path) -> None:
     moments = [datetime.datetime(2020, 1, 1 + y, 12, 0, 0, 500_000) for y in Y]
     for chosen in (str(max(moments)), max(moments)):

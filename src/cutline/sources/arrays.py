@@ -119,6 +119,8 @@ def _foreign(values: Any, argument: str) -> NDArray[Any]:
         if nulls() if callable(nulls) else nulls:  # polars has a method, Arrow an attribute
             found = is_null().to_numpy(zero_copy_only=False) if arrow else is_null()
             raise rules.missing(argument, None, int(np.argmax(np.asarray(found))))
+        if str(getattr(values, "dtype", "")) in ("Int128", "UInt128"):  # which NumPy has not
+            return _of_list(values.to_list(), argument)
         if arrow and str(values.type).startswith("dictionary"):
             values = values.cast(values.type.value_type)
         return np.asarray(values.to_numpy(zero_copy_only=False) if arrow else values.to_numpy())
