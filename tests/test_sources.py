@@ -252,6 +252,23 @@ def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp
         cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
 
 
+def test_one_problem_is_said_in_the_same_words(tmp_path: Path) -> None:
+    segments = {"y": Y, "p": P, "k": ["a", "b", None, "a", "b", "b"]}
+    path = tmp_path / "t.parquet"
+    for table, options, words in (
+        ({"y": Y, "p": ["9%", "0.5", "3%", "1%", "2%", "8%"]}, {}, "is '0.5', which is not a number; correct it"),
+        ({"y": Y, "p": ["0.9", "7%", "0.3", "0.1", "2", "8"]}, {}, "is '7%', which is not a number; correct it"),
+        ({"y": Y, "p": ["0.9", "0,7", "0.3", "0.1", "2", "8"]}, {}, "is '0,7', which is not a number; write a decimal"),
+        ({"y": Y, "p": DAY}, {}, "column 'p' holds dates, not numbers"),
+        ({"y": Y, "p": [datetime.datetime(2020, 1, 1 + y) for y in Y]}, {}, "column 'p' holds dates, not numbers"),
+        (segments, {"by": "k"}, "has a missing value; fill it in, or leave such rows (1 in all) out with missing="),
+    ):
+        pyarrow.parquet.write_table(arrow(table), path)
+        for source in (table, arrow(table), arrow(table).to_pandas(), polars.from_arrow(arrow(table)), path):
+            with pytest.raises(cl.InputError, match=re.escape(words)):
+                evaluate_table(source, **asked(options))
+
+
 def test_integers_of_128_bits_are_read() -> None:
     own = polars.Series(Y, dtype=polars.Int128)
     assert cl.roc_auc(own, P) == cl.roc_auc(Y, P)

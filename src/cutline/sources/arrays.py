@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -235,13 +236,19 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
     for row, cell in enumerate(cells):
         if rules.is_beyond(cell):
             raise rules.beyond_exact(argument, row)
+        if isinstance(cell, date):
+            raise rules.unusable(argument, "dates")
         if not isinstance(cell, str) and not hasattr(cell, "__float__"):
             raise rules.not_a_number(argument, cell, row)
     notation = None
+
+    def failing(notation: rules.Notation) -> int:
+        return sum(not rules.matches(notation.cell, text) for text in texts)
+
     if texts:
         notation = rules.find_notation(
             argument,
-            lambda notation: sum(not rules.matches(notation.cell, text) for text in texts),
+            failing,
             lambda mark: _by_thousands(texts, mark),
             decimal,
             plain=plain,
@@ -249,7 +256,7 @@ def _parsed(values: NDArray[Any], argument: str, decimal: str | None, plain: boo
         if notation is None and all(rules.matches(rules.TRUTH_CELL, text) for text in texts):
             cells = [text.strip().lower() == "true" if isinstance(text, str) else text for text in cells]
         elif notation is None:
-            wrong = rules.NOTATIONS[0] if decimal in (None, ".") else rules.NOTATIONS[1]
+            wrong = rules.nearest_notation(failing, decimal, plain=plain)
             row = next(k for k, c in enumerate(cells) if isinstance(c, str) and not rules.matches(wrong.cell, c))
             raise rules.not_a_number(argument, cells[row], row)
         else:
@@ -295,11 +302,11 @@ def as_keys(values: Any, argument: str, n: int | None = None, other: str = "y_sc
     return column
 
 
-def check_present(column: NDArray[Any], argument: str, remedy: str = rules.FILL_IN) -> None:
+def check_present(column: NDArray[Any], argument: str) -> None:
     """Refuse a number that is NaN, or a date that is none."""
     for kind, is_gone, shown in (("f", np.isnan, np.nan), ("M", np.isnat, None)):
         if column.dtype.kind == kind and is_gone(column).any():
-            raise rules.missing(argument, shown, int(np.argmax(is_gone(column))), remedy)
+            raise rules.missing(argument, shown, int(np.argmax(is_gone(column))))
 
 
 def number(values: NDArray[Any]) -> Codes:

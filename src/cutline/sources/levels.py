@@ -21,7 +21,6 @@ _MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_REMEDY = "give such rows a segment of their own, e.g. 'unknown', or drop them"
 _TABLE = 4  # whole numbers whose range is at most so many times the rows are numbered without sorting
 
 
@@ -103,7 +102,7 @@ def _one(values: Any, n: int, argument: str, name: str) -> Levels:
         _same_length(len(codes), n, argument)
         for code, cell in enumerate([None, *categories], -1):
             if rules.is_missing(cell) and (codes == code).any():
-                raise rules.missing(argument, cell, int(np.argmax(codes == code)), _REMEDY)
+                raise rules.missing(argument, cell, int(np.argmax(codes == code)))
         if not declared and order_of(categories):
             place = sorted(range(len(categories)), key=lambda k: _order(categories)(categories[k]))
             codes, categories = np.argsort(place)[codes], [categories[k] for k in place]
@@ -114,7 +113,7 @@ def _one(values: Any, n: int, argument: str, name: str) -> Levels:
     if kind in "iu" and int(column.max()) - int(column.min()) <= _TABLE * len(column):
         low = int(column.min())
         return renumbered((column - low).astype(np.intp), range(low, int(column.max()) + 1), (name,))
-    check_present(column, argument, _REMEDY)
+    check_present(column, argument)
     if kind in "biufM":
         found, codes = np.unique(column, return_inverse=True)
         return Levels(codes.astype(np.intp), tuple(_plain(found)), (name,))
@@ -129,7 +128,7 @@ def _of_cells(cells: list[Any], argument: str, name: str) -> Levels:
         raise rules.unusable(argument, "lists or other collections") from None
     for cell, first in numbers.items():
         if rules.is_missing(cell):
-            raise rules.missing(argument, cell, int(np.argmax(codes == first)), _REMEDY)
+            raise rules.missing(argument, cell, int(np.argmax(codes == first)))
     known = [_text(cell) for cell in numbers]
     keys = sorted(dict.fromkeys(known), key=_order(known))
     place = {key: k for k, key in enumerate(keys)}

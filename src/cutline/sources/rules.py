@@ -117,6 +117,12 @@ def find_notation(
     return None
 
 
+def nearest_notation(failing: Callable[[Notation], int], decimal: str | None, *, plain: bool) -> Notation:
+    """The notation that fewest cells fail: where none fits all, the others are the wrong ones."""
+    allowed = NOTATIONS[:1] if plain else [n for n in NOTATIONS if decimal in (None, n.decimal)]
+    return min(allowed, key=failing)
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value in memory is missing."""
     if isinstance(value, str):

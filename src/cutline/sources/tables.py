@@ -281,7 +281,8 @@ class _Check:
         for role, name in roles.named:
             kind = used[name].kind
             if kind == "collection" or (kind == "other" and role in ("y_score", "sample_weight")):
-                raise table.refuse(rules.unusable(role, used[name].type.lower()), name)
+                said = "dates" if used[name].type.lower().startswith(("date", "time")) else used[name].type.lower()
+                raise table.refuse(rules.unusable(role, said), name)
         self.lacks = {name: self._lacking(column) for name, column in used.items()}
         any_lacks = " OR ".join(f"({condition})" for condition in self.lacks.values())
         keep = self.keep = f"NOT ({any_lacks})"
@@ -499,8 +500,7 @@ class _Check:
             return notation
         if failing[rules.TRUTH_CELL] == 0:
             return "truth"
-        # the first cell that is not a number in the notation that fails least
-        fewest = min((n for n in rules.NOTATIONS if decimal in (None, n.decimal)), key=lambda n: failing[n.cell])
+        fewest = rules.nearest_notation(lambda n: failing[n.cell], decimal, plain=False)
         condition = f"NOT {self.table.dialect.matches(column.sql, fewest.cell)}"
         self._add_first(role, name, 2, condition, rules.not_a_number, value=True)
         return rules.PLAIN
