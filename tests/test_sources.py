@@ -76,8 +76,8 @@ TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
     "labels beyond 2^53": ({"y": [2**53 + 1 + y for y in Y], "p": P}, {"pos_label": 2**53 + 2}),
     "text labels beyond 2^53": ({"y": [str(2**53 + y) for y in Y], "p": P}, {"pos_label": str(2**53 + 1)}),
     "labels beyond 2^53 unsaid": ({"y": [str(2**60 + y) for y in Y], "p": P}, {}),
-    "a chosen label beyond 2^53": ({"y": [2**53 * y for y in Y], "p": P}, {"pos_label": 2**53 + 1}),
-    "a chosen label beyond all floats": ({"y": Y, "p": P}, {"pos_label": 10**400}),
+    "a chosen label beyond 2^53": ({"y": [2**53 * y for y in Y], "p": P}, {"pos_label": str(2**53 + 1)}),
+    "a chosen label beyond all floats": ({"y": Y, "p": P}, {"pos_label": "1" + 400 * "0"}),
     "whole scores": ({"y": Y, "p": [9, 7, 5, 5, 5, 1]}, {}),
     "truths as scores": ({"y": Y, "p": [True, True, False, True, False, False]}, {}),
     "decimal scores": ({"y": Y, "p": [Decimal(str(p)) for p in P]}, {}),
@@ -248,6 +248,8 @@ def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp
             assert found == ("refused", ("y_true", "infinite")), door
         elif "pos_label" not in options or math.isfinite(options["pos_label"]):
             assert found[0] == "refused", door
+    with pytest.raises(cl.InputError, match="pos_label is 10000"):
+        cl.roc_auc(Y, P, pos_label=10**400)
     with pytest.raises(cl.InputError, match="label: row 2 is infinite"):
         cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
 

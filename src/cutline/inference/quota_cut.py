@@ -223,7 +223,8 @@ def next_hits_limits(cut: QuotaCut, level: float, *, optimism: float = 0.0) -> I
     """
     k = cut.taken
     scale = cut.trials / k  # effective cases above the cut for each case there
-    rate = min(max((cut.hits - optimism + 0.5) / (k + 1.0), 0.25 / (k + 1.0)), 1.0 - 0.25 / (k + 1.0))
+    least = max(0.25 / (k + 1.0), 2.0**-53)  # floats have no rate between that and none, or all
+    rate = min(max((cut.hits - optimism + 0.5) / (k + 1.0), least), 1.0 - least)
     binomial = rate * (1.0 - rate)
     factor = 1.0 + (1.0 - cut.share) * max((rate - chance) ** 2 for chance in cut.chances) / binomial
     rho = ((1.0 + 1.0 / scale) * factor - 1.0) / (k + 2.0)
