@@ -416,6 +416,10 @@ def test_families_of_any_mean_size_can_be_read_everywhere() -> None:
     ex = cl.extrapolate(_near(63, 4, 0.35)[2], groups=family, k=[200], n_resamples=10)
     assert [ex.observed[k].value for k in ex.observed]
     assert np.isfinite(ex.curve(ex.observed.k)["accuracy"]).all()
+    pytest.importorskip("matplotlib")
+    ends = [float(line.get_ydata()[-1]) for line in ex.plot(until=200).lines if line.get_xdata()[-1] == 200]
+    for value in ex.by_method(200).values():  # methods are drawn on the scale of classes, not of families
+        assert min(abs(end - value) for end in ends) < 1e-9
     few = cl.extrapolate(_near(50, 5, 0.3)[2], groups=np.repeat(np.arange(5), 10), n_resamples=10)
     assert any(note.startswith("5 families are too few") for note in few.notes)
 

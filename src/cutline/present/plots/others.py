@@ -148,7 +148,14 @@ def extrapolation(ax: Any, result: Any, *, until: int | None = None) -> None:
     for name, fit in result.fits.items():
         paint = "#9a9a9a" if name in result.weights else LIGHT
         label = "methods" if name == next(iter(result.weights)) else None  # named once in the legend
-        ax.plot(every, np.clip(fit.accuracy(every), 0.0, 1.0), color=paint, linewidth=0.8, zorder=1.5, label=label)
+        ax.plot(
+            every,
+            np.clip(fit.accuracy(np.maximum(every / result.classes_each, 1.0)), 0.0, 1.0),
+            color=paint,
+            linewidth=0.8,
+            zorder=1.5,
+            label=label,
+        )
     if np.isfinite(low).any():
         words = f"{result.level:.0%} interval"
         # from the first class more: at the border stands the interval of what was seen, made in another way
