@@ -22,7 +22,9 @@ _BINS = 1000
 # of their spread gives intervals that hold the truth as often as they promise.
 _OF_BETWEEN = 0.7
 # Replicates serve for their spread, to which a method with less weight than this adds next to nothing.
-_WORTH_REFITTING = 0.05
+_WORTH_REFITTING = 0.1
+# Below so many scores threads wait for each other longer than they work.
+_WORTH_THREADS = 100_000
 
 
 def replicate_fits(
@@ -37,7 +39,10 @@ def replicate_fits(
         method = method.without_small(_WORTH_REFITTING)
     settled = method.settled(task.whole())
     cores = os.cpu_count() or 1
-    workers = min(4, cores) if n_jobs is None else (cores if n_jobs < 0 else n_jobs)
+    if n_jobs is None:
+        workers = min(4, cores) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
+    else:
+        workers = cores if n_jobs < 0 else n_jobs
 
     def fitted(evidence: Evidence) -> Favorability:
         return compressed(evidence.whole_task(settled.fit(evidence)))
