@@ -608,7 +608,6 @@ def test_the_command_line_refuses_what_batches_cannot_do(claims: Any, options: A
 
 
 def test_the_page_shows_the_batches_side_by_side(claims: Any, tmp_path: Any) -> None:
-    pytest.importorskip("vl_convert")
     path, *_ = claims
     ev = cl.evaluate_table(path, label="fraud", score="p", batch="day", quota=5, measures=["hit_rate", "roc_auc"])
     page = ev.to_html(tmp_path / "one.html").read_text(encoding="utf-8")

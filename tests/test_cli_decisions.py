@@ -91,6 +91,25 @@ def test_check_exits_by_the_outcome(scores: str, condition: str, status: int) ->
     assert {0: "pass", 3: "fail", 4: "undecided"}[status] in out
 
 
+def test_check_says_that_a_measure_has_no_value(tmp_path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("y,p\n" + "".join(f"1,{k / 10}\n" for k in range(1, 9)))
+    status, out, _ = run("check", path, "--label", "y", "--score", "p", "--positive", "1", "roc_auc >= .88")
+    assert status == 4
+    assert "Undecided: a measure has no value here." in out
+
+
+def test_a_cut_made_for_another_score_is_noted(scores: str, tmp_path) -> None:
+    path, other = tmp_path / "cut.json", tmp_path / "other.csv"
+    assert (
+        run("cut", scores, "--label", "y", "--score", "p", "--recall", ".8", "--confidence", ".9", "-o", path)[0] == 0
+    )
+    other.write_text("q\n0.1\n0.9\n0.7\n0.2\n")
+    _, _, said = run("select", other, "--score", "q", "--cut", path)
+    assert "the cut was made for the score 'p', and 'q' is used here" in said
+    assert "was made for" not in run("select", scores, "--score", "p", "--cut", path)[2]
+
+
 def test_check_prints_json_and_refuses_what_is_no_condition(scores: str) -> None:
     status, out, _ = run("check", scores, "roc_auc >= .6", "--format", "json")
     assert status == 0

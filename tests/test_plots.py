@@ -282,6 +282,11 @@ def test_profit_without_prices_says_what_to_give(one: Any) -> None:
         plot_data(one, "profit", cost=1.0)
 
 
+def test_what_is_not_axes_is_refused(extrapolated: Any) -> None:
+    with pytest.raises(InputError, match="ax is 'roc', not Axes"):
+        extrapolated.plot("roc")
+
+
 def test_the_extrapolation_plot_is_one_and_the_same(extrapolated: Any) -> None:
     numbers = plot_data(extrapolated, "extrapolation", until=400)
     assert {row["kind"] for row in numbers} == {"observed", "extrapolated"}

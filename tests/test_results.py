@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import pickle
 import subprocess
 import sys
@@ -197,6 +198,13 @@ def test_results_have_a_hash_and_mappings_that_cannot_be_written_to(name: str, m
                 assert len(held)
                 with pytest.raises(TypeError):
                     held["x"] = 1  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_to_dict_holds_what_json_knows(name: str, made: dict[str, Any]) -> None:
+    result = result_of(name, made)
+    if hasattr(result, "to_dict"):
+        assert json.dumps(result.to_dict())
 
 
 def test_what_is_not_in_a_mapping_of_segments_has_a_default() -> None:

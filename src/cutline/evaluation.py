@@ -333,7 +333,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
             "quota": self.quota if self.quotas is None else str(self.quotas),
             **self.settings.to_dict(),
             **prevalence_facts(self.prevalence),
-            "data": self.facts,
+            "data": dict(self.facts),
             "notices": self.notices,
             "measures": self.to_dicts(),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,7 +54,9 @@ def check(
         found = check_measures(ev, *conditions)
 
     def blocks() -> Iterator[str | Block]:
-        yield {"pass": "Pass.", "fail": "Fail.", "undecided": "Undecided: the interval contains the limit."}[str(found)]
+        valued = all(math.isfinite(row["value"]) for row in found.table)
+        why = "the interval contains the limit" if valued else "a measure has no value here"
+        yield {"pass": "Pass.", "fail": "Fail.", "undecided": f"Undecided: {why}."}[str(found)]
         yield Block("", [{k: row[k] for k in ("condition", "outcome", "evidence")} for row in found.table])
 
     def content() -> dict[str, Any]:

@@ -120,6 +120,8 @@ def select(
         note(
             f"note: {who} score lies above the cut {known['threshold']:g}: are the scores on the scale of the cut file?"
         )
+    if known is not None and known.get("score") not in (None, score):
+        note(f"note: the cut was made for the score {known['score']!r}, and {score!r} is used here")
     how: dict[str, Any] = {} if batch is None else {"batch": batch}
     how |= {"quota": chosen.quota, "ties": ties, "seed": seed} if cut is None else {"cut": cut}
     note(settings_line(file=file, score=score, rows=len(rows), **how))

@@ -36,6 +36,8 @@ NAMES = {
     "sample_weight": "--weight",
     "n_classes": "--among",
     "keep": "--stage",
+    "stages": "--stage",
+    "rank_by": "--rank-by",
     "y_true": "--label",
     "labels": "--label",
     "y_score": "--score",

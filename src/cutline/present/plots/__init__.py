@@ -69,6 +69,8 @@ def plot(result: Any, kind: str, ax: Any = None, **options: Any) -> Any:
     draw, _ = _found(result, kind)
     if ax is None:
         ax = new_axes()
+    elif not hasattr(ax, "plot"):
+        raise InputError("ax", f"is {show(ax)}, not Axes of matplotlib", "leave it out for a figure of its own")
     draw(ax, result, **options)
     return ax
 
