@@ -401,7 +401,8 @@ def _report(result: Extrapolation, file: str, until: float | None, asked: dict[s
         yield Block(title, _only(COLUMNS[:4] + COLUMNS[6:8], rows))
         if reach is not None:
             kept = f"up to {pluralize(reach.value, 'class', 'classes')}"
-            span = "" if math.isnan(reach.low) else f" ({reach.low:,.0f} to {reach.high:,.0f})"
+            most = "any number" if math.isinf(reach.high) else f"{reach.high:,.0f}"
+            span = "" if math.isnan(reach.low) else f" ({reach.low:,.0f} to {most})"
             far = "for any number of classes" if math.isinf(reach.value) else kept
             yield f"{places}accuracy stays above {until:.15g} {far}{span}.".capitalize()
         if needed is not None:

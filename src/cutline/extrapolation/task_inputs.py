@@ -542,8 +542,8 @@ def _sum_hints(total: float | None) -> tuple[Note, ...]:
         text = (
             "Every row of scores sums to {total:g}, so these are probabilities, and a class that is added would lower "
             "all others. Score-based methods use their logarithms instead, which differ from a network's logits by "
-            "a constant per row; ranks do not change. If the network was trained on all classes together, say "
-            "marginal=False."
+            "a constant per row; ranks do not change. If the network was trained on all classes together, declare "
+            "it as not marginal."
         )
     else:
         text = (
