@@ -437,13 +437,13 @@ def test_an_interrupted_sort_stops_and_leaves_nothing(tmp_path: Path, monkeypatc
 
 def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
     path = str(tmp_path / "long.parquet")
-    duckdb.sql("SELECT hash(i) / 2.0**64 AS p, i % 5 = 0 AS y FROM range(16000000) r(i)").write_parquet(path)
+    duckdb.sql("SELECT hash(i) / 2.0**64 AS p, i % 5 = 0 AS y FROM range(40000000) r(i)").write_parquet(path)
     folder = tmp_path / "temp"
     folder.mkdir()
     script = (
         "import sys; from cutline.tables import evaluate_table\n"
         "print('begins', flush=True)\n"
-        "options = {'interval': None, 'memory_limit': '100MB', 'temp_directory': sys.argv[2]}\n"
+        "options = {'interval': None, 'memory_limit': '80MB', 'temp_directory': sys.argv[2]}\n"
         "evaluate_table(sys.argv[1], label='y', score='p', **options)"
     )
     running = subprocess.Popen(
