@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-bounds docs kernels lint format bench packages clean help
+.PHONY: demo test mutants test-bounds docs kernels lint format bench packages clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
 	@echo "make test    set up, run linters, type checker and tests"
 	@echo "make test-bounds   run the numeric tests with every index of a compiled kernel checked"
+	@echo "make mutants   put known faults into a copy of the source and see that the tests notice each"
 	@echo "make packages   test clusters, notebooks and the site; try the packages in empty environments and at the lowest versions"
 	@echo "make docs    set up, build the documentation into site/ (open site/index.html)"
 	@echo "make bench   timings against the alternatives, as ratios"
@@ -66,6 +67,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	for script in core inference compare; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+# Each fault is put into a copy of the source; the tests named for it must fail.
+mutants: $(VENV)/.dev
+	$(BIN)/python tests/mutants/run.py
 
 packages: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m integration
