@@ -55,7 +55,7 @@ def test_the_file_that_is_read_is_not_overwritten(tmp_path: Path) -> None:
     link.symlink_to(source)
     for goal in (source, link):
         said = refused("select", source, "--score", "logistic", "--quota", 2, "-o", goal)
-        assert said == f"-o {goal}: that is the file that is read; give another name"
+        assert said == f"-o {goal}: that file is an input (FILE); give another name"
     assert source.read_text() == EXAMPLE.read_text()
 
 

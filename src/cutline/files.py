@@ -66,27 +66,31 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     A file that is there keeps its rights and its owner, a symbolic link still points to it, and a device or a pipe is
     written to instead of being replaced.
     """
-    if is_stream(path):
-        with temporary_folder() as folder:
-            beside = Path(folder, "content" + Path(path).suffix)
-            yield beside
-            with open(beside, "rb") as content, open(path, "wb") as stream:
-                shutil.copyfileobj(content, stream)
-        return
-    goal = Path(os.path.realpath(path))
-    if not goal.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "Create its folder first; there is none", os.fspath(path))
-    with _noted(os.path.join(goal.parent, f".cutline-{secrets.token_hex(8)}{goal.suffix}")) as name:
-        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        yield Path(name)
-        if goal.exists():
-            there = goal.stat()
-            # only the administrator may give files away, and Windows has no such call
-            with contextlib.suppress(OSError, AttributeError):
-                os.chown(name, there.st_uid, there.st_gid)
-            os.chmod(name, stat.S_IMODE(there.st_mode))
-        else:  # the rights that any new file would have
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-        os.replace(name, goal)
+    beside = ""
+    try:
+        if is_stream(path):
+            with temporary_folder() as folder:
+                beside = os.path.join(folder, "content" + Path(path).suffix)
+                yield Path(beside)
+                with open(beside, "rb") as content, open(path, "wb") as stream:
+                    shutil.copyfileobj(content, stream)
+            return
+        goal = Path(os.path.realpath(path))
+        if not goal.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "Create its folder first; there is none", os.fspath(path))
+        beside = os.path.join(goal.parent, f".cutline-{secrets.token_hex(8)}{goal.suffix}")
+        there = goal.stat() if goal.exists() else None
+        with _noted(beside):
+            # A new file gets the rights that the process gives to any; umask itself belongs to all threads.
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if there is None else 0o600))
+            yield Path(beside)
+            if there is not None:
+                # only the administrator may give files away, and Windows has no such call
+                with contextlib.suppress(OSError, AttributeError):
+                    os.chown(beside, there.st_uid, there.st_gid)
+                os.chmod(beside, stat.S_IMODE(there.st_mode))
+            os.replace(beside, goal)
+    except OSError as error:  # a full disk names no file, and nobody knows the one that was to be renamed
+        if error.filename in (None, beside, Path(beside)):
+            error.filename, error.filename2 = os.fspath(path), None
+        raise

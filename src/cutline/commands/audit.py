@@ -17,7 +17,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.one_model
 @click.option(
     "--inclusion", required=True, metavar="COLUMN|P", help="Probability of being labelled: a column or a share."
@@ -49,7 +49,7 @@ def audit(file: str, label: str | None, score: str | None, inclusion: str, form:
     from .evaluate import check_plot, few_measures, report, save_plot
     from .reading import Columns, choose_columns, facts_of, known_labels, load, one_score, opened, say_understood
 
-    check_plot(asked["plot"], file)
+    check_plot(asked["plot"])
     with opened(file, asked) as table:
         if label is None:
             raise InputError("label", "is missing: a column with empty cells is not looked for", "name it with {label}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from ..table import format_value
 from . import options
 from .output import Block, Report
@@ -20,7 +18,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.one_model
 @options.positive_option
 @options.weight_option
@@ -35,7 +33,7 @@ def calibration(file: str, form: str, plot: str | None, resamples: int, **asked:
     from .evaluate import check_plot, save_plot
     from .reading import load_one_score
 
-    check_plot(plot, file)
+    check_plot(plot)
     found = load_one_score(file, asked)
     rows = len(found.rows)
     with about_file(found.table.name):

@@ -20,7 +20,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.file_argument
 @click.argument("conditions", nargs=-1, required=True)
 @options.label_option

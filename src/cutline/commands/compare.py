@@ -11,7 +11,7 @@ import click
 
 from ..errors import InputError, listed, show
 from . import options
-from .evaluate import check_outputs, error_costs, settings_of, warm_up, write_outputs
+from .evaluate import check_pictures, error_costs, settings_of, warm_up, write_outputs
 from .output import Block, Report, note
 from .reading import facts_of, keys_of, say_understood
 from .terms import COMMAND_LINE, about_file
@@ -29,7 +29,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.several_models
 @options.quota_option
 @options.threshold_option
@@ -60,7 +60,7 @@ def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **
     from .classes import compare_file
     from .engine import choose_engine, named_columns, open_for, table_options
 
-    check_outputs(file, asked)
+    check_pictures(asked)
     prices = error_costs(asked)
     engine = choose_engine(file, asked)
     if prices and engine.name != "memory":

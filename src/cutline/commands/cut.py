@@ -10,7 +10,7 @@ import click
 from ..errors import InputError
 from ..table import count, format_value
 from . import options
-from .output import Block, Report, check_writable, note
+from .output import Block, Report, note
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -22,7 +22,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.one_model
 @options.cut_options
 @options.share_option("--confidence", "Confidence that the promise holds on new data.")
@@ -58,7 +58,6 @@ def cut(
     from ..decide.thresholds import threshold_for, triage
     from .reading import load_one_score
 
-    check_writable(output, "-o", file)
     if all(asked[name] is None for name in ("recall", "precision", "specificity", "fpr", "cost_fp", "cost_fn")):
         said = "give one of {recall}, {precision}, {specificity}, {fpr}, or {cost_fp} with {cost_fn}"
         raise InputError(None, "there is nothing to cut for", said)

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
-import click
-
 from ..errors import InputError
+from . import options
 from .output import say
 
 PLACES = 20
@@ -31,7 +30,7 @@ def example_file() -> Iterator[Path]:
     yield checkout
 
 
-@click.command()
+@options.command()
 def demo() -> None:
     """Evaluate the bundled example: 400 applicants for a course with 20 places, three models.
 

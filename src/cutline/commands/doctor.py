@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from . import options
 from .output import Block, Report
 from .reading import TEXT
@@ -18,7 +16,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
 @options.positive_option

@@ -11,11 +11,9 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ..errors import InputError, listed
 from . import options
-from .output import Block, Report, check_extra, check_writable, note
+from .output import Block, Report, check_extra, note
 from .reading import facts_of, keys_of, say_if_long, say_understood
 from .terms import COMMAND_LINE, about_file
 
@@ -44,7 +42,7 @@ _SHOWN_BATCHES = 40
 _CUTS = ("recall", "precision", "specificity", "fpr")
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
 @options.score_option
@@ -78,7 +76,7 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
     from . import classes, segments
     from .engine import choose_engine, named_columns, open_for, table_options
 
-    check_outputs(file, asked)
+    check_pictures(asked)
     if asked["quota_by"] is not None and not asked["by"]:
         raise InputError("quota_by", "gives places to segments", "name their column with {by}")
     if asked["carry"] and (asked["batch"] is None or asked["quota"] is None):
@@ -155,17 +153,15 @@ def error_costs(asked: Mapping[str, Any]) -> dict[str, float]:
     return prices
 
 
-def check_outputs(file: str, asked: Mapping[str, Any]) -> None:
-    """Refuse outputs that cannot be written, and prices without a page, before anything is computed."""
+def check_pictures(asked: Mapping[str, Any]) -> None:
+    """Refuse a picture that cannot be drawn, and prices without a page, before anything is computed."""
     if asked["html"] is None and (asked["cost"] is not None or asked["value"] is not None):
         raise InputError(None, "--cost and --value are for the page", "add --html PATH, or use: cutline plan")
-    check_writable(asked["html"], "--html", file)
-    check_plot(asked["plot"], file)
+    check_plot(asked["plot"])
 
 
-def check_plot(plot: str | None, file: str) -> None:
+def check_plot(plot: str | None) -> None:
     """Refuse a picture that cannot be drawn."""
-    check_writable(plot, "--plot", file)
     if plot is not None:
         check_extra("plot", "matplotlib")
         from ..present.plots import picture_format

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
+from . import options
 from .output import check_extra
 
 # What each experiment needs beside cutline itself.
@@ -21,7 +22,7 @@ NEEDS = {
 PAPERS = tuple(NEEDS)
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@options.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("paper", type=click.Choice(PAPERS))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def experiment(paper: str, arguments: tuple[str, ...]) -> None:

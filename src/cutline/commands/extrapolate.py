@@ -14,7 +14,7 @@ from ..estimate import Estimate
 from ..table import pluralize, to_jsonable
 from ..validate import check_whole
 from . import options
-from .output import Block, Report, check_extra, check_writable, note
+from .output import Block, Report, note
 from .terms import about_file
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
         raise click.BadParameter(f"{value!r}: give whole numbers separated by commas, such as 100,1000") from None
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
 @click.option(
@@ -70,6 +70,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option("--among", type=int, metavar="N", help="Number of classes tested (with --wins).")
 @click.option(
     "--gallery",
+    type=options.InputFile(),
     metavar="FILE",
     help="File with the gallery embeddings; FILE holds the probes. Both have the --score columns.",
 )
@@ -84,7 +85,12 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 )
 @options.column_option("--accuracy", help="Column with accuracies (with --sizes).")
 @options.column_option("--sizes", help="Column with the number of classes (with --accuracy).")
-@click.option("--strangers", metavar="FILE", help="Scores of probes not in the gallery: print FNIR at --fpir instead.")
+@click.option(
+    "--strangers",
+    type=options.InputFile(),
+    metavar="FILE",
+    help="Scores of probes not in the gallery: print FNIR at --fpir instead.",
+)
 @options.share_option(
     "--fpir",
     "Share of strangers that may be falsely identified (with --strangers).",
@@ -126,7 +132,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
 @click.option("--no-intervals", is_flag=True, help="Values only; faster.")
 @options.seed_option
 @options.reading_options
-@click.option("--plot", type=options.PathName(), metavar="PATH", help="Also save a plot of the curve.")
+@click.option("--plot", type=options.OutputFile(), metavar="PATH", help="Also save a plot of the curve.")
 @options.format_option
 @options.quiet_option
 def extrapolate(file: str, form: str, plot: str | None, until: float | None, **asked: Any) -> None:
@@ -184,10 +190,9 @@ def _kind(asked: dict[str, Any]) -> str:
 def _check(plot: str | None, until: float | None, asked: dict[str, Any]) -> None:
     """Refuse what can be refused before anything is read or computed."""
     from ..extrapolation.methods import find_method
+    from .evaluate import check_plot
 
-    check_writable(plot, "--plot")
-    if plot is not None:
-        check_extra("plot", "matplotlib")
+    check_plot(plot)
     if until is not None and not 0.0 < until <= 1.0:
         raise InputError("until", f"is {until:g}", "give an accuracy above 0 and at most 1")
     if check_whole(asked["top"], "top", 1) > 1 and asked["half_width"] is not None:
@@ -200,13 +205,17 @@ def _check(plot: str | None, until: float | None, asked: dict[str, Any]) -> None
 def _draw(result: Extrapolation, path: str, top: int) -> None:
     from matplotlib.figure import Figure
 
+    from ..files import write_whole
+    from ..present.plots import picture_format
+
     # A figure of its own, without pyplot: no window system is needed or started.
     figure = Figure(figsize=(7.0, 4.5), layout="constrained")
     axes = result.plot(figure.add_subplot())
     if top > 1:
         axes.set_ylabel("accuracy (top 1)")
         note(f"note: the plot shows the accuracy of first places, not of the first {top}")
-    figure.savefig(path, dpi=150)
+    with write_whole(path) as beside:
+        figure.savefig(beside, dpi=150, format=picture_format(path))
 
 
 def _from_wins(table: DuckTable, asked: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from . import options
-from .output import Block, Report, check_writable, note
+from .output import Block, Report, note
 from .terms import about_file
 
 EXAMPLES = """\b
@@ -21,7 +21,7 @@ Examples:
 """
 
 
-@click.command("label-plan", epilog=EXAMPLES)
+@options.command("label-plan", epilog=EXAMPLES)
 @options.file_argument
 @options.one_score_option
 @click.option("--budget", type=int, required=True, help="Number of rows you can label.")
@@ -33,9 +33,17 @@ Examples:
 @options.text_options
 @options.format_option
 @options.output_option()
+@options.formulas_option
 @options.quiet_option
 def label_plan(
-    file: str, score: str | None, label: str | None, form: str, output: str | None, positive: str | None, **asked: Any
+    file: str,
+    score: str | None,
+    label: str | None,
+    form: str,
+    output: str | None,
+    escape_formulas: bool,
+    positive: str | None,
+    **asked: Any,
 ) -> None:
     """Choose which rows to label so that one measure is known as well as possible.
 
@@ -47,7 +55,6 @@ def label_plan(
     from .select import output_kind, write_rows
 
     output_kind(output)
-    check_writable(output, "-o", file)
     reading = {key: asked.pop(key) for key in TEXT}
     with opened(file, reading) as table:
         score = one_score(table, score)
@@ -65,7 +72,7 @@ def label_plan(
             chosen = np.zeros(len(every), np.int64)
             chosen[made.rows] = 1
             added = {"to_label": chosen.tolist(), "inclusion": made.inclusion.tolist()}
-            write_rows(table, list(range(len(every))), output, added)
+            write_rows(table, list(range(len(every))), output, added, escaped=escape_formulas)
             note(f"rows to label: {output}")
     facts = {"file": file, "score": score, **({} if label is None else {"label": label})}
 

@@ -25,7 +25,7 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [m.name for m in catalogue() if m.name.startswith(incomplete)]
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=_names)
 @click.option("--family", type=click.Choice(FAMILIES), help="Only this family.")
 @options.format_option

@@ -10,20 +10,51 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..errors import InputError, show
-from .output import QUIET
+from .output import QUIET, check_outputs
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 
 class PathName(click.Path):
-    """A path; a name that no file can have is refused in one line."""
+    """A path; a name that no file can have is refused in one line. Each is an ``InputFile`` or an ``OutputFile``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse what the system would not even look up."""
         if "\0" in os.fsdecode(value):
             self.fail(f"{show(value)} is not the name of a file: it holds a zero byte", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class InputFile(PathName):
+    """A file that is read, ``-`` for standard input, or a pattern of files."""
+
+
+class OutputFile(PathName):
+    """A file that is written."""
+
+
+class Command(click.Command):
+    """A command whose outputs are checked against everything that it reads and writes, before it does anything."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the files that its parameters declare, then run it."""
+
+        def given(kind: type[PathName]) -> dict[str, str]:
+            named = [param for param in self.params if isinstance(param.type, kind)]
+            return {
+                param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx): value
+                for param in named
+                if (value := ctx.params.get(param.name or "")) is not None
+            }
+
+        check_outputs(given(InputFile), given(OutputFile))
+        return super().invoke(ctx)
+
+
+def command(name: str | None = None, **how: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Declare a command."""
+    return click.command(name, Command, **how)
 
 
 def read_share(text: str) -> float:
@@ -141,7 +172,7 @@ def resamples_option(default: int = 2000, words: str = "Bootstrap resamples.") -
     return click.option("--resamples", type=int, default=default, show_default=True, help=words)
 
 
-file_argument = click.argument("file", type=PathName(exists=False, allow_dash=True))
+file_argument = click.argument("file", type=InputFile(allow_dash=True))
 label_option = column_option("--label", help="Column with the real outcome.")
 _one = {"multiple": True, "callback": _one_score}
 score_option = column_option("--score", **_one, help="Column with the score; 'p_*' for a column per class.")
@@ -205,7 +236,7 @@ quiet_option = click.option(
     callback=lambda ctx, param, value: ctx.meta.__setitem__(QUIET, value),
     help="No messages on standard error.",
 )
-plot_option = click.option("--plot", type=PathName(), metavar="PATH", help="Also save a plot (.png, .svg, .pdf).")
+plot_option = click.option("--plot", type=OutputFile(), metavar="PATH", help="Also save a plot (.png, .svg, .pdf).")
 cut_options = together(
     share_option("--recall", "Cut that takes the fewest cases and reaches this recall."),
     share_option("--precision", "Cut that takes the most cases and keeps this precision."),
@@ -227,7 +258,7 @@ measure_option = click.option(
 )
 _forms = "table is for reading; the others are stable for programs."
 format_option = choice_option("--format", ["table", "json", "csv", "markdown"], _forms, called="form", default="table")
-html_option = click.option("--html", type=PathName(), metavar="PATH", help="Also write the interactive report.")
+html_option = click.option("--html", type=OutputFile(), metavar="PATH", help="Also write the interactive report.")
 level_option = share_option("--level", "Level of the intervals.", default="0.95", show_default=True)
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
 # how intervals are made
@@ -280,7 +311,12 @@ decision_options = together(reading_options, format_option, plot_option, quiet_o
 
 def output_option(words: str = "Write here (.csv, .tsv, .parquet, .jsonl).") -> Decorator[Any]:
     """A file to write besides what is printed."""
-    return click.option("-o", "--output", type=PathName(), metavar="PATH", help=words)
+    return click.option("-o", "--output", type=OutputFile(), metavar="PATH", help=words)
+
+
+formulas_option = click.option(
+    "--escape-formulas", is_flag=True, help="Put an apostrophe before text that a spreadsheet would run as a formula."
+)
 
 
 def drawing_options(default: int = 2000, words: str = "Bootstrap resamples.") -> Decorator[Any]:

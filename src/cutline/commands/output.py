@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import importlib.util
 import io
 import json
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +59,7 @@ def say(text: str = "") -> None:
 
 def emit(text: str) -> None:
     """A result for programs, on standard output: as it stands, unless somebody looks at it on a terminal."""
-    click.echo(clean(text) if sys.stdout.isatty() else text)
+    click.echo(clean(text) if sys.stdout.isatty() else text, color=True)  # without "color" click drops escape sequences
 
 
 def as_json(content: Any) -> str:
@@ -66,10 +68,54 @@ def as_json(content: Any) -> str:
     return _STEERING.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
-def check_writable(path: str | None, option: str, source: str | None = None) -> None:
-    """Refuse a path that cannot be written, or that is the very file that is read, before anything is computed."""
-    if path is None:
-        return
+def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None:
+    """Refuse outputs that cannot be written, that the same command reads, or that are one file.
+
+    Both map an option, or the name of an argument, to the path given there; an input may be a pattern or ``-``.
+    """
+    for option, path in outputs.items():
+        _check_writable(path, option)
+    goals: list[tuple[str, str | int]] = [("standard output", 1), *outputs.items()]
+    read = [(option, name) for option, path in inputs.items() for name in _files_read(path)]
+    for k, (option, goal) in enumerate(goals):
+        where = f"{option} {goal}" if k else option
+        for source, name in read:
+            if _one_file(goal, name):
+                raise InputError(None, f"that file is an input ({source})", "give another name", where=where)
+        for other, name in goals[int(isinstance(goal, str) and is_stream(goal)) : k]:  # /dev/stdout is meant to be that
+            if _one_file(goal, name):
+                raise InputError(None, f"that file is written by {other}, too", "give another name", where=where)
+
+
+def _files_read(path: str) -> list[Any]:
+    """The files of an input. Spark's patterns and addresses are told roughly: rather one file too many."""
+    from ..sources.files import files_meant
+
+    if path == "-":
+        return [0]
+    path = path if os.path.exists(path) else re.sub(r"^file:(//)?", "", path)
+    return files_meant(path) or files_meant(re.sub(r"\{[^{}]*\}", "*", path))
+
+
+def _one_file(goal: str | int, other: str | int) -> bool:
+    """Whether two names or descriptors mean one file, through links and in any case, or the first lies in the other.
+
+    Devices and pipes are none: what is written there overwrites nothing.
+    """
+    real = [os.path.realpath(name) for name in (goal, other) if isinstance(name, str)]
+    if len(real) == 2 and os.path.isdir(real[1]):
+        return real[0].startswith(real[1] + os.sep)
+    found = []
+    for name in (goal, other):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(os.stat(name))
+    if found:
+        return len(found) == 2 and os.path.samestat(*found) and stat.S_ISREG(found[0].st_mode)
+    return len(real) == 2 and real[0].casefold() == real[1].casefold()  # neither is there yet
+
+
+def _check_writable(path: str, option: str) -> None:
+    """Refuse a path that cannot be written."""
 
     def refuse(problem: str, remedy: str = "give another name") -> NoReturn:
         raise InputError(None, problem, remedy, where=f"{option} {path}")
@@ -83,8 +129,6 @@ def check_writable(path: str | None, option: str, source: str | None = None) -> 
         if not os.access(path, os.W_OK):
             refuse("it cannot be written to")
         return
-    if there and source is not None and os.path.exists(source) and os.path.samefile(source, path):
-        refuse("that is the file that is read")
     if not os.path.isdir(folder):
         refuse("its folder does not exist", "create it first")
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -9,7 +9,7 @@ import click
 
 from ..table import count, format_value
 from . import options
-from .output import Block, Report, check_writable, note
+from .output import Block, Report, note
 from .terms import about_file
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.one_model
 @click.option("--cost", type=float, required=True, help="Cost of each case taken.")
 @click.option("--value", type=float, required=True, help="Value of each hit.")
@@ -51,8 +51,7 @@ def plan(file: str, form: str, html: str | None, plot: str | None, resamples: in
     from .evaluate import check_plot, save_plot
     from .reading import load_one_score
 
-    check_writable(html, "--html", file)
-    check_plot(plot, file)
+    check_plot(plot)
     found = load_one_score(file, asked)
     how: dict[str, Any] = {"batch": found.rows.batch, "clusters": found.rows.clusters, "n_resamples": resamples}
     with about_file(found.table.name):

@@ -40,7 +40,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> l
         raise InputError(None, f"--costs {value} is not a list of numbers", "write one for each stage: 1,10") from None
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
 @click.option(
@@ -75,7 +75,7 @@ def screen(
     from .evaluate import check_plot, save_plot
     from .reading import load_models
 
-    check_plot(plot, file)
+    check_plot(plot)
     names = list(dict.fromkeys(column for column, _ in stages))
     found = load_models(file, asked, names, several=len(names) > 1)
     pattern = next((name for name in names if name not in found.rows.scores), None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
+import re
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,17 @@ import click
 from ..errors import InputError, listed, show
 from ..files import is_stream, temporary_folder, write_whole
 from . import options
-from .output import check_writable, note, settings_line
+from .output import emit, note, settings_line
 from .segments import listed_places
 from .terms import about_file
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
+    from ..sources.tables import Column
+
+# What a spreadsheet takes for a formula (OWASP, CSV injection; also in full width), but for amounts: -1.5, +3%.
+_FORMULA = r"(?s)[=+\-@\t\r\n＝＋－＠].*"
+_AMOUNT = r"[+-]?[0-9.,]+([eE][+-]?[0-9]+)?%?"
 
 EXAMPLES = """\b
 Examples:
@@ -34,7 +40,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.file_argument
 @options.one_score_option
 @click.option("--quota", callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
@@ -48,7 +54,7 @@ Examples:
     ["automatic", "review"],
     "With a cut file that has a reviewer: the cases decided automatically, or those to review.",
 )
-@click.option("--cut", type=options.PathName(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
+@click.option("--cut", type=options.InputFile(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
 @options.choice_option(
     "--ties",
     ["random", "expand", "shrink"],
@@ -59,6 +65,7 @@ Examples:
 @options.seed_option
 @options.reading_options
 @options.output_option()
+@options.formulas_option
 @options.quiet_option
 def select(
     file: str,
@@ -71,6 +78,7 @@ def select(
     batch: str | None,
     seed: int,
     output: str | None,
+    escape_formulas: bool,
     **reading: Any,
 ) -> None:
     """Choose the rows with the highest scores for a number of places (with --batch for each batch), best first.
@@ -95,7 +103,6 @@ def select(
     known = None if cut is None else read_cut_file(cut)
     first, last = _zone(known, zone)
     output_kind(output)
-    check_writable(output, "-o", file)
     with opened(file, reading) as table:
         if score is None and known is not None and known.get("score") in table.named:
             score = str(known["score"])
@@ -113,7 +120,8 @@ def select(
                 chosen = above(rows.scores[score], first, last)
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         taken = [len(at)] if chosen.batches is None else chosen.batches.column("chosen")  # a place is one of its batch
-        write_rows(table, at.tolist(), output, {"place": [k for n in taken for k in range(1, n + 1)]})
+        added = {"place": [k for n in taken for k in range(1, n + 1)]}
+        write_rows(table, at.tolist(), output, added, escaped=escape_formulas)
     note(chosen.note)
     if known is not None and zone != "review" and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"
@@ -159,21 +167,33 @@ def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int
     return column, listed_places(rest)
 
 
-def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]]) -> None:
+def write_rows(
+    table: DuckTable, rows: list[int], output: str | None, added: Mapping[str, list[Any]], *, escaped: bool = False
+) -> None:
     """Copy rows out of the file, in the order given, with columns added before them.
 
     Text formats keep every cell as it stands, and CSV keeps the file's delimiter; a name that the file has already gets
-    an underscore.
+    an underscore. ``escaped`` puts an apostrophe before what a spreadsheet would take for a formula.
     """
     from ..sources.tables import DUCKDB
 
     first = [_free_name(table, name) for name in added]
     kind = output_kind(output)
+    if escaped and kind in ("parquet", "json"):
+        raise InputError("escape_formulas", "is for .csv and .tsv", "leave it out")
     casts = _number_types(table) if kind in ("parquet", "json") else {}
-    cells = ", ".join(
-        f"{f'CAST({column.sql} AS {casts[column.name]})' if column.name in casts else column.sql} AS v{k}"
-        for k, column in enumerate(table.columns)
-    )
+
+    def cell(column: Column) -> str:
+        if column.name in casts:
+            return f"CAST({column.sql} AS {casts[column.name]})"
+        if not escaped or column.kind != "text":
+            return column.sql
+        runs = f"{DUCKDB.matches(column.sql, _FORMULA)} AND NOT {DUCKDB.matches(column.sql, _AMOUNT)}"
+        return f"CASE WHEN {runs} THEN chr(39) || {column.sql} ELSE {column.sql} END"
+
+    cells = ", ".join(f"{cell(column)} AS v{k}" for k, column in enumerate(table.columns))
+    header = [*first, *(column.name for column in table.columns)]
+    header = [f"'{name}" if escaped and re.match(_FORMULA, name) else name for name in header]
     names = _output_names(table, first)
     shown = ", ".join(f"f.v{k} AS {DUCKDB.name(shown)}" for k, shown in enumerate(names))
     # Row numbers and added columns travel as lists; DuckDB numbers the rows of a file in their order.
@@ -190,9 +210,9 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
     )
     delimiter = "\t" if kind == "tsv" else _delimiter(table)
     if output is None:
-        writer = csv.writer(sys.stdout, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([*first, *(column.name for column in table.columns)])
-        writer.writerows(table.rows(query))
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([header, *table.rows(query)])
+        emit(text.getvalue().removesuffix("\n"))
         return
     how = {
         "parquet": "FORMAT parquet",
@@ -208,9 +228,8 @@ def write_rows(table: DuckTable, rows: list[int], output: str | None, added: Map
         # The header is written as it stands: SQL has no empty names and no name twice.
         cells_of = Path(folder, "rows")
         table.execute(f"COPY ({query}) TO {DUCKDB.literal(str(cells_of))} ({how})")
-        with beside.open("w", newline="", encoding="utf-8") as header:
-            writer = csv.writer(header, delimiter=delimiter, lineterminator="\n")
-            writer.writerow([*first, *(column.name for column in table.columns)])
+        with beside.open("w", newline="", encoding="utf-8") as top:
+            csv.writer(top, delimiter=delimiter, lineterminator="\n").writerow(header)
         with beside.open("ab") as whole, cells_of.open("rb") as rows_of:
             shutil.copyfileobj(rows_of, whole)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from ..errors import InputError, listed
 from . import options
 from .output import Block, Report
@@ -19,7 +17,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.several_models
 @options.quota_option
 @options.positive_option
@@ -50,7 +48,7 @@ def swaps(
         said = "is missing" if quota is None else "is a range, and a swap set has one number of places"
         raise InputError("quota", said, "write e.g. --quota 500 or --quota 5%")
     check_number(level, "level", 0.0, 1.0, open_ends=True)
-    check_plot(plot, file)
+    check_plot(plot)
     found = load_models(file, asked, scores)
     rows, names = found.rows, found.columns.scores
     if len(names) != 2:

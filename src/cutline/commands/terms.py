@@ -12,7 +12,7 @@ _SAME = (
     *("method", "ties", "missing", "threads", "recall", "precision", "specificity", "fpr", "master", "engine"),
     *("until", "score", "plot", "html", "case", "label", "weight", "model", "delimiter", "quote"),
     *("decimal", "encoding", "top", "metric", "confidence", "prevalence", "capacity", "vote", "folds"),
-    *("abstain", "ordered", "order", "predicted", "by", "batch", "carry"),
+    *("abstain", "ordered", "order", "predicted", "by", "batch", "carry", "escape_formulas"),
     *(
         "inclusion",
         "estimator",

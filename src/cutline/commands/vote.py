@@ -18,7 +18,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@options.command(epilog=EXAMPLES)
 @options.several_models
 @click.option("--rank-by", default="pem", show_default=True, metavar="NAME", help="Measure that orders the models.")
 @options.choice_option("--vote", ["score", "rank"], "What to average.", default="score")
@@ -33,7 +33,7 @@ def vote(file: str, scores: tuple[str, ...], form: str, plot: str | None, resamp
     from .evaluate import check_plot, save_plot
     from .reading import load_models
 
-    check_plot(plot, file)
+    check_plot(plot)
     found = load_models(file, asked, scores)
     with about_file(found.table.name):
         made = selective_voting(found.rows.positive, found.rows.scores, n_resamples=resamples, **asked)

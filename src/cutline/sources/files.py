@@ -111,9 +111,7 @@ def find_files(path: str, text: TextFormat, folder: str) -> Files:
         with open(copy, "wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target, 1 << 20)
         return _settled("standard input", [_open_file(copy, "standard input", text, folder, by_name=False)])
-    found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-    if not found and path.startswith("~"):
-        found = [home] if os.path.exists(home := os.path.expanduser(path)) else sorted(glob.glob(home, recursive=True))
+    found = files_meant(path)
     if not found:
         raise InputError(None, f"there is no file {show(path)}", "check its name")
     if os.path.isdir(found[0]):
@@ -130,6 +128,14 @@ def find_files(path: str, text: TextFormat, folder: str) -> Files:
             file, by_name = copy, kind_of(shown)[0] is not None
         files.append(_open_file(os.path.abspath(file), shown, text, folder, by_name=by_name))
     return _settled(name, files)
+
+
+def files_meant(path: str) -> list[str]:
+    """The files that a path or a pattern means: the file of that name, if there is one, however it is written."""
+    found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    if not found and path.startswith("~") and (home := os.path.expanduser(path)) != path:
+        return files_meant(home)
+    return found
 
 
 def kind_of(name: str) -> tuple[str | None, str]:
