@@ -235,7 +235,8 @@ def test_intervals_by_name() -> None:
         e = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"], interval=interval)["hit_rate"]
         widths[interval] = e.high - e.low
     assert all(widths[name] == pytest.approx(widths["auto"], rel=0.25) for name in widths)
-    assert np.isnan(cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"], interval="wilson")["hit_rate"].low)
+    with pytest.raises(cl.InputError, match="no wilson interval"):
+        cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"], interval="wilson")
 
 
 def test_a_comparison_counts_in_each_batch_and_flips_batches() -> None:

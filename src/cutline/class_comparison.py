@@ -15,7 +15,7 @@ from .class_names import ClassNames, find_classes
 from .class_sample import ClassSample, make_class_sample, score_matrix_of
 from .errors import InputError
 from .inference import paired as tests
-from .inference.class_influence import variance_of
+from .inference.class_influence import acceleration, variance_of
 from .inference.class_intervals import BOOTSTRAP, class_replicates
 from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
@@ -45,8 +45,10 @@ class ClassComparison(DictResult, Models[ClassEvaluation]):
             return tests.DifferenceTest()
         level = self.settings.level
         if self.replicates:
-            found = tests.summary(self.replicates[a][spec] - self.replicates[b][spec], level)
-            made = tests.DifferenceTest(*found, "paired bootstrap")
+            how, drawn = str(self.settings.interval), self.replicates[a][spec] - self.replicates[b][spec]
+            found = tests.summary(drawn, level, how, gap, acceleration(one.units[spec] - two.units[spec]))
+            named = f", {how}" if how in ("basic", "bca") else ""
+            made = tests.DifferenceTest(*found, f"paired bootstrap{named}")
         else:
             made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
         plain = one.sample.weight is None and one.sample.cluster is None

@@ -26,7 +26,7 @@ from .inference.batches import BatchRows, single_batch, whole_list
 from .inference.evidence import Rows
 from .inference.paired import PrevalencePairs
 from .inference.prevalence import Prevalence, as_prevalence
-from .inference.settings import INTERVAL, Settings
+from .inference.settings import Settings, check_paired_interval
 from .inference.swap_tests import SwapTest, swap_test
 from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
@@ -301,7 +301,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         return comparison_html(self, self._headline())
 
 
-@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
+@checked(interval=check_paired_interval, quota=check_any_quota, prevalence=as_prevalence)
 def compare(
     y_true: Labels | Mapping[str, Labels],
     scores: Mapping[str, Scores] | HasColumns,
@@ -327,7 +327,8 @@ def compare(
 
     Differences are paired: the influence of each row (or cluster) on a difference changes its sign at random, which
     gives both the interval and the p-value. If nothing varies, scores are swapped instead. Long lists use random blocks
-    of rows. ``interval="bootstrap"`` compares by replicates; all models share the resampled rows. A model's own
+    of rows. ``interval="bootstrap"`` compares by replicates; all models share the resampled rows. ``"delong"`` is the
+    normal test of DeLong et al. (1988) for the AUC and its relatives; other measures are not tested. A model's own
     bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
     numbered here so that all models share them. ``margin`` is the largest difference that does not matter to you. With
     ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too.

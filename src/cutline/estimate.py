@@ -26,7 +26,7 @@ class Estimate:
     """One measure of one sample.
 
     ``low`` and ``high`` are nan if no interval was requested or none exists. ``method`` names the interval method.
-    ``reason`` says why ``value`` is nan; otherwise it is empty.
+    ``reason`` says why ``value`` is nan, or why it lacks the interval that was asked for; otherwise it is empty.
     """
 
     name: str

@@ -34,7 +34,7 @@ from .inference.prevalence import (
     reweighted_ranking,
     widened_limits,
 )
-from .inference.settings import INTERVAL, Settings
+from .inference.settings import INTERVAL, Settings, check_method_exists
 from .inference.weights import small_size_note
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .ranking import Ranking
@@ -550,8 +550,11 @@ def evaluate_sample(
             settings = replace(settings, interval=None)
     how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep}
     if prevalence is None:
-        return evaluation_of(rows, specs, obstacles, settings, **how)
-    return _evaluation_at(prevalence, rows, specs, obstacles, settings, how)
+        ev = evaluation_of(rows, specs, obstacles, settings, **how)
+    else:
+        ev = _evaluation_at(prevalence, rows, specs, obstacles, settings, how)
+    check_method_exists(ev.estimates.values(), settings.interval)
+    return ev
 
 
 def _evaluation_at(

@@ -10,7 +10,7 @@ from .comparison import Comparison, compare
 from .errors import InputError, listed, show
 from .evaluation import obstacle_of
 from .inference.paired import RowPairs, holm
-from .inference.settings import INTERVAL, Settings
+from .inference.settings import Settings, check_paired_interval
 from .quotas import check_any_quota, settled
 from .segment_results import evidence, note_of
 from .segment_rows import RowPool
@@ -118,7 +118,7 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
         }
 
 
-@checked(interval=INTERVAL, quota=check_any_quota)
+@checked(interval=check_paired_interval, quota=check_any_quota)
 def compare_segments(
     y_true: Labels,
     scores: Any,

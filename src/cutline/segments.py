@@ -13,7 +13,7 @@ from .decide.segment_places import SharedList
 from .errors import InputError, NoSuchKey, listed, show
 from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.resampling import several_clusters
-from .inference.settings import INTERVAL, Settings
+from .inference.settings import INTERVAL, Settings, check_method_exists
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
 from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ordered_keys, why_not_comparable
 from .segment_rows import Pool, RowPool
@@ -286,7 +286,9 @@ def evaluate_segments(
         if spec.quota is not None:
             quota_sizes(spec.quota, cases)  # refused where not even all rows have so many cases
     pool = RowPool(sample, levels.codes, len(levels.keys), specs, obstacles, settings, threshold, places, name)
-    return segments_of(pool, levels)
+    found = segments_of(pool, levels)
+    check_method_exists((e for ev in found.evaluations.values() for e in ev.estimates.values()), interval)
+    return found
 
 
 def segments_of(pool: RowPool, levels: Levels, keep: Sequence[dict[str, Floats]] | None = None) -> Segments:

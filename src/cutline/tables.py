@@ -11,7 +11,7 @@ from .engines.request import EvaluationRequest
 from .errors import InputError, show
 from .evaluation import Evaluation, check_batch_options, evaluate
 from .inference.prevalence import as_prevalence
-from .inference.settings import INTERVAL, Settings
+from .inference.settings import INTERVAL, Settings, check_paired_interval
 from .quotas import check_any_quota, settled
 from .sources.doors import open_source, rows_of
 from .sources.duckdb import DuckTable, machine_of
@@ -135,7 +135,7 @@ def compare_table(
 ) -> SegmentComparison: ...
 
 
-@checked(**_RULES)  # type: ignore[misc]
+@checked(**_RULES | {"interval": check_paired_interval})  # type: ignore[misc]
 def compare_table(
     source: TableSource,
     *,

@@ -215,7 +215,8 @@ class Verdict(KeepsFields):
             return "It is the only model"
         if status == "not tested":
             alone = "it cannot be compared: no other model has a value"
-            return alone if self.alone else "differences are not tested without intervals"
+            why = next((f": {d.method}" for d in self.differences.values() if d.method), " without intervals")
+            return alone if self.alone else f"differences are not tested{why}"
         if rival is None:
             others = ", ".join(self.tested)
             return f"the difference from {others} is statistically significant{self.adjusted}"

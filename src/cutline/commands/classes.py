@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _SHOWN_CLASSES = 30
 _HONOURED = (  # options that have a meaning for several classes; any other is refused
     *("file", "label", "score", "scores", "quota", "predicted", "case", "class_column", "ordered", "order", "abstain"),
-    *("weight", "cluster", "measures", "everything", "margin", "no_intervals", "level", "resamples", "seed", "missing"),
-    *("delimiter", "quote", "decimal", "encoding", "engine", "memory_limit", "threads", "temp_directory"),
-    *("form", "html", "plot", "cost", "value"),
+    *("weight", "cluster", "measures", "everything", "margin", "no_intervals", "interval", "level", "resamples"),
+    *("seed", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "memory_limit", "threads"),
+    *("temp_directory", "form", "html", "plot", "cost", "value"),
 )
 _OF_ONE_MODEL = ("quota", "html", "plot", "cost", "value", "everything", "abstain")  # not of a comparison
 _OF_CLASS = ("precision", "recall", "f1", "roc_auc")
@@ -214,7 +214,8 @@ def _with_dropped(sentences: list[str], facts: Mapping[str, Any]) -> list[str]:
 
 def _settings(result: Any, rows: int) -> dict[str, Any]:
     s = result.settings
-    return {"rows": rows, **({"level": s.level, "seed": s.seed} if s.interval else {"intervals": "none"})}
+    named = {} if s.interval == "auto" else {"interval": s.interval}
+    return {"rows": rows, **({**named, "level": s.level, "seed": s.seed} if s.interval else {"intervals": "none"})}
 
 
 def _whole(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -230,9 +230,11 @@ def library_options(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def measuring_options(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Which measures, and how to make intervals."""
+    if asked["no_intervals"] and asked["interval"] is not None:
+        raise InputError("interval", "does not go with --no-intervals", "leave one of them out")
     return {
         "measures": list(asked["measures"]) or None,
-        "interval": None if asked["no_intervals"] else "auto",
+        "interval": None if asked["no_intervals"] else asked["interval"] or "auto",
         "level": asked["level"],
         "n_resamples": asked["resamples"],
         "seed": asked["seed"],
@@ -246,6 +248,7 @@ def settings_of(result: Any, rows: int, measures: Sequence[str] = ()) -> dict[st
     quota = result.quota if result.quotas is None else str(result.quotas)
     given = {"threshold": result.threshold, "quota": quota, "measures": ", ".join(measures) or None}
     given["margin"] = getattr(result, "margin", None)
+    given["interval"] = None if s.interval == "auto" else s.interval
     given["prevalence"] = None if result.prevalence is None else str(result.prevalence)
     return {"rows": rows, **{key: value for key, value in given.items() if value is not None}, **made}
 

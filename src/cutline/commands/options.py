@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 from click.shell_completion import CompletionItem
 
 from ..errors import InputError, show
+from ..types import IntervalName
 from .output import QUIET, check_outputs
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -262,8 +263,10 @@ html_option = click.option("--html", type=OutputFile(), metavar="PATH", help="Al
 level_option = share_option("--level", "Level of the intervals.", default="0.95", show_default=True)
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
 # how intervals are made
+_interval = "How intervals are made; a method that a measure lacks is refused by name."
 inference_options = together(
     click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
+    choice_option("--interval", get_args(IntervalName), _interval),
     level_option,
     resamples_option(),
     seed_option,

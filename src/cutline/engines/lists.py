@@ -23,6 +23,7 @@ from ..evaluation import Evaluation, evaluation_of
 from ..inference.differences import DifferenceTest
 from ..inference.evidence import Evidence
 from ..inference.selection_ratios import selection_rates
+from ..inference.settings import check_method_exists
 from ..quotas import Quotas, is_beyond, resolve_quota
 from ..ranking import Ranking
 from ..segment_comparison import SegmentComparison
@@ -127,7 +128,7 @@ class ListPlan:
             settings = settings if batches.n_units > 1 else replace(settings, interval=None)
         is_segment = k < len(self.keys)
         too_large = is_segment and self.quota is not None and is_beyond(self.quota, totals.cases)
-        return evaluation_of(
+        ev = evaluation_of(
             rows,
             job.specs,
             job.obstacles,
@@ -138,6 +139,9 @@ class ListPlan:
             keep=keep,
             dropped=None if is_segment else totals.dropped,  # rows are dropped from the table, not from a segment
         )
+        if not is_segment:
+            check_method_exists(ev.estimates.values(), settings.interval)
+        return ev
 
     def result(self, found: Sequence[Evaluation]) -> Evaluation | Segments:
         """The segments, from the evaluation of each and of all rows; the last alone where there are no segments."""

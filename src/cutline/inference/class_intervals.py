@@ -23,7 +23,7 @@ from .proportions import METHODS as PROPORTION_METHODS
 from .proportions import wilson, wilson_shares, z_of
 from .resampling import enough_replicates
 from .scales import expit
-from .settings import ClassSettings
+from .settings import ClassSettings, check_method_exists
 
 _BLOCK = 16  # replicates summed side by side
 
@@ -151,7 +151,9 @@ def estimate_classes(
             (low, high), method = closed_interval(spec, values[spec], units[spec], totals, influence, interval, level)
             undefined = 0
         given = level if low == low else math.nan
-        estimates[spec] = Estimate(str(spec), values[spec], low, high, given, method, undefined_replicates=undefined)
+        why = f"no {interval} interval for this measure" if low != low and interval in PROPORTION_METHODS else ""
+        estimates[spec] = Estimate(str(spec), values[spec], low, high, given, method, why, undefined)
+    check_method_exists((estimates[spec] for spec in specs), interval)
     return {spec: estimates[spec] for spec in specs}, units
 
 
@@ -168,7 +170,7 @@ def closed_interval(
     sample = totals.sample
     plain = sample.weight is None and sample.cluster is None
     n = float(len(sample))
-    if spec.measure.proportion and plain:
+    if spec.measure.proportion and plain and interval != "delta":
         method = interval if interval in PROPORTION_METHODS else "wilson"
         return PROPORTION_METHODS[method](round(value * n), n, level), method
     if interval in PROPORTION_METHODS:

@@ -21,7 +21,7 @@ from .bootstrap import Resampled
 from .evidence import Evidence
 from .methods import METHODS, Known, Method, choose
 from .resampling import enough_replicates
-from .settings import FROM_REPLICATES, Settings
+from .settings import BY_REPLICATES, Settings
 
 
 def estimate(
@@ -46,7 +46,8 @@ def estimate(
         if value != value:
             found[spec] = Estimate(str(spec), value, reason=obstacles[spec] or _why_undefined(spec, evidence, computed))
         elif method is None:
-            found[spec] = Estimate(str(spec), value)
+            why = "" if settings.interval is None else _lacking(settings.interval, evidence)
+            found[spec] = Estimate(str(spec), value, reason=why)
         elif method.resampled:
             resampled[spec] = method
         else:
@@ -81,7 +82,15 @@ def _compares_replicates(settings: Settings, evidence: Evidence) -> bool:
     """Whether models are compared by replicates or blocks, not by leaving rows out."""
     if settings.interval is None or not evidence.has_jackknife:
         return settings.interval is not None
-    return settings.interval in ("bootstrap", *FROM_REPLICATES) or (settings.interval == "auto" and evidence.is_long)
+    return settings.interval in BY_REPLICATES or (settings.interval == "auto" and evidence.is_long)
+
+
+def _lacking(interval: str, evidence: Evidence) -> str:
+    """That a method does not exist here."""
+    if interval in ("auto", "bootstrap"):
+        return "no interval: replicates of this measure cannot be drawn"
+    rows = "" if evidence.independent or interval in BY_REPLICATES else " of weighted, clustered or batched rows"
+    return f"no {interval} interval for this measure{rows}"
 
 
 def is_stratified(spec: Spec, settings: Settings, evidence: Evidence | None = None) -> bool:

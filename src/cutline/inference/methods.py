@@ -168,7 +168,8 @@ def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
         return None
     if wish in FROM_REPLICATES:
         chosen = METHODS[wish]
-        return METHODS["percentile"] if chosen.jackknife and not evidence.has_jackknife else chosen
+        left_out = evidence.has_jackknife and one.part != "ranking"
+        return None if chosen.jackknife and not left_out else chosen
     return own if own.resampled and fits else METHODS["scaled"]
 
 

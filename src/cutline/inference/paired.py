@@ -28,17 +28,17 @@ from . import leads
 from .areas import line_of, placements
 from .batches import BatchRows
 from .bootstrap import values_left_out
+from .class_influence import acceleration
 from .differences import DifferenceTest as DifferenceTest
 from .differences import PairedDifference, guard_freedom, mover_limits, paired_difference, sums_by
 from .evidence import Rows
 from .normal import normal_cdf, normal_quantile, t_quantile
 from .prevalence import AtPrevalence, widened_limits
 from .proportions import z_of
-from .scales import jackknife, two_sided_p
-from .settings import FROM_REPLICATES, Settings
+from .scales import combined_freedom, jackknife, two_sided_p
+from .settings import BY_REPLICATES, Settings
 from .swap_tests import Swaps, swapped_differences
 
-BY_NAME = ("bootstrap", *FROM_REPLICATES)  # intervals for which replicates are asked for by name
 _SWAPS = 199
 
 
@@ -112,10 +112,38 @@ class RowPairs(KeepsFields):
 
     def test(self, pair: Pair) -> DifferenceTest:
         """Sign flips; replicates if they were asked for by name; swaps where no influence can be told."""
-        if pair.settings.interval in BY_NAME:
-            return by_replicates(pair, paired=self.paired)
+        if pair.settings.interval in BY_REPLICATES:
+            return by_replicates(pair, self.paired, self._acceleration(pair))
+        if pair.settings.interval == "delong":
+            return self._by_delong(pair)
         made = self._by_influence(pair)
         return made.test(pair.settings.level, pair.widest) if made is not None else self._by_swaps(pair)
+
+    def _by_delong(self, pair: Pair) -> DifferenceTest:
+        """DeLong's test as published: a normal z, or of models on rows of their own Welch's t, as in pROC."""
+        slope, freedom = pair.slope, math.inf
+        if slope is None or not all(self.rows[name].independent for name in (pair.a, pair.b)):
+            return NO_DELONG
+        if not self.paired:
+            spreads = np.array([self.rows[name].auc[1] for name in (pair.a, pair.b)])
+            rows = np.array([len(self.rows[name].sample) for name in (pair.a, pair.b)])
+            freedom = combined_freedom(spreads, rows - 1.0)
+        variance = slope**2 * self.auc_variance(pair.a, pair.b)
+        return from_variance(pair.difference, variance, freedom, pair.settings.level, "delong")
+
+    def _acceleration(self, pair: Pair) -> float:
+        """Skewness of the influences over 6, for BCa; 0 for other methods."""
+        if pair.settings.interval != "bca":
+            return 0.0
+        each = []
+        for name in (pair.a, pair.b):
+            rows = self.rows[name]
+            if pair.spec.measure.needs_quota and isinstance(rows, BatchRows):
+                each.append(rows.influence(pair.spec))
+            else:
+                values, strata = self._left_out(name, pair.settings)
+                each.append(jackknife(values[pair.spec], strata)[1])
+        return float(acceleration(each[0] - each[1] if self.paired else np.concatenate([each[0], -each[1]])))
 
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
         rows = [self.rows[name] for name in (pair.a, pair.b)]
@@ -342,10 +370,16 @@ class StreamedPairs:
     def test(self, pair: Pair) -> DifferenceTest:
         """Closed forms where the passes have gathered what they need, else replicates."""
         kind, slope = pair.spec.measure.paired_test, pair.slope
+        by_name = pair.settings.interval == "delong"
+        if pair.settings.interval in BY_REPLICATES:
+            return by_replicates(pair, paired=True)
+        if by_name and (slope is None or not self.independent):
+            return NO_DELONG
         if self.independent and slope is not None:
             variance = slope**2 * self.variances[pair.a, pair.b]
             fewest = min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)
-            return from_variance(pair.difference, variance, max(fewest - 1.0, 1.0), pair.settings.level, "delong")
+            freedom = math.inf if by_name else max(fewest - 1.0, 1.0)
+            return from_variance(pair.difference, variance, freedom, pair.settings.level, "delong")
         if self.independent and kind == "decisions":
             rows, apart = pair.rankings[0].rows, sum(self.counted[pair.a, pair.b, threshold_of(pair.spec)])
             scale = decision_scale(pair.spec.measure, pair.rankings[0])
@@ -378,7 +412,10 @@ def from_variance(difference: float, variance: float, freedom: float, level: flo
     return DifferenceTest(difference - half, difference + half, error, p, method, freedom)
 
 
-def by_replicates(pair: Pair, *, paired: bool) -> DifferenceTest:
+NO_DELONG = DifferenceTest(method="no delong interval")
+
+
+def by_replicates(pair: Pair, paired: bool, skew: float = 0.0) -> DifferenceTest:
     """From replicates of both models, on the same rows drawn if they are on the same rows."""
     one, two = pair.drawn
     if one is None or two is None:
@@ -386,8 +423,9 @@ def by_replicates(pair: Pair, *, paired: bool) -> DifferenceTest:
     with np.errstate(invalid="ignore"):
         gaps = one - two
     freedom = max(min(min(r.n_pos, r.n_neg) for r in pair.rankings) - 1.0, 1.0)
-    made = summary(gaps, pair.settings.level)
-    return DifferenceTest(*made, "paired bootstrap" if paired else "bootstrap", freedom)
+    how, name = str(pair.settings.interval), "paired bootstrap" if paired else "bootstrap"
+    made = summary(gaps, pair.settings.level, how, pair.difference, skew)
+    return DifferenceTest(*made, f"{name}, {how}" if how in ("basic", "bca") else name, freedom)
 
 
 def normal_p(difference: float, variance: float) -> float:
@@ -410,14 +448,17 @@ def mcnemar(first_only: int, second_only: int) -> float:
     return min(1.0, 2.0 * float(bdtr(min(first_only, second_only), total, 0.5))) if total else 1.0
 
 
-def summary(differences: Floats, level: float) -> tuple[float, float, float, float]:
-    """Percentile interval, standard error and two-sided p-value from replicates of a difference, by one sort.
+def summary(
+    differences: Floats, level: float, method: str = "percentile", value: float = math.nan, skew: float = 0.0
+) -> tuple[float, float, float, float]:
+    """Interval, standard error and two-sided p-value from replicates of a difference, by one sort.
 
-    The p-value is twice the smaller share on one side of 0, never 0. Where none of many replicates crosses 0 their
-    number sets a floor that adjustments for many pairs could never get under; there the normal p-value of the mean
-    difference stands in, if it is smaller.
+    The interval is that of the percentiles, ``basic`` (reflected about the ``value``) or ``bca`` (corrected for bias
+    and ``skew``, Efron 1987). The p-value is twice the smaller share on one side of 0 by the same method, never 0.
+    Where none of many replicates crosses 0 their number sets a floor that adjustments for many pairs could never get
+    under; there the normal p-value of the mean difference stands in, if it is smaller.
     """
-    kept = np.sort(differences)  # nan comes last
+    kept = np.sort(2.0 * value - differences if method == "basic" else differences)  # nan comes last
     kept = kept[: int(np.searchsorted(kept, np.nan))]
     if len(kept) == 0:
         return math.nan, math.nan, math.nan, math.nan
@@ -429,10 +470,18 @@ def summary(differences: Floats, level: float) -> tuple[float, float, float, flo
     if len(finite) < 2:
         return math.nan, math.nan, math.nan, p
     error = float(finite.std(ddof=1))
+    tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    if method == "bca":
+        below = (np.searchsorted(finite, value) + np.searchsorted(finite, value, "right")) / (2.0 * len(finite))
+        bias = normal_quantile(min(max(float(below), 0.5 / len(finite)), 1.0 - 0.5 / len(finite)))
+        steps = [bias + normal_quantile(tail) for tail in tails]
+        tails = [normal_cdf(bias + z / (1.0 - skew * z)) if skew * z < 1.0 else float(z > 0.0) for z in steps]
+        side = -1.0 if float(np.median(finite)) > 0.0 else 1.0
+        z = side * normal_quantile(1.0 - p / 2.0) - bias  # the tail whose corrected percentile is 0
+        p = min(1.0, 2.0 * normal_cdf(side * (bias - z / (1.0 + skew * z)))) if skew * z > -1.0 else p
     if crossing == 0 and len(finite) == len(kept) >= 500 and kept[0] < kept[-1]:
         p = min(p, normal_p(float(finite.mean()), error**2))
-    at = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0]) * (len(finite) - 1)
-    low, high = np.interp(at, np.arange(len(finite)), finite)
+    low, high = np.interp(np.array(tails) * (len(finite) - 1), np.arange(len(finite)), finite)
     return float(low), float(high), error, p
 
 

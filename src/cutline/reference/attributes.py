@@ -139,7 +139,7 @@ ATTRIBUTES: dict[str, str] = {
     "Difference.freedom": "The degrees of freedom of the standard error.",
     "Estimate.name": "The measure string.",
     "Estimate.value": "The value; nan if it is undefined.",
-    "Estimate.reason": "Why the value is nan; empty if it is not.",
+    "Estimate.reason": "Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.",
     "Estimate.undefined_replicates": "How many bootstrap replicates had no value.",
     "Evaluation.rows": "The evidence: totals, ranking, and a way to draw replicates.",
     "Evaluation.threshold": "The threshold; None if the scores have none.",

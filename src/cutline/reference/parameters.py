@@ -74,7 +74,7 @@ PARAMETERS: dict[str, str] = {
     "interval": "How intervals are computed. ``'auto'``: the best analytic method if there is one, otherwise the "
     "bootstrap. ``'bootstrap'``: the bootstrap for all. None: no intervals. Or a method by name: ``'wald'``, "
     "``'wilson'``, ``'clopper_pearson'``, ``'agresti_coull'``, ``'jeffreys'``, ``'delong'``, ``'delong_logit'``, "
-    "``'percentile'``, ``'basic'`` or ``'bca'``.",
+    "``'percentile'``, ``'basic'`` or ``'bca'``. A measure without that method has no interval, with the reason.",
     "level": "The confidence level of intervals and bands, strictly between 0 and 1.",
     "n_resamples": "How many bootstrap replicates to draw, for methods that need them. More replicates make the ends "
     "of an interval more stable, not narrower.",
