@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import combinations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -118,3 +118,68 @@ def test_two_classes_have_an_interval_beyond_them_and_equal_their_copy() -> None
     assert "No interval among 2 classes" in found.notes[-1]
     assert pickle.loads(pickle.dumps(found)) == found
     assert found != cl.extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [2, 0]], k=[2, 20])
+
+
+def coarse(n: int, seed: int, values: int = 3) -> np.ndarray:
+    """Scores of one case per class that take few values, so that most of them tie."""
+    return np.random.default_rng(seed).integers(0, values, size=(n, n)).astype(float)
+
+
+def cost_in(part: tuple[int, ...], own: int, row: np.ndarray, cost: np.ndarray, rule: str) -> float:
+    """The mean cost of a case among some classes, over all orders in which their ties can be broken."""
+    found = []
+    for order in permutations(part):
+        place = {c: order.index(c) for c in part}
+        if rule != "random":
+            place[own] = len(part) if rule == "optimistic" else -1
+        found.append(cost[own, max(part, key=lambda c: (row[c], place[c]))])
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("rule", ["random", "optimistic", "pessimistic"])
+def test_ties_are_averaged_over_all_their_orders(rule: str) -> None:
+    scores, cost = coarse(6, 3), np.random.default_rng(1).uniform(1, 5, size=(6, 6)) * (1 - np.eye(6))
+    found = cl.extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
+    for k in (2, 3, 5, 6):
+        truth = [cost_in(part, own, scores[own], cost, rule) for part in combinations(range(6), k) for own in part]
+        assert found[k].value == pytest.approx(np.mean(truth))
+    assert found == cl.extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
+
+
+def test_the_value_does_not_depend_on_the_seed_where_scores_tie() -> None:
+    scores, cost = coarse(12, 0), np.random.default_rng(1).uniform(0, 1, size=(12, 12)) * (1 - np.eye(12))
+    values = {cl.extrapolate_cost(scores, cost=cost, k=12, seed=seed, n_resamples=2)[12].value for seed in range(4)}
+    assert len(values) == 1
+
+
+def winners(scored: list[tuple[float, int]], own: int, rule: str) -> list[int]:
+    """The classes that may come first, each with the same chance."""
+    best = [c for score, c in scored if score == max(score for score, _ in scored)]
+    if own in best and rule == "optimistic":
+        return [own]
+    return [c for c in best if c != own] if rule == "pessimistic" and len(best) > 1 else best
+
+
+@pytest.mark.parametrize("rule", ["random", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("values", [3, 1000])
+def test_with_families_it_is_the_mean_over_all_tasks_of_whole_families(rule: str, values: int) -> None:
+    n, family = 8, np.array([0, 1, 2, 3, 0, 1, 2, 0])
+    scores = coarse(n, 5, values)
+    cost = np.random.default_rng(1).uniform(1, 5, size=(n, n)) * (1 - np.eye(n))
+    sizes = {2: 4, 3: 6, 4: 8}  # whole families, of two classes each on average
+    found = cl.extrapolate_cost(scores, cost=cost, groups=family, k=list(sizes.values()), ties=rule, n_resamples=2)
+    ex = cl.extrapolate(scores, groups=family, ties=rule, n_resamples=2)
+    for families, k in sizes.items():
+        costs, right = [], []
+        for own, row in enumerate(scores):
+            first = [winners([(row[c], c) for c in np.flatnonzero(family == f)], own, rule) for f in range(4)]
+            for others in combinations([f for f in range(4) if f != family[own]], families - 1):
+                # First within each family, then between them: every combination of the best has the same chance.
+                rounds = [
+                    winners([(row[c], c) for c in drawn], own, rule)
+                    for drawn in product(*(first[f] for f in (family[own], *others)))
+                ]
+                costs.append(np.mean([cost[own, best].mean() for best in rounds]))
+                right.append(np.mean([np.mean(np.array(best) == own) for best in rounds]))
+        assert ex.accuracy(k).value == pytest.approx(np.mean(right))
+        assert found[k].value == pytest.approx(np.mean(costs))

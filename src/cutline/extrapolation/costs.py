@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..estimate import Estimate
 from ..types import Floats, Labels
-from ..validate import checked
+from ..validate import checked, one_of
 from .by_size import BySize, far_note, sizes_asked
 from .extrapolator import AccuracyExtrapolator
 from .notes import NO_INTERVAL, Note
-from .task_inputs import number_matrix
+from .task_inputs import family_numbers, number_matrix
 from .tasks import KeptScores, ScoreTask
 from .whole_rows import as_names, column_names, places, whole_rows
-from .win_counts import credit
+from .win_counts import TIE_RULES, credit
 
 _TIMES = (1, 2, 5, 10)
 _PARTS = 20
@@ -54,44 +54,92 @@ class ExtrapolatedCost(BySize):
 
 @dataclass(frozen=True)
 class _Errors:
-    """By number of competitors below the winner: how much of the cases such errors are, and what they cost.
+    """By number of competing families below the winner: how much of the cases such errors are, and what they cost.
 
-    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` classes that holds it
-    with chance ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors.
+    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` that holds it with chance
+    ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors. A sibling of the right class, in
+    its own family and so in every task, wins over ``r`` of them with chance ``C(r, k−1) / C(m, k−1)``.
     """
 
     share: Floats
     cost: Floats
+    sibling_share: Floats
+    sibling_cost: Floats
 
     def at(self, k: Floats) -> tuple[Floats, Floats]:
-        """Error rate and expected cost per case, averaged over all tasks of ``k`` classes."""
+        """Error rate and expected cost per case, averaged over all tasks of ``k`` families."""
         m = self.share.size
-        below = np.arange(float(m))
-        chance = credit(below + 1.0, k, m) * (k - 1.0) / (below[:, None] + 1.0)
-        return self.share @ chance, self.cost @ chance
+        below = np.arange(m + 1.0)
+        beats = credit(below, k, m)
+        chance = beats[1:] * (k - 1.0) / below[1:, None]
+        return self.share @ chance + self.sibling_share @ beats, self.cost @ chance + self.sibling_cost @ beats
 
 
-def _ascending(task: ScoreTask, kept: KeptScores, seed: int) -> NDArray[np.int32]:
-    """For every case all classes from the lowest score to the highest, ties broken at random."""
-    scores = kept.values.copy()
-    scores[np.arange(task.n_cases), task.case_class] = kept.true
-    rng = np.random.default_rng(seed)
-    return np.array([np.lexsort((rng.random(row.size), row)) for row in scores], dtype=np.int32)
+@dataclass(frozen=True)
+class _Cases:
+    """What every case meets: the competing families from the lowest to the highest, and its own family.
+
+    ``value``, ``price`` and ``unit`` are the best score of each other family, the mean cost of its best classes and its
+    number. The right class is the best of its own family with chance ``first``; otherwise a sibling is, whose score and
+    mean cost are ``sibling``.
+    """
+
+    value: Floats
+    price: Floats
+    unit: NDArray[np.intp]
+    true: Floats
+    first: Floats
+    sibling: tuple[Floats, Floats]
+
+    def errors(self, task: ScoreTask, kept: Floats) -> _Errors:
+        """Errors among the families that are kept, averaged over all orders of tied scores."""
+        m = int(kept.sum()) - 1
+        weight = task.case_weight(kept)
+        found = _Errors(np.zeros(m), np.zeros(m), np.zeros(m + 1), np.zeros(m + 1))
+        for case in np.flatnonzero(kept[task.case_class]).tolist():
+            inside = kept[self.unit[case]] > 0
+            value, price = self.value[case, inside], self.price[case, inside]
+            # Tied families take their places by chance, so each place costs what they cost on average.
+            group = np.append(0, np.cumsum(np.diff(value) > 0))
+            price = (np.bincount(group, weights=price) / np.bincount(group))[group]
+            first = self.first[case]
+            for own, chance, is_sibling in ((self.true, first, False), (self.sibling[0], 1.0 - first, True)):
+                if chance <= 0.0:
+                    continue
+                rule = "random" if is_sibling else task.ties  # the rule is about the right class
+                place, stop = (int(np.searchsorted(value, own[case], side)) for side in ("left", "right"))
+                above = np.full(m - place, chance * weight[case])
+                if rule == "random":
+                    # Of t tied families and the right class, the one in place j is above it with chance j / (t + 1).
+                    above[: stop - place] *= np.arange(1.0, stop - place + 1.0) / (stop - place + 1.0)
+                elif rule == "optimistic":
+                    above[: stop - place] = 0.0
+                found.share[place:] += above
+                found.cost[place:] += above * price[place:]
+                if is_sibling:
+                    alone = chance * weight[case] / (stop - place + 1.0)
+                    found.sibling_share[place : stop + 1] += alone
+                    found.sibling_cost[place : stop + 1] += alone * self.sibling[1][case]
+        return found
 
 
-def _errors(task: ScoreTask, order: NDArray[np.int32], cost: Floats, kept: Floats) -> _Errors:
-    """Errors among the classes that are kept."""
-    m = int(kept.sum()) - 1
-    weight = task.case_weight(kept)
-    share, total = np.zeros(m), np.zeros(m)
-    for case in np.flatnonzero(kept[task.case_class]).tolist():
-        own = task.case_class[case]
-        row = order[case][kept[order[case]] > 0]
-        place = int(np.flatnonzero(row == own)[0])
-        # Above the right class, which is itself no competitor: the first of them has ``place`` competitors below it.
-        share[place:] += weight[case]
-        total[place:] += weight[case] * cost[own, row[place + 1 :]]
-    return _Errors(share, total)
+def _cases(classes: ScoreTask, kept: KeptScores, families: ScoreTask, groups: Any, cost: Floats) -> _Cases:
+    """The scores of all classes, put together by families."""
+    rows, own = np.arange(classes.n_cases), families.case_class
+    best, price = kept.values.copy(), cost[classes.case_class]
+    family = family_numbers(groups, classes.n_classes)
+    for number in range(families.n_classes if family is not None else 0):
+        part = kept.values[:, family == number]
+        best[:, number] = part.max(axis=1)
+        tied = part == best[:, number, None]
+        price[:, number] = (cost[classes.case_class][:, family == number] * tied).sum(axis=1) / tied.sum(axis=1)
+    best, price = best[:, : families.n_classes], price[:, : families.n_classes]
+    sibling = best[rows, own], price[rows, own]
+    best[rows, own] = -np.inf  # the own family comes first and is no competitor
+    order = np.argsort(best, axis=1)[:, 1:]
+    first = np.ones(rows.size) if families.own_family is None else families.own_family
+    value, cost_of = (np.take_along_axis(table, order, axis=1) for table in (best, price))
+    return _Cases(value, cost_of, order, kept.true, first, sibling)
 
 
 def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) -> Floats:
@@ -114,7 +162,7 @@ def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) 
     return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
 
 
-@checked(cost=lambda value, name: value)
+@checked(cost=lambda value, name: value, ties=one_of(*TIE_RULES))
 def extrapolate_cost(
     scores: Any,
     labels: Labels | None = None,
@@ -122,7 +170,9 @@ def extrapolate_cost(
     cost: ArrayLike,
     k: int | Iterable[int] | None = None,
     classes: Labels | None = None,
+    groups: Labels | None = None,
     distance: bool = False,
+    ties: str = "random",
     level: float = 0.95,
     n_resamples: int = 100,
     seed: int = 0,
@@ -135,7 +185,7 @@ def extrapolate_cost(
     Up to the ``k1`` classes that were tested, the result is the mean over all tasks of ``k`` of them, which needs no
     model. Beyond, it is the error rate of :func:`extrapolate` times the mean cost of an error, whose log-odds between
     the cheapest and the dearest confusion go on as a line in ``log k``. Without ``k`` the classes are taken 1, 2, 5 and
-    10 times.
+    10 times. Tied scores are averaged over all their orders; ``ties`` and ``groups`` are those of :func:`extrapolate`.
 
     The costs of new classes must be like those of the classes seen: drawn from the same population. The interval is
     that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an error.
@@ -150,19 +200,20 @@ def extrapolate_cost(
     >>> found.to_dicts()[1]["cost_per_error"] < found.to_dicts()[0]["cost_per_error"]      # errors get nearer
     True
     """
-    task, kept = whole_rows(scores, labels, instead=_INSTEAD, classes=classes, distance=distance)
-    n = task.n_classes
+    options: dict[str, Any] = {"classes": classes, "distance": distance, "ties": ties}
+    alone, kept = whole_rows(scores, labels, instead=_INSTEAD, **options)
+    task = alone if groups is None else whole_rows(scores, labels, instead=_INSTEAD, groups=groups, **options)[0]
+    n = alone.n_classes
     sizes = sizes_asked([times * n for times in _TIMES] if k is None else k)
     prices = _checked_cost(cost, scores, labels, classes, n)
     apart = prices[~np.eye(n, dtype=bool)]
     bounds = float(apart.min()), float(apart.max())
-    at = np.array(sizes, dtype=np.float64)
-    order = _ascending(task, kept, seed)
-    each = _cost_of_error(_errors(task, order, prices, np.ones(n)), at, bounds)
-    spread = _jackknife(task, order, prices, at, bounds, seed)
-    fitted = AccuracyExtrapolator(level=level, n_resamples=n_resamples, seed=seed, progress=False).fit_task(
-        task, tuple(sizes)
-    )
+    at = np.maximum(np.array(sizes) / task.classes_each, 1.0)
+    cases = _cases(alone, kept, task, groups, prices)
+    each = _cost_of_error(cases.errors(task, np.ones(task.n_classes)), at, bounds)
+    spread = _jackknife(task, cases, at, bounds, seed)
+    how: dict[str, Any] = {"ties": ties, "level": level, "n_resamples": n_resamples, "seed": seed}
+    fitted = AccuracyExtrapolator(**how, progress=False).fit_task(task, tuple(sizes))
     rows, estimates = [], {}
     for size, price, error in zip(sizes, each.tolist(), spread.tolist(), strict=True):
         accuracy = fitted.result.accuracy(size)
@@ -226,9 +277,7 @@ def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> 
     return prices
 
 
-def _jackknife(
-    task: ScoreTask, order: NDArray[np.int32], prices: Floats, at: Floats, bounds: tuple[float, float], seed: int
-) -> Floats:
+def _jackknife(task: ScoreTask, cases: _Cases, at: Floats, bounds: tuple[float, float], seed: int) -> Floats:
     """Standard error of the logarithm of the mean cost of an error, each twentieth of the classes left out in turn."""
     n = task.n_classes
     part = np.random.default_rng([seed, 1]).permutation(np.arange(n) % min(_PARTS, n))
@@ -236,7 +285,7 @@ def _jackknife(
     for number in range(part.max() + 1):
         kept = (part != number).astype(np.float64)
         if kept.sum() >= 2 and kept[task.case_class].any():
-            each = _cost_of_error(_errors(task, order, prices, kept), at, bounds)
+            each = _cost_of_error(cases.errors(task, kept), at, bounds)
             found.append(np.log(np.maximum(each, 1e-300)))
     if len(found) < 2:
         return np.full(at.size, np.nan)

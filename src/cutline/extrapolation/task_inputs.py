@@ -224,7 +224,7 @@ class _Comparer:
         self.repeated = self.n_classes < self.columns.size
         if self.templates not in ("best", "mean"):
             raise InputError("templates", f"is {show(self.templates)}", "choose 'best' or 'mean'")
-        self.family = _families(self.groups, self.n_classes)
+        self.family = family_numbers(self.groups, self.n_classes)
         self.n_units = self.n_classes if self.family is None else int(self.family.max()) + 1
         if self.n_units < 2:
             raise InputError("groups", "puts all classes into one family", "give at least two families")
@@ -322,7 +322,7 @@ def _joined(parts: list[Any]) -> Any:
     return whole
 
 
-def _families(groups: Any, n_classes: int) -> Indices | None:
+def family_numbers(groups: Any, n_classes: int) -> Indices | None:
     """The family of every class, numbered from 0; None where classes come one by one."""
     if groups is None:
         return None

@@ -20,14 +20,12 @@ _OF_PROBABILITIES = (
 )
 
 
-def whole_rows(
-    scores: Any, labels: Any, *, instead: str, classes: Any, distance: bool, templates: str = "best"
-) -> tuple[ScoreTask, KeptScores]:
+def whole_rows(scores: Any, labels: Any, *, instead: str, **options: Any) -> tuple[ScoreTask, KeptScores]:
     """The task with every score of every case, or an error that says which of them has no place on a scale.
 
-    Of probabilities the logarithms are kept; ``instead`` tells the user what is made of them.
+    Of probabilities the logarithms are kept; ``instead`` tells the user what is made of them. Options are those of
+    :func:`from_scores`.
     """
-    options: dict[str, Any] = {"classes": classes, "distance": distance, "templates": templates}
     task = from_scores(scores, labels, **options, keep=10**9)
     if task.scores is None:
         infinite = ~np.isfinite(number_matrix(scores, "scores")).all(axis=1)
