@@ -15,7 +15,6 @@ from ..types import Floats
 Ties = Literal["random", "optimistic", "pessimistic"]
 TIE_RULES: tuple[Ties, ...] = ("random", "optimistic", "pessimistic")
 _CURVE_POINTS = 120
-_TIE_PLACES = 33
 
 
 def win_histogram(beaten: Floats, tied: Floats, weight: Floats, n_classes: int, ties: Ties) -> Floats:
@@ -136,8 +135,10 @@ def tie_credit(beaten: Floats, tied: Floats, k: Floats, competitors: int, ties: 
     if ties == "pessimistic" or not (tied > 0).any():
         return plain
     if top > 1:
-        places = np.linspace(0.0, 1.0, _TIE_PLACES)
-        mean = np.mean([credit(beaten + np.round(p * wide), k, competitors, top=top) for p in places], axis=0)
+        # Sums over all places up to each: a stretch of places is the difference of two.
+        summed = np.cumsum(credit(np.arange(competitors + 1.0), k, competitors, top=top), axis=0)
+        first, stop = beaten.astype(np.intp), (beaten + wide).astype(np.intp)
+        mean = (summed[stop] - np.where(first[:, None] > 0, summed[first - 1], 0.0)) / (wide[:, None] + 1.0)
     else:
         upper = credit(np.where(beaten < 0, -1.0, beaten + wide + 1.0), k + 1.0, competitors + 1)
         lower = credit(beaten, k + 1.0, competitors + 1)
