@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cutline as cl
 from cutline.errors import InputError
@@ -459,3 +462,82 @@ def test_what_cannot_be_reached_is_refused_in_words() -> None:
         cl.extrapolate(wins=[3, 4], n_classes="5")
     with pytest.raises(InputError, match="candidates goes with"):
         cl.extrapolate(wins=[3, 4], n_classes=5, candidates=True)
+
+
+# --- coarse scores
+
+
+@st.composite
+def coarse_tasks(draw: st.DrawFn) -> dict[str, Any]:
+    """Scores of few distinct values, of any number of classes and cases, with some right classes above the others."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, values, each = draw(st.integers(2, 28)), draw(st.integers(2, 20)), draw(st.integers(1, 2))
+    labels = np.repeat(np.arange(n), each)
+    labels = labels[: draw(st.integers(1, labels.size))] if draw(st.booleans()) else labels
+    lift = draw(st.floats(0.0, 2.0)) * np.eye(n)[labels]
+    scores = np.floor((rng.normal(size=(labels.size, n)) + lift) * values / 4.0)
+    groups = draw(st.sampled_from([None, np.arange(n) // 2])) if n > 3 else None
+    ties = draw(st.sampled_from(["random", "optimistic", "pessimistic"]))
+    return {"scores": scores, "labels": labels, "classes": range(n), "groups": groups, "ties": ties}
+
+
+@pytest.mark.parametrize("method", ["auto", "cost", "kde", "kde_unbiased", "tail", "pooled", "calibrated"])
+@settings(max_examples=50)
+@given(task=coarse_tasks())
+def test_coarse_scores_have_an_answer_or_one_of_our_errors(method: str, task: dict[str, Any]) -> None:
+    # Whatever a method makes of the parts of the back-test or of a resample, `auto` answers: ranks can always be read.
+    n = len(task["classes"])
+    try:
+        if method == "cost":
+            found: Any = cl.extrapolate_cost(**task, cost=5.0 - 5.0 * np.eye(n), k=[n, 3 * n], n_resamples=2)
+        else:
+            found = cl.extrapolate(**task, method=method, k=[n, n + 1, 3 * n], n_resamples=2)
+    except InputError as error:
+        if method in ("auto", "cost") and "holds decisions" not in str(error):
+            raise
+        return
+    for estimate in found.estimates.values():
+        assert 0.0 <= estimate.value <= (5.0 if method == "cost" else 1.0)
+        assert math.isnan(estimate.low) or estimate.low <= estimate.value <= estimate.high
+
+
+def test_a_method_that_reads_the_parts_but_not_the_whole_is_in_the_table_with_the_reason() -> None:
+    scores = np.floor(np.random.default_rng(0).normal(size=(25, 25)) * 3.0 + 3.0 * np.eye(25))
+    ex = cl.extrapolate(scores, interval=False)
+    kernels = [row for row in ex.backtest if row.family == "kde"]
+    assert [row.name for row in kernels] == ["kde", "kde_unbiased"]
+    assert all("takes few distinct values" in row.reason and row.weight == 0.0 for row in kernels)
+    assert set(ex.weights) <= set(ex.fits)
+    assert not {"kde", "kde_unbiased"} & {*ex.fits, *ex.plausible}
+
+
+def coarse_task(seed: int, n: int) -> np.ndarray:
+    return np.floor(np.random.default_rng(seed).normal(size=(n, n)) * 1.5 + 2 * np.eye(n))
+
+
+def test_a_resample_that_a_method_cannot_read_is_left_out() -> None:
+    ex = cl.extrapolate(coarse_task(12, 7), method="pooled", k=24, n_resamples=20)
+    assert 10 <= len(ex.replicates) < 20
+    assert ex.accuracy(24).method
+    few = cl.extrapolate(coarse_task(11, 4), method="pooled", k=12, n_resamples=20)
+    assert few.replicates == ()
+    assert math.isnan(few.accuracy(12).low)
+    assert any(
+        note.kind == "no_interval" and "'pooled' could read only 3 of 20 resamples" in note for note in few.notes
+    )
+
+
+@pytest.mark.parametrize("rule", ["random", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("top", [2, 3])
+def test_among_the_first_ties_are_averaged_over_all_their_orders(rule: str, top: int) -> None:
+    scores = np.random.default_rng(4).integers(0, 3, size=(6, 6)).astype(float)
+    ex = cl.extrapolate(scores, ties=rule, n_resamples=2)
+    for k in (4, 6):
+        right = []
+        for own, row in enumerate(scores):
+            for others in combinations([c for c in range(6) if c != own], k - 1):
+                rivals = row[list(others)]
+                better, level = int((rivals > row[own]).sum()), int((rivals == row[own]).sum())
+                lost = {"random": range(level + 1), "optimistic": [0], "pessimistic": [level]}[rule]
+                right.append(np.mean([better + more < top for more in lost]))
+        assert ex.accuracy(k, top=top).value == pytest.approx(np.mean(right))

@@ -10,6 +10,7 @@ from itertools import islice
 
 import numpy as np
 
+from ..errors import InputError
 from ..progress import Progress
 from ..types import Floats
 from .evidence import Evidence, ObservedTask
@@ -30,7 +31,7 @@ _WORTH_THREADS = 100_000
 def replicate_fits(
     task: ObservedTask, method: Method, n: int, seed: int, *, n_jobs: int | None = None, show: bool | None = None
 ) -> list[Favorability]:
-    """The method refitted on ``n`` resamples of the classes, in order.
+    """The method refitted on ``n`` resamples of the classes, in order; those that it cannot read are left out.
 
     Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
     Draws depend on the seed and the number of the replicate alone, so threads do not change them.
@@ -44,13 +45,17 @@ def replicate_fits(
     else:
         workers = cores if n_jobs < 0 else n_jobs
 
-    def fitted(evidence: Evidence) -> Favorability:
-        return compressed(evidence.whole_task(settled.fit(evidence)))
+    def fitted(evidence: Evidence) -> Favorability | None:
+        try:
+            return compressed(evidence.whole_task(settled.fit(evidence)))
+        except InputError:
+            # Of few classes or coarse scores a resample can be without spread although the whole is not.
+            return None
 
     fits: list[Favorability] = []
     with ThreadPoolExecutor(workers) as pool, Progress("resamples", n, show) as progress:
         for batch in _batches(task.resamples(n, seed), workers):
-            fits.extend(pool.map(fitted, batch))
+            fits.extend(fit for fit in pool.map(fitted, batch) if fit is not None)
             progress.advance(len(batch))
     return fits
 

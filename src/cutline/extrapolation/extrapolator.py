@@ -168,13 +168,15 @@ class AccuracyExtrapolator:
             replicates = replicate_fits(
                 task, chosen, self.n_resamples, self.seed, n_jobs=self.n_jobs, show=self.progress
             )
-            if not replicates:
-                notes.append(
-                    Note(
-                        NO_INTERVAL,
-                        "No interval: accuracies alone do not show how many cases and classes they rest on.",
-                    )
+            if len(replicates) < self.n_resamples / 2:
+                text = (
+                    "No interval: accuracies alone do not show how many cases and classes they rest on."
+                    if isinstance(task, CurveTask)
+                    else "No interval: {method!r} could read only {read} of {n} resamples of the classes. A rank "
+                    "method such as 'probit_normal' reads them all."
                 )
+                notes.append(Note(NO_INTERVAL, text, method=chosen.name, read=len(replicates), n=self.n_resamples))
+                replicates = []
         mixed = mix([fits[name] for name in weights], list(weights.values()))
         plausible = tuple(row.name for row in rows if row.plausible and row.name in fits)
         self._result = Extrapolation(
@@ -206,15 +208,15 @@ class AccuracyExtrapolator:
         }
         if isinstance(self.method, str):
             errors = (1.0 - whole.last_accuracy) * task.n_tested if task.n_tested else float("inf")
-            rows = weigh(back_test(task, usable, self.seed, show=self.progress), errors)
+            rows, others = _fit_best(back_test(task, usable, self.seed, show=self.progress), whole)
+            rows = weigh(rows, errors)
             chosen = blend_of(rows)
             if chosen is None:
                 chosen = usable["probit_normal"]
-            others = _fit_all([row.method for row in best_of_families(rows).values()], whole)
         else:
             rows = ()
             chosen = self._settle(task, self.method, whole)
-            others = _fit_all(list(usable.values()), whole)
+            others = _fit_all(usable.values(), whole)
         if not isinstance(chosen, Blend) and not any(row.weight > 0.0 for row in rows):
             notes += _note_on_few(task, chosen.name)
         if isinstance(chosen, Blend):
@@ -344,6 +346,24 @@ def _one_of(given: Mapping[str, Any]) -> None:
         raise InputError(
             None, "extrapolate needs exactly one of scores, gallery with probes, wins, accuracies", f"found {found}"
         )
+
+
+def _fit_best(
+    rows: tuple[BacktestRow, ...], whole: Evidence
+) -> tuple[tuple[BacktestRow, ...], dict[str, Favorability]]:
+    """The best variant of every family fitted to the whole; where it is refused there, the next best takes its place.
+
+    Parts of coarse scores can look continuous where the whole does not: a method may read every part and not the whole.
+    """
+    fits: dict[str, Favorability] = {}
+    while waiting := [row for row in best_of_families(rows).values() if row.name not in fits]:
+        for row in waiting:
+            try:
+                fits[row.name] = whole.whole_task(row.method.fit(whole))
+            except InputError as refusal:
+                refused = BacktestRow(row.method, row.family, reason=str(refusal))
+                rows = tuple(refused if other is row else other for other in rows)
+    return rows, fits
 
 
 def _fit_all(methods: Iterable[Method], whole: Evidence) -> dict[str, Favorability]:

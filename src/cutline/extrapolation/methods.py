@@ -91,8 +91,16 @@ class Blend:
         return Blend(tuple(member for member, _ in kept), tuple(weight / total for _, weight in kept))
 
     def fit(self, evidence: Evidence) -> Favorability:
-        """All members fitted, their distributions mixed."""
-        return mix([method.fit(evidence) for method in self.members], self.weights)
+        """All members fitted, their distributions mixed; one that cannot read a resample is left out of it."""
+        fits, shares = [], []
+        for method, weight in zip(self.members, self.weights, strict=True):
+            try:
+                fits.append(method.fit(evidence))
+                shares.append(weight)
+            except InputError:
+                if method is self.members[-1] and not fits:
+                    raise
+        return mix(fits, [weight / sum(shares) for weight in shares])
 
 
 @cache
