@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import pickle
+import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import cutline as cl
+from cutline.catalogue.classes import parse_class_measure
+from cutline.catalogue.declare import parse_measure
 from cutline.decide.check import Condition, judge_all, parse_condition
 from cutline.estimate import Estimate
+from cutline.quotas import parse_quota
+
+PARSERS = [parse_condition, parse_measure, parse_class_measure, parse_quota]
 
 
 def seen(value: float, low: float, high: float) -> Estimate:
@@ -83,3 +93,37 @@ def test_measures_that_were_not_evaluated_are_evaluated_for_the_check() -> None:
     found = cl.check(ev, "hit_rate@30 >= .5", "roc_auc >= .8")
     assert found == "pass"
     assert found.table[0]["low"] == cl.evaluate(y, s, measures=["hit_rate@30"])["hit_rate@30"].low
+
+
+@pytest.mark.parametrize("parse", PARSERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("start", ["roc_auc", "macro(", "f_beta(beta=", "a(", "", "1", "hit_rate@", "a >= ", "a@ "])
+@pytest.mark.parametrize("part", [" ", "1", ")", "(", "[", "-", "> ", "=", ",", "a", ".", "\t"])
+def test_long_text_is_refused_at_once(parse: Callable[[str], Any], start: str, part: str) -> None:
+    """In time that grows with its length: patterns whose parts can share what they take need its square."""
+    began = time.perf_counter()
+    for end in ("", "!", ")", ") !"):
+        with contextlib.suppress(cl.InputError):
+            parse(start + part * 30_000 + end)
+    assert time.perf_counter() - began < 5.0  # a square takes minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("roc_auc>=.8", ("roc_auc", ">=", 0.8)),
+        ("  f_beta(beta=2)  ≤ 80% ", ("f_beta(beta=2)", "<=", 0.8)),
+        ("brier_score < 1e-1", ("brier_score", "<", 0.1)),
+        ("ks_statistic > inf", ("ks_statistic", ">", math.inf)),
+    ],
+)
+def test_conditions_as_they_are_written(text: str, read: tuple[str, str, float]) -> None:
+    found = parse_condition(text)
+    assert (found.measure, found.sign, found.limit) == read
+
+
+@pytest.mark.parametrize(
+    "text", ["roc_auc", "roc_auc >=", ">= .8", "roc_auc == .8", "roc_auc => .8", "a >== .8", "a >= nan", 3]
+)
+def test_what_is_no_condition(text: Any) -> None:
+    with pytest.raises(cl.InputError, match=r"is not a (condition|number)"):
+        parse_condition(text)

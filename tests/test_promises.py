@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.stats import binom, norm
 
 import cutline as cl
+from cutline.commands.group import cli
 from cutline.decide.promises import cases_needed, chance_kept, first_test, promised_groups
 from cutline.decide.thresholds import Cut, read_cut_file
 from cutline.ranking import rank
@@ -242,3 +246,35 @@ def test_triage_counts_zones_and_the_reviewer() -> None:
         cl.triage(y, s, capacity=200)
     with pytest.raises(cl.InputError, match=r"capacity|quota"):
         cl.triage(y, s, precision=0.5, capacity=0)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[" * 100_000, "is not a cut file"),
+        ('{"threshold": ' + "[" * 100_000, "is not a cut file"),
+        ("\xff", "holds no threshold|is not a cut file"),
+        ("[1, 2]", "is not a cut file"),
+        ("[]", "holds no threshold"),
+        ("{}", "holds no threshold"),
+        ('{"threshold": true}', "holds True as its threshold"),
+        ('{"threshold": null}', "holds None as its threshold"),
+        ('{"threshold": "nan"}', "holds 'nan' as its threshold"),
+        ('{"threshold": [0.5]}', "as its threshold"),
+        ('{"threshold": 1' + "0" * 400 + "}", "as its threshold"),
+        ('{"threshold": 0.5, "score": ["p"]}', "as its score"),
+        ('{"threshold": 0.5, "goal": 3}', "holds 3 as its goal"),
+        ('{"threshold": 0.5, "sample": "x"}', "as its sample"),
+        ('{"threshold": 0.5, "chance_kept": {}}', "as its chance_kept"),
+        ('{"threshold": 0.5, "review_threshold": "low"}', "as its review_threshold"),
+    ],
+)
+def test_a_cut_file_that_is_none_is_refused_in_one_sentence(content: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(content)
+    with pytest.raises(cl.InputError, match=said):
+        Cut.load(path)
+    (tmp_path / "a.csv").write_text("y,p\n1,.9\n0,.2\n")
+    done = CliRunner().invoke(cli, ["select", str(tmp_path / "a.csv"), "--cut", str(path), "--zone", "review"])
+    assert done.exit_code == 2, done.output
+    assert re.fullmatch(f"cutline: .*({said}).*\n", done.stderr)

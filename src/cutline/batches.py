@@ -24,7 +24,7 @@ from .table import KeepsFields
 from .types import Floats
 
 Order = Literal["number", "date", "appearance", "name"]
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-(\d\d|W\d\d|Q[1-4])(-\d\d?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?")
 _SHARES = 101  # a range of shares is read at so many of them
 # columns of what a batch holds: positives and cases taken, positives and cases in all, and the moments of the taken

@@ -649,8 +649,8 @@ def micro(s: ClassSums, inner: Spec = REQUIRED) -> Any:
 
 MEANS = ("macro", "weighted", "micro")
 _ALWAYS_SAID = ("t",)  # an option without which the name does not say what is meant
-_MEAN = re.compile(r"^\s*(macro|weighted|micro)\s*\(\s*(.+?)\s*\)\s*$")
-_PLAIN = re.compile(r"^\s*(?P<name>\w+)\s*(\((?P<options>.*)\))?\s*$")
+_MEAN = re.compile(r"\s*+(macro|weighted|micro)\s*+\((.*)\)\s*+")
+_PLAIN = re.compile(r"\s*+(?P<name>\w++)\s*+(\((?P<options>.*)\))?\s*+")
 
 
 def class_measure(name: str) -> ClassMeasure:
@@ -690,10 +690,10 @@ def parse_class_measure(text: str | ClassSpec | ClassMeasure) -> ClassSpec:
         text = text.name
     if not isinstance(text, str):
         raise InputError("measures", f"holds {show(text)}", "name a measure by a string such as 'macro(f1)'")
-    mean = _MEAN.match(text)
-    if mean is not None:
+    mean = _MEAN.fullmatch(text)
+    if mean is not None and mean[2].strip():
         return ClassSpec(_measures[mean[1]], (), _inner(mean[1], mean[2]))
-    match = _PLAIN.match(text)
+    match = _PLAIN.fullmatch(text)
     if match is None:
         raise InputError("measures", f"holds {show(text)}", "write 'macro(f1)', 'accuracy' or 'top_t_accuracy(t=3)'")
     if match["name"] in MEANS:

@@ -407,7 +407,8 @@ def _number(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else repr(value)
 
 
-_STRING = re.compile(r"^\s*(?P<name>\w+)\s*(\((?P<options>.*)\))?\s*(@\s*(?P<quota>[^@()]+))?\s*$")
+# "+" behind a repetition keeps what it took: neighbours that can take the same signs would share them in n² ways
+_STRING = re.compile(r"\s*+(?P<name>\w++)\s*+(\((?P<options>.*)\))?\s*+(@(?P<quota>[^@()]++))?")
 
 
 def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
@@ -424,7 +425,7 @@ def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
         return make_spec(text.measure, {})
     if not isinstance(text, str):
         raise InputError("measure", f"must be a string such as 'pem' or 'qrecall@5%', got {show(text)}")
-    match = _STRING.match(text)
+    match = _STRING.fullmatch(text)
     if match is None:
         raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
     options = parse_options(match["options"] or "")
@@ -443,7 +444,7 @@ def parse_options(text: str) -> dict[Any, Any]:
         key, equals, value = item.partition("=")
         try:
             options[key.strip() if equals else None] = ast.literal_eval(value.strip()) if equals else item
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two: brackets in brackets
             options[None] = item
     return options
 

@@ -13,7 +13,7 @@ from ..estimate import Estimate
 from ..table import Table, format_value
 
 Outcome = Literal["pass", "fail", "undecided"]
-_CONDITION = re.compile(r"^\s*(?P<measure>.+?)\s*(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<limit>[^<>=≥≤]+?)\s*$")
+_SIGN = re.compile(">=|<=|[<>≥≤]")
 _SIGNS = {"≥": ">=", "≤": "<="}
 _KEEPS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -55,19 +55,19 @@ def parse_condition(text: Any) -> Condition:
     >>> parse_condition("hit_rate@200 >= .5")
     Condition(measure='hit_rate@200', sign='>=', limit=0.5)
     """
-    match = _CONDITION.match(text) if isinstance(text, str) else None
-    if match is None or match["measure"].endswith("="):
+    sign = max(_SIGN.finditer(text), key=re.Match.start, default=None) if isinstance(text, str) else None
+    measure, limit = ("", "") if sign is None else (text[: sign.start()].strip(), text[sign.end() :].strip())
+    if sign is None or not measure or measure.endswith("=") or not limit or "=" in limit:
         raise InputError(
             None, f"{show(text)} is not a condition", "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
         )
-    limit = match["limit"]
     try:
         number = float(limit[:-1]) / 100.0 if limit.endswith("%") else float(limit)
     except ValueError:
         number = float("nan")
     if number != number:
         raise InputError(None, f"{show(limit)} in the condition {show(text)} is not a number", "write e.g. 0.8 or 80%")
-    return Condition(match["measure"], _SIGNS.get(match["sign"], match["sign"]), number)
+    return Condition(measure, _SIGNS.get(sign[0], sign[0]), number)
 
 
 class Check(str):

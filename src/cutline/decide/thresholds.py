@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from ..estimate import Estimate
+from ..files import write_whole
 from ..inference.proportions import wilson
 from ..inference.resampling import Resampler, enough_replicates
 from ..quotas import resolve_quota
@@ -90,7 +92,8 @@ class Cut(float):
     def save(self, path: FilePath, **more: Any) -> None:
         """Write the cut as a small JSON file; ``more`` is added to it (such as the name of the score column)."""
         text = json.dumps(to_jsonable({**self.to_dict(), **more}), indent=2, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with write_whole(path) as beside:
+            beside.write_text(text + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: FilePath) -> Cut:
@@ -115,25 +118,38 @@ def _rebuilt(threshold: float, known: dict[str, Any]) -> Cut:
     return Cut(threshold, **known)
 
 
+# what a cut file holds, as far as anybody reads it
+_KINDS = {
+    "threshold": float,
+    "review_threshold": float,
+    "chance_kept": float,
+    "goal": dict,
+    "sample": dict,
+    "score": str,
+}
+
+
 def read_cut_file(path: FilePath) -> dict[str, Any]:
-    """The content of a cut file, its threshold as a number."""
+    """The content of a cut file, its numbers as floats; what others read of it has the type they expect."""
+    remedy = "write one with: cutline cut … -o cut.json"
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        threshold = content["threshold"]
-        content["threshold"] = float(threshold)  # infinities are written as text
+        content = dict(json.loads(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise InputError(
-            None, f"there is no cut file {str(path)!r}", "check its name, or write one with: cutline cut … -o cut.json"
-        ) from None
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError):
-        raise InputError(
-            None, f"{show(str(path))} is not a cut file", "write one with: cutline cut … -o cut.json"
-        ) from None
-    if isinstance(threshold, bool) or math.isnan(content["threshold"]):
-        raise InputError(
-            None, f"{show(str(path))} holds no threshold", "write it again with: cutline cut … -o cut.json"
-        )
-    return dict(content)
+        raise InputError(None, f"there is no cut file {show(str(path))}", f"check its name, or {remedy}") from None
+    except OSError as error:
+        raise InputError(None, f"{show(str(path))} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, RecursionError):  # no JSON, no object, brackets in brackets
+        raise InputError(None, f"{show(str(path))} is not a cut file", remedy) from None
+    if "threshold" not in content:
+        raise InputError(None, f"{show(str(path))} holds no threshold", remedy)
+    for key in content.keys() & _KINDS:
+        kind, value = _KINDS[key], content[key]
+        if kind is float and not isinstance(value, bool):
+            with contextlib.suppress(ValueError, TypeError, OverflowError):
+                content[key] = float(value)  # infinities are written as text
+        if not isinstance(content[key], kind) or content[key] != content[key]:
+            raise InputError(None, f"{show(str(path))} holds {show(value)} as its {key}", remedy)
+    return content
 
 
 def fingerprint(sample: Sample) -> dict[str, Any]:
