@@ -19,6 +19,7 @@ from typing import Any
 
 NAN = float("nan")
 INF = float("inf")
+EPS = 2.0**-52  # the least probability of a logarithm
 
 
 class Refused(Exception):
@@ -242,12 +243,12 @@ def _minus_log(q: float, base: float, eps: float) -> float:
     return 0.0 - math.log(max(q, eps)) / math.log(base)
 
 
-def log_loss(d: Data, base: float = 2.0, eps: float = 1e-5) -> Any:
+def log_loss(d: Data, base: float = 2.0, eps: float = EPS) -> Any:
     _probabilities(d)
     return _mean(d, lambda y, s: _minus_log(s if y else 1 - s, base, eps))
 
 
-def balanced_cross_entropy(d: Data, alpha: float | None = None, base: float = 2.0, eps: float = 1e-5) -> Any:
+def balanced_cross_entropy(d: Data, alpha: float | None = None, base: float = 2.0, eps: float = EPS) -> Any:
     _probabilities(d)
     if alpha is None:
         if d.pos == 0 or d.neg == 0:
@@ -257,7 +258,9 @@ def balanced_cross_entropy(d: Data, alpha: float | None = None, base: float = 2.
     return _mean(d, lambda y, s: (a if y else 1 - a) * _minus_log(s if y else 1 - s, base, eps))
 
 
-def focal_loss(d: Data, gamma: float = 2.0, alpha: float | None = None, base: float = 2.0, eps: float = 1e-5) -> Any:
+def focal_loss(
+    d: Data, gamma: float = 2.0, alpha: float | None = None, base: float = 2.0, eps: float = EPS
+) -> Any:
     _probabilities(d)
 
     def loss(y: bool, s: float) -> float:

@@ -42,7 +42,7 @@ def test_all_folds(hpc: dict[str, Any]) -> None:
 
 def test_the_log_loss_is_scikit_learns_in_nats(hpc: dict[str, Any]) -> None:
     y, p = np.array(CLASSES)[hpc["obs"]], hpc["scores"]
-    name = "log_loss(base=2.718281828459045, eps=2.220446049250313e-16)"
+    name = "log_loss(base=2.718281828459045)"
     ours = cl.evaluate_classes(y, p, classes=CLASSES, measures=[name], interval=None)[name].value
     assert ours == pytest.approx(log_loss(y, p[:, np.argsort(CLASSES)]), abs=1e-12)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.class_compute import ClassTotals
-from .catalogue.classes import ClassSpec, default_class_specs, parse_class_measure
+from .catalogue.classes import ClassSpec, default_class_specs, log_loss, parse_class_measure
 from .class_names import unordered
 from .class_sample import ClassSample, make_class_sample
 from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
@@ -137,6 +137,7 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
             "largest_share": float(sizes.max() / len(s)),
             "scores": "none" if s.matrix is None else "probabilities" if s.are_probabilities else "scores",
             "tied_predictions": 0 if s.facts is None or s.own_predictions else s.facts.tied,
+            "zero_probabilities": int(np.count_nonzero(s.facts.true == 0.0)) if s.facts and s.are_probabilities else 0,
             "weighted": s.weight is not None,
             "clusters": None if s.cluster is None else int(s.cluster.max()) + 1,
             "dropped": self.dropped,
@@ -377,6 +378,15 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
                 f"{verbatim(ev.name)} names every class without an error: was it made from the labels, or fitted on "
                 "these rows?"
             )
+        zeros = ev.facts["zero_probabilities"]
+        for key, spec in ev.specs.items() if zeros else ():
+            if spec.measure is log_loss:
+                cases = f"{pluralize(zeros, 'case')} ({zeros / len(ev.sample):.1%})"
+                least = {**spec.measure.params, **spec.arguments}["eps"]
+                found.append(
+                    f"{verbatim(ev.name)} gives the real class probability 0 in {cases}: {key} counts it as "
+                    f"{least:.2g}, because the loss would be infinite. The option eps sets another floor: log_loss(eps=1e-5)."
+                )
     return [terms.fill(sentence) for sentence in found]
 
 

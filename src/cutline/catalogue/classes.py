@@ -20,10 +20,11 @@ import numpy as np
 
 from ..class_sample import ClassSample
 from ..errors import InputError, show
-from ..sweep import Counts
+from ..sweep import LOG_EPS, Counts
 from ..types import Floats
-from ..validate import check_flag, check_number, check_whole, one_of
+from ..validate import check_flag, check_whole, one_of
 from .declare import REQUIRED, Measure, Spec, measures, parse_measure, parse_options, ratio, says
+from .probability import check_log, log_losses
 
 Reads = Literal["decisions", "scores", "probabilities"]
 Scale = Literal["wilson", "logit", "atanh", "log", "plain"]
@@ -427,29 +428,23 @@ def matthews_correlation(s: ClassSums) -> Any:
     return ratio(above, np.sqrt(spread[0]) * np.sqrt(spread[1]))
 
 
-def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
-    if check_number(base, "base", 0.0, inf, open_ends=True) == 1.0:
-        raise InputError("base", "is 1, but no logarithm has base 1", "pass 2 for bits")
-    check_number(eps, "eps", 0.0, 0.5, open_ends=True)
-
-
 @_declare_mean(
     "Log loss",
     reads="probabilities",
     better="lower",
     range=(0.0, inf),
-    formula="−(1/n) Σ log₂ p_iy, p_iy: probability of the real class",
+    formula="−(1/n) Σ log₂ p_iy, p_iy: probability of the real class, at least ε",
     latex=r"-\frac1n\sum_i \log_b p_{iy_i}",
     reference="Berrar Def. 20, for any number of classes (base 2: erratum B17)",
     scale="log",
-    checks=_check_log,
+    checks=check_log,
     perfect=0.0,
     remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
-def log_loss(sample: ClassSample, base: float = 2, eps: float = 1e-5) -> Any:
+def log_loss(sample: ClassSample, base: float = 2, eps: float = LOG_EPS) -> Any:
     """Mean negative log-likelihood of the real class, in bits."""
     assert sample.facts is not None
-    return -np.log(np.maximum(sample.facts.true, eps)) / np.log(base)
+    return log_losses(sample.facts.true, eps)[0] / np.log(base)
 
 
 @_declare_mean(

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..sweep import Sums
+from ..sweep import LOG_EPS, Sums
 from ..validate import check_number
 from .declare import BOTH, declare, ratio
 
 
-def _log_losses(p: Any, eps: float = 1e-5, **_: Any) -> tuple[Any, Any]:
+def log_losses(p: Any, eps: float = LOG_EPS, **_: Any) -> tuple[Any, Any]:
     """Logarithmic loss of a positive and of a negative of each probability."""
     return -np.log(np.maximum(p, eps)), -np.log(np.maximum(1.0 - p, eps))
 
@@ -23,12 +23,12 @@ def _weighed(losses: tuple[Any, Any], alpha: float | None) -> tuple[Any, Any]:
     return losses if alpha is None else (alpha * losses[0], (1.0 - alpha) * losses[1])
 
 
-def _balanced_losses(p: Any, alpha: float | None = None, eps: float = 1e-5) -> tuple[Any, Any]:
-    return _weighed(_log_losses(p, eps), alpha)
+def _balanced_losses(p: Any, alpha: float | None = None, eps: float = LOG_EPS) -> tuple[Any, Any]:
+    return _weighed(log_losses(p, eps), alpha)
 
 
-def _focal_losses(p: Any, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> tuple[Any, Any]:
-    of_pos, of_neg = _log_losses(p, eps)
+def _focal_losses(p: Any, gamma: float = 2, alpha: float | None = None, eps: float = LOG_EPS) -> tuple[Any, Any]:
+    of_pos, of_neg = log_losses(p, eps)
     return _weighed(((1.0 - p) ** gamma * of_pos, p**gamma * of_neg), alpha)
 
 
@@ -92,7 +92,7 @@ def root_mean_squared_error(s: Sums) -> Any:
     return np.sqrt(ratio(s.squared, _n(s)))
 
 
-def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
+def check_log(base: Any = 2, eps: Any = LOG_EPS) -> None:
     check_number(eps, "eps", 0.0, 0.5, open_ends=True)
     if check_number(base, "base", 0.0, inf, open_ends=True) == 1.0:
         raise InputError("base", "is 1, but no logarithm has base 1", "use 2 for bits, or 2.718281828459045 for nats")
@@ -106,10 +106,10 @@ def _check_log(base: Any = 2, eps: Any = 1e-5) -> None:
     reference="Berrar Def. 20, Eq. 20 (base 2; both logarithms are clamped at ε: erratum B17)",
     aliases=("cross_entropy",),
     proper=True,
-    checks=_check_log,
-    case_loss=_log_losses,
+    checks=check_log,
+    case_loss=log_losses,
 )
-def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
+def log_loss(s: Sums, base: float = 2, eps: float = LOG_EPS) -> Any:
     """Mean negative log-likelihood of the outcomes, in bits (base 2); most other software uses nats.
 
     >>> log_loss([1, 0], [0.5, 0.5])
@@ -118,7 +118,7 @@ def log_loss(s: Sums, base: float = 2, eps: float = 1e-5) -> Any:
     return ratio(0.0 - (s.pos_log + s.neg_log), _n(s)) / log(base)
 
 
-def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
+def _check_balanced(alpha: Any = None, eps: Any = LOG_EPS) -> None:
     check_number(eps, "eps", 0.0, 0.5, open_ends=True)
     if alpha is not None:
         check_number(alpha, "alpha", 0.0, 1.0)
@@ -137,7 +137,7 @@ def _check_balanced(alpha: Any = None, eps: Any = 1e-5) -> None:
     needs=BOTH,
     case_loss=_balanced_losses,
 )
-def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-5) -> Any:
+def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = LOG_EPS) -> Any:
     """Cross-entropy with weight α for positives and 1−α for negatives; by default inverse class frequencies.
 
     >>> balanced_cross_entropy([1, 0], [0.5, 0.5])
@@ -152,7 +152,7 @@ def balanced_cross_entropy(s: Sums, alpha: float | None = None, eps: float = 1e-
     return ratio(0.0 - (share * s.pos_log + (1.0 - share) * s.neg_log), _n(s)) / log(2)
 
 
-def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
+def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = LOG_EPS) -> None:
     check_number(gamma, "gamma", 0.0, inf)
     _check_balanced(alpha, eps)
 
@@ -167,7 +167,7 @@ def _check_focal(gamma: Any = 2, alpha: Any = None, eps: Any = 1e-5) -> None:
     checks=_check_focal,
     case_loss=_focal_losses,
 )
-def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = 1e-5) -> Any:
+def focal_loss(s: Sums, gamma: float = 2, alpha: float | None = None, eps: float = LOG_EPS) -> Any:
     """Cross-entropy that down-weights easy cases; with ``alpha``, positives weigh α and negatives 1−α.
 
     >>> focal_loss([1, 0], [0.5, 0.5])

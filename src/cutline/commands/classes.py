@@ -251,7 +251,7 @@ def _comparison_report(cmp: ClassComparison, facts: Mapping[str, Any]) -> Report
     from ..present.class_sections import class_comparison_answer
 
     def blocks() -> Iterator[str | Block]:
-        yield "\n".join(_with_dropped(class_comparison_answer(cmp), facts))
+        yield "\n".join(_with_dropped(class_comparison_answer(cmp, COMMAND_LINE), facts))
         yield Block("Models side by side", cmp.table.to_dicts())
         shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
         yield Block("Differences (a − b)", [{name: row[name] for name in shown} for row in cmp.differences])

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.probability import log_losses
 from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.proportions import z_of
@@ -24,7 +25,7 @@ from ..types import Floats, Labels
 from .costs import check_probabilities, need_both_classes
 from .promises import Weighing
 
-EPS = 1e-5  # as the log loss: probabilities closer to 0 or 1 are moved there
+EPS = 1e-5  # probabilities closer to 0 or 1 are moved there before the logit
 SCORES = ("brier_score", "log_loss")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 _GRID = 201
@@ -74,8 +75,8 @@ class Losses(NamedTuple):
 
     @classmethod
     def of(cls, p: Floats) -> Losses:
-        clipped = np.clip(p, EPS, 1.0 - EPS)
-        return cls(np.stack([(1.0 - p) ** 2, -np.log2(clipped)]), np.stack([p**2, -np.log2(1.0 - clipped)]))
+        of_pos, of_neg = (loss / math.log(2.0) for loss in log_losses(p))
+        return cls(np.stack([(1.0 - p) ** 2, of_pos]), np.stack([p**2, of_neg]))
 
     def mean(self, pos: Any, neg: Any) -> Floats:
         """The two scores where so many positives and negatives have each probability."""

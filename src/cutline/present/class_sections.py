@@ -179,7 +179,7 @@ def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
     return [*said, *class_notices([ev], terms)]
 
 
-def class_comparison_answer(comparison: ClassComparison) -> list[str]:
+def class_comparison_answer(comparison: ClassComparison, terms: Terms = PYTHON) -> list[str]:
     """Which model is best by the accuracy (the first measure, where that was not evaluated), and how sure that is."""
     verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
     said = [f"{verdict.best} has the best {verdict.measure}, {_plain(verdict.value)}; {verdict.sentence}."]
@@ -188,7 +188,7 @@ def class_comparison_answer(comparison: ClassComparison) -> list[str]:
             f"{verdict.best} − {name}: {gap.difference:.3f} ({gap.level:.0%} interval {gap.low:.3f} to {gap.high:.3f}, "
             f"adjusted p {gap.p_adjusted:.2g})."
         )
-    return said
+    return [*said, *class_notices(list(comparison.evaluations.values()), terms)]
 
 
 def _plain(e: Estimate) -> str:
