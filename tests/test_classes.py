@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import log_loss as sklearn_log_loss
 
 import cutline as cl
 from cutline.catalogue.class_compute import ClassTotals
@@ -76,7 +77,7 @@ def brute(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
         sum(row[j] > row[a] or (row[j] == row[a] and j < a) for j in range(k)) for a, row in zip(y, p, strict=True)
     ]
     out["top_t_accuracy(t=2)"] = float(np.mean([at < 2 for at in place]))
-    out["log_loss"] = float(np.mean([-math.log2(max(row[a], 1e-5)) for a, row in zip(y, p, strict=True)]))
+    out["log_loss"] = float(np.mean([-math.log2(max(row[a], 2.0**-52)) for a, row in zip(y, p, strict=True)]))
     out["brier_score"] = float(((p - one) ** 2).sum() / n)
     out["ranked_probability_score"] = float(((p.cumsum(axis=1) - one.cumsum(axis=1))[:, :-1] ** 2).sum() / n / (k - 1))
     out["overconfidence"] = float(p.max(axis=1).mean() - out["accuracy"])
@@ -459,3 +460,66 @@ def test_means_over_classes_take_their_intervals_from_what_is_declared() -> None
     for one in cl.class_measures():
         if one.mean_of:
             assert ev[one.name].interval == pytest.approx(ev[f"macro({one.mean_of})"].interval)
+
+
+@pytest.mark.parametrize("base", [2.0, math.e])
+def test_a_probability_of_0_counts_as_in_scikit_learn_and_is_told(base: float) -> None:
+    y, p = forest(300, 4, seed=3)
+    p[p < 0.1] = 0.0
+    p /= p.sum(axis=1, keepdims=True)
+    zeros = int(np.sum(p[np.arange(300), y] == 0.0))
+    assert zeros > 2
+    name = "log_loss" if base == 2.0 else f"log_loss(base={base!r})"
+    ev = cl.evaluate_classes(y, p, measures=[name], interval=None)
+    assert ev[name].value == pytest.approx(sklearn_log_loss(y, p) / math.log(base), rel=1e-12)
+    assert ev.facts["zero_probabilities"] == zeros
+    (notice,) = ev.notices
+    assert f"probability 0 in {zeros} cases ({zeros / 300:.1%}): {name} counts it as 2.2e-16" in notice
+    assert notice in ev.to_dict()["notices"]
+    assert notice in repr(ev)
+    assert not cl.evaluate_classes(y, p, measures=["accuracy"]).notices
+    kept = p[np.arange(300), y] > 0.0
+    assert not cl.evaluate_classes(y[kept], p[kept], measures=[name]).notices
+    two = np.where(y == 0, 1, 0)
+    both = cl.evaluate_classes(two, np.stack([1 - p[:, 0], p[:, 0]], axis=1), measures=[name], interval=None)
+    assert both[name].value == pytest.approx(cl.log_loss(two, p[:, 0], base=base), rel=1e-12)  # one rule
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "hand_till_auc", "macro(f1)", "log_loss", "risk_coverage_area"])
+def test_a_bootstrap_of_one_measure_is_that_of_many(measure: str) -> None:
+    y, p = forest(80, 3)
+    how: Any = {"interval": "percentile", "n_resamples": 100, "progress": False}
+    alone = cl.evaluate_classes(y, p, measures=[measure], **how)[measure]
+    assert alone == cl.evaluate_classes(y, p, **how)[measure]
+    assert alone.low < alone.value < alone.high
+
+
+@pytest.mark.parametrize("nothing", [None, math.nan])
+def test_missing_predictions_are_named_by_argument_and_row(nothing: Any) -> None:
+    y, p = forest(40, 3)
+    labels = y.astype(object)
+    said = labels.copy()
+    said[7] = nothing
+    words = "row 7 (has a missing value|is NaN)"
+    with pytest.raises(cl.InputError, match=f"y_pred: {words}"):
+        cl.evaluate_classes(labels, y_pred=said)
+    with pytest.raises(cl.InputError, match=f"y_pred: {words}"):
+        cl.evaluate_classes(y, p, y_pred=said)
+    with pytest.raises(cl.InputError, match=rf"models\['b'\]: {words}"):
+        cl.compare_classes(labels, {"a": p, "b": said})
+    with pytest.raises(cl.InputError, match=f"y_true: {words}"):
+        cl.evaluate_classes(said, y_pred=labels)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.01, 1.0])
+def test_weights_that_round_leave_a_perfect_model_perfect(scale: float) -> None:
+    """Sums of fractions may come to 1 ± 2⁻⁵²: beyond 1 there is no logit, and below it an interval of no width."""
+    rng = np.random.default_rng(5)
+    for seed in range(6):
+        y, _ = forest(50, 3, seed=seed)
+        weight = rng.random(50) * scale
+        ev = cl.evaluate_classes(y, np.eye(3)[y], sample_weight=weight, ordered=True)
+        for key in ("hand_till_auc", "macro(roc_auc)", "mean_average_precision", "macro(f1)", "cohen_kappa"):
+            assert ev[key].value == 1.0
+            assert ev[key].low < 0.99, key
+        assert all(row["roc_auc"] == 1.0 and row["roc_auc_low"] < 0.99 for row in ev.per_class)

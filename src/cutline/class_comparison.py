@@ -179,8 +179,9 @@ def _is_matrix(given: Any) -> bool:
 def _common_classes(y_true: Labels, models: Mapping[str, Any], classes: Sequence[Any] | None) -> ClassNames:
     """The classes of all models: as named, by the columns of a frame, or those of labels and hard predictions."""
     matrices = {name: given for name, given in models.items() if _is_matrix(given)}
-    hard = [as_column(given, f"models[{name!r}]") for name, given in models.items() if name not in matrices]
+    hard = {f"models[{name!r}]": given for name, given in models.items() if name not in matrices}
     named = next((given for given in matrices.values() if hasattr(given, "columns")), None)
     first = next(iter(matrices.values()), None) if named is None else named
     wide = None if first is None else score_matrix_of(first).shape[1]
-    return find_classes(y_true, named, classes, [as_column(y_true, "y_true"), *hard], wide)
+    labels = {argument: as_column(given, argument) for argument, given in {"y_true": y_true, **hard}.items()}
+    return find_classes(y_true, named, classes, labels, wide)

@@ -385,7 +385,8 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
                 least = {**spec.measure.params, **spec.arguments}["eps"]
                 found.append(
                     f"{verbatim(ev.name)} gives the real class probability 0 in {cases}: {key} counts it as "
-                    f"{least:.2g}, because the loss would be infinite. The option eps sets another floor: log_loss(eps=1e-5)."
+                    f"{least:.2g}, because the loss would be infinite. The option eps sets another floor: "
+                    "log_loss(eps=1e-5)."
                 )
     return [terms.fill(sentence) for sentence in found]
 

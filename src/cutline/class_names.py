@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,15 @@ class ClassNames:
 
 
 def find_classes(
-    y_true: Any, score_matrix: Any, classes: Sequence[Any] | None, labels: Sequence[NDArray[Any]], columns: int | None
+    y_true: Any,
+    score_matrix: Any,
+    classes: Sequence[Any] | None,
+    labels: Mapping[str, NDArray[Any]],
+    columns: int | None,
 ) -> ClassNames:
     """The classes as they were named, else those of a frame's columns, of a categorical label, or of the labels.
 
-    ``labels`` are the columns of real and predicted classes, ``columns`` is the number of score columns.
+    ``labels`` are the columns of real and predicted classes by argument, ``columns`` the number of score columns.
     """
     headings = _headings(score_matrix)
     if classes is not None and headings is None:
@@ -154,19 +158,20 @@ def _are_numbers(values: Sequence[Any]) -> bool:
     return all(isinstance(value, int | float) for value in values)
 
 
-def _distinct(columns: Sequence[NDArray[Any]]) -> list[Any]:
-    if all(column.dtype.kind in "biu" for column in columns):
-        return [value.item() for value in np.unique(np.concatenate(columns))]
+def _distinct(columns: Mapping[str, NDArray[Any]]) -> list[Any]:
+    if all(column.dtype.kind in "biu" for column in columns.values()):
+        return [value.item() for value in np.unique(np.concatenate(list(columns.values())))]
     present: set[Any] = set()
-    for column in columns:
+    for argument, column in columns.items():
+        values = column.tolist()
         try:
-            present |= set(column.tolist())
+            distinct = set(values)
         except TypeError:
-            raise InputError("y_true", "holds values that cannot be class labels", "pass text or numbers") from None
-    for value in present:
-        if value is None or value != value:
-            row = next(k for k, v in enumerate(columns[0].tolist()) if v is None or v != v)
-            raise rules.missing("y_true", value, row)
+            raise InputError(argument, "holds values that cannot be class labels", "pass text or numbers") from None
+        if any(value is None or value != value for value in distinct):
+            row = next(k for k, value in enumerate(values) if value is None or value != value)
+            raise rules.missing(argument, values[row], row)
+        present |= distinct
     return list(present)
 
 

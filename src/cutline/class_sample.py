@@ -123,7 +123,7 @@ def make_class_sample(
             raise InputError(
                 argument, f"has {len(values)} rows, the labels have {len(label)}", "pass a row for each case"
             )
-    labels = [label] if said is None else [label, said]
+    labels = {"y_true": label} if said is None else {"y_true": label, "y_pred": said}
     found = find_classes(y_true, score_matrix, classes, labels, None if matrix is None else matrix.shape[1])
     names = found.names
     if matrix is not None and found.columns is not None:

@@ -15,6 +15,7 @@ from ..types import Floats
 from .classes import ClassSpec, ClassSums
 
 COLUMN_AREAS = ("auc", "pair_auc", "precision")
+_ROUNDING = 1e-12  # of sums of weights
 _GATHERED = 8  # columns that are copied out of the matrix at once: a cache line of its row
 
 
@@ -68,7 +69,7 @@ class ClassTotals:
         assert s.facts is not None
         truth = self.decisions.truth
         prior = (truth / truth.sum())[s.code]
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             gain = np.where(
                 s.facts.true >= prior,
                 np.log(s.facts.true) - np.log(prior),
@@ -124,7 +125,7 @@ class ClassTotals:
         for k in range(s.n_classes):
             ranked = self.column_order(k)
             class_kernels.sum_column(ranked.order, ranked.tie, s.code, s.row_weight, k, self.decisions.truth, out[k])
-        return np.ascontiguousarray(out.T)
+        return np.where(np.abs(out.T - 1.0) < _ROUNDING, 1.0, out.T)
 
     def column_order(self, k: int) -> ColumnOrder:
         """Rows by the scores of class ``k``; sorted anew at each call, since all columns together may be large."""
@@ -152,5 +153,8 @@ class ClassTotals:
             own = sums
             if spec in rows:
                 own = replace(sums, mean=float(np.average(rows[spec], weights=self.sample.weight)))
-            found[spec] = float(spec.compute(own))
+            value = float(spec.compute(own))
+            # weights round: 1 + 2⁻⁵² has no logit, and 1 − 2⁻⁵² would look as if it had been seen to vary
+            near = (end for end in spec.range if spec.reads != "probabilities" and abs(value - end) < _ROUNDING)
+            found[spec] = next(near, value)
         return found

@@ -22,7 +22,7 @@ from .normal import t_quantile
 from .proportions import METHODS as PROPORTION_METHODS
 from .proportions import wilson, wilson_shares, z_of
 from .resampling import enough_replicates
-from .scales import expit
+from .scales import edge_limits, expit
 from .settings import ClassSettings, check_method_exists
 
 _BLOCK = 16  # replicates summed side by side
@@ -91,7 +91,7 @@ def class_replicates(
             in_threads([lambda at=at: column(at) for at in range(k)])  # type: ignore[misc]
 
     def by_replicate(blocks: Floats) -> Floats:
-        return np.ascontiguousarray(np.moveaxis(blocks, 1, 2)).reshape(-1, blocks.shape[1])[:n_resamples]
+        return np.moveaxis(blocks, 1, 2).reshape(blocks.shape[0] * _BLOCK, blocks.shape[1])[:n_resamples]
 
     total = by_replicate(truth).sum(axis=1)
     means = by_replicate(sums) / total[:, None]
@@ -209,8 +209,9 @@ def delta_interval(
     z = z_of(level)
     if not math.isfinite(error):
         return Interval(math.nan, math.nan), ""
-    if limits == (0.0, 1.0) and (value in (0.0, 1.0) or error == 0.0):
-        return wilson(value * trials, trials, level), "wilson_effective"
+    bounded = (max(limits[0], -1.0), limits[1])  # a perfect kappa may fall short as one of two equal classes does
+    if limits[1] < math.inf and bounded[0] <= value and (value in bounded or error == 0.0):
+        return edge_limits(value, trials, level, bounded), "wilson_effective"
     if scale == "wilson":
         effective = value * (1.0 - value) / error**2
         return wilson(value * effective, effective, level), "wilson_effective"
@@ -280,7 +281,7 @@ def class_distances(
             line, at = _AREA_OF[name]
             value, variance = totals.areas[line], influence.column_variance[:, at]
             positives = np.minimum(sums.truth, sums.total - sums.truth) * scale
-            seen = (variance > 0) & (positives >= 2.0)  # a single case shows no spread
+            seen = (variance > 0) & (value > 0) & (value < 1) & (positives >= 2.0)  # a single case shows no spread
             trials = np.where(seen, value * (1.0 - value) / variance, positives)
             if name == "average_precision":  # no surer than a share of the positives (Boyd et al. 2013)
                 trials = np.minimum(trials, sums.truth * scale)
