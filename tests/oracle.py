@@ -258,9 +258,7 @@ def balanced_cross_entropy(d: Data, alpha: float | None = None, base: float = 2.
     return _mean(d, lambda y, s: (a if y else 1 - a) * _minus_log(s if y else 1 - s, base, eps))
 
 
-def focal_loss(
-    d: Data, gamma: float = 2.0, alpha: float | None = None, base: float = 2.0, eps: float = EPS
-) -> Any:
+def focal_loss(d: Data, gamma: float = 2.0, alpha: float | None = None, base: float = 2.0, eps: float = EPS) -> Any:
     _probabilities(d)
 
     def loss(y: bool, s: float) -> float:
