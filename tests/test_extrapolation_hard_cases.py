@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
 from cutline.errors import InputError
@@ -462,6 +463,51 @@ def test_what_cannot_be_reached_is_refused_in_words() -> None:
         cl.extrapolate(wins=[3, 4], n_classes="5")
     with pytest.raises(InputError, match="candidates goes with"):
         cl.extrapolate(wins=[3, 4], n_classes=5, candidates=True)
+
+
+def spread_out(n: int, noise: float, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(n, 4))
+    return -np.linalg.norm((centres + noise * rng.normal(size=centres.shape))[:, None] - centres, axis=2)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options"),
+    [
+        (spread_out(30, 0.5), {}),
+        (spread_out(30, 0.02), {}),  # no errors: the exact limits of the task seen go on
+        (spread_out(30, 3.0), {"method": "mixture"}),
+        (spread_out(6, 0.6), {}),  # too few for a back-test
+        (spread_out(30, 0.5), {"groups": np.arange(30) // 3}),
+        (np.round(spread_out(30, 0.5)), {"ties": "pessimistic"}),
+    ],
+)
+@pytest.mark.parametrize("top", [1, 3])
+def test_the_interval_has_no_jump_at_the_classes_seen(scores: np.ndarray, options: dict[str, Any], top: int) -> None:
+    if "groups" in options and top > 1:
+        pytest.skip("families have no lower places")
+    n = len(scores)
+    ex = cl.extrapolate(scores, **options, **QUICK)
+    last, next_to_it = (ex.accuracy(k, top=top) for k in (n, n * (1 + 1e-9)))
+    assert next_to_it.value == pytest.approx(last.value, abs=1e-6)
+    assert next_to_it.interval == pytest.approx(last.interval, abs=1e-6)
+    # Accuracy only falls with more classes: no end is above that of the classes seen.
+    beyond = np.array([ex.accuracy(k, top=top).interval for k in (n + 1, 2 * n, 5 * n, 50 * n)])
+    assert (beyond <= np.array(last.interval) + 1e-12).all()
+
+
+def test_between_two_sizes_seen_the_interval_is_read_in_between() -> None:
+    ex = cl.extrapolate(spread_out(30, 0.5), **QUICK)
+    near = ex.curve([20, 20.5, 21])
+    for name in ("accuracy", "low", "high"):
+        first, middle, last = near[name]
+        assert last < middle < first
+    rows, labels = np.random.default_rng(0).normal(size=(20, 3)), np.repeat(np.arange(20), 12)
+    points = rows[labels] + 0.5 * np.random.default_rng(1).normal(size=(240, 3))
+    retrained = cl.extrapolate_training(KNeighborsClassifier(1), points, labels, sizes=[5, 10, 20], n_rounds=4)
+    middle, ends = retrained.accuracy(7), (retrained.accuracy(5), retrained.accuracy(10))
+    assert middle.method == "spread between rounds"
+    assert ends[1].low < middle.low < ends[0].low
 
 
 # --- coarse scores

@@ -98,13 +98,18 @@ class Observed(ComparedByContent):
             raise InputError(
                 "k", f"is {k}, which was not observed", f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
             )
+        return self.between(k, top)
+
+    def between(self, k: float, top: int = 1) -> Estimate:
+        """As :meth:`top`, for any number of classes up to the largest: between two that were observed it is a line in
+        log k, and one class alone is always right.
+        """
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
         if k <= top:
             return Estimate(name, 1.0, 1.0, 1.0, self.level, "certain")
-        # Between two numbers of whole families the curve is read in between; otherwise k is one of its points.
-        at = np.log(k)
-        value = float(np.interp(at, np.log(self.k), self.accuracy))
-        error = float(np.interp(at, np.log(self.k), self.standard_error))
+        at, known = np.log(k), np.log(np.append(1.0, self.k))
+        value = float(np.interp(at, known, np.append(1.0, self.accuracy)))
+        error = float(np.interp(at, known, np.append(0.0, self.standard_error)))
         if top > 1:
             value, error = self._among_first(k, top, error)
         if not np.isfinite(error):
@@ -189,12 +194,16 @@ class Extrapolation(ComparedByContent, TabularResult):
         """
         _check_k(k)
         check_whole(top, "top", 1)
-        if k in self.observed and (top == 1 or self.observed.wins is not None):
-            return self.observed.top(k, top)
+        if 1 < k <= self.n_classes and (top == 1 or self.observed.wins is not None):
+            return self.observed.between(k, top)
         if top > 1 and self.classes_each > 1.0:
             raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
-        value = float(self.predict(k)[0]) if top == 1 else self._joined_top(k, top)
+        if top > 1 and self.observed.wins is not None:
+            value = float(self._joined(np.array([float(k)]), top, self.observed.between(self.n_classes, top).value)[0])
+        else:
+            # From accuracies alone nothing is known about lower places but the fit.
+            value = float(self.predict(k)[0]) if top == 1 else self._read(self.favorability, k, top)
         low, high, method = self._interval(k, top, value)
         if not method:
             return Estimate(name, value)
@@ -206,25 +215,23 @@ class Extrapolation(ComparedByContent, TabularResult):
         Up to ``k1`` this is the observed curve, beyond it the fitted one. The fit need not start where the observed
         curve ends, because a smooth fit trades a little bias for less variance. If it starts lower, the gap is added
         and shrinks as ``(k1/k)²``; if it starts higher, the curve stays at the last observed value until the fit
-        reaches it. So the whole curve falls without a jump and approaches the fit for large ``k``.
+        reaches it. So the whole curve falls without a jump and approaches the fit for large ``k``. Both ends of an
+        interval follow the same rule.
         """
         kk = _as_sizes(k)
         last, seen = float(self.n_classes), self.observed
-        fitted = self.favorability.accuracy(np.append(np.maximum(kk, last), last) / self.classes_each)
-        gap = seen.test_accuracy - fitted[-1]
-        led = fitted[:-1] + gap * (last / np.maximum(kk, last)) ** 2 if gap > 0 else fitted[:-1]
         known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
-        return np.where(kk <= last, known, np.clip(led, 0.0, seen.test_accuracy))
+        return np.where(kk <= last, known, self._joined(np.maximum(kk, last), 1, seen.test_accuracy))
 
-    def _joined_top(self, k: int, top: int) -> float:
-        """As :meth:`predict`, for the first ``top``; from accuracies alone only the fit is known."""
-        value = self._read(self.favorability, k, top)
-        if self.observed.wins is None or k <= top:
-            return value
-        last = max(self.n_classes, top)
-        seen = self.observed.top(self.n_classes, top).value
-        gap = seen - self._read(self.favorability, last, top)
-        return float(np.clip(value + max(gap, 0.0) * (last / k) ** 2, 0.0, seen))
+    def _joined(self, k: Floats, top: int, seen: float) -> Floats:
+        """The fitted curve from ``k1`` on, led on from what was seen there."""
+        units = np.append(k, float(self.n_classes)) / self.classes_each
+        fitted = self.favorability.accuracy(units) if top == 1 else self.favorability.top_t_accuracy(top, units)
+        return self._led_on(k, fitted[:-1], float(fitted[-1]), seen)
+
+    def _led_on(self, k: Floats | float, curve: Floats | float, at_last: float, seen: float) -> Floats:
+        """A falling curve beyond ``k1``, and its value there, led on from what was seen (see :meth:`predict`)."""
+        return np.clip(curve + max(seen - at_last, 0.0) * (self.n_classes / k) ** 2, 0.0, seen)
 
     def _read(self, fit: Favorability, k: float, top: int) -> float:
         if k <= top:
@@ -235,8 +242,31 @@ class Extrapolation(ComparedByContent, TabularResult):
         return min(max(value, 0.0), 1.0)
 
     def _interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
+        """The interval from ``k1`` on: each end of the model's is led on from the one seen, as the curve is."""
         if k == 1 or not self.replicates:
             return (1.0, 1.0, "one class") if k == 1 and self.replicates else (math.nan, math.nan, "")
+        low, high, method = self._model_interval(k, top, value)
+        if top == 1 or self.observed.wins is not None:
+            seen, at_last = self._last_interval(top)
+            if math.isfinite(seen.low):
+                low, high = (
+                    float(self._led_on(k, *ends)) for ends in zip((low, high), at_last, seen.interval, strict=True)
+                )
+        return min(low, value), max(high, value), method
+
+    def _last_interval(self, top: int) -> tuple[Estimate, tuple[float, float]]:
+        """What was seen at ``k1``, and the interval of the model there."""
+        if top not in self._at_last:
+            seen = self.observed.between(self.n_classes, top)
+            low, high, _ = self._model_interval(self.n_classes, top, seen.value)
+            self._at_last[top] = seen, (low, high)
+        return self._at_last[top]
+
+    @cached_property
+    def _at_last(self) -> dict[int, tuple[Estimate, tuple[float, float]]]:
+        return {}
+
+    def _model_interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         drawn = np.array([self._read(fit, k, top) for fit in self.replicates])
         members = np.array([self._read(self.fits[name], k, top) for name in self.plausible])
         low, high = accuracy_interval(value, drawn, members, self.level, self._untested)
@@ -266,7 +296,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         return {"k": kk, "accuracy": value, "low": ends[:, 0], "high": ends[:, 1]}
 
     def _ends(self, k: float) -> tuple[float, float]:
-        if k in self.observed and math.isfinite((seen := self.observed[k].interval).low):
+        if 1 < k <= self.n_classes and math.isfinite((seen := self.observed.between(k).interval).low):
             return seen
         low, high, _ = self._interval(k, 1, float(self.predict(k)[0]))
         return low, high
@@ -333,7 +363,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         drawn = np.array([self._read(fit, k, 1) for fit in self.replicates])
         only = np.array([value])
         low, high = accuracy_interval(value, drawn, only, self.level, self._untested)
-        sampled = (high - low) / 2.0
+        sampled = min((high - low) / 2.0, whole)
         between = math.sqrt(max(whole**2 - sampled**2, 0.0))
 
         def reached(n: float) -> float:
