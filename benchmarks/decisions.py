@@ -1,8 +1,8 @@
 """Do promises hold, and do the intervals of decisions hold the truth? Counted on known populations.
 
     python benchmarks/decisions.py              some minutes of processor time
-    python benchmarks/decisions.py promises     one part: promises, weighted, costs, benefit, calibration, type_one,
-                                                quotas, swapped, screens, votes
+    python benchmarks/decisions.py promises     one part: promises, weighted, costs, benefit, calibration,
+                                                calibration_lines, type_one, quotas, swapped, screens, votes
 
 The score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being positive
 where probabilities are needed. "kept" is the share of samples whose cut keeps the promise in the population; a promise
@@ -129,6 +129,27 @@ def benefit(samples: int = 600) -> None:
             f"{n:>6} {share:>5g} one model {np.mean(alone, axis=0).round(3)} "
             f"difference {np.mean(paired, axis=0).round(3)}"
         )
+
+
+def calibration_lines(samples: int = 400) -> None:
+    """Coverage of the slope and of the intercept at slope 1 where log odds are too extreme by a factor."""
+    rng = np.random.default_rng(13)
+    for n, factor, weights in ((300, 2, False), (1000, 3, False), (60, 3, False), (300, 0.5, False), (300, 2, True)):
+        inside = []
+        for _ in range(samples):
+            q = rng.beta(0.8, 0.8, n)
+            p = 1 / (1 + ((1 - q) / q) ** factor)
+            weight = np.exp(0.8 * rng.normal(size=n)) if weights else None
+            sample = make_sample(rng.random(n) < q, p, sample_weight=weight)
+            made = calibrate(sample, rank(sample), n_resamples=2)
+            # symmetric about 1/2, so that in_the_large is 0; the slope differs from 1/factor by the clip of log odds
+            target = 0.338 if factor == 3 else 1 / factor
+            inside.append(
+                [made.slope.low <= target <= made.slope.high, made.in_the_large.low <= 0 <= made.in_the_large.high]
+            )
+        held = np.mean(inside, axis=0)
+        said = "weights" if weights else ""
+        print(f"{n:>6} factor {factor:g} {said:>8} slope {held[0]:.3f} in the large {held[1]:.3f}", flush=True)
 
 
 def calibration(samples: int = 100) -> None:
@@ -286,6 +307,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "costs": costs,
     "benefit": benefit,
     "calibration": calibration,
+    "calibration_lines": calibration_lines,
 }
 
 if __name__ == "__main__":
