@@ -283,3 +283,100 @@ def test_amounts_that_cannot_be_added_up_are_refused(prices: dict[str, float]) -
         cl.plan([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1], n_resamples=20, **prices)
     small = {name: price * 1e-60 for name, price in prices.items() if price < 1e300}
     assert cl.plan([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1], n_resamples=20, **small).quota >= 0
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_the_bends_of_a_profit_say_as_much_as_every_place(batched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list with more cases than are worth listing is planned from the ends of its groups alone."""
+    rng = np.random.default_rng(21)
+    for k in range(40):
+        n = int(rng.integers(3, 30))
+        y, s = rng.random(n) < 0.4, rng.random(n).round(1 if k % 2 else 5)
+        weight = rng.integers(0, 9, n) + (0.37 * rng.random(n) if k % 3 == 0 else 0.0)
+        if weight.sum() < 9:
+            continue
+        options: dict[str, Any] = {
+            "cost": [0.0, 0.1, 0.3, 0.7][k % 4],
+            "fixed_cost": [0, 0.5, 2][k % 3],
+            "n_resamples": 9,
+        }
+        if k % 4 == 0:
+            options["quota"] = int(weight.sum() / 2) if not batched else 2
+        if batched:
+            options["batch"] = rng.integers(0, 3, n)
+        found = []
+        for most in (10**6, 0):
+            monkeypatch.setattr("cutline.decide.planning._EVERY_PLACE", most)
+            found.append(cl.plan(y, s, sample_weight=weight, quotas=(1, 5), **options))
+        one, other = (
+            [
+                p.quota,
+                p.break_even,
+                p.limit,
+                p.optimism,
+                p.marginal_value,
+                *p.next_hits,
+                *p.profit.interval,
+                p.over_quotas.value,
+            ]
+            for p in found
+        )
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-9, nan_ok=True)
+        profits = np.interp(found[0].taken, found[1].taken, found[1].profits)
+        np.testing.assert_allclose(profits[1:], found[0].profits[1:], atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e6, 1e12])
+def test_a_row_may_stand_for_any_number_of_cases(unit: float) -> None:
+    """In the memory of some rows; a tracer sees what NumPy allocates."""
+    import tracemalloc
+
+    y, s, w = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.5], np.array([1.0, 2.0, 3.0, 1.0, 2.0])
+    for options in ({}, {"batch": [1, 1, 1, 2, 2]}, {"quotas": (0.1, 0.9)}, {"quota": 0.5}):
+        small = cl.plan(y, s, sample_weight=w * 1e3, cost=0.3, value=1, n_resamples=200, **options)
+        tracemalloc.start()
+        large = cl.plan(y, s, sample_weight=w * unit, cost=0.3, value=1, n_resamples=200, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2e7
+        assert large.quota / unit == pytest.approx(small.quota / 1e3)
+        assert large.profit.value / unit == pytest.approx(small.profit.value / 1e3)
+        assert large.break_even / unit == pytest.approx(small.break_even / 1e3, abs=2e-3)
+        assert large.limit / unit == pytest.approx(small.limit / 1e3)
+    models = {"a": s, "b": s[::-1]}
+    assert cl.compare(y, models, sample_weight=w * unit, measures=["roc_auc"], n_resamples=20).dominance()
+    assert cl.average_over_quotas(y, s, (0.1, 0.9), sample_weight=w * unit) == pytest.approx(0.729, abs=1e-3)
+
+
+def test_more_cases_than_can_be_counted_are_refused_by_name() -> None:
+    for unit in (1e20, 1e38):
+        with pytest.raises(cl.InputError, match=r"sample_weight adds up to .* too many to count places"):
+            cl.plan(Y, S, sample_weight=np.full(len(Y), unit))
+        ev = cl.evaluate(Y, S, sample_weight=np.linspace(1, 2, len(Y)) * unit, n_resamples=20)
+        assert ev["roc_auc"].value == pytest.approx(
+            cl.evaluate(Y, S, sample_weight=np.linspace(1, 2, len(Y)), n_resamples=20)["roc_auc"].value
+        )
+    with pytest.raises(cl.InputError, match="between 1e-40 and 1e40"):
+        cl.plan(Y, S, sample_weight=np.full(len(Y), 1e89))
+    with pytest.raises(cl.InputError, match="g is needed at every place"):
+        cl.ranking_score(Y, S, sample_weight=np.full(len(Y), 1e9), g=np.sqrt)
+
+
+def test_a_quota_of_all_rows_with_another_prevalence() -> None:
+    rng = np.random.default_rng(22)
+    for k in range(60):
+        n = int(rng.integers(4, 50))
+        y, s, share = np.arange(n) % 3 == 0, rng.random(n).round(2), float(rng.uniform(0.01, 0.9))
+        ev = cl.evaluate(y, s, prevalence=share, measures=["hit_rate"], quota=n, n_resamples=20)
+        point = ev.at(quota=n)
+        assert point.precision == pytest.approx(share)
+        assert (point.recall, point.from_tie) == (pytest.approx(1.0), 0.0)
+        if k < 5:
+            assert cl.plan(y, s, prevalence=share, quota=n, n_resamples=20).limit == n
+
+
+def test_the_page_of_weighted_rows_takes_its_quota_in_cases(tmp_path: Any) -> None:
+    weight = np.full(len(Y), 1000.0)
+    ev = cl.evaluate(Y, S, sample_weight=weight, quota=0.5, measures=["hit_rate", "roc_auc"], n_resamples=20)
+    ev.to_html(tmp_path / "page.html")
+    assert f"{500 * len(Y):,}" in (tmp_path / "page.html").read_text()

@@ -172,6 +172,11 @@ class BatchLists:
         self.cases = np.diff(self._start)
         self.positives = np.diff(self._sums[0][first])
 
+    @property
+    def ends_in_batch(self) -> Floats:
+        """Cases of its batch up to the end of each group."""
+        return np.asarray(self._ends[1:] - self._start[self.batch])
+
     def places(self, quota: int | float) -> Floats:
         """Places that a quota means in each batch."""
         return places_in(self.cases, quota)

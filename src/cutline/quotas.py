@@ -69,8 +69,8 @@ class Quotas:
             raise InputError(name, "has probabilities that do not add up", "make them finite, and not all zero")
         return cls(quotas, tuple((weights / weights.sum()).tolist()))
 
-    def sizes(self, cases: Any) -> tuple[list[int], NDArray[np.float64]]:
-        """The quotas in cases, ascending, and their weights, which add up to 1."""
+    def sizes(self, cases: Any, most: int = MOST) -> tuple[list[int], NDArray[np.float64]]:
+        """The quotas in cases, ascending, and their weights, which add up to 1; a range at ``most`` quotas at most."""
         resolved = [resolve_quota(quota, cases) for quota in self.quotas]
         if not self.through:
             found: dict[int, float] = {}
@@ -78,9 +78,9 @@ class Quotas:
                 found[size] = found.get(size, 0.0) + weight
             return sorted(found), np.array([found[size] for size in sorted(found)])
         low, high = resolved
-        sizes = np.unique(np.linspace(low, high, min(MOST, high - low + 1)).round().astype(np.int64))
+        sizes = np.unique(np.linspace(low, high, min(most, high - low + 1)).round())
         edges = np.concatenate([[low - 0.5], (sizes[1:] + sizes[:-1]) / 2.0, [high + 0.5]])
-        return sizes.tolist(), np.diff(edges) / (high - low + 1)
+        return [int(size) for size in sizes.tolist()], np.diff(edges) / (high - low + 1)
 
     @property
     def words(self) -> str:
@@ -167,20 +167,27 @@ def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]
     return quota.sizes(cases) if isinstance(quota, Quotas) else ([resolve_quota(quota, cases)], np.ones(1))
 
 
+def whole_cases(cases: float) -> int:
+    """Whole cases in a sum of weights: rounding must not cost a case, nor add one to a very long list."""
+    if 2.0**53 < cases < math.inf:  # beyond that not every whole number is a float
+        said = f"adds up to {cases:.3g} cases, too many to count places"
+        raise InputError("sample_weight", said, "divide all weights by the same number")
+    return math.floor(cases + min(1e-12 * cases, 1e-3))
+
+
 def resolve_quota(quota: QuotaLike | None, cases: float, name: str = "quota") -> int:
     """Cases that a quota means: an integer is a number of cases, a float in (0, 1) a share of them, rounded down.
 
     ``cases`` is the number of rows, or the sum of their weights: a row of weight w stands for w cases.
     """
-    wanted = check_quota(quota, name)
+    wanted, most = check_quota(quota, name), whole_cases(cases) if cases < math.inf else math.inf
     shown = f"{cases:,}" if isinstance(cases, int) else f"{cases:.6g}"
-    room = 1.0 + 1e-12  # 0.29 · 100 is 28.999… in floats, and means 29; sums of weights round, too
     if isinstance(wanted, float):
-        taken = math.floor(wanted * cases * room)
+        taken = whole_cases(wanted * cases)  # 0.29 · 100 is 28.999… in floats, and means 29
         if taken < 1:
             least = f"ask for at least {100 / cases:.3g} %"
             raise InputError(name, f"is {100 * wanted:.4g} % of {shown} cases, which is less than one case", least)
         return taken
-    if wanted > cases * room:
+    if wanted > most:
         raise InputError(name, f"is {quota}", f"it must be from 1 to the number of cases, {shown}")
     return wanted

@@ -398,6 +398,9 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     >>> round(ranking_score([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], g=np.log), 4)
     2.0794
     """
+    if ranking.cases > 1e8:  # g may be any function, so that it is asked at every place
+        said = f"adds up to {ranking.cases:.3g} cases, and g is needed at every place"
+        raise InputError("sample_weight", said, "divide all weights by the same number")
     places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite is refused below
         worth = np.asarray(g(places), dtype=np.float64)

@@ -131,8 +131,9 @@ def at_rows(ranking: Ranking, rows: int, level: float = 0.95, cut_of: CutOf | No
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64 if ranking.weighted else np.int64)
     room = 1e-12 * rows if ranking.weighted else 0  # sums of weights round
     groups = int(np.searchsorted(ends, rows + room, side="right"))  # whole groups that are taken
-    before = min(float(ends[groups - 1]), rows) if groups else 0
-    return _point(ranking, cut, groups, float(rows - before), level, cut_of)
+    # what is left after the last group is rounding, too
+    left = 0.0 if groups == len(ends) else rows - min(float(ends[groups - 1]), rows) if groups else float(rows)
+    return _point(ranking, cut, groups, left, level, cut_of)
 
 
 def _point(

@@ -17,7 +17,7 @@ from ..inference.prevalence import Prevalence, as_prevalence, at_prevalence, rew
 from ..inference.resampling import enough_replicates
 from ..inference.settings import Settings
 from ..kernels.backend import passes
-from ..quotas import resolve_quota
+from ..quotas import MOST, resolve_quota, whole_cases
 from ..ranking import Ranking
 from ..sources.arrays import make_sample
 from ..table import DictResult, Drawn, Table, columns_table, count, format_value, pluralize
@@ -28,6 +28,7 @@ from .operating import OperatingPoint, at_rows, next_hits
 from .selection import hits_at, quota_weights
 
 _GRID = 400
+_EVERY_PLACE = 100_000  # cases up to which the curve has every place
 _CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that are tried
 
 
@@ -68,7 +69,7 @@ class Plan(Drawn, DictResult):
 
     @property
     def curve(self) -> Table:
-        """Cases taken, expected hits and profit, row by row."""
+        """Cases taken, expected hits and profit, row by row; of more than 100,000 cases only where the profit bends."""
         return columns_table({"taken": self.taken, "hits": self.hits, "profit": self.profits}, "Profit by quota")
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,16 +192,16 @@ def plan(
     sampled = Rows.of(sample)
     rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
-    n = int(ranking.cases * (1.0 + 1e-12))  # whole cases that can be taken
+    n = whole_cases(ranking.cases)
     if n < 1:
         said = f"adds up to {ranking.cases:.6g} cases, and a place takes one"
         raise InputError("sample_weight", said, "give each row the number of cases that it stands for")
     _check_prices(prices, n)
     limit = _limit(n, prices, budget, quota)
-    taken = np.arange(n + 1, dtype=np.float64)
+    taken = _bends(np.cumsum(ranking.pos.astype(np.float64) + ranking.neg), n, limit)
     hits = hits_at(ranking, taken)
-    profits = _profit(taken, hits, prices)
-    best, afloat = _best(profits, hits, taken, limit, prices)
+    curve = _Curve(taken, hits, taken, prices)
+    best, afloat = curve.best(limit), curve.break_even()
     resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=rows.classes_given)
     n_resamples = enough_replicates(n_resamples, ranking.rows)
 
@@ -208,13 +209,14 @@ def plan(
         drawn = resampler.curves(0, quotas / ranking.cases, n_resamples)[0]
         return drawn, np.broadcast_to(quotas, drawn.shape)
 
-    estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, draw, level)
+    estimate, optimism, luck = _forecast(curve, best, limit, draw, level)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
     if prevalence is not None:
         estimate = _with_error_of(prevalence, estimate, best, sampled.ranking, prices, level)
         known |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
     # a drop of the hit chance at the cut is taken for chance, because the cut was chosen where the list drops
-    chosen = replace(rows.cut(float(best), float(hits[best]), level), slope=0.0) if best else None
+    at_best = float(curve.at(best)[0])
+    chosen = replace(rows.cut(float(best), at_best, level), slope=0.0) if best else None
     return Plan(
         best,
         estimate,
@@ -226,9 +228,9 @@ def plan(
         next_hits(chosen, level, optimism=luck),
         taken,
         hits,
-        profits,
+        curve.profits,
         known,
-        None if quotas is None else _over(quotas, ranking.cases, hits, taken, prices, draw, level),
+        None if quotas is None else _over(quotas, ranking.cases, curve, draw, level),
     )
 
 
@@ -246,14 +248,15 @@ def _plan_batches(
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": settings.seed}
     if isinstance(quotas, Mapping) and any(isinstance(q, float | np.floating) for q in quotas):
         raise InputError("quotas", "holds a share, which differs from batch to batch", "give numbers of places")
-    most = np.floor(lists.cases * (1.0 + 1e-12)) if quota is None else lists.places(quota)  # places of each batch
-    cap = most if isinstance(quota, float) else np.floor(lists.cases * (1.0 + 1e-12))
+    cap = np.array([whole_cases(cases) for cases in lists.cases], np.float64)
+    most = cap if quota is None else lists.places(quota)  # places of each batch
+    cap = most if isinstance(quota, float) else cap
     n = max(1, int(cap.max()))
     limit = min(int(most.max()), _limit(n, prices, budget, None))
-    places = np.arange(n + 1, dtype=np.float64)
+    places = _bends(np.concatenate([lists.ends_in_batch, cap]), n, limit)
     hits, taken = (total / len(rows.batches) for total in lists.totals(places, cap))
-    profits = _profit(taken, hits, prices)
-    best, afloat = _best(profits, hits, taken, limit, prices)
+    curve = _Curve(places, hits, taken, prices)
+    best, afloat = curve.best(limit), curve.break_even()
 
     def draw(quotas: Floats) -> tuple[Floats, Floats]:
         found = np.stack([lists.at(np.minimum(q, cap))[:, :2] for q in quotas.tolist()], axis=1)
@@ -264,9 +267,9 @@ def _plan_batches(
 
     grid = max(20, min(_GRID, _CELLS // len(rows.batches)))
     if rows.n_units > 1:
-        estimate, optimism, luck = _forecast(best, limit, profits, hits, prices, draw, level, grid)
+        estimate, optimism, luck = _forecast(curve, best, limit, draw, level, grid)
     else:
-        estimate, optimism, luck = Estimate("profit", float(profits[best])), 0.0, 0.0
+        estimate, optimism, luck = Estimate("profit", float(curve.profit_at(best))), 0.0, 0.0
     chosen = lists.at(np.minimum(float(best), cap))
     steps = np.diff(hits), np.maximum(np.diff(taken) - np.diff(hits), 0.0)
     corners = _least_concave(*steps)
@@ -275,15 +278,15 @@ def _plan_batches(
         estimate,
         optimism,
         afloat,
-        _marginal_value(*corners, float(taken[best]), float(taken[limit]), prices),
+        _marginal_value(*corners, float(curve.at(best)[1]), float(curve.at(limit)[1]), prices),
         limit,
         batch_point(rows, quota=best, threshold=None, level=level) if best else None,
         forecast(rows, chosen[:, 0], chosen[:, 1], level, optimism=luck).next,
         places,
         hits,
-        profits,
+        curve.profits,
         known,
-        None if quotas is None or rows.n_units < 2 else _over(quotas, n, hits, taken, prices, draw, level),
+        None if quotas is None or rows.n_units < 2 else _over(quotas, n, curve, draw, level),
         len(rows.batches),
     )
 
@@ -294,15 +297,49 @@ def _check_prices(prices: dict[str, float], n: float) -> None:
             raise InputError(name, f"is {price:g}, too large to add up over {n:,} cases", "count in a larger unit")
 
 
-def _best(profits: Floats, hits: Floats, taken: Floats, limit: int, prices: dict[str, float]) -> tuple[int, int]:
-    """The quota with the highest profit, and the largest one without a loss.
+def _bends(ends: Floats, n: int, limit: int) -> Floats:
+    """The numbers of places at which a profit is computed: all of a short list, else those where it can bend.
 
-    Amounts like 0.1 are not exact in floats: what differs by rounding alone is equal, and the smaller quota wins.
+    These are the whole places on either side of the ends of groups. In between the profit is a straight line, so that
+    they say all, however many cases a row stands for.
     """
-    rounding = 1e-12 * (prices["value"] * hits + prices["cost"] * taken + prices["fixed_cost"])
-    allowed = profits[: limit + 1]
-    best = int(np.argmax(allowed >= allowed.max() - rounding[: limit + 1]))
-    return best, int(np.flatnonzero(profits >= -rounding)[-1])
+    if n <= _EVERY_PLACE:
+        return np.arange(n + 1, dtype=np.float64)
+    around = [np.floor(ends * (1.0 + 1e-15)), np.ceil(ends * (1.0 - 1e-15)), np.array([0.0, 1.0, limit, n])]
+    return np.unique(np.minimum(np.concatenate(around), n))
+
+
+class _Curve:
+    """Profit by number of places, as straight lines between ``places``; ``taken``: cases that fill them."""
+
+    def __init__(self, places: Floats, hits: Floats, taken: Floats, prices: dict[str, float]) -> None:
+        self.places, self.hits, self.taken, self.prices = places, hits, taken, prices
+        self.profits = _profit(taken, hits, prices)
+        # amounts like 0.1 are not exact in floats: what differs by rounding alone is equal
+        self._rounding = 1e-12 * (prices["value"] * hits + prices["cost"] * taken + prices["fixed_cost"])
+
+    def at(self, places: Any) -> tuple[Floats, Floats]:
+        """Hits and cases taken."""
+        hits, taken = (np.interp(places, self.places, column) for column in (self.hits, self.taken))
+        return np.asarray(hits), np.asarray(taken)
+
+    def profit_at(self, places: Any) -> Floats:
+        hits, taken = self.at(places)
+        return _profit(taken, hits, self.prices)
+
+    def best(self, limit: int) -> int:
+        """The quota with the highest profit; of equal ones the smallest."""
+        allowed = self.profits[: int(np.searchsorted(self.places, limit, side="right"))]
+        return int(self.places[np.argmax(allowed >= allowed.max() - self._rounding[: len(allowed)])])
+
+    def break_even(self) -> int:
+        """The largest quota without a loss: the last bend without one, and as far as its profit lasts behind it."""
+        last = int(np.flatnonzero(self.profits >= -self._rounding)[-1])
+        place, left = self.places[last], self.profits[last] + self._rounding[last]
+        if last + 1 == len(self.places) or not place:
+            return int(place)
+        loss = (self.profits[last] - self.profits[last + 1]) / (self.places[last + 1] - place)
+        return int(min(place + np.floor(left / loss), self.places[last + 1] - 1.0))
 
 
 def amount(value: float, spread: float) -> str:
@@ -357,15 +394,16 @@ def _marginal_value(places: Floats, found: Floats, best: float, limit: float, pr
     A limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before it
     because the last of them happen to be no hits. Otherwise there is nothing to gain by lifting it.
     """
-    if best >= places[-1]:
+    end = places[-1] * (1.0 - 1e-12)  # mean cases of batches round
+    if best >= end:
         return float("nan")
 
     def after(place: float) -> float:
-        k = int(np.searchsorted(places, place, side="right"))
+        k = int(np.searchsorted(places, place * (1.0 + 1e-12), side="right"))
         slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
         return float(prices["value"] * slope - prices["cost"])
 
-    beyond = after(limit) if limit < places[-1] else 0.0
+    beyond = after(limit) if limit < end else 0.0
     return beyond if best == limit or beyond > 0 else min(after(best), 0.0)
 
 
@@ -373,26 +411,20 @@ Draw = Callable[[Floats], tuple[Floats, Floats]]  # quotas -> hits and cases tak
 
 
 def _forecast(
-    best: int,
-    limit: int,
-    profits: Floats,
-    hits: Floats,
-    prices: dict[str, float],
-    draw: Draw,
-    level: float,
-    grid: int = _GRID,
+    curve: _Curve, best: int, limit: int, draw: Draw, level: float, grid: int = _GRID
 ) -> tuple[Estimate, float, float]:
     """Percentile interval of the profit at the best quota, and the optimism of its choice in profit and in hits."""
-    quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, grid)).round(), best)).astype(np.int64)
-    drawn_hits, drawn_taken = draw(quotas.astype(np.float64))
-    drawn = _profit(drawn_taken, drawn_hits, prices)
+    quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, grid)).round(), best))
+    drawn_hits, drawn_taken = draw(quotas)
+    drawn = _profit(drawn_taken, drawn_hits, curve.prices)
     here = drawn[:, np.searchsorted(quotas, best)]
     low, high = np.quantile(here, [(1 - level) / 2, (1 + level) / 2])
     chosen = np.argmax(drawn, axis=1)
     every = np.arange(len(drawn))
-    optimism = max(0.0, float(np.mean(drawn[every, chosen] - profits[quotas[chosen]])))
-    luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - hits[quotas[chosen]])))
-    return Estimate("profit", float(profits[best]), float(low), float(high), level, "percentile"), optimism, luck
+    optimism = max(0.0, float(np.mean(drawn[every, chosen] - curve.profit_at(quotas)[chosen])))
+    luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - curve.at(quotas)[0][chosen])))
+    profit = float(curve.profit_at(best))
+    return Estimate("profit", profit, float(low), float(high), level, "percentile"), optimism, luck
 
 
 def _with_error_of(
@@ -410,16 +442,13 @@ def _with_error_of(
     return replace(profit, low=low, high=high)
 
 
-def _over(
-    quotas: QuotaLike, n: float, hits: Floats, taken: Floats, prices: dict[str, float], draw: Draw, level: float
-) -> Estimate:
+def _over(quotas: QuotaLike, n: float, curve: _Curve, draw: Draw, level: float) -> Estimate:
     """Expected profit over a distribution of quotas, with a percentile interval."""
-    sizes, weights = quota_weights(quotas, n)
+    sizes, weights = quota_weights(quotas, n, MOST)
     order = np.argsort(sizes)
     sizes, weights = sizes[order], weights[order] / weights.sum()
     drawn_hits, drawn_taken = draw(sizes)
-    drawn = _profit(drawn_taken, drawn_hits, prices) @ weights
+    drawn = _profit(drawn_taken, drawn_hits, curve.prices) @ weights
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    at = sizes.astype(np.int64)
-    value = float(_profit(taken[at], hits[at], prices) @ weights)
+    value = float(curve.profit_at(sizes) @ weights)
     return Estimate("profit over quotas", value, float(low), float(high), level, "percentile")

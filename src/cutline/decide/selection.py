@@ -14,7 +14,7 @@ from ..batches import Batches, in_batches, places_in
 from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, listed, show
-from ..quotas import resolve_quota
+from ..quotas import Quotas, resolve_quota
 from ..ranking import Ranking, rank
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.levels import as_levels, label_of
@@ -218,8 +218,11 @@ def average_over_quotas(
     return float(np.average(ratio(hits, by), weights=weights))
 
 
-def quota_weights(quotas: QuotaLike, n: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Quotas in cases and their weights, from a range (low, high) or a mapping from quota to weight."""
+def quota_weights(quotas: QuotaLike, n: float, most: int = 100_000) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Quotas in cases and their weights, from a range (low, high) or a mapping from quota to weight.
+
+    Of a longer range ``most`` quotas are read, each for those around it.
+    """
     if isinstance(quotas, Mapping):
         if not quotas:
             raise InputError("quotas", "is empty", "give at least one quota its weight")
@@ -233,8 +236,8 @@ def quota_weights(quotas: QuotaLike, n: float) -> tuple[NDArray[np.float64], NDA
     low_rows, high_rows = (resolve_quota(q, n) for q in quotas)
     if low_rows > high_rows:
         raise InputError("quotas", f"runs backwards: {show(quotas)}", "put the smaller quota first")
-    sizes = np.arange(low_rows, high_rows + 1, dtype=np.float64)
-    return sizes, np.ones_like(sizes)
+    places, weights = Quotas.of((low_rows, high_rows)).sizes(n, most)
+    return np.array(places, np.float64), weights
 
 
 def hits_at(ranking: Ranking, places: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,6 +30,7 @@ from .weights import effective_size, weights_follow_labels
 
 Drawn = tuple[Floats, Floats, Floats]
 GRID = 257
+_EVERY_PLACE = 100_000
 
 
 class Evidence(Protocol):
@@ -289,7 +290,8 @@ class Rows(KeepsFields, Evidence):
     def lead_places(self, axis: str) -> tuple[Floats, Floats]:
         """Every place at which models are compared, and some of them."""
         first, whole = (1, self.ranking.cases) if axis == "quota" else (0, self.ranking.n_neg)
-        places = np.arange(first, int(whole) + 1, dtype=np.float64)
+        most = max(self.ranking.rows, _EVERY_PLACE)  # rows that stand for very many cases are read at some of them
+        places = np.linspace(first, int(whole), min(int(whole) - first + 1, most)).round()
         return places, places[
             np.unique(np.linspace(0, len(places) - 1, min(GRID, len(places))).round().astype(np.int64))
         ]

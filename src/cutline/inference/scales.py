@@ -101,7 +101,8 @@ def effective_freedom(influence: Floats) -> float:
     n for normal influences; about the number of cases that carry the variance otherwise. ψ: influences of rows, or
     sums of them over clusters or over random blocks.
     """
-    square = np.square(influence[np.isfinite(influence)])
+    known = influence[np.isfinite(influence)]
+    square = np.square(known / (np.abs(known).max(initial=0.0) or 1.0))  # fourth powers of sums must be numbers
     n, second = len(square), float(square.sum())
     return freedom_of(second, dot(square, square), n) if n > 1 and second > 0.0 else 1.0
 

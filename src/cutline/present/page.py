@@ -214,18 +214,18 @@ def policy(*scripts: str) -> str:
 
 
 def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int | float:
-    """Where the explorer starts: the quota asked for, else a tenth of the rows; of batches, of a mean batch."""
+    """Where the explorer starts: the quota asked for, else a tenth of the cases; of batches, of a mean batch."""
     from ..quotas import resolve_quota
 
-    rows = evaluations[0].ranking.rows
     first = evaluations[0]
+    rows, cases = first.ranking.rows, first.ranking.cases
     asked = quota if quota is not None else first.quota
     if first.rows.batched:
         return max(1, rows // (10 * first.facts["batches"])) if asked is None else asked
     if quota is None and first.quotas is not None:
-        sizes, weights = first.quotas.sizes(first.ranking.cases)
+        sizes, weights = first.quotas.sizes(cases)
         return round(float(np.dot(sizes, weights)))
-    return max(1, rows // 10) if asked is None else resolve_quota(asked, rows)
+    return max(1, int(cases // 10)) if asked is None else resolve_quota(asked, cases)
 
 
 def _subtitle(evaluations: Sequence[Evaluation]) -> str:

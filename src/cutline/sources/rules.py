@@ -35,7 +35,7 @@ import numpy as np
 from ..errors import InputError, listed, show
 
 EXACT_INTEGERS = 2**53
-WEIGHTS = (1e-100, 1e100)  # products of two sums of weights must be numbers
+WEIGHTS = (1e-40, 1e40)  # squares of sums of squared places (quadratic_ranking: weight³) must be numbers
 TRUTH, NUMBER, WORD = "truth", "number", "word"
 PAIRS = ((0, 1), (-1, 1))  # numbers that say by themselves which of them is positive: the second
 KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
@@ -228,7 +228,7 @@ def infinite_label(argument: str, row: int | str | None) -> InputError:
 
 def bad_weight(value: float, row: int | str | None) -> InputError:
     """A weight that is negative, infinite, or too large or small to be multiplied."""
-    remedy = "a weight must be 0 or between 1e-100 and 1e100"
+    remedy = "a weight must be 0 or between 1e-40 and 1e40"
     why = ", which is negative" if value < 0 else "" if math.isfinite(value) else ", which is not finite"
     return InputError("sample_weight", f"is {float(value):g}{why}", remedy, row=row)
 
