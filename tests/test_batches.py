@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import cutline as cl
@@ -651,3 +652,33 @@ def test_many_small_batches_are_dealt_into_groups() -> None:
     each = [y[np.isin(x, best)].astype(float) for x, best in zip((s, t), top, strict=True)]
     assert row.standard_error == pytest.approx((each[0] - each[1]).std(ddof=1) / np.sqrt(1500), rel=0.1)
     assert cmp["a"].batch_rules(quota=1).verdict("hits").best
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_infinite_scores_of_a_batch_are_tied(weights: bool, tmp_path: Any) -> None:
+    y, _, day, weight = lists(6, 3, weights=weights)
+    score = np.random.default_rng(4).choice([np.inf, -np.inf, 0.5, 1.5], len(y))
+    ev = cl.evaluate(y, score, batch=day, quota=9, sample_weight=weight, measures=["hit_rate", "qrecall"])
+    each = [held(y[day == d], score[day == d], None if weight is None else weight[day == d], 9) for d in range(6)]
+    assert ev.at(quota=9).tp == pytest.approx(sum(each))
+    assert ev["hit_rate"].value == pytest.approx(sum(each) / 54)
+    columns = {"y": y.astype(int), "p": score, "day": day, **({} if weight is None else {"w": weight})}
+    pandas.DataFrame(columns).to_parquet(tmp_path / "t.parquet")
+    how: dict[str, Any] = {"label": "y", "score": "p", "batch": "day", "quota": 9, "measures": ["hit_rate"]}
+    how["weight"] = None if weight is None else "w"
+    one, two = (cl.evaluate_table(tmp_path / "t.parquet", **how, stream=stream) for stream in (False, True))
+    assert one["hit_rate"].value == pytest.approx(ev["hit_rate"].value)
+    assert two["hit_rate"].value == pytest.approx(ev["hit_rate"].value)
+    queues = [found.batch_rules(quota=9, carry=True, threshold=0.5).to_dicts()[2] for found in (ev, one, two)]
+    assert queues[0] == pytest.approx(queues[1], nan_ok=True)
+    assert queues[0] == pytest.approx(queues[2], nan_ok=True)
+
+
+def test_infinite_ties_in_a_queue_share_the_last_place() -> None:
+    # four infinite scores, one of them positive, for one place a day: each day's place is a quarter, then a third, …
+    y, score, day = [1, 0, 0, 0, 0, 0], [np.inf] * 4 + [0.0, 0.0], [1, 1, 1, 1, 2, 3]
+    ev = cl.evaluate(y, score, batch=day, quota=1, measures=["hit_rate"])
+    queue = list(ev.batch_rules(threshold=0.5, carry=True).values())[2]
+    assert queue.hits.tolist() == pytest.approx([0.25, 0.25, 0.25])
+    assert (queue.longest_queue, queue.waiting) == (3.0, 1.0)
+    assert queue.wait == pytest.approx((0 + 1 + 2) / 3)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .kernels.plain_rankings import tie_starts
 from .quotas import Quotas
 from .ranking import Ties
 from .sources.arrays import Sample, as_keys
@@ -135,7 +136,7 @@ def group_cases(
     code: NDArray[np.intp], score: Floats, pos: Floats, size: Floats
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
     """Equal scores of one batch added up; rows come in the order of batches, then scores, with positives and cases."""
-    starts = np.concatenate([[0], np.flatnonzero((np.diff(code) != 0) | (np.diff(score) != 0)) + 1])
+    starts = tie_starts(code, score)
     return code[starts], score[starts], np.add.reduceat(pos, starts), np.add.reduceat(size, starts)
 
 

@@ -19,6 +19,7 @@ from ..inference.batches import BatchRows, forecast, share_limits
 from ..inference.differences import DifferenceTest
 from ..inference.settings import Settings
 from ..inference.skewed_means import skewed_mean_test
+from ..kernels.plain_rankings import tie_starts
 from ..table import DictResult, KeepsFields, Table, columns_table, count, escaped, html_table, pluralize, text_table
 from ..types import Floats
 from ..verdict import Models, Verdict
@@ -402,7 +403,7 @@ def _served(score: Floats, size: Floats, room: float) -> Floats:
     """Share of each group, best first, that gets a place; groups of one score share what is left alike."""
     if not len(score):
         return np.empty(0)
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(score)) + 1])
+    starts = tie_starts(score)
     total = np.add.reduceat(size, starts)
     share = np.clip((room - (np.cumsum(total) - total)) / total, 0.0, 1.0)
     return np.repeat(share, np.diff(np.append(starts, len(score))))

@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..estimate import Estimate, Interval
 from ..inference.differences import DifferenceTest, paired_difference, sums_by
 from ..inference.leads import units_of
+from ..kernels.plain_rankings import tie_starts
 from ..quotas import Quotas
 from ..table import KeepsFields, format_value
 from ..validate import one_of
@@ -239,7 +240,7 @@ def _best_threshold(positive: Any, score: Any) -> float:
     """The threshold with the fewest errors, half way to the next score where that can be."""
     order = np.argsort(-score, kind="stable")
     ordered, right = score[order].astype(np.float64), np.where(positive[order], 1, -1)
-    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    ends = np.append(tie_starts(ordered)[1:], len(ordered)) - 1
     saved = np.concatenate([[0], np.cumsum(right)[ends]])  # errors saved by taking so many groups
     groups = int(np.argmax(saved))
     if groups == 0:
@@ -247,5 +248,5 @@ def _best_threshold(positive: Any, score: Any) -> float:
     if groups == len(ends):
         return -math.inf
     low, high = ordered[ends[groups - 1] + 1], ordered[ends[groups - 1]]
-    middle = low + (high - low) / 2.0
+    middle = low + (high - low) / 2.0 if low > -math.inf else low
     return float(middle if low <= middle < high else low)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..estimate import Estimate
+from ..kernels.plain_rankings import tie_starts
 from ..quotas import resolve_quota
 from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Drawn, Table
@@ -102,7 +103,7 @@ class _Order:
     def of(cls, score: NDArray[Any]) -> _Order:
         rows = np.argsort(-score.astype(np.float64), kind="stable")
         ordered = score[rows]
-        start = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+        start = tie_starts(ordered)
         return cls(rows, start, np.diff(np.append(start, len(rows))))
 
     def kept(self, times: Floats, keep: float) -> Floats:

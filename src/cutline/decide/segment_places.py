@@ -16,6 +16,7 @@ from ..errors import InputError, listed, show
 from ..estimate import Interval
 from ..inference.proportions import z_of
 from ..inference.selection_ratios import SelectionRates, selection_rates
+from ..kernels.plain_rankings import tie_starts
 from ..ranking import Ranking
 from ..sources.arrays import Sample
 from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, text_table
@@ -248,11 +249,11 @@ class Lists:
         score = rows.sample.score.astype(np.float64)
         order = np.lexsort((rows.segment, -score))
         s, g = score[order], rows.segment[order]
-        new = np.concatenate([[True], (s[1:] != s[:-1]) | (g[1:] != g[:-1])])
+        first = tie_starts(s, g)
         cell = np.empty(len(order), np.intp)
-        cell[order] = np.cumsum(new) - 1
-        score_of, segment_of = s[new], g[new]
-        starts = np.flatnonzero(np.concatenate([[True], score_of[1:] != score_of[:-1]]))
+        cell[order] = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
+        score_of, segment_of = s[first], g[first]
+        starts = tie_starts(score_of)
         own = tuple(np.flatnonzero(segment_of == k) for k in range(segments))
         return cls(cell, score_of, segment_of, starts, own)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..batches import BatchGroups, group_cases, in_batches, places_in, quotas_in_batches, sums_of_groups
 from ..catalogue.compute import threshold_of
+from ..kernels.plain_rankings import tie_starts
 from ..tuning import TUNING
 from ..types import Floats
 from .request import Job
@@ -59,7 +60,7 @@ class BatchCells:
     def _take(self, code: NDArray[np.intp], score: Floats, pos: Floats, size: Floats) -> None:
         if not len(code):
             return
-        first = np.concatenate([[0], np.flatnonzero(np.diff(code)) + 1])
+        first = tie_starts(code)
         run = np.repeat(first, np.diff(np.append(first, len(code))))
         start, before = (
             total[code] + (np.cumsum(own) - own) - (np.cumsum(own) - own)[run]
@@ -109,5 +110,5 @@ def _in_order(found: Sequence[Floats]) -> Floats:
 
 def _joined(table: Floats) -> Floats:
     """Neighbours with the same batch, step and place added up; these three, and the score, are those of the first."""
-    starts = np.concatenate([[0], np.flatnonzero((np.diff(table[:3], axis=1) != 0).any(axis=0)) + 1])
+    starts = tie_starts(*table[:3])
     return np.concatenate([table[:4, starts], np.add.reduceat(table[4:], starts, axis=1)])

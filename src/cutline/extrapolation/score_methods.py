@@ -346,7 +346,7 @@ def best_scores(scores: ScoreSample, fraction: float) -> tuple[int, Floats, Floa
     top = scores.others[:, : r + 1]
     if scores.depth is None:
         top = -np.sort(np.partition(-scores.others, r, axis=1)[:, : r + 1], axis=1)
-    distinct = 1.0 + (np.diff(top, axis=1) != 0).sum(axis=1)
+    distinct = 1.0 + (top[:, 1:] != top[:, :-1]).sum(axis=1)
     if not scores.resampled and np.median(distinct) < _CONTINUOUS * (r + 1):
         raise InputError(
             "scores", "takes few distinct values, so that its best ones have no tail to follow",

@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ..catalogue.compute import compute
 from ..catalogue.declare import parse_measure
 from ..errors import InputError, listed, show
+from ..kernels.plain_rankings import tie_starts
 from ..ranking import rank
 from ..sources import rules
 from ..sources.arrays import Sample, as_column, make_sample
@@ -88,7 +89,7 @@ def _totals(sample: Sample) -> tuple[Floats, Floats, NDArray[Any]]:
     # weights are summed row by row, as scikit-learn sums them, so that rounding drops the same points from a curve
     order = np.argsort(-sample.score, kind="stable")
     score, weight, positive = sample.score[order], sample.weight[order], sample.positive[order]
-    ends = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)
+    ends = np.append(tie_starts(score)[1:], len(score)) - 1
     return np.cumsum(~positive * weight)[ends], np.cumsum(positive * weight)[ends], score[ends]
 
 
