@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import pickle
+import tracemalloc
 from datetime import date
 from typing import Any
 
@@ -16,6 +17,8 @@ import pytest
 import cutline as cl
 from cutline.batches import Batches
 from cutline.inference.skewed_means import skewed_mean_limits, skewed_mean_test
+from cutline.sources.arrays import as_codes
+from cutline.sources.levels import as_levels
 
 BOTH = list(itertools.product([False, True], repeat=2))
 
@@ -174,19 +177,77 @@ def test_every_place_a_hit_leaves_room_for_doubt() -> None:
     [
         ([10, 9, 10, 2], (2, 9, 10), "number"),
         (["10", "9", "10", "2"], ("2", "9", "10"), "number"),
-        (["2024-10-01", "2024-02-01", "2023-12-31", "2024-02-01"], ("2023-12-31", "2024-02-01", "2024-10-01"), "date"),
-        ([date(2024, 3, 1), date(2024, 2, 1), date(2024, 3, 1)], ("2024-02-01", "2024-03-01"), "date"),
-        (np.array(["2024-03-01", "2024-02-01"], "M8[ns]"), ("2024-02-01", "2024-03-01"), "date"),
-        (["may", "apr", "jun", "apr"], ("may", "apr", "jun"), "appearance"),
-        (["2024-05", "2024-4", "2024-06", "2024-4"], ("2024-05", "2024-4", "2024-06"), "appearance"),
+        (["2024-10-01", "2024-02-01", "2023-12-31", "2024-02-01"], ("2023-12-31", "2024-02-01", "2024-10-01"), "time"),
+        ([date(2024, 3, 1), date(2024, 2, 1), date(2024, 3, 1)], ("2024-02-01", "2024-03-01"), "time"),
+        (np.array(["2024-03-01", "2024-02-01"], "M8[ns]"), ("2024-02-01", "2024-03-01"), "time"),
+        (["may", "apr", "jun", "apr"], ("apr", "may", "jun"), "time"),
+        (["2024-05", "2024-4", "2024-06", "2024-4"], ("2024-4", "2024-05", "2024-06"), "time"),
+        (["v10", "v2", "v1", "v2"], ("v1", "v2", "v10"), "number"),
+        (["south", "north", "south"], ("north", "south"), "name"),
+        (pandas.Categorical(["s", "l", "m"], ["s", "m", "l"], ordered=True), ("s", "m", "l"), "given"),
+        (["a" + "9" * 5000, "a2"], ("a2", "a" + "9" * 5000), "number"),  # more digits than int() takes
     ],
 )  # fmt: skip
 def test_the_order_of_batches(values: Any, names: tuple[Any, ...], order: str) -> None:
     made = Batches.of(values)
     assert (made.names, made.order) == (names, order)
-    text = [str(v)[:10] for v in np.asarray(values).tolist()] if order != "number" else list(values)
-    if not isinstance(values, np.ndarray):
-        assert [made.names[k] for k in made.code] == text
+    assert made.names == tuple(key if isinstance(key, int) else str(key) for key in as_levels(values, len(values)).keys)
+    if isinstance(values, list):
+        assert [str(made.names[k]) for k in made.code] == [str(v) for v in values]
+
+
+@pytest.mark.parametrize("names", [["feb", "jan", "mar"], ["v10", "v2", "v1"], ["2024-10", "2024-9", "2024-11"]])
+def test_batches_segments_and_queues_have_one_order_everywhere(names: list[str], tmp_path: Any) -> None:
+    y, p, day, _ = lists(3, 5)
+    frame = pandas.DataFrame({"y": y.astype(int), "p": p, "b": np.array(names)[day]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    how: dict[str, Any] = {"label": "y", "score": "p", "quota": 5, "measures": ["hit_rate"], "interval": None}
+    want = sorted(
+        names, key=lambda name: {"jan": 1, "feb": 2, "mar": 3}.get(name) or int(name.split("-")[-1].strip("v"))
+    )
+    queues = []
+    for source, stream in ((frame, False), (tmp_path / "rows.csv", False), (tmp_path / "rows.csv", True)):
+        ev = cl.evaluate_table(source, **how, batch="b", stream=stream)
+        assert [row["batch"] for row in ev.at(quota=5).batches.to_dicts()] == want
+        assert list(cl.evaluate_table(source, **how, by="b", stream=stream)) == want
+        queues.append(ev.batch_rules(carry=True, threshold=0.5))
+    own = cl.evaluate(y, p, batch=[want.index(name) for name in frame.b], quota=5, measures=["hit_rate"])
+    for found in queues:
+        assert found.to_dicts()[2]["mean_wait"] == own.batch_rules(carry=True, threshold=0.5).to_dicts()[2]["mean_wait"]
+    picked = cl.select(p, 5, batch=frame.b)
+    assert [row["batch"] for row in picked.batches.to_dicts()] == want
+
+
+@pytest.mark.parametrize("role", ["batch", "clusters", "segment"])
+def test_a_long_key_takes_its_room_once(role: str, tmp_path: Any) -> None:
+    n, long = 3000, "k" * 100_000  # as an array of text, 1.2 GB
+    keys = [long, *(f"k{k % 40}" for k in range(1, n))]
+    y, p = [k % 3 == 0 for k in range(n)], np.arange(n) % 97
+    frame = pandas.DataFrame({"y": np.array(y, int), "p": p, "k": keys})
+    frame.to_parquet(tmp_path / "t.parquet")
+    how: dict[str, Any] = {"measures": ["accuracy"], "interval": None, "threshold": 50}
+    named: dict[str, Any] = {"by" if role == "segment" else role: "k", "label": "y", "score": "p"}
+    tracemalloc.start()
+    cl.evaluate_segments(y, p, keys, **how) if role == "segment" else cl.evaluate(y, p, **{role: keys}, **how)
+    for source in (frame, tmp_path / "t.parquet"):
+        cl.evaluate_table(source, **named, **how)
+    if role != "clusters":
+        cl.evaluate_table(tmp_path / "t.parquet", **named, **how, stream=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+
+
+def test_keys_that_differ_by_zero_bytes_or_line_ends_are_two(tmp_path: Any) -> None:
+    keys = ["a", "a\0", "a\r\nb", "a\nb", "a\rb"] * 8
+    y, p = [k % 3 == 0 for k in range(40)], list(range(40))
+    frame = pandas.DataFrame({"y": np.array(y, int), "p": p, "k": keys})
+    assert len(Batches.of(keys)) == len(as_levels(keys, 40).keys) == int(as_codes(keys, "clusters", 40).max()) + 1 == 5
+    frame.to_parquet(tmp_path / "t.parquet")
+    how: dict[str, Any] = {"label": "y", "score": "p", "quota": 2, "measures": ["hit_rate"], "interval": None}
+    for source, stream in ((frame, False), (tmp_path / "t.parquet", False), (tmp_path / "t.parquet", True)):
+        assert cl.evaluate_table(source, **how, batch="k", stream=stream).facts["batches"] == 5, source
+        assert len(cl.evaluate_table(source, **how, by="k", stream=stream)) == 5, source
 
 
 def test_missing_and_short_batch_columns_are_refused() -> None:
@@ -497,7 +558,7 @@ def test_tables_name_the_batch_column(tmp_path: Any) -> None:
         ev = cl.evaluate_table(source, label="y", score="p", batch=column, quota=6, measures=["hit_rate"])
         assert ev["hit_rate"] == direct["hit_rate"]
         assert ev.at(quota=6).batches.column("hits") == direct.at(quota=6).batches.column("hits")
-        assert ev.facts["batch_order"] == ("number" if column == "n" else "date")
+        assert ev.facts["batch_order"] == ("number" if column == "n" else "time")
     cmp = cl.compare_table(frame, label="y", scores={"a": "p", "b": "n"}, batch="day", quota=6, measures=["hit_rate"])
     assert cmp["a"]["hit_rate"].value == direct["hit_rate"].value
     frame.loc[3, "day"] = None

@@ -6,10 +6,10 @@ interpolation: a quota that falls inside a tie takes its share of it, as in a si
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -19,14 +19,13 @@ from .errors import InputError
 from .kernels.plain_rankings import tie_starts
 from .quotas import Quotas
 from .ranking import Ties
-from .sources.arrays import Sample, as_keys
+from .sources.arrays import Sample
+from .sources.levels import column_levels, label_of, order_of
 from .sweep import Counts
 from .table import KeepsFields
 from .types import Floats
 
-Order = Literal["number", "date", "appearance", "name"]
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_DATE = re.compile(r"\d{4}-(\d\d|W\d\d|Q[1-4])(-\d\d?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?")
+Order = Literal["number", "time", "given", "name"]
 _SHARES = 101  # a range of shares is read at so many of them
 # columns of what a batch holds: positives and cases taken, positives and cases in all, and the moments of the taken
 CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
@@ -36,12 +35,12 @@ CELLS = ("hits", "taken", "positives", "cases", "x", "xx", "tt", "xt")
 class Batches(KeepsFields):
     """The batch of each row as a number, and the batches' names in their order.
 
-    ``order`` says how they were ordered: as numbers, as dates, or as they appear where their names are neither (by name
-    in a table whose rows have no order).
+    They have the order of segments. ``order`` says which: by number, in time, that of ordered categories, or by name
+    where names have no order of their own.
 
     >>> days = Batches.of(["2024-05-02", "2024-05-01", "2024-05-02"])
     >>> days.names, days.code.tolist(), days.order
-    (('2024-05-01', '2024-05-02'), [1, 0, 1], 'date')
+    (('2024-05-01', '2024-05-02'), [1, 0, 1], 'time')
     """
 
     code: NDArray[np.intp]
@@ -53,22 +52,12 @@ class Batches(KeepsFields):
         """From a column with the batch of each row; ``sample`` may have left some rows out."""
         if isinstance(values, Batches):
             return values
-        column = as_keys(values, "batch") if sample is None else sample.keys(values, "batch")
-        distinct, first, code = np.unique(column, return_index=True, return_inverse=True)
-        texts = [str(name) for name in distinct.tolist()]
-        order: Order = "number" if column.dtype.kind in "iufb" else "date" if column.dtype.kind == "M" else "appearance"
-        names: list[Any] = distinct.tolist()
-        if order == "date":
-            days = bool((distinct == distinct.astype("datetime64[D]")).all())
-            names = np.datetime_as_string(distinct, "D" if days else "s").tolist()
-        elif order == "appearance" and all(_NUMBER.fullmatch(text.strip()) for text in texts):
-            order, first = "number", np.argsort(np.argsort([float(text) for text in texts], kind="stable"))
-        elif order == "appearance" and len({len(text) for text in texts}) == 1 and all(map(_DATE.fullmatch, texts)):
-            order = "date"
-        if order == "appearance" or (order == "number" and column.dtype.kind not in "iufb"):
-            place = np.argsort(first, kind="stable")
-            names, code = [names[k] for k in place], np.argsort(place)[code]
-        return cls(code.astype(np.intp), tuple(names), order)
+        levels = column_levels(values, None if sample is None else sample.input_rows or len(sample), "batch", "batch")
+        if sample is not None and sample.source_rows is not None:
+            levels = levels.only(sample.source_rows)
+        order: Order = "given" if levels.ordered else order_of(levels.keys) or "name"
+        names = tuple(key if isinstance(key, Real) else label_of(key) for key in levels.keys)
+        return cls(levels.codes, names, order)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,8 +65,7 @@ class Batches(KeepsFields):
     @property
     def order_words(self) -> str:
         """How the batches were ordered, in words."""
-        said = {"number": "by number", "date": "by date", "appearance": "as they appear in the data", "name": "by name"}
-        return said[self.order]
+        return {"number": "by number", "time": "in time", "given": "of the categories", "name": "by name"}[self.order]
 
 
 @dataclass(frozen=True, eq=False)

@@ -210,8 +210,8 @@ class Evaluation(Reported, DictResult, ByMeasure):
 
         The default ``threshold`` is the one that takes the same number of cases in total. The threshold is tried twice:
         with as many places as it takes, and with those of the quota, where cases beyond them are lost, or with
-        ``carry`` wait for the next batch and compete with its cases, best first. Batches come in order of their numbers
-        or (ISO) dates, else as they appear in the data.
+        ``carry`` wait for the next batch and compete with its cases, best first. Batches come in the order
+        that segments have: numbers, dates and months in theirs, other names by name.
         """
         from .decide.batches import batch_rules
 

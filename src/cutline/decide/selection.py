@@ -112,7 +112,7 @@ def select(
     quota), ``shrink`` takes none (fewer). Rows come best first; equal scores keep the order of the input. Segments
     share a number of places in proportion to their cases; a mapping from segment to places gives each its own. With
     ``batch`` (the batch of each row) every batch has the whole quota: a batch with fewer rows is taken whole, and
-    batches come in order of their numbers or dates, else as they appear.
+    batches come in the order that segments have: numbers, dates and months in theirs, other names by name.
 
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]

@@ -30,7 +30,6 @@ from ..inference.resampling import Resampler
 from ..inference.settings import Settings
 from ..ranking import Ties, rank
 from ..sources.arrays import Sample
-from ..sources.duckdb import DuckTable
 from ..sources.tables import Checked, Table
 from ..tuning import TUNING
 from .batch_cells import BatchCells
@@ -54,24 +53,15 @@ class BatchSizes:
         """Counted by one query, and one for the pairs of long tables."""
         assert checked.batch is not None
         sql, score, rows = table.dialect, checked.scores[model], checked.totals[model].rows
-        key, text = sql.key([checked.batch]), f"CAST({checked.batch.comparable} AS {sql.text})"
-        keys, cells, totals = totals_by(table, checked, model, [checked.batch], [text], distinct=False)
+        key, shown = sql.key([checked.batch]), [checked.batch.comparable]
+        keys, cells, totals = totals_by(table, checked, model, [checked.batch], shown, distinct=False)
         pairs = rows
         if rows > TUNING.batch_cells:
             here = f"FILTER (WHERE {checked.kept or 'true'})"
             pairs = int(table.aggregate([f"approx_count_distinct({sql.hash(key, score)}) {here}"])[0])
-        at = sorted(range(len(keys)), key=lambda k: str(cells[k][0]))
-        named = Batches.of(np.array([str(cells[k][0]) for k in at]))
-        if named.order == "appearance" and isinstance(table, DuckTable):
-            first = table.first_rows(checked, key)
-            at = sorted(range(len(keys)), key=lambda k: first[keys[k]])
-            named = Batches.of(np.array([str(cells[k][0]) for k in at]))
-        elif named.order == "appearance":
-            named = replace(named, order="name")
-        code = np.empty(len(keys), np.intp)
-        code[at] = named.code
-        ordered = [totals[k] for k in np.argsort(code).tolist()]
-        return cls(named, Numbering.of(keys, code), ordered, pairs)
+        named = Batches.of([cell for (cell,) in cells])
+        ordered = [totals[k] for k in np.argsort(named.code).tolist()]
+        return cls(named, Numbering.of(keys, named.code), ordered, pairs)
 
     def cells(self, job: Job, totals: Totals) -> BatchCells:
         """What gathers the lists."""

@@ -93,13 +93,6 @@ class DuckTable(Table):
         wanted = ", ".join([checked.kept or "true", *keys, *terms])
         return [row[1:] for row in self.rows(f"SELECT {wanted} FROM {self.relation} GROUP BY ALL") if row[0]]
 
-    def first_rows(self, checked: Checked, key: str) -> dict[int, int]:
-        """The number of the first row that has each value of a key, among those that count."""
-        numbered = (
-            f"SELECT {checked.kept or 'true'} AS kept, {key} AS k, row_number() OVER () AS n FROM {self.relation}"
-        )
-        return {k: n for kept, k, n in self.rows(f"SELECT kept, k, min(n) FROM ({numbered}) GROUP BY ALL") if kept}
-
     def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
         """Number (from 0) and value of the first row that fulfils a condition."""
         numbered = f"SELECT row_number() OVER () - 1 AS n, {shown} AS v, ({condition}) AS f FROM {self.relation}"
@@ -141,24 +134,24 @@ class DuckTable(Table):
         for model, score in scores.items():
             check_same(self.name, checked.totals[model], each * positive, each * ~positive, each * score)
         clusters = None if checked.cluster is None else number(self._keys(checked, checked.cluster))
-        batch = None if checked.batch is None else self._keys(checked, checked.batch.comparable)
+        batch = None if checked.batch is None else self._levels(checked, [checked.batch])
         dropped = next(iter(checked.totals.values())).dropped
         understood = (*self.understood, *checked.understood)
-        segments = self._segments(checked) if checked.segments else None
+        segments = self._levels(checked, checked.segments) if checked.segments else None
         return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"), segments, batch)
 
-    def _segments(self, checked: Checked) -> Levels:
-        """The segments of the rows that count; columns of text stay text."""
-        *columns, there = self.values([*(column.sql for column in checked.segments), checked.kept or "true"])
+    def _levels(self, checked: Checked, made_of: Sequence[Column]) -> Levels:
+        """The segments or batches of the rows that count; columns of text stay text."""
+        *columns, there = self.values([*(column.sql for column in made_of), checked.kept or "true"])
         kept = np.flatnonzero(np.ma.getdata(there))
         cells = (np.ma.getdata(column)[kept] for column in columns)
-        named = zip(checked.segments, cells, strict=True)
+        named = zip(made_of, cells, strict=True)
         return crossed([as_levels({column.name: values}, len(kept)) for column, values in named])
 
     def _keys(self, checked: Checked, sql: str) -> NDArray[Any]:
         """The cells of a column, as text, in the rows that count."""
         cells, there = self.values([f"CAST({sql} AS VARCHAR)", checked.kept or "true"])
-        return np.asarray(cells)[np.asarray(there, dtype=np.bool_)].astype(str)
+        return np.asarray(cells)[np.asarray(there, dtype=np.bool_)]
 
     def pieces(
         self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, key: str | None = None

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from . import rules
-from .arrays import Codes, as_codes, as_column, as_keys, as_weights, is_positive, read_numbers
-from .levels import Levels, as_levels, crossed
+from .arrays import Codes, as_codes, as_column, as_weights, is_positive, read_numbers
+from .levels import Levels, as_levels, column_levels, crossed
 from .tables import Roles, no_column, role_word
 
 
@@ -28,7 +28,7 @@ class Rows:
     understood: tuple[str, ...] = ()
     source_rows: NDArray[np.intp] | None = None  # where some were left out: the numbers, from 0, of those that are here
     segments: Levels | None = None
-    batch: NDArray[Any] | None = None
+    batch: Levels | None = None
 
     def __len__(self) -> int:
         return len(self.positive)
@@ -36,9 +36,11 @@ class Rows:
     def only(self, kept: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
         scores = {model: score[kept] for model, score in self.scores.items()}
-        own = {"positive": self.positive, "weight": self.weight, "clusters": self.clusters, "batch": self.batch}
+        own = {"positive": self.positive, "weight": self.weight, "clusters": self.clusters}
         known: dict[str, Any] = {name: None if column is None else column[kept] for name, column in own.items()}
-        return replace(self, scores=scores, segments=self.segments and self.segments.only(kept), **known)
+        levels = {"segments": self.segments, "batch": self.batch}
+        known |= {name: made and made.only(kept) for name, made in levels.items()}
+        return replace(self, scores=scores, **known)
 
 
 class Frame:
@@ -67,6 +69,7 @@ class Frame:
         read: dict[tuple[str, str], Any] = {}
         refused: list[InputError] = []
         levels: list[Levels] = []
+        batch: Levels | None = None
         for (role, name), values in found.items():
             try:
                 if role == "y_true":
@@ -76,7 +79,7 @@ class Frame:
                 elif role == "segment":
                     levels.append(as_levels({name: values}, len(values)))
                 elif role == "batch":
-                    read[role, name] = as_keys(values, role)
+                    batch = column_levels(values, None, role, name)
                 else:
                     numbers, notation = read_numbers(values, role, roles.decimal)
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
@@ -90,7 +93,6 @@ class Frame:
         scores = {model: read["y_score", column] for model, column in roles.scores.items()}
         weight = None if roles.weight is None else read["sample_weight", roles.weight]
         clusters = None if roles.clusters is None else read["clusters", roles.clusters]
-        batch = None if roles.batch is None else read["batch", roles.batch]
         n = len(next(iter(scores.values())))
         positive = np.ones(n, np.bool_) if roles.label is None else read["y_true", roles.label]
         for (role, name), values in read.items():
@@ -101,8 +103,9 @@ class Frame:
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
         segments = crossed(levels) if levels else None
-        if segments is not None and len(segments.codes) != n:
-            raise InputError("by", f"has {len(segments.codes)} rows, others have {n}", "pass columns of one length")
+        for role, made in (("by", segments), ("batch", batch)):
+            if made is not None and len(made.codes) != n:
+                raise InputError(role, f"has {len(made.codes)} rows, others have {n}", "pass columns of one length")
         rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood), segments=segments, batch=batch)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 

@@ -57,8 +57,6 @@ def as_levels(segment: Any, n: int, argument: str = "segment") -> Levels:
     Ordered categories keep their order, numbers and dates have theirs, names of months and days follow the calendar,
     and in text numbers count as numbers: ``month 2`` comes before ``month 10``.
     """
-    if isinstance(segment, Levels):  # of a table, checked already
-        return segment
     columns: Mapping[Any, Any]
     if isinstance(segment, Mapping):
         columns = segment
@@ -66,10 +64,10 @@ def as_levels(segment: Any, n: int, argument: str = "segment") -> Levels:
         columns = {name: segment[name] for name in segment.columns}
     else:
         name = getattr(segment, "name", None)
-        return _one(segment, n, argument, name if isinstance(name, str) else argument)
+        return column_levels(segment, n, argument, name if isinstance(name, str) else argument)
     if not columns:
         raise InputError(argument, "names no column", "pass at least one")
-    parts = [_one(column, n, argument, str(name)) for name, column in columns.items()]
+    parts = [column_levels(column, n, argument, str(name)) for name, column in columns.items()]
     return crossed(parts)
 
 
@@ -95,7 +93,10 @@ def renumbered(codes: Codes, keys: Sequence[Any], by: tuple[str, ...], ordered: 
     return Levels(place[codes], tuple(keys[k] for k in there.tolist()), by, ordered)
 
 
-def _one(values: Any, n: int, argument: str, name: str) -> Levels:
+def column_levels(values: Any, n: int | None, argument: str, name: str) -> Levels:
+    """The levels of one column: of segments, and of batches, which so have one order."""
+    if isinstance(values, Levels):  # of a table, checked already
+        return values
     ordered = _categories(values)
     if ordered is not None:
         codes, categories, declared = ordered
@@ -203,10 +204,13 @@ def natural_key(key: Any) -> tuple[Any, ...]:
     ['-3', '1.5', 'month 2', 'month 10']
     """
     text = str(key)
-    if re.fullmatch(r"\s*[+-]?\d+(\.\d*)?\s*", text):
-        return (0, float(text), ())
-    parts = re.split(r"(\d+)", text)
-    return (1, 0.0, tuple((int(p), "") if p.isdigit() and p.isascii() else (-1, p) for p in parts))
+    if re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", text):
+        return (0, float(text), (), text)
+    parts = re.split(r"([0-9]+)", text)
+    # digits count by how many there are, then one by one: int() refuses more than some thousand of them; the text
+    # itself comes last, so that 1 and 01 have one order wherever they are read
+    numbers = (part.lstrip("0") if part.isdigit() and part.isascii() else None for part in parts)
+    return (1, 0.0, tuple((-1, p) if d is None else (len(d), d) for p, d in zip(parts, numbers, strict=True)), text)
 
 
 def _categories(values: Any) -> tuple[Codes, list[Any], bool] | None:
@@ -234,6 +238,6 @@ def _text(cell: Any) -> Any:
     return cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell
 
 
-def _same_length(found: int, n: int, argument: str) -> None:
-    if found != n:
+def _same_length(found: int, n: int | None, argument: str) -> None:
+    if n is not None and found != n:
         raise different_lengths(argument, found, "y_score", n)
