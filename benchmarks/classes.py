@@ -4,6 +4,7 @@
     python benchmarks/classes.py --only speed        ratios from one run, warm, best of several
     python benchmarks/classes.py --only memory       1,000 classes × 100,000 rows
     python benchmarks/classes.py --only coverage     simulated coverage of the 95 % intervals (--samples 400)
+    python benchmarks/classes.py --only small        classes of three cases, and unbalanced ones: coverage and type I
 
 Coverage: a population of known shares and scores (rows of softmax of normal scores, the real class raised); the truth
 is the value on 400,000 further rows. A sample in which a measure has no value is left out of its count.
@@ -205,6 +206,51 @@ def differences(samples: int) -> None:
     )
 
 
+SMALL = {  # cases of each class, how much the real class is raised, whether these sizes are fixed
+    "60, 30, 3, 3, 3": ([60, 30, 3, 3, 3], 1.5, True),
+    "20 classes of 3": ([3] * 20, 3.0, True),
+    "20 of 3, weak": ([3] * 20, 1.5, True),
+    "200 and 6 of 3": ([200] + [3] * 6, 3.0, True),
+    "10 unbalanced, 150": ([45, 30, 22, 16, 12, 8, 6, 5, 3, 3], 1.0, False),
+    "10 unbalanced, 600": ([180, 120, 88, 64, 48, 32, 24, 20, 12, 12], 1.0, False),
+}
+OF_SMALL = ("balanced_accuracy", "macro(f1)", "hand_till_auc", "macro(roc_auc)", "mean_average_precision")
+
+
+def small(samples: int) -> None:
+    """Small and unbalanced classes: coverage, mean length, and how often equal models are told apart (of 5)."""
+    table: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, (sizes, strength, fixed) in SMALL.items():
+        rng, k = np.random.default_rng(5), len(sizes)
+
+        def drawn(times: int = 1, models: int = 1, rng=rng, k=k, sizes=sizes, strength=strength, fixed=fixed) -> tuple:
+            of_class = np.asarray(sizes) * times
+            y = np.repeat(np.arange(k), of_class)
+            y = y if fixed else rng.choice(y, len(y))
+            common, made = rng.normal(size=(len(y), k)), []
+            for _ in range(models):
+                z = 0.9 * common + 0.9 * rng.normal(size=(len(y), k))
+                z[np.arange(len(y)), y] += strength
+                made.append(z)
+            return y, *made
+
+        asked = {"classes": range(k), "measures": OF_SMALL}
+        truth = cl.evaluate_classes(*drawn(times=100_000 // sum(sizes)), interval=None, **asked)
+        found: dict[str, list[tuple[bool, float, bool]]] = defaultdict(list)
+        for _ in range(samples):
+            y, a, b = drawn(models=2)
+            cmp = cl.compare_classes(y, {"a": a, "b": b}, **asked)
+            for row in cmp.differences:
+                e = cmp["a"][row["measure"]]
+                if e.low == e.low:
+                    held = e.low <= truth[row["measure"]].value <= e.high
+                    found[row["measure"]].append((held, e.high - e.low, row["p_value"] < 0.05))
+        for key, rows in found.items():
+            held, length, told = np.mean(rows, axis=0)
+            table[key][name] = f"{100 * held:.1f} ({length:.3f}), {100 * told:.1f}"
+    _print(table, list(SMALL), f"small classes: coverage (length), type I of 5; {samples} samples")
+
+
 def promises(samples: int) -> None:
     """How often abstention keeps its promise on new cases; at least as often as its confidence says."""
     rng = np.random.default_rng(3)
@@ -240,7 +286,7 @@ def _print(table: dict[str, dict[str, str]], columns: list[str], title: str) -> 
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("speed", "memory", "coverage"))
+    parser.add_argument("--only", choices=("speed", "memory", "coverage", "small"))
     parser.add_argument("--samples", type=int, default=400)
     parser.add_argument("--interval", default="auto")
     asked = parser.parse_args()
@@ -249,6 +295,8 @@ def main() -> None:
         speed()
     if asked.only in (None, "memory"):
         memory()
+    if asked.only in (None, "small"):
+        small(asked.samples)
     if asked.only in (None, "coverage"):
         coverage(asked.samples, asked.interval)
         differences(asked.samples)

@@ -209,6 +209,12 @@ class ClassSpec:
         return "wilson" if (low, high) == (0.0, 1.0) else "atanh" if (low, high) == (-1.0, 1.0) else "plain"
 
     @property
+    def by_class(self) -> bool:
+        """Whether each class adds a part of its own, also one of few cases."""
+        mean = self.measure.name == "macro" or (self.measure.name == "weighted" and bool(self.areas))
+        return mean or self.measure.by_class or bool(self.measure.mean_of)
+
+    @property
     def same_as(self) -> str:
         """Another name of the same number."""
         if self.inner is None:

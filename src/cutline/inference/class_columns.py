@@ -22,7 +22,7 @@ def column_estimates(totals: ClassTotals, level: float) -> list[dict[str, Estima
     """Estimates of ``roc_auc`` and ``average_precision`` for each class; the rows may weigh and cluster."""
     sample, truth = totals.sample, totals.decisions.truth
     n, k = len(sample), sample.n_classes
-    work, squares = np.empty((4, n)), np.zeros(2)
+    work, squares = np.empty((4, n)), np.zeros(3)
     found = []
     for at in range(k):
         auc, precision = float(totals.areas[0, at]), float(totals.areas[2, at])

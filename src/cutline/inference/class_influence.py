@@ -6,6 +6,7 @@ the delta method, of which DeLong's variance of an AUC is one case. Weights and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.class_compute import COLUMN_AREAS, ClassTotals, ColumnOrder
 from ..catalogue.classes import ClassSpec, ClassSums
+from ..class_sample import ClassSample
 from ..types import Floats
 
 _STEP = 1e-6
@@ -24,7 +26,7 @@ _BATCH = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Each row's part in each measure, and for each class the variances of its AUC and average precision."""
+    """Each row's part in each measure; for each class the variances of its AUC and average precision, and the bias."""
 
     parts: Mapping[ClassSpec, Floats]
     column_variance: Floats
@@ -56,7 +58,7 @@ def influences(totals: ClassTotals, specs: Sequence[ClassSpec]) -> Influence:
             part += slope["risk"] * _of_risk(totals)
         parts[spec] = part
     ranked = [spec for spec in specs if set(spec.areas) & set(COLUMN_AREAS)]
-    variance = _add_columns(totals, ranked, slopes, parts) if ranked else np.full((sample.n_classes, 2), np.nan)
+    variance = _add_columns(totals, ranked, slopes, parts) if ranked else np.full((sample.n_classes, 3), np.nan)
     return Influence({spec: part * sample.row_weight for spec, part in parts.items()}, variance)
 
 
@@ -132,7 +134,7 @@ def _add_columns(
     sample, truth = totals.sample, totals.decisions.truth
     n = len(sample)
     table = np.stack([np.stack([slopes[spec][area] for area in COLUMN_AREAS]) for spec in specs])
-    out, work, squares = np.zeros((n, len(specs))), np.empty((4, n)), np.zeros((sample.n_classes, 2))
+    out, work, squares = np.zeros((n, len(specs))), np.empty((4, n)), np.zeros((sample.n_classes, 3))
     for k in range(sample.n_classes):
         if truth[k] == 0 or truth[k] == truth.sum() or not table[:, :, k].any():
             continue
@@ -165,6 +167,49 @@ def variance_of(units: Floats) -> float:
     """Variance of a measure from the parts of its independent units."""
     m = len(units)
     return float(units @ units) * m / (m - 1.0) if m > 1 else float("nan")
+
+
+_FEW = 6  # cases of a class below which its own spread is not trusted alone
+_PRIOR = 2.0  # cases' worth of the classes' mean variance that such a class gets (benchmarks/classes.py, small classes)
+
+
+def has_few(sample: ClassSample) -> bool:
+    """Whether a class has fewer than six independent cases."""
+    sizes = np.bincount(sample.code)
+    return sample.cluster is None and int(sizes[sizes > 0].min()) < _FEW
+
+
+def measure_spread(spec: ClassSpec, units: Floats, sample: ClassSample) -> tuple[float, float]:
+    """Variance of a measure and its degrees of freedom, inf where they are many."""
+    if not spec.by_class or sample.cluster is not None:
+        return variance_of(units), math.inf
+    return spread_by_class(units, sample.code, every=spec.measure.by_class, areas=bool(spec.areas))
+
+
+def spread_by_class(units: Floats, code: NDArray[np.int32], *, every: bool, areas: bool) -> tuple[float, float]:
+    """Variance of a measure to which each class adds a part of its own, and its degrees of freedom.
+
+    Three cases of a class that are all right, or all wrong, show no spread, and on average they show only 2/3 of it.
+    Below six cases (with ``every`` in all classes) a class's part is the unbiased variance; below six it also leans on
+    the mean of the classes, above all of the other small ones. The degrees of freedom are Welch's (1947), for these
+    classes only; an area of so few cases is skewed, so that what it leans on adds none.
+    """
+    sizes = np.bincount(code).astype(np.float64)
+    with np.errstate(all="ignore"):
+        mean = np.nan_to_num(np.bincount(code, weights=units) / sizes)
+        within = np.bincount(code, weights=(units - mean[code]) ** 2)
+        of_case = sizes**2 * within / (sizes - 1.0)  # variance of a case's part on the scale of its class
+        freedom = sizes - 1.0
+        few = (sizes > 0) & (sizes < _FEW)
+        near = np.where(sizes > 1, 1.0 / sizes**2, 0.0)  # a large class may count rows on another scale
+        usual = float(np.nan_to_num(of_case) @ near / near.sum())
+        leaning = (np.where(sizes > 1, within * sizes**2, 0.0) + _PRIOR * usual) / (freedom + _PRIOR) / sizes
+        plain = of_case / sizes if every else within * len(units) / (len(units) - 1.0)
+    parts = np.where(few, leaning, np.where(sizes > 0, plain, 0.0))
+    counted = np.where(few, np.maximum(freedom, 1.0) if areas else freedom + _PRIOR, freedom if every else math.inf)
+    variance = float(parts.sum() + sizes @ mean**2)
+    doubt = float((parts[sizes > 0] ** 2 / counted[sizes > 0]).sum())
+    return variance, variance**2 / doubt if doubt > 0.0 else math.inf
 
 
 def acceleration(units: Floats) -> Any:

@@ -17,7 +17,7 @@ from ..estimate import Estimate, Interval
 from ..kernels.plain import harmonic_table
 from ..progress import Progress
 from ..types import Floats
-from .class_influence import Influence, acceleration, by_unit, influences, variance_of
+from .class_influence import Influence, acceleration, by_unit, has_few, influences, measure_spread, variance_of
 from .normal import t_quantile
 from .proportions import METHODS as PROPORTION_METHODS
 from .proportions import wilson, wilson_shares, z_of
@@ -178,28 +178,38 @@ def closed_interval(
     if interval == "auto":
         joined = mean_interval(spec, value, units, totals, influence, level)
         if joined is not None:
-            return joined, "mover"
-    error = math.sqrt(variance_of(units)) if len(units) > 1 else math.nan
-    if spec.measure.by_class and sample.cluster is None:
-        error = _error_by_class(units, sample, level)
+            return _without_bias(joined, value, spec, totals, influence), "mover"
+    error = math.sqrt(_widened(spec, units, sample, level)) if len(units) > 1 else math.nan
     scale = "plain" if interval == "delta" else spec.scale
-    return delta_interval(value, error, scale, spec.range, _trials_at_edge(spec, totals), level)
+    trials = _trials_at_edge(spec, totals)
+    limits, method = delta_interval(value, error, scale, spec.range, trials, level)
+    if method == "delta_logit" and trials * (1.0 - value) < 1.0:  # nearly perfect: as sure as one that is
+        low, high = wilson(value * trials, trials, level)
+        limits = Interval(min(limits.low, low), max(limits.high, high))
+    return _without_bias(limits, value, spec, totals, influence), method
 
 
-def _error_by_class(units: Floats, sample: ClassSample, level: float) -> float:
-    """Standard error of a measure of independent classes, widened as Student's t for small ones (Welch 1947).
+def _without_bias(
+    limits: Interval, value: float, spec: ClassSpec, totals: ClassTotals, influence: Influence
+) -> Interval:
+    """The interval of a mean of average precisions, moved by their bias, which does not average out over classes.
 
-    nan where a class has a single case, which shows no spread.
+    The few best places of a class look too good: of ten unbalanced classes with 600 cases, a mean of .22 is .24 on
+    average. The bias falls as log n/n, of which the jackknife sees about two thirds (benchmarks/classes.py, unbalanced
+    classes), hence its estimate times 1.5. The target is the value in a large sample. The value itself stays inside.
     """
-    sizes = np.bincount(sample.code, minlength=sample.n_classes)
-    if sizes.min() < 2:
-        return math.nan
-    parts = np.bincount(sample.code, weights=units**2) * sizes / (sizes - 1.0)
-    variance = float(parts.sum())
-    if variance == 0.0:
-        return 0.0
-    freedom = variance**2 / float((parts**2 / (sizes - 1.0)).sum())
-    return math.sqrt(variance) * t_quantile(level, freedom) / z_of(level)
+    if "precision" not in spec.areas:
+        return limits
+    share = totals.decisions.truth if spec.measure.name == "weighted" else np.ones(totals.sample.n_classes)
+    bias = 1.5 * max(float(np.average(influence.column_variance[:, 2], weights=share)), 0.0)
+    down = 0.0 if has_few(totals.sample) else bias  # of classes of three cases the bias itself is too little known
+    return Interval(max(limits.low - bias, 0.0), max(limits.high - down, value))
+
+
+def _widened(spec: ClassSpec, units: Floats, sample: ClassSample, level: float) -> float:
+    """Variance of a measure, times (t/z)² where it rests on few cases of a class."""
+    variance, freedom = measure_spread(spec, units, sample)
+    return variance * (t_quantile(level, freedom) / z_of(level)) ** 2 if freedom < math.inf else variance
 
 
 def delta_interval(
@@ -248,7 +258,7 @@ def mean_interval(
         return None
     low, high, variance = (np.where(share > 0, part, 0.0) for part in found)
     z = z_of(level)
-    whole = z**2 * variance_of(units)
+    whole = z**2 * _widened(spec, units, sample, level)
     rows = float(len(sample)) if sample.cluster is None else float(len(units))
     design = variance_of(units) / max(variance_of(influence.parts[spec]), 1e-300) if rows < len(sample) else 1.0
     shared = whole - z**2 * design * float(share**2 @ variance)

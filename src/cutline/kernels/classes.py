@@ -184,7 +184,8 @@ def add_influence(
     A row's part is the derivative of the area by the row's weight; that of the mean over the other classes is to be
     centred within each class afterwards. ``areas``: the three areas of ``sum_column``;
     ``slopes[m, :, k]``: derivative of measure m by them. ``work``: (4, n). ``squares``: sums of the squared parts
-    of the AUC and of the average precision.
+    of the AUC and of the average precision, and the jackknife's estimate of the latter's bias: n − 1 times what it
+    rises on average when a case is left out.
     """
     n_classes = len(totals)
     positives = totals[k]
@@ -195,6 +196,8 @@ def add_influence(
     for at in range(n):
         kinds[at], cases[at] = code[order[at]], weight[order[at]]
     inverse = 1.0 / totals
+    case = (cases @ cases) / cases.sum()  # the weight of one case (Kish 1965); 1 where rows count alike
+    size, size_all, without = positives / case, (positives + rest) / case, 0.0
     # down the list: positives above each place (half of a tie's own), all up to the end of its tie, and the tie's own
     above, negatives = 0.0, 0.0
     i = 0
@@ -233,6 +236,15 @@ def add_influence(
         if hits > 0.0:
             lost += hits * tp / (whole * whole)
             gained += hits * fp / (whole * whole)
+            t, f, h = tp / case, fp / case, hits / case
+            without += h / size * f * t / (max(t + f - 1.0, t) * (t + f))  # a negative above is left out
+            if size > 1.0:  # a positive above, or one below
+                above = max(t - 1.0, 0.0)
+                without += (
+                    h
+                    * ((above * above / (above + f) if above > 0.0 else 0.0) + (size - t) * t / (t + f))
+                    / (size - 1.0)
+                )
         for at in range(first, i + 1):
             if kinds[at] == k:
                 of_auc = (below + 0.5 * misses) / (positives * rest) - areas[0] / positives
@@ -257,6 +269,7 @@ def add_influence(
         below += misses
         shares += part
         i = first - 1
+    squares[2] = (size_all - 1.0) / size_all * (without - (size * areas[2] if size > 1.0 else 0.0))
 
 
 @inlined
