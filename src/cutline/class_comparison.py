@@ -15,8 +15,9 @@ from .class_names import ClassNames, find_classes
 from .class_sample import ClassSample, make_class_sample, score_matrix_of
 from .errors import InputError
 from .inference import paired as tests
-from .inference.class_influence import acceleration, variance_of
+from .inference.class_influence import acceleration, has_few, measure_spread
 from .inference.class_intervals import BOOTSTRAP, class_replicates
+from .inference.normal import t_quantile
 from .inference.proportions import z_of
 from .inference.resampling import enough_replicates
 from .inference.settings import ClassSettings
@@ -38,7 +39,7 @@ class ClassComparison(DictResult, Models[ClassEvaluation]):
     replicates: Mapping[str, Mapping[ClassSpec, Floats]] = field(default_factory=dict, repr=False)
 
     def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
-        """The difference of two models by one measure; the accuracy's p-value is McNemar's exact one."""
+        """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
         one, two, spec = self.evaluations[a], self.evaluations[b], self.specs[key]
         gap = one.estimates[key].value - two.estimates[key].value
         if gap != gap or self.settings.interval is None:
@@ -54,7 +55,7 @@ class ClassComparison(DictResult, Models[ClassEvaluation]):
         plain = one.sample.weight is None and one.sample.cluster is None
         if spec.measure.proportion and spec.measure.reads == "decisions" and plain:
             exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
-            return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
+            return _agreeing(made, exact, level)
         return made
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,18 +93,32 @@ def _paired(
     """
     a, b = one.estimates[key], two.estimates[key]
     units = one.units[spec], two.units[spec]
-    spreads = [variance_of(part) for part in units]
-    shared = (spreads[0] + spreads[1] - variance_of(units[0] - units[1])) / 2.0
-    alike = min(max(shared / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0) if min(spreads) > 0 else 0.0
+    found = [measure_spread(spec, part, one.sample) for part in (*units, units[0] - units[1])]
+    spreads = [variance for variance, _ in found]
+    shared = (spreads[0] + spreads[1] - spreads[2]) / 2.0
+    alike = min(max(shared / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0) if min(spreads[:2]) > 0 else 0.0
+
+    # of a class of three cases the correlation may be ±1 by chance: there the difference's own spread must agree
+    least = t_quantile(level, found[2][1]) * math.sqrt(spreads[2]) if spec.by_class and has_few(one.sample) else 0.0
 
     def reach(first: float, second: float) -> float:
-        return math.sqrt(max(first**2 + second**2 - 2.0 * alike * first * second, 0.0))
+        return max(math.sqrt(max(first**2 + second**2 - 2.0 * alike * first * second, 0.0)), least)
 
     gap = a.value - b.value
     down, up = reach(a.value - a.low, b.high - b.value), reach(a.high - a.value, b.value - b.low)
     z = z_of(level)
     error = (down if gap > 0 else up) / z
     return gap - down, gap + up, error, tests.normal_p(gap, error**2)
+
+
+def _agreeing(made: tests.DifferenceTest, exact: float, level: float) -> tests.DifferenceTest:
+    """The interval with McNemar's exact p-value; where one alone leaves 0 out, it gives way, so that both agree."""
+    inside = made.low <= 0.0 <= made.high
+    if inside and exact < 1.0 - level:
+        exact = max(exact, made.p_value, 1.0 - level)
+    elif not inside and exact >= 1.0 - level:
+        made = made._replace(low=min(made.low, 0.0), high=max(made.high, 0.0))
+    return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
 
 
 @checked(interval=CLASS_INTERVAL)
