@@ -183,7 +183,7 @@ def closed_interval(
     scale = "plain" if interval == "delta" else spec.scale
     trials = _trials_at_edge(spec, totals)
     limits, method = delta_interval(value, error, scale, spec.range, trials, level)
-    if method == "delta_logit" and trials * (1.0 - value) < 1.0:  # nearly perfect: as sure as one that is
+    if method == "delta_logit" and trials * (1.0 - value) < 1.0 and has_few(sample):  # less than one loss in all
         low, high = wilson(value * trials, trials, level)
         limits = Interval(min(limits.low, low), max(limits.high, high))
     return _without_bias(limits, value, spec, totals, influence), method
