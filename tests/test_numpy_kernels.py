@@ -236,3 +236,32 @@ assert cutline.roc_auc([1, 0, 1], [0.9, 0.5, 0.7]) == 1.0
 """
     run = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "cutline.whl")]
     subprocess.run(run, check=True, timeout=300, cwd=tmp_path)
+
+
+def test_without_numba_what_has_no_twin_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    program = """
+import sys
+sys.modules["numba"] = None
+import numpy as np
+import cutline as cl
+
+rng = np.random.default_rng(0)
+y, s, k = rng.integers(0, 2, 300), rng.random(300), rng.integers(0, 3, 300)
+ev = cl.evaluate(y, s)
+print(ev["roc_auc"].value == cl.roc_auc(y, s), bool(ev.calibration()))
+print(cl.evaluate_classes(k, y_pred=rng.permutation(k))["accuracy"].low > 0)
+for work in (
+    lambda: ev.to_html(sys.argv[1]),
+    lambda: ev.plot("roc"),
+    lambda: cl.evaluate_classes(k, rng.dirichlet(np.ones(3), 300)),
+    lambda: cl.evaluate_classes(k, y_pred=k, interval="bootstrap"),
+):
+    try:
+        work()
+    except cl.InputError as error:
+        print("pip install numba" in str(error))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "page.html")], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["True"] * 7, done.stderr

@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..estimate import Estimate
 from ..inference.label_chances import logistic
 from ..inference.proportions import z_of
+from ..kernels.backend import passes
 from ..ranking import Ranking
 from ..table import DictResult, Drawn, Table, columns_table, format_value
 from ..types import Floats, Labels
@@ -46,9 +47,7 @@ class _Fit(NamedTuple):
 
     @classmethod
     def of(cls, pos: NDArray[Any], neg: NDArray[Any]) -> _Fit:
-        from ..kernels.passes import hull_of_groups
-
-        x, y, used = hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
+        x, y, used = passes().hull_of_groups(pos, neg, 0 * pos[0], 0 * neg[0])
         below, above = x[:used].astype(np.float64), y[:used].astype(np.float64)
         return cls(np.diff(above), np.diff(below), (below + above)[1:])
 

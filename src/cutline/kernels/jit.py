@@ -19,9 +19,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba.core import compiler, serialize
-from numba.core import config as numba_config
+from ..errors import InputError
+
+try:
+    import numba
+    from numba.core import compiler, serialize
+    from numba.core import config as numba_config
+except ModuleNotFoundError as error:
+    if error.name != "numba":
+        raise  # a numba that is installed and does not work is no missing one
+    said = "several classes, pages, plots and permutations need compiled passes, but numba is not installed"
+    raise InputError(None, said, "pip install numba") from None
 
 Function = Callable[..., Any]
 config: Any = numba_config  # its names are made when it is loaded
