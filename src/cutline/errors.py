@@ -123,7 +123,8 @@ class InputError(ValueError):
     is about no argument (a file that is not there); ``problem`` is then the whole sentence.
 
     ``row`` counts from 0; it is a description where rows have no numbers. ``column`` is the name of a column of a
-    table, said in place of the argument; ``where`` names the file or table, ``model`` the one of several models.
+    table, said in place of the argument; ``where`` names the file or table, its braces doubled, ``model`` the one of
+    several models.
 
     >>> print(InputError("y_score", "is NaN", "drop the row or give it a number", row=3))
     y_score: row 3 is NaN; drop the row or give it a number
@@ -168,7 +169,7 @@ class InputError(ValueError):
         if self.model is not None:
             said = f"model {self.model!r}: {said}"
         if self.where is not None:
-            said = f"{self.where}: {said}"
+            said = f"{terms.fill(self.where)}: {said}"
         return f"{said}; {terms.fill(self.remedy)}" if self.remedy else said
 
     def but(self, **facts: Any) -> InputError:

@@ -16,7 +16,7 @@ from ..errors import InputError, show, verbatim
 from ..files import temporary_folder
 from .arrays import number
 from .arrow_stream import Batch, StreamError, batches
-from .files import File, Files, TextFormat, describe, find_files, sentence
+from .files import File, Files, TextFormat, describe, find_files, sentence, sql_path
 from .frames import Rows
 from .levels import Levels, as_levels, crossed
 from .tables import DUCKDB, Checked, Column, Table, check_same
@@ -318,7 +318,7 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     if first.is_text:
         columns = [Column(name, f"c{k}", "VARCHAR") for k, name in enumerate(first.names)]
         return DuckTable(files.name, columns, _csv_relation(files), run, stop, files)
-    where = "[" + ", ".join(map(_path, files.files)) + "]"
+    where = "[" + ", ".join(sql_path(file.path) for file in files.files) + "]"
     if files.kind == "parquet":
         united = ", union_by_name = true" if len(files.files) > 1 else ""  # else the first file's types hold for all
         relation = f"read_parquet({where}, hive_partitioning = false{united})"
@@ -326,18 +326,20 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
         return _described(files.name, relation, run, stop, names, files)
     packed = f", compression = '{first.packed}'" if first.packed else ""
     relation = f"read_json_objects({where}, format = 'auto', hive_partitioning = false{packed})"
-    keys = f"SELECT unnest(json_keys(json)) AS k, generate_subscripts(json_keys(json), 1) AS i FROM {relation}"
+    keys = f"SELECT json_keys(json) AS ks, unnest(ks) AS k, generate_subscripts(ks, 1) AS i FROM {relation}"
+    found = f"SELECT k, bool_or(list_position(ks, k) <> i) FROM ({keys}) GROUP BY k ORDER BY min(i), k"
     with translate_errors(files.name, files):
-        names = [name for name, _ in run(f"SELECT k, min(i) FROM ({keys}) GROUP BY k ORDER BY min(i), k").fetchall()]
-    pointers = [name.replace("~", "~0").replace("/", "~1") for name in names]
-    cells = [f"json_extract_string(json, {DUCKDB.literal('/' + pointer)})" for pointer in pointers]
+        names = [name for name, is_twice in run(found).fetchall() for _ in range(1 + is_twice)]
+    cells = [_json_cell(DUCKDB.literal("/" + name.replace("~", "~0").replace("/", "~1"))) for name in names]
     columns = [Column(name, cell, "VARCHAR") for name, cell in zip(names, cells, strict=True)]
     return DuckTable(files.name, columns, relation, run, stop, files)
 
 
-def _path(file: File) -> str:
-    """A path as DuckDB takes it: *, ? and [ are not a pattern, a file may really be called that."""
-    return DUCKDB.literal(re.sub(r"([*?\[])", r"[\1]", file.path))
+def _json_cell(pointer: str) -> str:
+    """A value as text; a boolean as Python and text files write it, so that segments are called alike."""
+    text, kind = f"json_extract_string(json, {pointer})", f"json_type(json, {pointer})"
+    is_truth = f"{text} IN ('true', 'false') AND {kind} = 'BOOLEAN'"
+    return f"CASE WHEN {is_truth} THEN upper({text}[1]) || {text}[2:] ELSE {text} END"
 
 
 def _csv_relation(files: Files) -> str:
@@ -345,7 +347,7 @@ def _csv_relation(files: Files) -> str:
     first = files.files[0]
     alike: dict[tuple[Any, ...], list[File]] = {}
     for file in files.files:
-        alike.setdefault((file.names, file.delimiter, file.quote, file.has_header), []).append(file)
+        alike.setdefault((file.names, file.delimiter, file.quote, file.has_header, file.blank_lines), []).append(file)
     parts = []
     for (names, *_), those in alike.items():
         order = ", ".join(f"c{names.index(name)} AS c{k}" for k, name in enumerate(first.names))
@@ -355,11 +357,12 @@ def _csv_relation(files: Files) -> str:
 
 def _read_csv(those: list[File], lines: bool = False) -> str:
     file = those[0]
-    where = "[" + ", ".join(map(_path, those)) + "]"
+    where = "[" + ", ".join(sql_path(file.path) for file in those) + "]"
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(1 if lines else len(file.names)))
     delimiter, quote = ("\x01", "") if lines else (file.delimiter, file.quote)
     packed = f", compression = '{file.packed}'" if file.packed else ""
     size = f", max_line_size = {max(1 << 21, 4 * max(f.longest for f in those))}"
+    size += f", skip = {file.blank_lines}" if file.blank_lines else ""
     return (
         f"read_csv({where}, auto_detect = false, columns = {{{columns}}}, delim = {DUCKDB.literal(delimiter)}, "
         f"quote = {DUCKDB.literal(quote)}, escape = {DUCKDB.literal(quote)}, comment = '', nullstr = '', "
@@ -391,7 +394,7 @@ def _outermost(connection: Any, path: str) -> list[str] | None:
     import duckdb
 
     try:
-        schema = connection.sql(f"SELECT name, num_children FROM parquet_schema({DUCKDB.literal(path)})").fetchall()
+        schema = connection.sql(f"SELECT name, num_children FROM parquet_schema({sql_path(path)})").fetchall()
     except duckdb.Error:
         return None  # the file is refused, with the reason, when it is read
     names: list[str] = []
@@ -419,7 +422,11 @@ def _queried(connection: Any, query: str) -> DuckTable:
         statements = connection.extract_statements(query)
     if len(statements) != 1:
         raise InputError("query", f"must be one SQL statement, got {len(statements)}")
-    text = re.sub(r"(;|\s|--[^\n'\"$]*$)+$", "", statements[0].query)
+    text, longer = statements[0].query, ""
+    while text != longer:
+        longer = text
+        before, end, last = text.rstrip().rstrip(";").rpartition("\n")
+        text = before + end + re.sub(r"--[^'\"$]*\Z", "", last)
     with translate_errors(name, None):
         names = list(connection.sql(text).columns)
     return _described(name, f"({text}\n)", connection.sql, connection.interrupt, names)

@@ -17,9 +17,12 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import IO, cast
+from datetime import datetime, time
+from typing import IO, Any, NamedTuple, cast
 
 from ..errors import InputError, how_to_install, show, verbatim
 from . import rules
@@ -40,8 +43,17 @@ KINDS = {
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
 _DELIMITERS = (",", ";", "\t", "|")
 _HEAD = 1 << 20  # bytes from which delimiter, quote and header are read
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_LONGEST_HEAD = 64 * _HEAD  # where no second record begins before, a quote is not closed
+_HEAD_LINES = 1000  # the same, of a file that only DuckDB can unpack
+_SHORT = 1 << 19  # lines shorter than this are short enough for DuckDB's own limit of 2 MB, also with quoted line ends
+_FIRST_ROWS = 100  # rows that tell a header of numbers from data
+# UTF-32 first: its mark begins with that of UTF-16
+_BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32"}
+_BOMS |= {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 _WINDOWS = "Latin-1 (Windows-1252)"
+# what DuckDB takes for a pattern or for the end of a folder's name, and what no SQL text can hold
+_NOT_PLAIN = re.compile(r"[*?\[\]{}\\\x00-\x1f\ud800-\udfff]")
+_csv_limit = threading.Lock()  # the longest cell of the csv module is a setting of the whole process
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,7 @@ class File:
     delimiter: str = ","
     quote: str = '"'
     has_header: bool = True
+    blank_lines: int = 0  # before the header
     longest: int = 0
     understood: tuple[str, ...] = ()
 
@@ -114,20 +127,41 @@ def find_files(path: str, text: TextFormat, folder: str) -> Files:
     found = files_meant(path)
     if not found:
         raise InputError(None, f"there is no file {show(path)}", "check its name")
-    if os.path.isdir(found[0]):
-        inside = os.path.join(found[0], "*.parquet")
-        raise InputError(None, f"{show(found[0])} is a folder", f"give a file, or a pattern such as {show(inside)}")
-    name = os.path.basename(path.rstrip("/")) or path
     files = []
     for k, file in enumerate(found):
-        shown, by_name = os.path.basename(file), True
-        if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe can be read only once
-            copy = os.path.join(folder, f"pipe-{k}")
-            with open(file, "rb") as source, open(copy, "wb") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
-            file, by_name = copy, kind_of(shown)[0] is not None
+        if os.path.isdir(file):
+            inside = os.path.join(file, "*.parquet")
+            raise InputError(None, f"{show(file)} is a folder", f"give a file, or a pattern such as {show(inside)}")
+        shown, by_name = _as_shown(os.path.basename(file)), True
+        try:
+            with open(file, "rb") as source:
+                if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):  # a pipe can be read only once
+                    with open(os.path.join(folder, f"pipe-{k}"), "wb") as target:
+                        shutil.copyfileobj(source, target, 1 << 20)
+                    file, by_name = target.name, kind_of(shown)[0] is not None
+        except (FileNotFoundError, PermissionError) as error:
+            raise InputError(None, f"{shown} cannot be read: {error.strerror}", "check its rights") from None
         files.append(_open_file(os.path.abspath(file), shown, text, folder, by_name=by_name))
-    return _settled(name, files)
+    return _settled(_as_shown(os.path.basename(path.rstrip("/")) or path), files)
+
+
+def _as_shown(name: str) -> str:
+    """A name as a message may carry it: on one line, as text that can be printed, its braces no fields."""
+    return verbatim("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in name))
+
+
+def sql_path(path: str) -> str:
+    """A path for DuckDB: *, ? and [ are not a pattern, a file may really be called that."""
+    return "'" + re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''") + "'"
+
+
+def _plain_path(path: str, folder: str) -> str:
+    """The path, or a link to it: a backslash beside a pattern's sign is a folder to DuckDB, and has no escape."""
+    if os.sep == "\\" or not _NOT_PLAIN.search(path):
+        return path
+    link = os.path.join(folder, f"link-{len(os.listdir(folder))}")
+    os.symlink(path, link)
+    return link
 
 
 def files_meant(path: str) -> list[str]:
@@ -173,7 +207,7 @@ def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name:
     if kind == "excel":
         path, understood = _sheet(path, shown, folder)
         kind, text = "csv", replace(text, delimiter=",", quote='"', encoding="utf-8")
-    file = File(shown, path, kind, packed, understood=understood)
+    file = File(shown, _plain_path(path, folder), kind, packed, understood=understood)
     return _with_dialect(file, text, folder) if file.is_text else file
 
 
@@ -184,24 +218,30 @@ def _sheet(path: str, shown: str, folder: str) -> tuple[str, tuple[str, ...]]:
     except ImportError:
         raise InputError(None, f"{shown}: Excel sheets need openpyxl", how_to_install("excel")) from None
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:  # openpyxl raises what zipfile, XML and its own parts raise
+        with contextlib.closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            for sheet in book.worksheets:
+                rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+                if rows:
+                    break
+            title, sheets = sheet.title, len(book.worksheets)
+    except Exception as error:  # openpyxl raises what zipfile, zlib, XML and its own parts raise
         raise InputError(None, f"{shown} cannot be read as an Excel workbook: {show(str(error))}") from None
+    if not rows:
+        raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
+    width = max(k for row in rows for k, cell in enumerate(row) if cell is not None) + 1
+    columns = [_cells([row[k] if k < len(row) else None for row in rows]) for k in range(width)]
     copy = os.path.join(folder, f"sheet-{len(os.listdir(folder))}.csv")
-    with contextlib.closing(book), open(copy, "w", encoding="utf-8", newline="") as target:
-        writer = csv.writer(target, lineterminator="\n")
-        for sheet in book.worksheets:
-            rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-            if rows:
-                width = max(k for row in rows for k, cell in enumerate(row) if cell is not None) + 1
-                writer.writerows(
-                    [("" if cell is None else cell) for cell in (*row, *[None] * width)[:width]] for row in rows
-                )
-                break
-        else:
-            raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
-        sheets = len(book.worksheets)
-        return copy, (f"sheet {show(sheet.title)} of {sheets}",) if sheets > 1 else ()
+    with open(copy, "w", encoding="utf-8", newline="") as target:
+        csv.writer(target, lineterminator="\n").writerows(zip(*columns, strict=True))
+    return copy, (f"sheet {show(title)} of {sheets}",) if sheets > 1 else ()
+
+
+def _cells(column: list[Any]) -> list[Any]:
+    """The cells of a sheet's column as text files have them. Excel writes a day as its midnight."""
+    moments = [cell for cell in column if isinstance(cell, datetime)]
+    if all(moment.time() == time() for moment in moments):
+        column = [cell.date() if isinstance(cell, datetime) else cell for cell in column]
+    return ["" if cell is None else cell for cell in column]
 
 
 def _kind_by_content(path: str, packed: str) -> tuple[str, str]:
@@ -212,7 +252,7 @@ def _kind_by_content(path: str, packed: str) -> tuple[str, str]:
         return "csv", "zstd"
     if start.startswith(b"\x1f\x8b"):
         packed = "gzip"
-        with contextlib.suppress(OSError, EOFError), gzip.open(path) as unpacked:
+        with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as unpacked:
             start = unpacked.read(1 << 12)
     if start.startswith(b"PAR1"):
         return "parquet", ""
@@ -224,67 +264,102 @@ def _kind_by_content(path: str, packed: str) -> tuple[str, str]:
 # --- the dialect of a text file ---------------------------------------------------------------------------------------
 
 
+class _Lines(NamedTuple):
+    """What a pass over all bytes of a text file tells of its lines."""
+
+    have_mixed_ends: bool = False
+    longest: int = 0  # at least the length of the longest one; 0 where all are short
+
+
+class _Head(NamedTuple):
+    """The first lines of a file, and whether they are all."""
+
+    text: str
+    is_all: bool
+
+
 def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
     understood = []
+    lines = _Lines()
     if file.packed != "zstd":
         encoding, shown = _encoding(file, text.encoding)
+        found = _scan(file) if encoding == "utf-8" else None
+        if encoding == "utf-8" and found is None:
+            if text.encoding is not None:
+                raise InputError(None, f"{file.shown} is not in UTF-8", "say another {encoding}")
+            encoding, shown = "cp1252", _WINDOWS
         if shown:
             understood.append(f"encoding {shown}")
-        if encoding != "utf-8" or _has_mixed_newlines(file):
+        if found is None:
             file = _recoded(file, encoding, folder)
-        head = _head(file)
+            found = _scan(file)
+        lines = found or lines
     elif text.encoding not in (None, "utf-8"):
         raise InputError(None, f"{file.shown} is compressed with zstd, where only UTF-8 is read", "unpack it first")
-    else:
-        head = _unpacked_head(file)
-    quote = text.quote or _quote(head)
-    if quote != '"':
-        understood.append(f"quote {quote}")
-    delimiter = text.delimiter or ("\t" if file.kind == "tsv" else _delimiter(head, quote, file.shown))
-    if delimiter != ("\t" if file.kind == "tsv" else ","):
-        understood.append("delimiter tab" if delimiter == "\t" else f"delimiter '{delimiter}'")
-    records = _records(head, delimiter, quote)
+    records: list[list[str]] = []
+    head, size = _Head("", False), _HEAD
+    while len(records) < 2 and not head.is_all and size <= _LONGEST_HEAD:  # one cell may be longer than the first bytes
+        head = _unpacked_head(file, size // _HEAD * _HEAD_LINES) if file.packed == "zstd" else _head(file, size)
+        quote = text.quote or _quote(head.text)
+        delimiter = text.delimiter or ("\t" if file.kind == "tsv" else _delimiter(head, quote, file.shown))
+        records, size = _records(head, delimiter, quote), 8 * size
     if not records:
         raise InputError(None, f"{file.shown} is empty", "give a file with a header and rows")
-    names, has_header = [name.strip() for name in records[0]], not _is_data(records[0])
+    if quote != '"':
+        understood.append(f"quote {quote}")
+    if delimiter != ("\t" if file.kind == "tsv" else ","):
+        understood.append("delimiter tab" if delimiter == "\t" else f"delimiter '{delimiter}'")
+    names, has_header = [name.strip() for name in records[0]], not _is_data(records)
     if len(names) > 1 and len(records) > 1 and not names[-1] and all(len(r) == len(names) - 1 for r in records[1:]):
         names.pop()  # a delimiter behind the last name
     if not has_header:
         names = [f"column{k}" for k in range(len(names))]
         understood.append(f"no header: the columns are called {', '.join(names[:3])}" + (", …" if names[3:] else ""))
-    if has_header and len(records) == 1 and len(head) < _HEAD:
+    elif len(records) == 1 and head.is_all:
         raise InputError(None, f"{file.shown} has no rows below its header", "give at least one")
-    longest = max(len(line) for line in head.splitlines())
+    if lines.have_mixed_ends:
+        file = _with_one_newline(file, delimiter, quote, folder)
     return replace(
         file,
         names=tuple(names),
         delimiter=delimiter,
         quote=quote,
         has_header=has_header,
-        longest=longest,
+        blank_lines=len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))])),
+        longest=lines.longest,
         understood=(*file.understood, *understood),
     )
 
 
-def _is_data(record: list[str]) -> bool:
-    """Whether a first record is a row of data: all numbers, or a number with a fraction, which is no one's name."""
-    cells = [cell for cell in record if cell.strip()]
-    numbers = [any(rules.matches(n.cell, cell) for n in rules.NOTATIONS) for cell in cells]
-    fractions = [
-        is_number and not cell.strip().lstrip("+-").isdigit() for cell, is_number in zip(cells, numbers, strict=True)
-    ]
-    return bool(cells) and (all(numbers) or any(fractions))
+def _is_data(records: Sequence[Sequence[str]]) -> bool:
+    """Whether a first record is a row of data: all numbers, or a number with a fraction, which is rarely a name.
+
+    A word above a column of numbers is a name, and so are then the numbers beside it (``y,0.05,0.5,0.95``).
+    """
+    cells = {k: cell for k, cell in enumerate(records[0]) if cell.strip()}
+    words = [k for k, cell in cells.items() if not _is_number(cell)]
+    if not words:
+        return bool(cells)
+    if not any(re.search("[0-9][.,]|[.,][0-9]|[0-9][eE]", cell) for cell in cells.values() if _is_number(cell)):
+        return False
+    rows = records[1 : 1 + _FIRST_ROWS]
+    below = ([row[k] for row in rows if k < len(row) and row[k] not in rules.MISSING_TEXT] for k in words)
+    return not any(column and all(map(_is_number, column)) for column in below)
+
+
+def _is_number(cell: str) -> bool:
+    return any(rules.matches(notation.cell, cell) for notation in rules.NOTATIONS)
 
 
 def _quote(head: str) -> str:
     """The quote that all names of the header stand in; the usual one unless it is another."""
-    line = head.splitlines()[0] if head else ""
+    line = re.split("[\r\n]", head.lstrip("\r\n"), maxsplit=1)[0]
     cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
     single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
     return "'" if single else '"'
 
 
-def _delimiter(head: str, quote: str, shown: str) -> str:
+def _delimiter(head: _Head, quote: str, shown: str) -> str:
     """The delimiter that splits every record of the head into as many cells as the header, and into most."""
     header, agreeing = {}, {}
     for delimiter in _DELIMITERS:
@@ -301,29 +376,37 @@ def _delimiter(head: str, quote: str, shown: str) -> str:
     return chosen[0] if chosen else ","
 
 
-def _records(head: str, delimiter: str, quote: str) -> list[list[str]]:
+def _records(head: _Head, delimiter: str, quote: str) -> list[list[str]]:
     """The whole records of the head, without blank lines."""
-    lines = head.splitlines(keepends=True)
-    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote)
-    records = []
-    try:
-        records = [record for record in reader if record]
-    except csv.Error:
-        return records
-    return records[:-1] if len(head) >= _HEAD and len(records) > 1 else records  # the last may be cut off
+    lines = io.StringIO(head.text, newline="")  # a record ends where DuckDB ends it, not at U+2028 or a form feed
+    records: list[list[str]] = []
+    with _csv_limit:
+        limit = csv.field_size_limit(len(head.text) + 1)
+        try:
+            reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=delimiter != " ")
+            records.extend(record for record in reader if record)
+        except csv.Error:
+            return records
+        finally:
+            csv.field_size_limit(limit)
+    return records if head.is_all else records[:-1]  # the last may be cut off
 
 
 def _encoding(file: File, told: str | None) -> tuple[str, str]:
-    """How a file is encoded, and what to say of it: by its first bytes, else UTF-8 if all of it is, else Latin-1."""
-    with open(file.path, "rb") as raw:
-        start = raw.read(4)
+    """How a file is encoded as far as its first bytes, or the user, say; and what to say of it."""
     if told is not None:
         return codecs.lookup(told).name, "" if codecs.lookup(told).name in ("utf-8", "ascii") else told
-    for mark, encoding in _BOMS:
-        if start.startswith(mark):
-            return ("utf-8", "") if encoding == "utf-8-sig" else (encoding, "UTF-16")
+    with open_bytes(file) as raw:
+        start = raw.read(4)
+    name = next((name for mark, name in _BOMS.items() if start.startswith(mark)), "UTF-8")
+    return name.lower(), "" if name == "UTF-8" else name
+
+
+def _scan(file: File) -> _Lines | None:
+    """One pass over all bytes: how lines end, and whether any is very long; None where the bytes are not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    line = 1
+    line, returns, pairs, without, most = 1, 0, 0, 0, 0
+    last = b""
     try:
         for block in blocks(file):
             if b"\0" in block:
@@ -335,55 +418,86 @@ def _encoding(file: File, told: str | None) -> tuple[str, str]:
                 )
             decoder.decode(block)
             line += block.count(b"\n")
+            if b"\r" in block or last == b"\r":
+                returns += block.count(b"\r")
+                pairs += block.count(b"\r\n") + (last == b"\r" and block.startswith(b"\n"))
+            for first in range(0, len(block), _SHORT):
+                ends = any(block.find(sign, first, first + _SHORT) >= 0 for sign in (b"\n", b"\r"))
+                without = 0 if ends else without + 1
+                most = max(most, without)
+            last = block[-1:]
         decoder.decode(b"", True)
     except UnicodeDecodeError:
-        return "cp1252", _WINDOWS
-    except (OSError, EOFError) as error:
-        raise InputError(None, f"{file.shown} cannot be unpacked: {error}", "pack it again") from None
-    return "utf-8", ""
+        return None
+    mixed = returns > 0 and line > 1 and not returns == pairs == line - 1
+    return _Lines(mixed, (most + 2) * _SHORT if most else 0)
 
 
-def _has_mixed_newlines(file: File) -> bool:
-    """Whether lines end in different ways, which a strict reader refuses."""
-    text = _head(file)
-    unix = re.search(r"(?<!\r)\n", text) is not None
-    return ("\r\n" in text and (unix or re.search(r"\r(?!\n)", text) is not None)) or (unix and "\r" in text)
+def _windows_1252(error: UnicodeError) -> tuple[str, int]:
+    """The five bytes that Windows-1252 leaves undefined, as Latin-1 has them: two of them are not one sign."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("cutline.windows-1252", _windows_1252)
 
 
 def _recoded(file: File, encoding: str, folder: str) -> File:
-    """A copy in UTF-8 with one sort of line ends."""
-    copy = os.path.join(folder, f"copy-{len(os.listdir(folder))}.txt")
+    """A copy in UTF-8."""
+    errors = "cutline.windows-1252" if encoding == "cp1252" else "strict"
     try:
-        with (
-            open_bytes(file) as raw,
-            io.TextIOWrapper(raw, encoding=encoding, errors="strict" if encoding != "cp1252" else "replace") as source,
-            open(copy, "w", encoding="utf-8", newline="\n") as target,
-        ):
-            shutil.copyfileobj(source, target, 1 << 20)
+        with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
+            return _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
     except UnicodeError as error:
         raise InputError(None, f"{file.shown} is not in {encoding}: {error}", "say another {encoding}") from None
+
+
+def _with_one_newline(file: File, delimiter: str, quote: str, folder: str) -> File:
+    """A copy in which every record ends with a line feed. Line ends inside quotes stay: they are part of the cell."""
+    q = re.escape(quote)
+    opens, closes = re.compile(f"(?:^|{re.escape(delimiter)}) ?{q}"), re.compile(f"[^{q}]*+(?:{q}{q}[^{q}]*+)*+{q}")
+
+    def lines() -> Iterator[str]:
+        inside = False
+        for line in source:
+            at: int | None = 0
+            while at is not None and quote in line:
+                found = (closes.match if inside else opens.search)(line, at)
+                at = found and found.end()
+                inside = inside != (at is not None)
+            yield line if inside else line.rstrip("\r\n") + "\n"
+
+    with open_bytes(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as source:
+        return _copied(file, lines(), folder)
+
+
+def _copied(file: File, parts: Iterator[str], folder: str) -> File:
+    copy = os.path.join(folder, f"copy-{len(os.listdir(folder))}.txt")
+    with open(copy, "w", encoding="utf-8", newline="") as target:
+        target.writelines(parts)
     return replace(file, path=copy, packed="")
 
 
-def _head(file: File) -> str:
+def _head(file: File, size: int) -> _Head:
     with open_bytes(file) as raw:
-        return codecs.getincrementaldecoder("utf-8-sig")("replace").decode(raw.read(_HEAD))
+        start = raw.read(size)
+        return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
 
 
-def _unpacked_head(file: File) -> str:
+def _unpacked_head(file: File, lines: int) -> _Head:
     """The first lines of a file that only DuckDB can unpack."""
     import duckdb
 
-    quoted = "'" + re.sub(r"([*?\[])", r"[\1]", file.path).replace("'", "''") + "'"
     sql = (
-        f"SELECT line FROM read_csv({quoted}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, delim = '\x01', "
-        f"quote = '', escape = '', header = false, compression = '{file.packed}') LIMIT 1000"
+        f"SELECT line FROM read_csv({sql_path(file.path)}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
+        f"delim = '\x01', quote = '', escape = '', header = false, compression = '{file.packed}') LIMIT {lines}"
     )
     with duckdb.connect() as connection:
         try:
-            return "\n".join(line or "" for (line,) in connection.sql(sql).fetchall()).lstrip("\ufeff") + "\n"
+            found = connection.sql(sql).fetchall()
         except duckdb.Error as error:
             raise InputError(None, f"{file.shown} cannot be read: {sentence(str(error))}") from None
+    return _Head("\n".join(line or "" for (line,) in found).lstrip("\ufeff") + "\n", len(found) < lines)
 
 
 @contextlib.contextmanager
@@ -393,8 +507,11 @@ def open_bytes(file: File) -> Iterator[IO[bytes]]:
         if file.packed != "gzip":
             yield raw
             return
-        with gzip.GzipFile(fileobj=raw) as unpacked:
-            yield cast(IO[bytes], unpacked)
+        try:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast(IO[bytes], unpacked)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(None, f"{file.shown} cannot be unpacked: {error}", "pack it again") from None
 
 
 def blocks(file: File) -> Iterator[bytes]:
@@ -409,9 +526,15 @@ def blocks(file: File) -> Iterator[bytes]:
 
 def describe(files: Files, message: str) -> InputError:
     """What DuckDB could not read, about the file and the line that it names."""
-    named = re.search(r"^\s*file = (.+?)\s*$", message, re.MULTILINE)
+    named = re.search(r"^ *file = (.*)$", message, re.MULTILINE)
     paths = {file.path: file.shown for file in files.files}
-    shown = paths.get(named[1], files.name) if named else next(iter(paths.values())) if len(paths) == 1 else files.name
+    shown = (
+        paths.get(named[1].strip(), files.name)
+        if named
+        else next(iter(paths.values()))
+        if len(paths) == 1
+        else files.name
+    )
     line = re.search(r"on Line: (\d+)", message)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if line and fields:
