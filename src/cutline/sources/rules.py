@@ -16,7 +16,7 @@ Labels that are numbers are finite, and not integers beyond 2⁵³.
 
 Numbers. Scores and weights are numbers, booleans (1 and 0), or text in which every cell is a number. A table's text may
 also write all its numbers with a decimal comma, or all as per cent. Integers beyond 2⁵³ are refused, because floats
-cannot tell them apart; so are cells that are no number.
+cannot tell them apart, also if text gives them a fraction (9007199254740993.0); so are cells that are not a number.
 
 Missing. A cell is missing if it is null or NaN, or text that says so (empty, NA, N/A, #N/A, NaN, NULL, <NA>),
 whatever its column is for: a label, a number, a segment, a batch or a cluster.
@@ -42,16 +42,18 @@ KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be to
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
 MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")
 
-# Patterns for a whole cell, written so that Python, RE2 (DuckDB) and Java (Spark) read them alike
+# Patterns for a whole cell, written so that Python, RE2 (DuckDB) and Java (Spark) read them alike. No two parts that
+# match the same sign and may be empty stand side by side: a long cell would be tried at each of its signs.
 _BLANK = "[ \t]*"
+_PERCENT = f"{_BLANK}(%{_BLANK})?"
 _EXPONENT = "([eE][+-]?[0-9]+)?"
 _INFINITE = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
-INTEGER_CELL = f"{_BLANK}[+-]?[0-9]+{_BLANK}"
+LONG_CELL = f"{_BLANK}[+-]?[0-9]{{16,}}([.,][0-9]*)?{_BLANK}"  # what may lie beyond 2⁵³
 TRUTH_CELL = f"{_BLANK}([tT][rR][uU][eE]|[fF][aA][lL][sS][eE]){_BLANK}"
 LABEL_CELL = f"{_BLANK}[+-]?(0|[1-9][0-9]*)([.][0-9]*)?{_EXPONENT}{_BLANK}"  # 01 is a code, not the number 1
-POINTS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])+{_BLANK}%?{_BLANK}"
-BY_POINTS_CELL = f"{_BLANK}[+-]?([0-9]|[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])*){_BLANK}%?{_BLANK}"
-THOUSANDS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?(,[0-9][0-9][0-9])+{_BLANK}%?{_BLANK}"
+POINTS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])+{_PERCENT}"
+BY_POINTS_CELL = f"{_BLANK}[+-]?([0-9]|[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])*){_PERCENT}"
+THOUSANDS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?(,[0-9][0-9][0-9])+{_PERCENT}"
 
 
 class Notation(NamedTuple):
@@ -65,7 +67,7 @@ class Notation(NamedTuple):
 
 def _notation(name: str, decimal: str, percent: bool) -> Notation:
     point = f"[{decimal}]"
-    digits = f"([0-9]+{point}?[0-9]*|{point}[0-9]+){_EXPONENT}"
+    digits = f"([0-9]+({point}[0-9]*)?|{point}[0-9]+){_EXPONENT}"
     number = f"{digits}{_BLANK}%" if percent else f"({digits}|{_INFINITE})"
     return Notation(name, f"{_BLANK}[+-]?{number}{_BLANK}", decimal, percent)
 
@@ -78,7 +80,7 @@ NOTATIONS = (
     _notation("percent, decimal comma", ",", True),
 )
 NOTATION_CELLS = tuple(notation.cell for notation in NOTATIONS)
-_WHOLE = {pattern: re.compile(pattern) for pattern in (LABEL_CELL, TRUTH_CELL, INTEGER_CELL, THOUSANDS_CELL)}
+_WHOLE = {pattern: re.compile(pattern) for pattern in (LABEL_CELL, TRUTH_CELL, LONG_CELL, THOUSANDS_CELL)}
 _WHOLE |= {pattern: re.compile(pattern) for pattern in (POINTS_CELL, BY_POINTS_CELL)}
 _WHOLE |= {notation.cell: re.compile(notation.cell) for notation in NOTATIONS}
 
@@ -133,9 +135,12 @@ def is_missing(value: Any) -> bool:
 
 
 def is_beyond(value: Any) -> bool:
-    """Whether a value in memory is an integer that floats cannot tell from its neighbours."""
+    """Whether a value in memory is an integer that floats cannot tell from its neighbours.
+
+    Text is so by its digits before the mark: floats have no room for a fraction there either.
+    """
     if isinstance(value, str):
-        digits = value.strip(" \t").lstrip("+-0") if len(value) > 15 and matches(INTEGER_CELL, value) else "0"
+        digits = re.split("[.,]", value.strip(" \t").lstrip("+-0"))[0] if matches(LONG_CELL, value) else "0"
         return len(digits) > 16 or int(digits or "0") > EXACT_INTEGERS
     if isinstance(value, Decimal):
         return value.is_finite() and int(value.as_tuple().exponent) >= 0 and abs(value) > EXACT_INTEGERS

@@ -540,8 +540,9 @@ class _Check:
     def _beyond(self, column: Column) -> str:
         limit = rules.EXACT_INTEGERS
         if column.kind == "text":
-            whole = f"TRY_CAST(trim({column.sql}) AS DECIMAL(38,0))"
-            long = f"length({column.sql}) > 15 AND {self.table.dialect.matches(column.sql, rules.INTEGER_CELL)}"
+            cell = f"split_part(translate({column.sql}, ', \t', '.'), '.', 1)"
+            whole = f"TRY_CAST({cell} AS DECIMAL(38,0))"
+            long = f"length({column.sql}) > 15 AND {self.table.dialect.matches(column.sql, rules.LONG_CELL)}"
             return f"({long} AND ({whole} IS NULL OR {whole} > {limit} OR {whole} < -{limit}))"
         return f"({column.sql} > {limit} OR {column.sql} < -{limit})"
 
