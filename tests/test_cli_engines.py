@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import cutline as cl
@@ -91,6 +92,13 @@ def test_streamed_models_make_a_page(two: Path, tmp_path: Path) -> None:
     assert "Who leads" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz", "t.jsonl", "part-*.json", "t.txt", "folder.csv/", "t.xlsx"])
+def test_text_is_refused_on_spark(name: str, tmp_path: Path) -> None:
+    """Spark would find types, cells and records by rules of its own."""
+    said = refused("evaluate", tmp_path / name, *COLUMNS, "--engine", "spark")
+    assert "convert it to Parquet, or use --engine duckdb" in said
+
+
 @pytest.mark.integration
 @pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(not os.environ.get("JAVA_HOME") and not os.path.exists("/usr/bin/java"), reason="no Java")
@@ -98,12 +106,14 @@ def test_spark_from_the_command_line(two: Path) -> None:
     """In a process of its own: a session of this one would stay."""
     pytest.importorskip("pyspark")
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    command = [sys.executable, "-c", MAIN, "evaluate", str(two), *COLUMNS, *QUICK, "--no-intervals"]
+    typed = two.with_name("two[1].parquet")
+    duckdb.sql(f"FROM read_csv('{two}')").write_parquet(str(typed))
+    command = [sys.executable, "-c", MAIN, "evaluate", str(typed), *COLUMNS, *QUICK, "--no-intervals"]
     command += ["--engine", "spark", "--master", "local[1]"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert values(done.stdout) == pytest.approx(values(run("evaluate", two, *COLUMNS, *QUICK).stdout))
-    command[4] = str(two.with_name("nothing.csv"))  # [str(two.with_name("nothing.csv"))]
+    command[4] = str(two.with_name("nothing.parquet"))
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
     assert done.returncode == 2
     assert "PATH_NOT_FOUND" in done.stderr

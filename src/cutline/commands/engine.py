@@ -104,7 +104,15 @@ def table_options(engine: Engine, columns: Columns, asked: dict[str, Any]) -> di
 
 @contextmanager
 def _spark(file: str, master: str) -> Iterator[Any]:
-    """The file as a DataFrame of a session that ends with the command."""
+    """The file as a DataFrame of a session that ends with the command.
+
+    Spark finds the cells of text, and their types, by rules of its own: text is refused.
+    """
+    from ..sources.files import kind_of
+
+    if kind_of(os.path.basename(file.rstrip("/*")))[0] not in (None, "parquet"):
+        said = f"{show(file)} is text, which Spark reads by other rules than cutline does"
+        raise InputError(None, said, "convert it to Parquet, or use {engine='duckdb'}, which streams files of any size")
     if not re.match(r"(local|yarn|local-cluster)($|\[)|[\w+.-]+://", master):
         raise InputError(
             "master",
@@ -133,11 +141,12 @@ def _spark(file: str, master: str) -> Iterator[Any]:
 
 
 def _read(session: Any, file: str) -> Any:
-    """By the ending of the name: text with a header, JSON lines, ORC, and Parquet, which a folder mostly holds."""
-    name = file.lower().removesuffix(".gz").removesuffix(".zst").rstrip("/*")
-    reader = session.read
-    if name.endswith((".csv", ".tsv", ".tab", ".txt")):
-        return reader.csv(file, header=True, inferSchema=True, sep="\t" if name.endswith((".tsv", ".tab")) else ",")
-    if name.endswith((".json", ".jsonl", ".ndjson")):
-        return reader.json(file)
-    return reader.orc(file) if name.endswith(".orc") else reader.parquet(file)
+    """ORC by the ending of the name, else Parquet, which a folder mostly holds. By the rules of every other door."""
+    session.conf.set("spark.sql.caseSensitive", "true")  # P is not p
+    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")  # 01 is not 1
+    if os.path.exists(file):  # a file may really be called so: its name is no pattern
+        if ":" in os.path.abspath(file):
+            raise InputError(None, f"{show(file)} has a colon in its name, which Spark cannot read", "rename it")
+        file = re.sub(r"([*?\[\]{}\\])", r"\\\1", file)
+    reader = session.read.option("mergeSchema", "true")  # columns by name, whichever file has them
+    return reader.orc(file) if file.lower().rstrip("/*").endswith(".orc") else reader.parquet(file)
