@@ -159,6 +159,13 @@ def test_screen_and_vote_print_what_the_library_finds(tmp_path) -> None:
     status, out, _ = run("vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20")
     assert status == 0
     assert ": expect pem" in out
+    assert "Correlation of the marks" in out
+    status, out, _ = run(
+        "vote", path, "--label", "y", "--score", "a", "--score", "b", "--resamples", "20", "--format", "json"
+    )
+    said = {row["mark"]: row for row in json.loads(out)["correlation"]}
+    assert said["pem"]["pem"] == pytest.approx(1.0)
+    assert said["pem"]["average_qrecall"] == pytest.approx(said["average_qrecall"]["pem"])
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,7 @@ def vote(file: str, scores: tuple[str, ...], form: str, plot: str | None, resamp
         yield made.summary
         yield Block("", made.marks.to_dicts())
         yield Block("Best number of models on these rows", made.optimum.to_dicts())
+        yield Block("Correlation of the marks over the numbers of models", made.correlation.to_dicts())
 
     settings = {"rows": len(found.rows), "rank_by": asked["rank_by"], "resamples": resamples}
     Report(found.facts, made.to_dict, made.marks.to_dicts, blocks, settings).publish(form)

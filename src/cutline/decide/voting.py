@@ -78,15 +78,17 @@ class SelectiveVoting(Drawn, DictResult):
 
     @cached_property
     def optimum(self) -> Table:
-        """For each mark the X with the best value (the smallest such X), and the value there."""
+        """For each mark the X with the best value (the smallest such X), the value there, and all X that share it."""
         rows = []
         for spec in self.specs:
             values = np.array(self.marks.column(str(spec)), dtype=np.float64)
             if np.isnan(values).all():
-                rows.append({"mark": str(spec), "models": None, "value": float("nan")})
+                rows.append({"mark": str(spec), "models": None, "value": float("nan"), "tied": ""})
                 continue
-            at = int(np.nanargmax(values if spec.measure.better == "higher" else -values))
-            rows.append({"mark": str(spec), "models": at + 1, "value": float(values[at])})
+            best = np.nanmax(values) if spec.measure.better == "higher" else np.nanmin(values)
+            every = np.flatnonzero(np.abs(values - best) <= 1e-12 * abs(best)) + 1  # sums round
+            tied = ", ".join(map(str, every.tolist())) if len(every) > 1 else ""
+            rows.append({"mark": str(spec), "models": int(every[0]), "value": float(best), "tied": tied})
         return Table(rows, "Best number of models")
 
     @property
@@ -129,6 +131,7 @@ class SelectiveVoting(Drawn, DictResult):
             "held_out": list(self.held_out),
             "marks": self.marks.to_dicts(),
             "optimum": self.optimum.to_dicts(),
+            "correlation": self.correlation.to_dicts(),
         }
 
     @property
@@ -144,7 +147,7 @@ class SelectiveVoting(Drawn, DictResult):
         return f"{said}, after subtracting {format_value(self.optimism)} of optimism"
 
     def __repr__(self) -> str:
-        return f"{self.marks!r}\n\n{self.optimum!r}\n\n{self.summary}".rstrip()
+        return f"{self.marks!r}\n\n{self.optimum!r}\n\n{self.correlation!r}\n\n{self.summary}".rstrip()
 
     def _repr_html_(self) -> str:
         from ..present.notebook import voting_html
@@ -303,8 +306,8 @@ def _chosen(
     if len(known) < 2:
         return best + 1, on_folds, Estimate(str(judge), float(on_folds[best])), float("nan")
     value = float(known.mean())
-    # replicates judge on some third of the rows, so they spread by √(1/0.368) more than all rows would
-    half = np.sqrt(np.exp(-1.0)) * (np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) - value)
+    # replicates judge on a share f = 1/e of the rows, all different: their variance is (1 − f)/f times that of all rows
+    half = (np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) - value) / np.sqrt(np.e - 1.0)
     expected = Estimate(str(judge), value, value + float(half[0]), value + float(half[1]), level, "out of bag")
     return best + 1, on_folds, expected, sign * (float(on_folds[best]) - value)
 
