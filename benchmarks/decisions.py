@@ -1,7 +1,7 @@
 """Do promises hold, and do the intervals of decisions hold the truth? Counted on known populations.
 
     python benchmarks/decisions.py              some minutes of processor time
-    python benchmarks/decisions.py promises     one part: promises, weighted, costs, benefit, calibration,
+    python benchmarks/decisions.py promises     one part: promises, weighted, tails, costs, benefit, calibration,
                                                 calibration_lines, type_one, quotas, swapped, screens, votes
 
 The score of a negative is N(0, 1), of a positive N(1.35, 1) (AUC 0.83), mapped to the probability of being positive
@@ -26,6 +26,7 @@ from cutline.decide.swaps import swaps
 from cutline.errors import InputError
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
+from cutline.table import pluralize
 
 SEPARATION = 1.35
 
@@ -198,6 +199,36 @@ def weighted(samples: int = 400) -> None:
         print(f"{n:>6} {promise} ≥ {target:g}: kept {kept / made:.3f} of {made}", flush=True)
 
 
+def tails(samples: int = 400) -> None:
+    """Recall promised from labels with a chance π that depends on the score, and weights 1/π."""
+    rng = np.random.default_rng(14)
+    chances = {
+        "falls with the score": lambda s: 0.05 + 0.9 * norm.cdf(s - 1.0),
+        "falls steeply": lambda s: np.clip(np.exp(1.5 * (s - 2)), 0.01, 1),
+        "rises as it falls": lambda s: np.clip(np.exp(-1.2 * s), 0.02, 1),
+        "by chance": lambda s: np.clip(rng.lognormal(-2, 1, len(s)), 0.01, 1),
+    }
+    for name, chance in chances.items():
+        for n, share, target in ((1000, 0.1, 0.9), (2000, 0.1, 0.8), (20_000, 0.2, 0.9)):
+            kept = made = 0
+            for _ in range(samples):
+                y, s = drawn(rng, n, share)
+                pi = chance(s)
+                known = rng.random(n) < pi
+                try:
+                    cut = cl.threshold_for(
+                        y[known], s[known], recall=target, confidence=0.9, sample_weight=1 / pi[known]
+                    )
+                except InputError:
+                    kept += 1
+                    continue
+                kept, made = kept + (norm.sf(cut - SEPARATION) >= target), made + 1
+            print(
+                f"{n:>6} recall ≥ {target:g}, π {name}: kept {kept / samples:.3f}, issued {made / samples:.3f}",
+                flush=True,
+            )
+
+
 def type_one(samples: int = 1000) -> None:
     """How often the test of calibration rejects right probabilities at 5 %, from its null draws alone."""
     rng = np.random.default_rng(5)
@@ -280,24 +311,27 @@ def screens(samples: int = 100) -> None:
         print(f"sizes {'given ' if given else 'chosen'} recall holds {inside / samples:.3f}", flush=True)
 
 
-def votes(samples: int = 60) -> None:
+def votes(samples: int = 200) -> None:
     """Coverage of what the chosen vote is worth on new rows."""
     rng = np.random.default_rng(9)
-    y_far, z_far = drawn(rng, 200_000, 0.2)
-    noises = [0.6, 0.8, 1.0, 1.2, 1.5, 2.0]
-    far = {f"m{k}": z_far + s * rng.normal(size=len(z_far)) for k, s in enumerate(noises)}
-    inside = 0
-    for seed in range(samples):
-        y, z = drawn(rng, 300, 0.2)
-        models = {f"m{k}": z + s * rng.normal(size=300) for k, s in enumerate(noises)}
-        made = cl.selective_voting(y, models, marks=["pem"], n_resamples=100, seed=seed)
-        truth = cl.pem(y_far, made.score(far))
-        inside += made.expected.low <= truth <= made.expected.high
-    print(f"   300 rows, {len(noises)} models: PEM of the chosen vote holds {inside / samples:.3f}")
+    y_far, z_far = drawn(rng, 100_000, 0.2)
+    for n, noises in ((300, [0.6, 0.8, 1.0, 1.2, 1.5, 2.0]), (200, [1.0] * 8), (200, [0.6])):
+        far = {f"m{k}": z_far + s * rng.normal(size=len(z_far)) for k, s in enumerate(noises)}
+        inside = 0
+        for seed in range(samples):
+            y, z = drawn(rng, n, 0.2)
+            models = {f"m{k}": z + s * rng.normal(size=n) for k, s in enumerate(noises)}
+            made = cl.selective_voting(y, models, marks=["pem"], n_resamples=100, seed=seed)
+            inside += made.expected.low <= cl.pem(y_far, made.score(far)) <= made.expected.high
+        print(
+            f"{n:>6} rows, {pluralize(len(noises), 'model')}: PEM of the chosen vote holds {inside / samples:.3f}",
+            flush=True,
+        )
 
 
 PARTS: dict[str, Callable[[], None]] = {
     "weighted": weighted,
+    "tails": tails,
     "type_one": type_one,
     "quotas": quotas,
     "swapped": swapped,

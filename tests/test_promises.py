@@ -189,8 +189,44 @@ def test_weighted_promises_are_kept_on_new_data(promise: str) -> None:
     assert kept / made >= 0.9 - 2.5 * math.sqrt(0.09 / made)
 
 
+@pytest.mark.parametrize(("n", "share", "target"), [(1000, 0.1, 0.9), (2000, 0.1, 0.8), (4000, 0.2, 0.9)])
+def test_a_recall_is_promised_from_labels_that_are_rare_among_low_scores(n: int, share: float, target: float) -> None:
+    """Weights 1/π, with a chance π to be labelled that falls with the score: few rows stand for the missed tail."""
+    rng = np.random.default_rng(31)
+    kept = made = 0
+    for _ in range(200):
+        y, s = drawn(rng, n, share)
+        chance = 0.05 + 0.9 * norm.cdf(s - 1.0)
+        known = rng.random(n) < chance
+        try:
+            cut = cl.threshold_for(y[known], s[known], recall=target, confidence=0.9, sample_weight=1 / chance[known])
+        except cl.InputError:
+            kept += 1
+            continue
+        made += 1
+        kept += norm.sf(cut - SEPARATION) >= target
+    assert kept / 200 >= 0.86  # 0.9 and 2 standard errors
+    assert (made > 150) == (n > 1000)
+
+
+def test_a_promised_precision_says_over_which_samples_it_holds() -> None:
+    y, s = drawn(np.random.default_rng(32), 2000, 0.3)
+    note = cl.threshold_for(y, s, precision=0.5, confidence=0.9).note
+    assert "(at most 10% of samples give a cut that breaks it)" in note
+    broken = 0
+    for seed in range(300):
+        y, s = drawn(np.random.default_rng(seed), 60, 0.3)
+        try:
+            cut = cl.threshold_for(y, s, precision=0.6, confidence=0.9)
+        except cl.InputError:
+            continue
+        recall, fpr = norm.sf(cut - SEPARATION), norm.sf(cut)
+        broken += 0.3 * recall / (0.3 * recall + 0.7 * fpr) < 0.6
+    assert broken / 300 <= 0.1 + 2 * math.sqrt(0.09 / 300)
+
+
 def test_few_effective_cases_are_refused_with_their_number() -> None:
-    with pytest.raises(cl.InputError, match="2 positive cases would be needed, the weights leave about 1;"):
+    with pytest.raises(cl.InputError, match=r"2 positive cases would be needed, the weights leave about 0\.775;"):
         cl.threshold_for([1, 0], [2.0, 1.0], recall=0.5, confidence=0.6, sample_weight=[1, 2])
 
 

@@ -187,9 +187,10 @@ def threshold_for(
     ``cost_fn``: the lowest expected cost, for the sample's share of positives or for ``prevalence``.
 
     With ``confidence=0.9`` the cut keeps the recall, precision, specificity or false positive rate on new data like
-    these with that confidence, that is in 90 of 100 samples. If there are too few data, an error says how many cases
-    are needed. Without it the cut meets the goal on this sample, and on new data about half
-    the time. Choose a cut on data that the model was not fitted on.
+    these with that confidence: in at most 10 of 100 samples a cut is issued that breaks its promise. If there are too
+    few data, an error says how many cases are needed. Where most samples are refused a precision, the few that are
+    issued may break it more often. Without ``confidence`` the cut meets the goal on this sample, and on new data about
+    half the time. Choose a cut on data that the model was not fitted on.
 
     The threshold is the highest score that is not taken; if all are taken it is −inf. It is returned as a
     :class:`Cut`, a float that also has the counts on the sample (``.point``) and a summary (``.note``).
@@ -267,7 +268,9 @@ def _promise_note(name: str, target: float, confidence: float | None, chance: fl
     what = _WORDS[name].partition(" of ")[0]
     taken = f"it takes {pluralize(point.taken, 'case')}, and its {what} here is {here[name]:.3g}"
     if confidence is not None:
-        return f"{words} on new data with {confidence:.0%} confidence; {taken}"
+        # a test from the top of the list: valid over all samples, those that are refused a cut included
+        over = f" (at most {1.0 - confidence:.0%} of samples give a cut that breaks it)" if name == "precision" else ""
+        return f"{words} on new data with {confidence:.0%} confidence{over}; {taken}"
     kept = "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
     return f"{words} on this sample, kept on new data {kept}; {taken}"
 
