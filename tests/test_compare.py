@@ -254,7 +254,7 @@ def flips_by_hand(psi: np.ndarray, statistic: float) -> float:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clustered", [False, True])
-@pytest.mark.parametrize("measure", ["average_precision", "log_loss", "f1", "ks_statistic"])
+@pytest.mark.parametrize("measure", ["average_precision", "balanced_accuracy", "f1", "ks_statistic"])
 def test_differences_are_the_jackknife_over_rows_or_clusters(measure: str, weighted: bool, clustered: bool) -> None:
     """Leave each row (or cluster) out from scratch: the spread gives the error, flips of it the p-value."""
     y, models = data(9, 50, m=2)
@@ -697,3 +697,68 @@ def test_many_models_are_one_call() -> None:
     cmp = cl.compare(y, models, quota=30, measures=["pem", "hit_rate"], n_resamples=40)
     assert len(cmp.differences) == 2 * 20 * 19 // 2
     assert int(cmp.best("pem")[1:]) > 8
+
+
+def rare_against_small(seed: int, n: int, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Two models of one mean loss: sure and wrong in 1 % of cases, and a little wrong in all of them."""
+    rng = np.random.default_rng([seed, n])
+    y, wrong = rng.random(n) < 0.5, rng.random(n) < 0.01
+    loss, error = {
+        "brier_score": (np.square, np.sqrt),
+        "log_loss": (lambda e: -np.log1p(-e), lambda x: -np.expm1(-x)),
+        "mean_absolute_error": (lambda e: e, lambda x: x),
+    }[kind]
+    mean = 0.99 * loss(0.001) + 0.01 * loss(0.999)
+    small = error(mean * rng.uniform(0.9, 1.1, n))
+    return y, {"rare": np.where(y ^ wrong, 0.999, 0.001), "small": np.where(y, 1 - small, small)}
+
+
+@pytest.mark.parametrize("measure", ["brier_score", "log_loss", "mean_absolute_error"])
+def test_rare_large_losses_do_not_make_equal_models_differ(measure: str) -> None:
+    """Ten large losses carry one mean: flips of the rows' influences alone call 7 to 11 of 100 such pairs different."""
+    apart = 0
+    for seed in range(120):
+        y, scores = rare_against_small(seed, 1000, measure)
+        row = cl.compare(y, scores, measures=[measure], n_resamples=2).differences[0]
+        apart += row["p_value"] <= 0.05
+        assert (row["p_value"] <= 0.05) == (row["low"] > 0 or row["high"] < 0)
+    assert apart <= 4
+
+
+def test_unseen_losses_widen_the_difference_with_the_models_own_intervals() -> None:
+    """No large loss in the sample: the interval reaches as far as that of the sure model alone."""
+    rng = np.random.default_rng(2)
+    y = rng.random(200) < 0.5
+    small = 0.1 * rng.uniform(0.9, 1.1, 200)
+    scores = {"sure": np.where(y, 0.999, 0.001), "small": np.where(y, 1 - small, small)}
+    cmp = cl.compare(y, scores, measures=["brier_score"], n_resamples=2)
+    row, own = cmp.differences[0], cmp.evaluations["sure"]["brier_score"]
+    assert row["high"] - row["difference"] >= 0.99 * (own.high - own.value)
+
+
+def test_mover_limits_share_what_the_models_have_in_common() -> None:
+    """Equal intervals: √(2(1 − ρ)) of their length, also where they are lopsided; independent: Newcombe's."""
+    from cutline.inference.differences import mover_limits
+
+    one = (0.5, cl.Interval(0.4, 0.8))
+    for alike in (0.0, 0.5, 0.9):
+        low, high = mover_limits(one, one, alike)
+        assert (-low, high) == pytest.approx([math.sqrt((1 - alike) * (0.1**2 + 0.3**2))] * 2)
+    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), 0.6)
+    assert (0.2 - low, high - 0.2) == pytest.approx([math.sqrt(0.01 + 0.04 - 2 * 0.6 * 0.02)] * 2)
+    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), -0.6)
+    assert 0.2 - low == pytest.approx(math.sqrt(0.01 + 0.04 + 2 * 0.6 * 0.02))
+
+
+def test_a_lopsided_area_is_judged_by_both_models_own_intervals() -> None:
+    """Two positives at the very bottom against many slightly misplaced ones, of one AUC: flips reject 27 of 250."""
+    from scipy.stats import norm
+
+    apart = 0
+    for seed in range(250):
+        rng = np.random.default_rng([seed, 77])
+        y = rng.random(200) < 0.5
+        rare = np.where((rng.random(200) < 0.02) & y, -1.0, y) * 3 + rng.random(200)
+        scores = {"rare": rare, "many": math.sqrt(2) * norm.ppf(0.98) * y + rng.normal(size=200)}
+        apart += cl.compare(y, scores, measures=["roc_auc"]).differences[0]["p_value"] <= 0.05
+    assert apart <= 18

@@ -53,6 +53,7 @@ class FlipReference:
     units: int
     exact: bool
     freedom: float
+    skew: float  # |Σψ³|/(Σψ²)^1.5, the skewness of the difference: 0 where both models stray alike
 
     @staticmethod
     def of(influence: Floats, seed: int) -> FlipReference:
@@ -96,8 +97,9 @@ class FlipReference:
 def _reference(influence: bytes, seed: int) -> FlipReference:
     psi = np.frombuffer(influence)
     signs = sign_matrix(len(psi), FLIPS, seed)
-    drawn = np.sort(np.abs(signs @ psi)) / math.sqrt(float((psi**2).sum()))
-    return FlipReference(drawn, len(psi), len(psi) <= EXACT_UNITS, effective_freedom(psi))
+    spread = math.sqrt(float((psi**2).sum()))
+    drawn, skew = np.sort(np.abs(signs @ psi)) / spread, abs(float((psi**3).sum())) / spread**3
+    return FlipReference(drawn, len(psi), len(psi) <= EXACT_UNITS, effective_freedom(psi), skew)
 
 
 FEW_CASES = 12
@@ -189,11 +191,21 @@ def paired_difference(
     return PairedDifference(values[0] - values[1], error, reference, guard_freedom(smaller_class), method)
 
 
-def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
-    """Interval of a difference from the intervals of its two terms, as if independent (Newcombe 1998).
+def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], alike: float = 0.0) -> Interval:
+    """Interval of a difference from the intervals of its two terms, whose correlation is ``alike`` (Newcombe 1998).
 
     For differences that do not vary when rows are left out (a perfect model against a constant one): each term's own
-    interval has a width. Where models agree more than by chance it is too wide, never too short.
+    interval has a width. As if independent it is too wide where models agree more than by chance, never too short.
     """
     (a, (a_low, a_high)), (b, (b_low, b_high)) = first, second
-    return Interval(a - b - math.hypot(a - a_low, b_high - b), a - b + math.hypot(a_high - a, b - b_low))
+
+    down, up = (a - a_low, b - b_low), (a_high - a, b_high - b)
+
+    def reach(one: float, two: float, apart: float) -> float:
+        if alike < 0.0:
+            return math.sqrt(one**2 + two**2 - 2.0 * alike * one * two)
+        return math.sqrt((1.0 - alike) * (one**2 + two**2) + alike * max(apart, 0.0) ** 2)
+
+    low = reach(down[0], up[1], max(up[1] - up[0], down[0] - down[1]))
+    high = reach(up[0], down[1], max(up[0] - up[1], down[1] - down[0]))
+    return Interval(a - b - low, a - b + high)
