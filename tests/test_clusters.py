@@ -205,3 +205,42 @@ def test_equal_models_on_clusters_are_told_apart_rarely() -> None:
     assert counts["flips", True] <= 0.125 * runs < counts["flips", False] + 1
     assert counts["hits", True] <= 0.125 * runs
     assert counts["swaps", True] <= 0.15 * runs / 2
+
+
+def zipf_pair(seed: int, rows: int, clusters: int) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Two equally good models; the k-th cluster holds a share of the rows that falls as 1/k."""
+    rng = np.random.default_rng([seed, clusters, 3])
+    sizes = np.maximum(1, np.round(rows / np.arange(1, clusters + 1) / (1 / np.arange(1, clusters + 1)).sum()))
+    code = np.repeat(np.arange(clusters), sizes.astype(int))
+
+    def noise() -> np.ndarray:
+        return np.sqrt(0.4) * rng.normal(size=clusters)[code] + np.sqrt(0.6) * rng.normal(size=len(code))
+
+    y = noise() < -0.84
+    shared = noise()
+    return y, {name: np.sqrt(0.5) * (shared + noise()) + 1.35 * y for name in "ab"}, code
+
+
+def test_few_large_clusters_do_not_make_equal_models_differ() -> None:
+    """Flips of 15 clusters alone call 38 of these 400 pairs different."""
+    apart = tried = 0
+    for seed in range(400):
+        y, scores, code = zipf_pair(seed, 400, 15)
+        if y.any():
+            row = cl.compare(y, scores, measures=["hit_rate@10%"], clusters=code, n_resamples=2).differences[0]
+            apart, tried = apart + (row["p_value"] <= 0.05), tried + 1
+            assert (row["p_value"] <= 0.05) == (row["low"] > 0 or row["high"] < 0)
+    assert apart <= 0.075 * tried
+
+
+def test_large_clusters_count_for_more_than_their_influence() -> None:
+    """The error of a difference of accuracies is the jackknife's over clusters, each left out from scratch."""
+    y, scores, code = zipf_pair(4, 400, 12)
+    hard = {name: np.where(s > 0.6, 0.9, 0.1) for name, s in scores.items()}
+    row = cl.compare(y, hard, measures=["accuracy"], clusters=code, n_resamples=2).differences[0]
+    gap = (((hard["a"] > 0.5) == y).astype(float) - ((hard["b"] > 0.5) == y)).astype(float)
+    left = np.array([gap[code != k].mean() for k in range(12)])
+    share = np.bincount(code) / len(code)
+    psi = (np.bincount(code, weights=gap - gap.mean()) / len(code)) / (1 - share)
+    assert row["standard_error"] == pytest.approx(np.sqrt((psi**2).sum() * 11 / 12), rel=1e-9)
+    assert row["standard_error"] == pytest.approx(np.sqrt(((left - gap.mean()) ** 2).sum() * 11 / 12), rel=1e-9)
