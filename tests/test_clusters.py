@@ -222,9 +222,9 @@ def zipf_pair(seed: int, rows: int, clusters: int) -> tuple[np.ndarray, dict[str
 
 
 def test_few_large_clusters_do_not_make_equal_models_differ() -> None:
-    """Flips of 15 clusters alone call 38 of these 400 pairs different."""
+    """Flips of 15 clusters alone call one in ten of these pairs different."""
     apart = tried = 0
-    for seed in range(400):
+    for seed in range(250):
         y, scores, code = zipf_pair(seed, 400, 15)
         if y.any():
             row = cl.compare(y, scores, measures=["hit_rate@10%"], clusters=code, n_resamples=2).differences[0]

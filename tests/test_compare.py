@@ -742,11 +742,11 @@ def test_mover_limits_share_what_the_models_have_in_common() -> None:
 
     one = (0.5, cl.Interval(0.4, 0.8))
     for alike in (0.0, 0.5, 0.9):
-        low, high = mover_limits(one, one, alike)
+        low, high = mover_limits(one, one, alike=alike)
         assert (-low, high) == pytest.approx([math.sqrt((1 - alike) * (0.1**2 + 0.3**2))] * 2)
-    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), 0.6)
+    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), alike=0.6)
     assert (0.2 - low, high - 0.2) == pytest.approx([math.sqrt(0.01 + 0.04 - 2 * 0.6 * 0.02)] * 2)
-    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), -0.6)
+    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), alike=-0.6)
     assert 0.2 - low == pytest.approx(math.sqrt(0.01 + 0.04 + 2 * 0.6 * 0.02))
 
 

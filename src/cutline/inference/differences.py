@@ -191,7 +191,7 @@ def paired_difference(
     return PairedDifference(values[0] - values[1], error, reference, guard_freedom(smaller_class), method)
 
 
-def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], alike: float = 0.0) -> Interval:
+def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], *, alike: float = 0.0) -> Interval:
     """Interval of a difference from the intervals of its two terms, whose correlation is ``alike`` (Newcombe 1998).
 
     For differences that do not vary when rows are left out (a perfect model against a constant one): each term's own

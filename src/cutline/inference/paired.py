@@ -206,7 +206,7 @@ class RowPairs(KeepsFields):
         """The share of the weight of rows that each cluster holds."""
         sample, (unit, units) = self.rows[name].sample, self._units(name, seed)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
-        return sums_by(unit, weight, units) / weight.sum()
+        return np.asarray(sums_by(unit, weight, units) / weight.sum())
 
     def _leverage(self, name: str, units: int, seed: int) -> Any:
         """What makes up for a large cluster's pull on the mean that it is held against: (1 − 1/U)/(1 − its share).
@@ -453,7 +453,7 @@ def _guarded_by_singles(tested: DifferenceTest, pair: Pair, alike: float, heed: 
     the share of what it adds to the interval that is added.
     """
     gap = pair.difference
-    low, high = mover_limits(*((e.value, e.interval) for e in pair.singles), min(max(alike, -1.0), 1.0))
+    low, high = mover_limits(*((e.value, e.interval) for e in pair.singles), alike=min(max(alike, -1.0), 1.0))
     if not math.isfinite(high - low) or tested.p_value != tested.p_value or tested.standard_error == 0.0:
         return tested  # the same scores, or nothing to compare
     low = max(tested.low - heed * max(tested.low - low, 0.0), -pair.widest)
