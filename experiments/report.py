@@ -114,6 +114,19 @@ def against_spread(printed: float, mean: float, spread: float, repeats: float = 
     return f"{word} (z = {z:+.1f})"
 
 
+def against_binomial(printed: int, n: int, share: float) -> str:
+    """A verdict on a count of ``n``, from how often a count is as far out: few of many have no normal distribution.
+
+    The limits are those of |z| ≤ 2 and 3: two-sided chances of 4.6 % and 0.27 %.
+    """
+    from scipy.stats import binom
+
+    above, below = float(binom.sf(printed - 1, n, share)), float(binom.cdf(printed, n, share))
+    sign, chance = ("≥", above) if above < below else ("≤", below)
+    word = "agrees" if 2 * chance >= 0.046 else "doubtful" if 2 * chance >= 0.0027 else "differs"
+    return f"{word} ({sign} {printed} in {chance:.0%})"
+
+
 def in_parallel(function: Any, arguments: Sequence[tuple[Any, ...]], what: str, *, processes: bool) -> list[Any]:
     """Call a function with each tuple of arguments on all cores, and tell how far it is.
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import cutline as cl
 from cutline.decide.power import SelectionPower, selection_power
 from populations_rosset import NEIGHBOURS, NaiveBayes, Neighbours, only_first_error, sum_of_two, value_of_first
-from report import Report, against_spread, new_figure, one_thread_each, options, row, say
+from report import Report, against_binomial, against_spread, new_figure, one_thread_each, options, row, say
 
 Floats = NDArray[np.float64]
 TRAINING_SETS, TRAINING_SIZE, TEST_SETS, TEST_SIZE = 20, 1000, 100, 100
@@ -117,7 +117,10 @@ def compare_with_table(design: str, power: SelectionPower, wins: str, seed: int)
         share = 100 * counted.picked[:, counted.column(measure)]
         for (what, statistic), value in zip(statistics.items(), printed[measure], strict=True):
             mean, spread = experiments(share, statistic, seed)
-            verdict = against_spread(value, mean, spread, repeats)
+            if "≥" in what:
+                verdict = against_binomial(value, TRAINING_SETS, float(np.mean(share >= enough - 1e-9)))
+            else:
+                verdict = against_spread(value, mean, spread, repeats)
             rows.append(row(f"{NAMES[measure]}: {what}", value, round(mean, 2), round(spread, 2), verdict))
     return rows
 

@@ -341,7 +341,7 @@ def test_zheng_quick(tmp_path: Path) -> None:
     rows = table(out / "toy.csv")
     assert {one["verdict"] for one in rows} == {"routes agree"}
     errors = {one["what"]: float(one["RMSE"]) for one in table(out / "table-1-Gaussian.csv")}
-    assert len(errors) == 6
+    assert len(errors) == 8  # of the paper's spline also as the library cuts it off
     assert errors["Gaussian, k₁ = 400, auto: MSE"] < 0.1  # the truth is 0.44
     assert "Table 1" in text
     assert len(list(out.glob("*.png"))) == 5
@@ -404,3 +404,19 @@ def test_verdicts() -> None:
     assert report.against_spread(1.0, 1.1, 0.1).startswith("agrees")
     assert report.against_spread(1.0, 1.45, 0.1).startswith("differs")
     assert report.against_spread(1.0, 1.0, 0.0) == "agrees"
+    # One of twenty where one in 400 is expected: 1 − (1 − 1/400)^20 = 4.9 %, no matter of standard deviations.
+    assert report.against_binomial(1, 20, 1 / 400) == "agrees (≥ 1 in 5%)"
+    assert report.against_binomial(0, 20, 0.25).startswith("doubtful")
+    assert report.against_binomial(3, 20, 1 / 400).startswith("differs")
+
+
+def test_the_papers_spline_is_shown_with_and_without_its_predictions_cut_off() -> None:
+    faces = module("zheng_faces")
+    population = faces.Gaussian()
+    truth = float(population.truth(np.array([50]))[0])
+    curves = np.array([[0.5, truth], [0.4, truth - 2.0]])
+    literal, cut_off = faces.rows(population, {(100, "spline"): curves}, 50)
+    assert literal["ours"] == pytest.approx(2.0)
+    assert "left [0, 1] in 50%" in literal["verdict"]
+    assert cut_off["ours"] == pytest.approx(truth**2 / 2.0)
+    assert "cut off at 0 and 1" in cut_off["what"]

@@ -156,7 +156,7 @@ def average_qrecall(s: Sums) -> Any:
     range=(-1.0, 1.0),
     formula="(S₁ − S₂) / S₃ = (Σⱼ Qrecall(j) − (n+1)/2) / (n⁻/2)",
     latex=r"\frac{\sum_{j=1}^n \mathrm{Qrecall}(j) - \frac{n+1}{2}}{n^-/2}",
-    reference="Arbel & Rokach Eq. 14–15, denominators as in erratum A1",
+    reference="Arbel & Rokach Eq. 14–15",
     same_as="gini = 2·roc_auc − 1",
     perfect=1.0,
     chance=0.0,

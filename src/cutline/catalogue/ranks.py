@@ -124,6 +124,8 @@ _largest_gap = partial(
 def ks_statistic(s: Sums) -> Any:
     """Largest distance between the cumulative shares of positives and negatives, in either direction.
 
+    Sensitive to noise, and therefore not recommended by Berrar for model evaluation and comparison.
+
     >>> ks_statistic([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.5
     """

@@ -53,7 +53,7 @@ class AccuracyExtrapolator:
         ``probit_normal``, ``pitman_yor``, ``exponential``, ``kde``, ``kde_unbiased``, ``tail``, ``pooled``,
         ``calibrated``; or an object.
     ties
-        ``"random"`` (a tie is won by chance), ``"optimistic"`` (the paper: a tie is a win) or ``"pessimistic"``.
+        ``"random"`` (a tie is won by chance, as in the paper), ``"optimistic"`` (a tie is a win) or ``"pessimistic"``.
     interval, level, n_resamples
         Class bootstrap intervals of that level.
     marginal
