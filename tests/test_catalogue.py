@@ -671,20 +671,20 @@ def test_measures_of_one_family(family: str) -> None:
     assert [m.name for m in chosen] == [m.name for m in MEASURES if m.family == family]
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize("one", [m for m in cl.measures("probability") if m.proper is not None], ids=lambda m: m.name)
-def test_proper_losses_are_best_at_the_true_probabilities(one: cl.Measure) -> None:
-    """The expected value of reporting q where the truth is p, over a grid of q; weights stand for the two outcomes."""
+def test_proper_losses_are_best_at_the_true_probabilities(one: cl.Measure, n: int) -> None:
+    """The expected value of reporting q for n cases of probability p, over all numbers of positives among them."""
     grid = np.linspace(0.02, 0.98, 49)
     options = {"prior": 0.4} if "prior" in one.params else {"alpha": 0.3} if "alpha" in one.params else {}
     options = {} if one.name == "focal_loss" else options
+    sign = 1 if one.better == "higher" else -1
+    outcomes = [[1] * k + [0] * (n - k) for k in range(n + 1)]
+    values = sign * np.array([[getattr(cl, one.name)(y, [q] * n, **options) for y in outcomes] for q in grid])
     best = []
     for p in (0.1, 0.3, 0.7):
-        values = [
-            getattr(cl, one.name)([1, 0], [q, q], sample_weight=[p, 1 - p], **options)
-            * (1 if one.better == "higher" else -1)
-            for q in grid
-        ]
-        best.append(abs(grid[int(np.argmax(values))] - p) < 1e-9)
+        chance = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+        best.append(abs(grid[int(np.argmax(values @ chance))] - p) < 1e-9)
     assert all(best) if one.proper else not any(best)
     assert ("yes" if one.proper else "no") == one.propriety.partition(":")[0]
     assert "Proper: " in getattr(cl, one.name).__doc__
