@@ -128,8 +128,15 @@ def test_inputs_beside_probabilities_stay_out_of_the_command(odd: Path) -> None:
     assert "margin" not in found.command
     assert any("add --score for 'margin', 'leak' if they are scores too" in sentence for sentence in found.findings)
     assert any(
-        "'w' may be a weight (how many cases a row stands for): if so, add --weight w" in s for s in found.findings
+        "'w' may be a weight (how many cases a row represents): if so, add --weight w" in s for s in found.findings
     )
+
+
+def test_counts_of_equal_rows_are_not_taken_for_weights() -> None:
+    rng = np.random.default_rng(0)
+    for name, weight in (("weight", True), ("count", False), ("frequency", False)):
+        frame = pandas.DataFrame({"y": rng.integers(0, 2, 60), "p": rng.random(60), name: rng.integers(1, 9, 60)})
+        assert any("--weight" in sentence for sentence in cl.doctor(frame).findings) == weight
 
 
 def test_several_classes_are_seen_as_evaluate_sees_them(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
-_WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "count", "cases", "exposure", "freq", "frequency")
+# Not "count" or "frequency": counts of equal rows are no weights.
+_WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ class _Examination:
                 self.findings.append(f"{p.name!r} has no value in {gone}: add --missing drop, or fill it in")
             if "weight" in self._roles(p):
                 self.findings.append(
-                    f"{p.name!r} may be a weight (how many cases a row stands for): if so, add --weight {p.name}"
+                    f"{p.name!r} may be a weight (how many cases a row represents): if so, add --weight {p.name}"
                 )
             elif p.sort == rules.WORD and not p.is_nearly_number and 0 < p.strange < p.rows - p.missing:
                 share = f"{pluralize(p.rows - p.missing - p.strange, 'cell')} of {p.rows - p.missing:,}"

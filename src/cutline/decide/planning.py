@@ -171,7 +171,7 @@ def plan(
 
     profit(j) = value · hits(j) − cost · j − fixed_cost, for j ≥ 1, and 0 if no one is taken. ``budget`` limits
     fixed_cost + cost · j, ``quota`` the number of cases. ``quotas`` (a range, or a mapping from quota to weight) adds
-    the expected profit when the number of places is not known. ``sample_weight`` is how many cases a row stands for;
+    the expected profit when the number of places is not known. ``sample_weight`` is how many cases a row represents;
     rows of the same cluster (``clusters``) belong together. ``prevalence`` is the share of positives where the scores
     will be used, if the sample's differs, or a pair of it and its standard error, which then widens the interval of the
     profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
@@ -195,7 +195,7 @@ def plan(
     n = whole_cases(ranking.cases)
     if n < 1:
         said = f"adds up to {ranking.cases:.6g} cases, and a place takes one"
-        raise InputError("sample_weight", said, "give each row the number of cases that it stands for")
+        raise InputError("sample_weight", said, "give each row the number of cases that it represents")
     _check_prices(prices, n)
     limit = _limit(n, prices, budget, quota)
     taken = _bends(np.cumsum(ranking.pos.astype(np.float64) + ranking.neg), n, limit)

@@ -20,8 +20,9 @@ PARAMETERS: dict[str, str] = {
     "y_score": "The score of each case; higher means more likely positive. Any numbers will do, except for measures "
     "that need probabilities.",
     "pos_label": "The label that counts as positive. Needed unless the labels are bool, 0/1 or −1/+1.",
-    "sample_weight": "How many cases each row stands for. Quotas count cases, so weights also affect where the list "
-    "is cut. By default each row is one case.",
+    "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
+    "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for counts "
+    "of equal rows, whose intervals would be too long: repeat these rows.",
     "clusters": "The cluster of each row, for rows that belong together (visits of one patient, orders of one "
     "customer). Clusters are resampled as a whole, so intervals allow for the dependence within them.",
     "batch": "The batch of each row (a day, a recruiter, a query). A quota is then filled in each batch, not once "
@@ -104,7 +105,8 @@ PARAMETERS: dict[str, str] = {
     "connection or a database (``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
     "label": "The name of the label column.",
     "score": "The name of the score column.",
-    "weight": "The name of the column that says how many cases each row stands for.",
+    "weight": "The name of the column that says how many cases of the population each row represents; not a count of "
+    "equal rows.",
     "model": "In a table with one row for each case and model: the name of the column that says which model.",
     "case": "In a table with one row for each case and model: the name of the column that says which case.",
     "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
@@ -244,8 +246,8 @@ PARAMETERS: dict[str, str] = {
     "one_vs_rest.options": "Options of ``evaluate``, applied to each class.",
     "evaluate_cv.estimator": "A scikit-learn classifier; or a mapping from name to classifier, to compare them on the "
     "same splits.",
-    "evaluate_cv.sample_weight": "How many cases each test row stands for. To weigh training rows, pass "
-    "``params={'sample_weight': …}``.",
+    "evaluate_cv.sample_weight": "How many cases of the population each test row represents. To weigh training rows, "
+    "pass ``params={'sample_weight': …}``.",
     "evaluate_cv.clusters": "The cluster of each row; clusters are resampled as a whole. By default the ``groups``.",
     "evaluate_cv.threshold": "Cases with a score above it are predicted positive. By default 0.5 for probabilities "
     "and 0 for a decision function.",
