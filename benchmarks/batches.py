@@ -2,6 +2,7 @@
 
     python benchmarks/batches.py              every table (some minutes of processor time)
     python benchmarks/batches.py --sims 100   a glance
+    python benchmarks/batches.py --only rows  days in a row alone (or: worlds)
 
 A day has 400 rows, 20 places, and a share of positives of 6 % times exp(s·Z − s²/2), Z normal: s (log-sd) is 0, 0.3 or
 0.6. Rare positives: 1 % of the rows, 5 places. Scores are N(0, 1) for negatives and N(1.5, 1) for positives.
@@ -9,6 +10,9 @@ A day has 400 rows, 20 places, and a share of positives of 6 % times exp(s·Z �
 over 40,000 days. In brackets: mean width. ``threshold − best``: hits per day of one threshold less those of the best of
 each day; the threshold is given, or matched (chosen so that it takes as many cases in all; the truth then is that of
 the threshold that does so in the population).
+
+Days in a row: Z is an autoregression of first order with memory φ (0: independent days), s is .6. ``model − model``:
+difference in hit rate of two models of equal merit; which of them is better on a day has the same memory.
 """
 
 from __future__ import annotations
@@ -34,9 +38,19 @@ class World(NamedTuple):
 WORLDS = {"common": World(20, 0.06), "rare": World(5, 0.01)}
 
 
-def days(rng: np.random.Generator, count: int, spread: float, world: World) -> tuple[np.ndarray, np.ndarray]:
+def in_a_row(rng: np.random.Generator, count: int, memory: float) -> np.ndarray:
+    """Standard normal numbers, each the last one times the memory plus something new."""
+    drawn = rng.normal(size=count)
+    for k in range(1, count):
+        drawn[k] = memory * drawn[k - 1] + np.sqrt(1.0 - memory**2) * drawn[k]
+    return drawn
+
+
+def days(
+    rng: np.random.Generator, count: int, spread: float, world: World, memory: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels and scores, a row for each day."""
-    rate = np.minimum(world.rate * np.exp(spread * rng.normal(size=count) - spread**2 / 2), 0.95)
+    rate = np.minimum(world.rate * np.exp(spread * in_a_row(rng, count, memory) - spread**2 / 2), 0.95)
     y = rng.random((count, ROWS)) < rate[:, None]
     return y, rng.normal(size=y.shape) + APART * y
 
@@ -91,14 +105,43 @@ def counted(count: int, spread: float, sims: int, world: World) -> dict[str, str
     return {name: "{:.1%} ({:.2f})".format(*np.mean(rows, axis=0)) for name, rows in found.items()}
 
 
+def in_rows(count: int, memory: float, sims: int, real: dict[str, float]) -> dict[str, str]:
+    """Coverage and mean width where days resemble the day before; error rates of a difference that is nothing."""
+    rng, world = np.random.default_rng([count, int(100 * memory), 5]), WORLDS["common"]
+    found: dict[str, list[tuple[float, float]]] = {}
+    how = {"batch": np.repeat(np.arange(count), ROWS), "quota": world.places, "measures": ["hit_rate"]}
+    for _ in range(sims):
+        y, s = days(rng, count + 1, 0.6, world, memory)
+        better = 0.3 * in_a_row(rng, count, memory)[:, None] * y[:count]
+        models = {name: (s[:count] + sign * better).ravel() for name, sign in (("a", 1.0), ("b", -1.0))}
+        label, coming = y[:count].ravel(), best_hits(y[count:], s[count:], world.places)[0]
+        ev = cl.evaluate(label, s[:count].ravel(), **how)
+        gap = cl.compare(label, models, **how).difference("a", "b", "hit_rate")
+        low, high = ev.at(quota=world.places).next_hits
+        rate = ev["hit_rate"]
+        found.setdefault("hit_rate", []).append((rate.low <= real["hit_rate"] <= rate.high, rate.high - rate.low))
+        found.setdefault("next_hits, the next day", []).append((low <= coming <= high, high - low))
+        found.setdefault("model − model", []).append((gap.low <= 0.0 <= gap.high, gap.high - gap.low))
+    return {name: "{:.1%} ({:.3f})".format(*np.mean(rows, axis=0)) for name, rows in found.items()}
+
+
 def main() -> None:
     """Print one row for each interval, one column for each spread, for several numbers of days."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sims", type=int, default=400)
     parser.add_argument("--days", type=int, nargs="*", default=[60, 30, 12])
     parser.add_argument("--world", choices=list(WORLDS), nargs="*", default=list(WORLDS))
+    parser.add_argument("--only", choices=["worlds", "rows"], nargs="*", default=["worlds", "rows"])
     asked = parser.parse_args()
-    for world in asked.world:
+    if "rows" in asked.only:
+        real = truth(0.6, WORLDS["common"])
+        for count in asked.days:
+            columns = {memory: in_rows(count, memory, asked.sims, real) for memory in (0.0, 0.4, 0.6, 0.8)}
+            print(f"\n{count} days in a row, {asked.sims} samples: coverage of 95 % intervals (mean width)")
+            print(f"{'':28}" + "".join(f"{f'φ {memory:g}':>18}" for memory in columns))
+            for name in columns[0.0]:
+                print(f"{name:28}" + "".join(f"{column[name]:>18}" for column in columns.values()), flush=True)
+    for world in asked.world if "worlds" in asked.only else ():
         for count in asked.days:
             columns = {spread: counted(count, spread, asked.sims, WORLDS[world]) for spread in (0.0, 0.3, 0.6)}
             print(f"\n{world}, {count} days, {asked.sims} samples: coverage of 95 % intervals (mean width)")

@@ -1,6 +1,6 @@
 """Segments: coverage of their differences and selection ratios, errors of trends, and times as ratios from one run.
 
-python benchmarks/segments.py [--samples 400] [--only differences,ratios,trend,times]
+python benchmarks/segments.py [--samples 400] [--only differences,ratios,trend,rows,times]
 """
 
 from __future__ import annotations
@@ -121,6 +121,29 @@ def trend(samples: int) -> None:
             print(f"{kind:42}{measure:>16}{found[:, 0].mean():8.3f}{found[:, 1].mean():8.3f}{note}")
 
 
+def in_rows(samples: int) -> None:
+    """Months in a row: how often a slope, and a change, is called where the share of positives only remembers."""
+    print(f"\nMonths in a row, 300 rows each, nothing changes: share of {samples} samples with a call (aim .05)")
+    print(f"{'months':>8}{'memory':>8}{'measure':>16}{'slope':>8}{'change':>8}")
+    for months, memory in ((24, 0.0), (24, 0.4), (24, 0.7), (12, 0.4), (12, 0.7), (48, 0.7)):
+        for measure in ("precision", "roc_auc"):
+            found = np.array([_in_row(np.random.default_rng([r, 9]), months, memory, measure) for r in range(samples)])
+            print(f"{months:8}{memory:8}{measure:>16}{found[:, 0].mean():8.3f}{found[:, 1].mean():8.3f}", flush=True)
+
+
+def _in_row(rng: np.random.Generator, months: int, memory: float, measure: str) -> tuple[bool, bool]:
+    """Shares of positives (precision) and gaps between classes (AUC) stray from month to month, and remember."""
+    strays = rng.normal(size=months)
+    for k in range(1, months):
+        strays[k] = memory * strays[k - 1] + np.sqrt(1.0 - memory**2) * strays[k]
+    month = np.repeat(np.arange(months), 300)
+    y = rng.random(len(month)) < (0.3 * np.exp(0.3 * strays) if measure == "precision" else np.full(months, 0.3))[month]
+    gap = np.full(months, 1.2) if measure == "precision" else 1.2 + 0.35 * strays
+    p = 1.0 / (1.0 + np.exp(-(rng.normal(size=len(month)) + gap[month] * y - 0.5)))
+    found = cl.evaluate_segments(y, p, month, measures=[measure], n_resamples=100).trend(measure)
+    return found.p_value < 0.05, found.change is not None
+
+
 def _trend(rng: np.random.Generator, kind: str, measure: str) -> tuple[bool, bool, bool]:
     month = np.repeat(np.arange(1, 13), rng.integers(100, 500, 12))
     y = rng.random(len(month)) < 0.2
@@ -178,6 +201,7 @@ PARTS: dict[str, Callable[[int], None]] = {
     "differences": differences,
     "ratios": ratios,
     "trend": trend,
+    "rows": in_rows,
     "times": times,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import pickle
@@ -13,9 +14,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 
 import cutline as cl
+from cutline.inference import segment_trend
 from cutline.inference.paired import holm
+from cutline.inference.segment_trend import first_change, fit_slope
+from cutline.present import segment_words
 from cutline.sources.levels import as_levels
 
 RNG = np.random.default_rng(3)
@@ -329,16 +334,20 @@ def test_a_trend_and_the_first_change() -> None:
     seg = cl.evaluate_segments(y, p, month, measures=["roc_auc"])
     found = seg.trend("roc_auc")
     assert (found.segments[0], found.segments[-1]) == ("2024-1", "2024-12")
-    assert (found.verdict, found.change) == ("falling", "2024-8")
-    assert found.low < found.slope < found.high < 0
-    assert found.change_p < 0.01
+    assert found.change == "2024-8"
+    assert found.low < found.slope < 0
+    assert found.change_p < 0.05
     back = seg.trend("roc_auc", order=list(seg)[::-1])
     assert back.slope == pytest.approx(-found.slope)
     assert back.change == "2024-7"
     flat = cl.evaluate_segments(y, rng.random(len(y)), month, measures=["roc_auc"]).trend("roc_auc")
     assert (flat.verdict, flat.change) == ("cannot tell", None)
-    assert "falls by" in found.sentence
     assert json.loads(found.to_json())["change"] == "2024-8"
+    steady = rng.normal(size=len(month)) + np.linspace(1.6, 0.4, len(month)) * y
+    line = cl.evaluate_segments(y, steady, month, measures=["roc_auc"]).trend("roc_auc")
+    assert line.verdict == "falling"
+    assert line.low < line.slope < line.high < 0
+    assert "falls by" in line.sentence
     with pytest.raises(cl.InputError, match="leaves out"):
         seg.trend("roc_auc", order=["2024-1", "2024-2"])
     with pytest.raises(cl.InputError, match="three or more"):
@@ -431,3 +440,87 @@ def test_plots_and_the_page_show_every_segment_with_its_interval(tmp_path: Path)
         assert "<b>alone</b>" not in text
         assert "&lt;b&gt;alone&lt;/b&gt;" in text
     assert "The same places by other rules" in Path(seg.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
+
+
+def months(rng: np.random.Generator, memory: float, count: int = 24) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of months in a row, without a trend, the covariance of their errors, and their sizes."""
+    strays = rng.normal(size=count)
+    for k in range(1, count):
+        strays[k] = memory * strays[k - 1] + math.sqrt(1.0 - memory**2) * strays[k]
+    sizes = rng.uniform(100, 500, count)
+    errors = np.sqrt(300 / sizes)
+    return 2.0 * strays + errors * rng.normal(size=count), np.diag(errors**2), sizes
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.4, 0.7])
+def test_months_that_resemble_each_other_are_no_trend(memory: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # as independent months, a memory of .7 shows a slope in 25 % and a change in 40 % of such series
+    monkeypatch.setattr(segment_trend, "_SIMULATED", 199)
+    rng, places = np.random.default_rng(7), np.arange(24.0)
+    rows = [months(rng, memory) for _ in range(150)]
+    slopes = [fit_slope(*row, places, 0.95).p_value < 0.05 for row in rows]
+    changes = [first_change(*row, places, 0.95, 0) is not None for row in rows]
+    assert np.mean(slopes) <= 0.1
+    assert np.mean(changes) <= 0.1
+
+
+def test_a_slope_without_excess_is_weighted_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    _, covariance, sizes = months(rng, 0.0, 8)
+    places = np.arange(8.0)
+    design = np.stack([np.ones(8), places], axis=1)
+    values = 0.5 * places + 0.1 * rng.normal(size=8)  # closer to the line than their errors
+    found = fit_slope(values, covariance, sizes, places, 0.95)
+    weighted = np.linalg.solve(design.T @ (sizes[:, None] * design), design.T * sizes)
+    error = math.sqrt((weighted @ covariance @ weighted.T)[1, 1])
+    assert found.slope == pytest.approx((weighted @ values)[1])
+    assert (found.excess, found.freedom) == (1.0, math.inf)
+    assert found.high - found.slope == pytest.approx(1.959964 * error)
+    # with errors a hundredth as large the spread about the line takes their place, with k − 2 degrees of freedom
+    small = fit_slope(values, covariance / 1e4, sizes, places, 0.95)
+    rest = values - design @ (weighted @ values)
+    assert small.excess == pytest.approx(1e4 * (rest**2 / np.diag(covariance)).sum() / 6)
+    assert small.freedom == 6
+    known = math.sqrt(small.excess / 1e4) * error * stats.t.ppf(0.975, 6)
+    assert known * (1 - 1e-9) <= small.high - small.slope < 2 * known
+    assert small.p_value >= 2 * stats.t.sf(abs(small.slope) / (known / stats.t.ppf(0.975, 6)), 6)
+
+
+@pytest.mark.parametrize("quota", [0.05, 20])
+def test_a_quota_that_all_rows_lack_is_refused_in_memory_and_streams(quota: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 5 + [1], "p": range(11), "g": list("aabbabababa"), "w": 1.0})
+    frame.to_parquet(tmp_path / "t.parquet")
+    said = set()
+    for source, stream in ((frame, False), (tmp_path / "t.parquet", False), (tmp_path / "t.parquet", True)):
+        how: dict[str, Any] = {"label": "y", "score": "p", "weight": "w", "by": "g", "interval": None, "stream": stream}
+        with pytest.raises(cl.InputError) as caught:
+            cl.evaluate_table(source, **how, quota=quota, measures=["roc_auc"])
+        said.add(f"{caught.value.problem}; {caught.value.remedy}")
+    assert len(said) == 1
+
+
+def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
+    y, p = [k % 3 == 0 for k in range(300)], [(37 * k) % 100 for k in range(300)]
+    frame = pd.DataFrame({"y": np.array(y, int), "p": p, "g": ["tiny" if k < 30 else "big" for k in range(300)]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    wanted = {50: "the quota is larger than the segment, which has 30 cases"}
+    wanted[0.02] = "the quota is 2 % of 30 cases, which is less than one case"
+    for (quota, why), stream in itertools.product(wanted.items(), (False, True)):
+        how: dict[str, Any] = {
+            "label": "y",
+            "score": "p",
+            "by": "g",
+            "quota": quota,
+            "interval": None,
+            "stream": stream,
+        }
+        seg = cl.evaluate_table(tmp_path / "t.parquet", **how, measures=["hit_rate", "roc_auc"])
+        notes = {row["segment"]: row["note"] for row in seg.table}
+        assert (notes["tiny"], notes["big"]) == (why, "")
+        assert seg.small == []
+        rows = {row["segment"]: row["note"] for row in segment_words.segment_rows(seg, list(seg.specs))}
+        assert (rows["tiny"], rows["big"], rows["all"]) == (why, "", "")
+        assert why in json.dumps(seg.to_dicts())
+        assert why in json.dumps(json.loads(seg.to_json()), ensure_ascii=False)
+        seg.to_html(tmp_path / "page.html")
+        assert why in (tmp_path / "page.html").read_text()

@@ -421,7 +421,7 @@ def _about_batches(ev: Evaluation) -> list[str]:
     """What the batches leave unknown, and where they are too small for the quota."""
     if not isinstance(ev.rows, BatchRows):
         return []
-    from .decide.batches import short_note
+    from .decide.batches import batch_point
 
     said = []
     if ev.rows.n_units < 2:
@@ -431,8 +431,7 @@ def _about_batches(ev: Evaluation) -> list[str]:
             "Without {batch} the rows are taken as the sample."
         )
     if ev.quota is not None:
-        lists = ev.rows.lists()
-        said.append(short_note(lists.at(lists.places(ev.quota)), ev.quota))
+        said.append(batch_point(ev.rows, quota=ev.quota, threshold=None, level=ev.settings.level).note)
     return list(filter(None, said))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, show
+from .table import pluralize
 from .types import QuotaLike
 from .validate import check_number, check_quota
 
@@ -153,13 +154,15 @@ def settled(quota: QuotaLike | None) -> int | float | Quotas | None:
     return None if quota is None else check_any_quota(quota)
 
 
-def is_beyond(quota: Any, cases: Any) -> bool:
-    """Whether a list of so many cases has no cut at a quota."""
+def why_no_cut(quota: Any, cases: Any) -> str:
+    """Why a segment of so many cases has no cut at a quota; empty where it has one."""
     try:
         quota_sizes(quota, cases)
-    except InputError:
-        return True
-    return False
+    except InputError as error:
+        if "less than one case" in error.problem:
+            return f"the quota {error.problem}"
+        return f"the quota is larger than the segment, which has {pluralize(cases, 'case')}"
+    return ""
 
 
 def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]:

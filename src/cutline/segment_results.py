@@ -41,6 +41,13 @@ def why_not_comparable(spec: Spec) -> str:
 
 
 def note_of(ev: Evaluation) -> str:
+    """That a segment has few cases, and why measures at a quota have no value; empty where nothing is missing."""
+    at_quota = (ev.estimates[key].reason for key, spec in ev.specs.items() if spec.quota is not None)
+    both = ev.facts["positives"] and ev.facts["negatives"]  # else the missing class says it
+    return "; ".join(dict.fromkeys(filter(None, [few_cases(ev), *(at_quota if both else ())])))
+
+
+def few_cases(ev: Evaluation) -> str:
     """What is missing in a segment, or that it has few cases; empty where it has enough."""
     few = [
         f"{'no' if ev.facts[side] == 0 else ev.facts[side]} {side if ev.facts[side] != 1 else side[:-1]}"
@@ -228,7 +235,7 @@ class Trend(Drawn, ShownAsTable, TabularResult):
         sizes = np.array([_size(ev, spec) for ev in found])
         places = np.array([keys.index(one) for one in known], np.float64)
         line = fit_slope(values, covariance, sizes, places, level)
-        change = first_change(values, covariance, sizes, level, seed)
+        change = first_change(values, covariance, sizes, places, level, seed)
         names = tuple(ev.name for ev in found)
         shape = tuple(places.tolist()), tuple(sizes.tolist())
         return cls(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)

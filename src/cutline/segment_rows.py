@@ -20,10 +20,10 @@ from .inference.evidence import Rows
 from .inference.intervals import estimate
 from .inference.segment_differences import joint_difference, joint_left_out
 from .inference.settings import Settings
-from .quotas import Quotas, is_beyond
+from .quotas import Quotas, why_no_cut
 from .ranking import Ranking, rank
 from .sources.arrays import Codes, Sample, number
-from .table import KeepsFields, pluralize
+from .table import KeepsFields
 from .types import Floats
 
 
@@ -105,7 +105,7 @@ class RowPool(KeepsFields):
 
     def _evaluation(self, rows: Rows, name: str, keep: dict[str, Floats] | None = None) -> Evaluation:
         settings, obstacles, quota = self._settings(rows), self._obstacles(rows), self.quota
-        if quota is not None and is_beyond(quota, rows.ranking.cases):
+        if quota is not None and why_no_cut(quota, rows.ranking.cases):
             quota = None
         how: dict[str, Any] = {"name": name, "threshold": self.threshold, "quota": quota}
         return evaluation_of(rows, self.specs, obstacles, settings, keep=keep, **how)
@@ -116,13 +116,10 @@ class RowPool(KeepsFields):
         return replace(self.settings, interval=None) if single else self.settings
 
     def _obstacles(self, rows: Rows) -> Mapping[Spec, str]:
-        """Why measures have no value: on all rows, or here because a quota is larger than the segment."""
+        """Why measures have no value: on all rows, or here because it has no cut at a quota."""
         cases = rows.ranking.cases
-        large = {s for s in self.specs if s.quota is not None and is_beyond(s.quota, cases)}
-        if not large:
-            return self.obstacles
-        said = f"the quota is larger than the segment, which has {pluralize(cases, 'case')}"
-        return {spec: self.obstacles[spec] or (said if spec in large else "") for spec in self.specs}
+        why = {spec: "" if spec.quota is None else why_no_cut(spec.quota, cases) for spec in self.specs}
+        return {spec: self.obstacles[spec] or why[spec] for spec in self.specs}
 
     def _clusters_of(self, rows: NDArray[np.intp]) -> Any:
         return None if self.cluster is None else number(self.cluster[rows])

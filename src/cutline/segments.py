@@ -15,7 +15,7 @@ from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.resampling import several_clusters
 from .inference.settings import INTERVAL, Settings, check_method_exists
 from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
-from .segment_results import COMPARABLE, SegmentDifferences, Trend, note_of, ordered_keys, why_not_comparable
+from .segment_results import COMPARABLE, SegmentDifferences, Trend, few_cases, note_of, ordered_keys, why_not_comparable
 from .segment_rows import Pool, RowPool
 from .sources.arrays import Sample, make_sample
 from .sources.levels import Levels, as_levels, label_of, order_of
@@ -80,7 +80,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     @property
     def small(self) -> list[str]:
         """Segments with fewer than ten positives or negatives: they are kept, and their intervals are wide."""
-        return [ev.name for ev in self.evaluations.values() if note_of(ev)]
+        return [ev.name for ev in self.evaluations.values() if few_cases(ev)]
 
     @checked
     def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
@@ -282,9 +282,9 @@ def evaluate_segments(
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     cases = float(len(sample)) if sample.weight is None else float(sample.weight.sum())
-    for spec in specs:
-        if spec.quota is not None:
-            quota_sizes(spec.quota, cases)  # refused where not even all rows have so many cases
+    for each in (None if isinstance(places, Quotas) else places, *(spec.quota for spec in specs)):
+        if each is not None:
+            quota_sizes(each, cases)  # refused where not even all rows have so many cases
     pool = RowPool(sample, levels.codes, len(levels.keys), specs, obstacles, settings, threshold, places, name)
     found = segments_of(pool, levels)
     check_method_exists((e for ev in found.evaluations.values() for e in ev.estimates.values()), interval)

@@ -31,7 +31,10 @@ class BatchCells:
         self._steps = max(TUNING.batch_cells // (2 * n), _FEWEST)
         self._base = np.cumsum(self.cases) - self.cases
         self._close = 0.25 if not totals.weighted else 1e-12 * float(self.cases.sum())
-        quotas = {q for spec in job.specs if spec.quota is not None for q in quotas_in_batches(spec.quota)[0]}
+        every = (spec.quota for spec in job.specs if spec.quota is not None)
+        quotas = dict.fromkeys(
+            q for quota in every for q in quotas_in_batches(quota)[0]
+        )  # the first that fails is named
         marks = [self._base + places_in(self.cases, quota) for quota in quotas]
         self._marks = np.sort(np.concatenate([*marks, np.empty(0)]))
         asked = {threshold_of(spec) for spec in job.specs if spec.measure.needs_threshold}

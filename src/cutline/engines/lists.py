@@ -24,7 +24,7 @@ from ..inference.differences import DifferenceTest
 from ..inference.evidence import Evidence
 from ..inference.selection_ratios import selection_rates
 from ..inference.settings import check_method_exists
-from ..quotas import Quotas, is_beyond, resolve_quota
+from ..quotas import Quotas, resolve_quota, why_no_cut
 from ..ranking import Ranking
 from ..segment_comparison import SegmentComparison
 from ..segments import Segments
@@ -127,7 +127,7 @@ class ListPlan:
             rows = batches = StreamedBatches.of_groups(streamed, groups, self.sizes.batches)
             settings = settings if batches.n_units > 1 else replace(settings, interval=None)
         is_segment = k < len(self.keys)
-        too_large = is_segment and self.quota is not None and is_beyond(self.quota, totals.cases)
+        too_large = is_segment and self.quota is not None and why_no_cut(self.quota, totals.cases)
         ev = evaluation_of(
             rows,
             job.specs,

@@ -13,9 +13,8 @@ from ..catalogue.declare import Spec
 from ..errors import InputError
 from ..evaluation import choose_specs, obstacle_of
 from ..inference.settings import Settings
-from ..quotas import Quotas, is_beyond
+from ..quotas import Quotas, why_no_cut
 from ..sources.arrays import Sample
-from ..table import pluralize
 from ..tuning import TUNING
 from .stream import TOLERANCE, Totals
 
@@ -63,9 +62,8 @@ class Job:
         threshold = default_threshold(request.threshold, sample)
         obstacles = {spec: obstacle_of(spec, sample, threshold, request.measures is None) for spec in specs}
         if segment:
-            said = f"the quota is larger than the segment, which has {pluralize(totals.cases, 'case')}"
-            large = {s for s in specs if s.quota is not None and is_beyond(s.quota, totals.cases)}
-            obstacles = {spec: why or (said if spec in large else "") for spec, why in obstacles.items()}
+            cut = {spec: "" if spec.quota is None else why_no_cut(spec.quota, totals.cases) for spec in specs}
+            obstacles = {spec: why or cut[spec] for spec, why in obstacles.items()}
         tolerance = 0.0 if totals.distinct <= TUNING.keep_all_scores else TOLERANCE
         whole = [spec for spec in specs if spec.measure.part == "ranking"]
         if whole and tolerance:

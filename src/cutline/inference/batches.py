@@ -33,6 +33,7 @@ from .proportions import wilson_share, z_of
 from .quota_cut import QuotaCut, beta_binomial_limits
 from .resampling import Resampler
 from .scales import effective_freedom, jackknife, scaled_limits
+from .serial import serial_inflation
 from .settings import Settings
 
 _DRAWN_AT_ONCE = 5_000_000  # batches drawn at once, over all replicates of a chunk
@@ -182,6 +183,14 @@ class BatchRows(Rows):
         left = self.left_out(spec)
         return jackknife(left)[1] if np.isfinite(left).all() and len(left) > 1 else np.full(len(left), np.nan)
 
+    def widening(self, each: Floats, level: float) -> float:
+        """How many times as long intervals are because batches in an order resemble their neighbours: 1 or more.
+
+        ``each``: influence of the units. Batches without an order, and clusters of them, are taken as exchangeable.
+        """
+        in_order = self.batches.order != "name" and len(each) == len(self.batches)
+        return serial_inflation(each[self.unit_of_batch], level) if in_order and np.isfinite(each).all() else 1.0
+
     def quota_interval(self, spec: Spec, value: float, level: float) -> Interval:
         """Interval of a measure at a quota, from how it varies over the units."""
         if self.n_units < 2:
@@ -190,6 +199,7 @@ class BatchRows(Rows):
         if spec.measure.interval == "moving_cut_recall" and (taken >= cases * (1.0 - 1e-12)).all():
             return Interval(value, value)  # a place for everybody finds everybody
         error, psi = jackknife(self.left_out(spec))
+        error *= self.widening(psi, level)
         taking = float(np.count_nonzero(self.cells(spec)[:, :, 1].any(axis=1)))
         low, high = spec.measure.range
         if (low, high) == (0.0, 1.0):
@@ -244,10 +254,14 @@ def share_limits(share: float, error: float, freedom: float, units: float, level
 
 @dataclass(frozen=True)
 class BatchForecast:
-    """Hits of a batch: their mean with an interval, and what the next batch should hold."""
+    """Hits of a batch: their mean with an interval, and what the next batch should hold.
+
+    ``widening``: how many times as long the interval is because batches resemble their neighbours.
+    """
 
     mean: Estimate
     next: Interval
+    widening: float = 1.0
 
 
 def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, optimism: float = 0.0) -> BatchForecast:
@@ -263,7 +277,8 @@ def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, opt
     if units < 2 or most <= 0.0:
         return BatchForecast(Estimate("expected_hits", value), Interval(math.nan, math.nan))
     each = rows.by_unit(hits - value) / count
-    error = math.sqrt(float((each**2).sum()) * units / (units - 1.0))
+    widening = rows.widening(each, level)
+    error = math.sqrt(float((each**2).sum()) * units / (units - 1.0)) * widening
     low, high = share_limits(value / most, error / most, units - 1.0, units, level)
     mean = Estimate("expected_hits", value, most * low, most * high, level, "batches")
     rate = (count * max(value - optimism, 0.0) + 0.5) / (count * most + 1.0)
@@ -271,7 +286,7 @@ def forecast(rows: BatchRows, hits: Floats, places: Floats, level: float, *, opt
     spread = (float(hits.var(ddof=1)) + error**2) * (t_quantile(level, units - 1.0) / z_of(level)) ** 2
     variance = max(spread, binomial * (1.0 + 1.0 / count))
     rho = (variance / binomial - 1.0) / max(most - 1.0, 1.0) if most > 1.0 else 0.0
-    return BatchForecast(mean, beta_binomial_limits(round(most), rate, rho, variance, level))
+    return BatchForecast(mean, beta_binomial_limits(round(most), rate, rho, variance, level), widening)
 
 
 def within_auc(rows: BatchRows, settings: Settings) -> Estimate:
@@ -285,5 +300,6 @@ def within_auc(rows: BatchRows, settings: Settings) -> Estimate:
         return Estimate("within_batch_auc", value)
     with np.errstate(all="ignore"):
         error, psi = jackknife((won.sum() - won) / (total - pairs))
+    error *= rows.widening(psi, settings.level)
     low, high = share_limits(value, error, effective_freedom(psi), rows.units, settings.level)
     return Estimate("within_batch_auc", value, low, high, settings.level, "batches")

@@ -171,7 +171,9 @@ class RowPairs(KeepsFields):
             each = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
             dealt = [leads.units_of(len(influence), None, pair.settings.seed) for influence in each]
             summed = [sums_by(unit, psi, units) for psi, (unit, units) in zip(each, dealt, strict=True)]
-            return self._made(pair, summed, "batches")
+            gaps = [(each[0] - each[1], rows[0])] if self.paired else list(zip(each, rows, strict=True))
+            error = math.hypot(*(_batch_error(gap, one, pair.settings.level) for gap, one in gaps))
+            return self._made(pair, summed, "batches", error)
         if independent and pair.slope is not None:
             return self._by_placements(pair)
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
@@ -386,6 +388,14 @@ class RowPairs(KeepsFields):
     @cached_property
     def _swapped(self) -> dict[tuple[str, str], dict[Spec, Floats]]:
         return {}
+
+
+def _batch_error(influence: Floats, rows: Rows, level: float) -> float:
+    """Standard error of what batches add up to, with their dependence on each other where they have an order."""
+    assert isinstance(rows, BatchRows)
+    units = len(influence)
+    error = math.sqrt(float((influence**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
+    return error * rows.widening(influence, level)
 
 
 def decision_scale(one: Measure, ranking: Ranking) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..types import Floats
 from .normal import t_quantile
-from .scales import two_sided_p
+from .serial import SerialModels, serial_models
 
 _SIMULATED = 4999
 
@@ -45,63 +45,65 @@ def fit_slope(values: Floats, covariance: Floats, sizes: Floats, places: Floats,
     """Weighted least squares of the values on their places.
 
     Weights are the segments' ``sizes``, which do not depend on the values; the variance comes from ``covariance``, that
-    of the values. Where the segments stray from the line by more than that explains, the variance grows in proportion
-    and Student's t with k − 2 degrees of freedom is used; else the normal distribution.
+    of the values. Where the segments stray from the line by more than that explains, the variance grows in proportion,
+    neighbours may resemble each other (:func:`serial_models`), and Student's t with k − 2 degrees of freedom is used;
+    else the normal distribution.
     """
     centred = places - np.average(places, weights=sizes)
     across = sizes * centred / float(sizes @ centred**2)
     slope = float(across @ values)
-    line = np.average(values, weights=sizes) + slope * centred
-    excess, freedom = _excess(values - line, covariance, len(values) - 2)
-    error = math.sqrt(float(across @ covariance @ across) * excess)
+    models = serial_models(values, np.stack([np.ones_like(places), centred], axis=1), covariance, places)
+    excess = _excess(models, covariance)
+    half = models.margin(across, level)
+    error = half / t_quantile(level, models.freedom)
     if not error > 0.0:
-        return Slope(slope, math.nan, math.nan, error, math.nan, freedom, excess)
-    half = t_quantile(level, freedom) * error
-    return Slope(slope, slope - half, slope + half, error, two_sided_p(slope / error, freedom), freedom, excess)
+        return Slope(slope, math.nan, math.nan, error, math.nan, models.freedom, excess)
+    return Slope(slope, slope - half, slope + half, error, models.two_sided(across, slope), models.freedom, excess)
 
 
-def _excess(residuals: Floats, covariance: Floats, freedom: float) -> tuple[float, float]:
-    """Variance of residuals relative to the known one, at least 1; and the degrees of freedom to use."""
-    if freedom < 1:
-        return 1.0, math.inf
-    ratio = float((residuals**2 / np.maximum(np.diag(covariance), 1e-300)).sum()) / freedom
-    return (ratio, float(freedom)) if ratio > 1.0 else (1.0, math.inf)
+def _excess(models: SerialModels, covariance: Floats) -> float:
+    """Variance of independent segments relative to what their errors explain; 1 where it is no more."""
+    return float(models.covariances[0, 0, 0] / covariance[0, 0])
 
 
-def first_change(values: Floats, covariance: Floats, sizes: Floats, level: float, seed: int) -> Change | None:
+def first_change(
+    values: Floats, covariance: Floats, sizes: Floats, places: Floats, level: float, seed: int
+) -> Change | None:
     """The first segment from which the level differs from before; None if there is no clear change.
 
     The largest difference over all places to split the series, each in its standard errors, against its distribution
     where nothing changes, simulated from the covariance. Where one is found, the segments before it are searched again,
     each time at a tenth of the error rate, until nothing is found: so the first of several clear changes is found.
-    Excess variance of the segments is allowed for as in :func:`fit_slope`.
+    Excess variance of the segments, and neighbours that resemble each other, are allowed for as in :func:`fit_slope`.
     """
     found, end, allowed = None, len(values), 1.0 - level
     while end >= 2:
         part = slice(0, end)
-        made = _largest_change(values[part], covariance[part, part], sizes[part], level, seed)
+        made = _largest_change(values[part], covariance[part, part], sizes[part], places[part], level, seed)
         if made is None or not made.p_adjusted < allowed:
             return found
         found, end, allowed = made, made.at, allowed / 10.0
     return found
 
 
-def _largest_change(values: Floats, covariance: Floats, sizes: Floats, level: float, seed: int) -> Change | None:
+def _largest_change(
+    values: Floats, covariance: Floats, sizes: Floats, places: Floats, level: float, seed: int
+) -> Change | None:
     k = len(values)
     contrasts = _contrasts(sizes)
     errors = np.sqrt(np.maximum(np.einsum("sk,kl,sl->s", contrasts, covariance, contrasts), 0.0))
     if not (errors > 0.0).all():
         return None
     contrasts = contrasts / errors[:, None]
-    root = np.linalg.cholesky(covariance + 1e-14 * np.trace(covariance) / k * np.eye(k))
-    drawn = np.random.default_rng([seed & (2**63 - 1), 11]).standard_normal((_SIMULATED, k)) @ root.T
     own, spread = _statistics(values[None], contrasts, errors, covariance, sizes)
     at = int(np.argmax(own[0]))
     excess = float(spread[0, at]) if k > 2 else 0.0
-    simulated, spreads = _statistics(drawn, contrasts, errors, covariance, sizes)
     if excess > 1.0:  # on the scale of the segments' own spread
-        statistic = float((own[0] / np.sqrt(spread[0])).max())
         at = int(np.argmax(own[0] / np.sqrt(spread[0])))
+    models = serial_models(values, np.ones((k, 1)), covariance, places)
+    simulated, spreads = _statistics(_drawn(models, seed), contrasts, errors, covariance, sizes)
+    if excess > 1.0:
+        statistic = float(own[0, at] / np.sqrt(spread[0, at]))
         reference = (simulated / np.sqrt(np.maximum(spreads, 1e-300))).max(axis=1)
     else:
         statistic, reference, excess = float(own[0].max()), simulated.max(axis=1), 1.0
@@ -111,6 +113,17 @@ def _largest_change(values: Floats, covariance: Floats, sizes: Floats, level: fl
     )
     half = float(np.quantile(reference, level)) * float(errors[at]) * math.sqrt(excess)
     return Change(at + 1, before, after, after - before - half, after - before + half, p)
+
+
+def _drawn(models: SerialModels, seed: int) -> Floats:
+    """Series in which nothing changes, as many of each model as it has weight."""
+    rng, k = np.random.default_rng([seed & (2**63 - 1), 11]), models.covariances.shape[1]
+    drawn = rng.standard_normal((_SIMULATED, k))
+    ends = np.rint(np.cumsum(models.weights) * _SIMULATED).astype(int).tolist()
+    for first, last, covariance in zip([0, *ends], ends, models.covariances, strict=False):
+        root = np.linalg.cholesky(covariance + 1e-14 * np.trace(covariance) / k * np.eye(k))
+        drawn[first:last] = drawn[first:last] @ root.T
+    return drawn
 
 
 def _contrasts(sizes: Floats) -> Floats:

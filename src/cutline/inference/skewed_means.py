@@ -20,22 +20,23 @@ _LEAST_P = 1e-12
 _HALVINGS = 36
 
 
-def skewed_mean_test(each: Floats, level: float, smallest: float, method: str) -> DifferenceTest:
+def skewed_mean_test(each: Floats, level: float, smallest: float, method: str, wider: float = 1.0) -> DifferenceTest:
     """Interval and p-value of the mean of ``each``, one number for each independent unit.
 
     The p-value is 1 less the largest level at which the interval leaves 0 out. ``smallest``: what a unit differs by if
-    it differs at all, for units that are all alike.
+    it differs at all, for units that are all alike. ``wider``: how many times as large as of independent units the
+    standard error is.
     """
     certain, chance = math.log(_LEAST_P), 0.0  # logarithms of p-values that are too small, and large enough
     for _ in range(_HALVINGS):
         middle = (certain + chance) / 2.0
-        low, high = skewed_mean_limits(each, -math.expm1(middle), smallest)
+        low, high = skewed_mean_limits(each, -math.expm1(middle), smallest, wider)
         certain, chance = (certain, middle) if low > 0.0 or high < 0.0 else (middle, chance)
-    error = float(each.std(ddof=1)) / math.sqrt(len(each))
-    return DifferenceTest(*skewed_mean_limits(each, level, smallest), error, math.exp(chance), method)
+    error = float(each.std(ddof=1)) / math.sqrt(len(each)) * wider
+    return DifferenceTest(*skewed_mean_limits(each, level, smallest, wider), error, math.exp(chance), method)
 
 
-def skewed_mean_limits(each: Floats, level: float, smallest: float) -> Interval:
+def skewed_mean_limits(each: Floats, level: float, smallest: float, wider: float = 1.0) -> Interval:
     """Interval of a mean: gamma limits of the mean gain and the mean loss, combined.
 
     Few units widen the variance by (t/z)². One more unit as large as the largest of either sign counts in full with up
@@ -45,7 +46,7 @@ def skewed_mean_limits(each: Floats, level: float, smallest: float) -> Interval:
 
     units, tail = len(each), 0.5 + level / 2.0
     gain, loss = np.maximum(each, 0.0), np.maximum(-each, 0.0)
-    wider = float(stdtrit(units - 1.0, tail) / ndtri(tail)) ** 2
+    wider = (wider * float(stdtrit(units - 1.0, tail) / ndtri(tail))) ** 2
     more = min(1.0, 0.5 + 10.0 / units) * max(float(np.abs(each).max()), smallest) / units
     (a, a_low, a_high), (b, b_low, b_high) = (_gamma_limits(side, wider, more, level) for side in (gain, loss))
     spread = float(gain.std() * loss.std())
