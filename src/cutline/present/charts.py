@@ -14,7 +14,7 @@ from ..curves import keep_points
 from ..table import Markup, escaped
 from ..types import Floats
 from .inline import Frame, Picture, px
-from .numbers import STEADY, axis_end, score_histogram
+from .numbers import rates_end, score_histogram
 from .palette import colour, dash
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def rates_chart(name: str, evaluations: Sequence[Evaluation]) -> Markup:
     across, up = _RATES[name]
     curves = [ev.curve(name).thinned(tolerance=0.002) for ev in evaluations]
     diagonal = name == "roc"
-    top = 1.0 if diagonal else axis_end(y for c in curves for x, y in zip(c.x, c.y, strict=True) if x >= STEADY)
+    top = 1.0 if diagonal else rates_end(evaluations)
     chart = Chart(TITLES[name], "", (0.0, 1.0), (0.0, top), across, y_name=up, x_percent=True, y_percent=True)
     share = evaluations[0].facts["share_positive"]
     chart.line([0.0, 1.0], [0.0, 1.0] if diagonal else [share, share], GREY, CHANCE)

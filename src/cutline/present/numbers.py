@@ -12,13 +12,13 @@ from ..catalogue.declare import ratio
 from ..errors import InputError
 from ..inference.proportions import wilson
 from ..table import Table, columns_table
-from ..types import Floats
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
-# Curves of a rate jump about at their beginning; axes are made for what comes after this share of the list.
-STEADY = 0.05
+# In a long list of rare events one early hit makes a rate of 100 %, beside which the rest of the curve is flat: an axis
+# need not show the first 1/2000 of the list. Of lists of up to 2000 rows it shows every place.
+STEADY = 1 / 2000
 
 
 def axis_end(shares: Iterable[float]) -> float:
@@ -34,14 +34,19 @@ def axis_end(shares: Iterable[float]) -> float:
     return next(round(k * unit, 12) for k in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if k * unit >= most)
 
 
-def steady_rates(ev: Evaluation) -> Floats:
-    """The hit rates of a list after its first places."""
+def rates_end(evaluations: Iterable[Evaluation], quota: float | None = None) -> float:
+    """Where an axis of hit rates or precisions ends: above all but the very first, and above those at the quota."""
     from ..decide.selection import hits_at
     from .explorer import quota_stops
 
-    stops = quota_stops(ev.ranking.rows)
-    stops = stops[stops >= min(max(20.0, STEADY * ev.ranking.rows / 5), ev.ranking.rows)]
-    return np.asarray(hits_at(ev.ranking, stops.astype(np.float64)) / stops)
+    rates: list[float] = []
+    for ev in evaluations:
+        cases = ev.ranking.cases
+        ends = np.cumsum(ev.ranking.pos + ev.ranking.neg) if ev.facts["weighted"] else quota_stops(ev.ranking.rows)
+        asked = [float(q) for q in (quota, ev.quota) if q is not None and not ev.rows.batched]
+        places = np.array([*ends[ends >= STEADY * cases].tolist(), *asked], dtype=np.float64)
+        rates += (hits_at(ev.ranking, np.minimum(places, cases)) / places).tolist()
+    return axis_end(rates)
 
 
 def models_of(result: Any) -> list[Evaluation]:

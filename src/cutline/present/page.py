@@ -27,7 +27,7 @@ from . import charts, sections, words
 from .batch_section import batch_section
 from .decision_sections import decision_sections
 from .explorer import TOLERANCE, coded, explorer_data, quota_range, quota_stops, steps_of
-from .numbers import axis_end, models_of, steady_rates
+from .numbers import models_of, rates_end
 from .palette import colour
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def page_parts(
     money = {"cost": cost, "value": value, "log": logarithmic}
     figures = ""
     if not weighted:
-        highest = axis_end(rate for ev in evaluations for rate in steady_rates(ev).tolist())
+        highest = rates_end(evaluations, start)
         lines = charts.QuotaLines(models, stops, place, rows, positives, logarithmic, highest, cost, value)
         if between is not None:
             lines = replace(lines, between=(between["sizes"][0], between["sizes"][-1]))

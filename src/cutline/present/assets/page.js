@@ -296,7 +296,7 @@
         const v = shown[c.kind](models[k].hits[i], stops[i]);
         mark.toggleAttribute("hidden", !state.shown[k] || !Number.isFinite(v));
         mark.setAttribute("cx", x);
-        mark.setAttribute("cy", up(c, Number.isFinite(v) ? v : c.low));
+        mark.setAttribute("cy", up(c, Number.isFinite(v) ? Math.min(v, c.high) : c.low));  // the words tell what lies above
       });
       if (moved) drawBand(c, first);
     }

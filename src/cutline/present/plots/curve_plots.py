@@ -67,7 +67,7 @@ def precision_recall(ax: Any, result: Any, *, band: bool | None = None, level: f
     share = models_of(result)[0].facts["share_positive"]
     reference(ax, [0, 1], [share, share])
     say_beside(ax, 0.0, share, f"chance: {share:.1%}", xytext=(4, -11))
-    top = numbers.axis_end(float(v) for _, x, y in lines for v in y[np.asarray(x) >= numbers.STEADY])
+    top = numbers.rates_end(models_of(result))
     ax.set(xlim=(-0.01, 1.01), ylim=(0, top * 1.03))
     quiet(ax, "Precision and recall", "recall", "precision")
     percent_axis(ax.xaxis, ax.yaxis)
@@ -153,7 +153,7 @@ def hit_rate(ax: Any, result: Any, *, band: bool | None = None, level: float | N
     many = np.linspace(max(n_pos, 1), n, 200)
     reference(ax, np.concatenate([[0], many]), np.concatenate([[1.0], n_pos / many]), dashed=True)
     say_beside(ax, n, n_pos / n, f"chance: {n_pos / n:.1%}", xytext=(-2, -11), ha="right")
-    top = numbers.axis_end(rate for ev in models_of(result) for rate in numbers.steady_rates(ev).tolist())
+    top = numbers.rates_end(models_of(result))
     ax.set_ylim(0, top * 1.04)
     quiet(ax, "Hit rate", "places", "share of positives among the taken")
     percent_axis(ax.yaxis)
