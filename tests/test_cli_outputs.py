@@ -238,3 +238,15 @@ def test_formulas_stay_in_files_for_programs(tmp_path: Path) -> None:
         "select", EXAMPLE, "--score", "logistic", "--quota", 2, "--escape-formulas", "-o", tmp_path / "o.jsonl"
     )
     assert said == "--escape-formulas is for .csv and .tsv; leave it out"
+
+
+BY = ["--by", "region"]
+
+
+@pytest.mark.parametrize("more", [[], ["--quota", "20"], BY, [*BY, "--format", "json"]], ids=str)
+def test_a_page_does_not_change_what_is_printed(more: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{int(k % 3 == 0)},{(k * 37 % 101 + 20 * (k % 3 == 0)) / 130:.3f},{'ns'[k % 2]}" for k in range(120)]
+    path.write_text("\n".join(["y,p,region", *rows]) + "\n")
+    words = ["evaluate", path, "--label", "y", "--score", "p", "--resamples", 50, *more]
+    assert run(*words, "--html", tmp_path / "p.html").stdout == run(*words).stdout

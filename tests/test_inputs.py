@@ -158,7 +158,9 @@ def test_pos_label_turns_numbers_round() -> None:
 
 def test_pos_label_makes_one_against_the_rest() -> None:
     labels = ["b" if v else "ac"[k % 2] for k, v in enumerate(Y)]
-    assert cl.roc_auc(labels, S, pos_label="b") == AUC
+    with pytest.warns(cl.LabelWarning, match="all but 'b' count as negative: 'c'") as said:
+        assert cl.roc_auc(labels, S, pos_label="b") == AUC
+    assert said[0].filename == __file__
 
 
 def test_labels_of_one_class_keep_their_meaning() -> None:

@@ -223,6 +223,7 @@ def as_arrays(table: Table, pos_label: Any, weight: Any) -> cl.Evaluation:
 
 
 @pytest.mark.parametrize("name", TABLES)
+@pytest.mark.filterwarnings("ignore::cutline.LabelWarning")
 def test_every_door_gives_the_same_answer_or_the_same_refusal(name: str, tmp_path: Path) -> None:
     table, options = TABLES[name]
     first: Outcome | None = None
@@ -241,6 +242,7 @@ def test_every_door_gives_the_same_answer_or_the_same_refusal(name: str, tmp_pat
 
 
 @pytest.mark.parametrize("options", [{}, {"pos_label": 1}, {"pos_label": math.inf}], ids=str)
+@pytest.mark.filterwarnings("ignore::cutline.LabelWarning")
 def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp_path: Path) -> None:
     """By its value where the door has types; text that says inf is a word."""
     for door, found in doors({"y": [1.0, 0.0, math.inf, 1.0, 0.0, 0.0], "p": P}, options, tmp_path):
@@ -252,6 +254,62 @@ def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp
         cl.roc_auc(Y, P, pos_label=10**400)
     with pytest.raises(cl.InputError, match="label: row 2 is infinite"):
         cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
+
+
+@pytest.mark.parametrize("totals", [False, True])
+def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: bool, tmp_path: Path) -> None:
+    """Not silently negative: those that nobody knows, and a row of totals."""
+    labels = [1, 0, 0, 0, 1, 3000] if totals else ["Yes", "No", "No", "unknown", "Yes", "No"]
+    wanted, rest = (1, "0 (3 rows), 3000 (1 row)") if totals else ("Yes", "'No' (3 rows), 'unknown' (1 row)")
+    table = {"y": labels, "p": P}
+    for door, call in calls(table, tmp_path).items():
+        with pytest.warns(cl.LabelWarning) as said:
+            value = call(pos_label=wanted)
+        assert value == cl.roc_auc([label == wanted for label in labels], P), door
+        told = f"all but {wanted!r} count as negative: {rest}"
+        assert any(told in str(one.message) for one in said), door
+        if door == "arrays":
+            continue
+        others = [0, 3000] if totals else ["No", "unknown"]
+        assert call(pos_label=wanted, neg_label=others) == value, door
+        with pytest.raises(cl.InputError, match="which is neither the positive nor a negative label"):
+            call(pos_label=wanted, neg_label=others[0])
+        with pytest.raises(cl.InputError, match="holds several labels besides"):
+            call(pos_label=wanted, neg_label=[])
+        with pytest.raises(cl.InputError, match="neg_label goes with pos_label"):
+            call(neg_label=others)
+    path = str(written(table, tmp_path / "t.csv"))
+    for command in (["evaluate"], ["check", "roc_auc > 0"], ["cut", "--recall", ".5"], ["calibration"]):
+        words = [command[0], path, *command[1:], "--label", "y", "--score", "p", "--positive", str(wanted)]
+        done = CliRunner().invoke(cli, words)
+        assert done.exit_code == 2
+        assert f"holds several labels besides '{wanted}': {rest}" in done.stderr
+        assert "with --negative, or that all of them are with --rest-negative" in done.stderr
+        done = CliRunner().invoke(cli, [*words, "--rest-negative"])
+        assert f"all but '{wanted}' count as negative: {rest}" in done.stderr
+        assert done.exit_code in (0, 4), done.stderr
+
+
+def calls(table: dict[str, Any], folder: Path) -> dict[str, Callable[..., float]]:
+    """Ways to the AUC of one table."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    path = written(table, folder / "door.csv")
+    sources = {"mapping": table, "pandas": pd.DataFrame(table), "polars": pl.DataFrame(table), "Arrow": pa.table(table)}
+    sources |= {"file": path, "DuckDB": duckdb.sql(f"SELECT * FROM '{path}'"), "streamed": path}
+
+    def of(source: Any, door: str) -> Callable[..., float]:
+        how: dict[str, Any] = {"stream": True} if door == "streamed" else {}
+        return lambda **options: (
+            cl.evaluate_table(source, label="y", score="p", measures=["roc_auc"], interval=None, **how, **options)[
+                "roc_auc"
+            ].value
+        )
+
+    arrays = {"arrays": lambda **options: cl.roc_auc(table["y"], table["p"], **options)}
+    return arrays | {door: of(source, door) for door, source in sources.items()}
 
 
 def test_one_problem_is_said_in_the_same_words(tmp_path: Path) -> None:
@@ -343,12 +401,14 @@ def test_clusters_batches_and_segments_are_the_same_at_every_door(
 
 
 @pytest.mark.parametrize("name", [name for name, (table, _) in TABLES.items() if "p" in table and table["y"]])
+@pytest.mark.filterwarnings("ignore::cutline.LabelWarning")
 def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
     table, options = TABLES[name]
     path = written(table, tmp_path / "t.csv")
     expected = outcome(lambda: evaluate_table(path, **asked(options)))
     words = {"weight": "--weight", "pos_label": "--positive", "missing": "--missing", "decimal": "--decimal"}
     given = [part for key, value in options.items() for part in (words[key], str(value))]
+    given += ["--rest-negative"] if "pos_label" in options else []
     measures = [part for name in MEASURES for part in ("--measure", name)]
     for engine in ("memory", "duckdb"):
         arguments = ["evaluate", path, "--label", "y", "--score", "p", *given, *measures, "--no-intervals"]

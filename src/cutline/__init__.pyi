@@ -51,6 +51,7 @@ from .diagnosis import (
 )
 from .errors import (
     InputError as InputError,
+    LabelWarning as LabelWarning,
     UndefinedWarning as UndefinedWarning,
 )
 from .estimate import (

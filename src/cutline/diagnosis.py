@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import InputError, listed
+from .errors import InputError, LabelWarning, listed
 from .sources import rules
 from .sources.class_tables import ClassColumns, find_class_columns
 from .sources.columns import Profile, case_and_model, label_candidates, profiles, score_candidates
@@ -120,6 +121,7 @@ def _asked(source: TableSource, query: str | None, text: TextFormat) -> Iterator
 class _Examination:
     def __init__(self, table: DuckTable, label: str | None, pos_label: Any, decimal: str | None, file: str) -> None:
         self.table, self.pos_label, self.decimal, self.file = table, pos_label, decimal, file
+        self.many_labels = False
         self.profiles = profiles(table)
         self.rows = self.profiles[0].rows
         if self.rows <= _EXACT:
@@ -223,6 +225,7 @@ class _Examination:
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
         if self.classes is not None:
             self.findings.append(f"several classes: {self.classes.found_by} ({listed(self.classes.scores, 4)})")
+        self.many_labels = len(counted) > 2
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
         if len(counted) == 2 and least < _FEW:
@@ -294,16 +297,18 @@ class _Examination:
         found = []
         for name in self.scores:
             try:
-                ev = evaluate_table(
-                    self.table,
-                    label=self.label,
-                    score=name,
-                    pos_label=self.pos_label,
-                    missing="drop",
-                    decimal=self.decimal,
-                    measures=["roc_auc"],
-                    progress=False,
-                )
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
+                    ev = evaluate_table(
+                        self.table,
+                        label=self.label,
+                        score=name,
+                        pos_label=self.pos_label,
+                        missing="drop",
+                        decimal=self.decimal,
+                        measures=["roc_auc"],
+                        progress=False,
+                    )
             except InputError as error:
                 self.findings.append(f"{name!r} cannot be evaluated: {error}")
                 continue
@@ -379,6 +384,7 @@ class _Examination:
         several = self.long is not None or (len(usable) > 1 and self.classes is None)
         words = ["cutline", "compare" if several else "evaluate", self.file, "--label", self.label]
         words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
+        words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
         words += [] if self.long is None else ["--case", self.long[0], "--model", self.long[1]]
         if self.classes is None:
             words += [part for name in usable for part in ("--score", name)] or ["--score", "COLUMN"]

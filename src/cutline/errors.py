@@ -82,7 +82,7 @@ class Terms:
 
     def option(self, argument: str, value: str | None) -> str:
         """The option as the user would type it; ``value`` is the ``repr`` of what to give it."""
-        if (whole := f"{argument}={value}") in self.names:
+        if value is not None and (whole := f"{argument}={value}") in self.names:
             return self.names[whole]
         name = self.name(argument)
         if value is None:
@@ -198,6 +198,10 @@ def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
     """Columns that do not belong to the same rows."""
     rows = "row" if n == 1 else "rows"
     return InputError(argument, f"has {n} {rows} but {other} has {m}", "pass one value per case")
+
+
+class LabelWarning(UserWarning):
+    """More than two labels beside an explicit positive one: all the others count as negative."""
 
 
 class UndefinedWarning(UserWarning):

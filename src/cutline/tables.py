@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -45,6 +45,7 @@ def evaluate_table(
     score: str,
     weight: str | None = None,
     pos_label: Label = None,
+    neg_label: Any = None,
     clusters: str | None = None,
     by: str | Sequence[str] | None = None,
     batch: str | None = None,
@@ -76,7 +77,9 @@ def evaluate_table(
     a DuckDB relation, a DuckDB connection or a database (``"postgres:…"``, ``"mysql:…"``, ``"sqlite:…"``) with a
     ``query``, a pandas, polars or Arrow table, a mapping from names to columns, or a Spark DataFrame. ``label``,
     ``score``, ``weight``, ``clusters`` and ``batch`` name its columns, ``pos_label`` the positive label if it is not
-    obvious. Labels and numbers are read by the same rules for every source.
+    obvious. With more than two labels all others count as negative, and a :class:`LabelWarning` says which;
+    ``neg_label`` names those that do (one or a list), and any other is refused. Labels and numbers are read by the same
+    rules for every source.
 
     The delimiter, quote, encoding and decimal separator of a text file are detected; ``delimiter``, ``quote``,
     ``encoding`` and ``decimal`` override them. Scores may be written as percentages or with decimal commas. Anything
@@ -99,7 +102,18 @@ def evaluate_table(
     0.5
     """
     named = {score if name is None else name: score}
-    roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
+    roles = Roles(
+        label,
+        named,
+        weight,
+        clusters,
+        pos_label,
+        missing,
+        decimal,
+        by=_columns(by),
+        batch=batch,
+        neg_label=_values(neg_label),
+    )
     drawn = 2000 if n_resamples is None else n_resamples
     settings = Settings(interval, level, drawn, seed, stratify, progress=progress)
     request = EvaluationRequest(threshold, settled(quota), measures, settings, n_resamples, stream)
@@ -145,6 +159,7 @@ def compare_table(
     case: str | None = None,
     weight: str | None = None,
     pos_label: Label = None,
+    neg_label: Any = None,
     clusters: str | None = None,
     by: str | Sequence[str] | None = None,
     batch: str | None = None,
@@ -192,7 +207,18 @@ def compare_table(
                 said = "needs a row for each case, not one for each case and model"
                 raise InputError("by", said, "give the table a score column for each model")
             table, named = _widened(table, model, case, label, scores, (weight, None, pos_label, missing, decimal))
-        roles = Roles(label, named, weight, clusters, pos_label, missing, decimal, by=_columns(by), batch=batch)
+        roles = Roles(
+            label,
+            named,
+            weight,
+            clusters,
+            pos_label,
+            missing,
+            decimal,
+            by=_columns(by),
+            batch=batch,
+            neg_label=_values(neg_label),
+        )
         found = _found(table, roles, request)
         if isinstance(found, Rows) and found.segments is not None:
             from .segment_comparison import compare_segments
@@ -215,6 +241,13 @@ def compare_table(
         from .engines.spark_engine import compare as on_spark
 
         return on_spark(table, roles, request, margin)
+
+
+def _values(labels: Any) -> tuple[Any, ...] | None:
+    """One label or several as a tuple."""
+    if labels is None or isinstance(labels, tuple):
+        return labels
+    return tuple(labels) if isinstance(labels, Collection) and not isinstance(labels, str | bytes) else (labels,)
 
 
 def _widened(

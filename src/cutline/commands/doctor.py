@@ -19,7 +19,7 @@ Examples:
 @options.command(epilog=EXAMPLES)
 @options.file_argument
 @options.label_option
-@options.positive_option
+@options.positive_alone
 @options.text_options
 @options.format_option
 @options.quiet_option

@@ -17,7 +17,7 @@ from ..errors import InputError, show, verbatim
 from ..tuning import TUNING
 from .evaluate import library_options
 from .output import check_extra, note
-from .reading import Columns, choose_columns, keys_of, opened, roles_of
+from .reading import Columns, choose_columns, keys_of, negatives_of, opened, roles_of
 
 _MACHINE = ("memory_limit", "threads", "temp_directory")
 _LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}  # bytes from which a file is streamed
@@ -90,6 +90,7 @@ def table_options(engine: Engine, columns: Columns, asked: dict[str, Any]) -> di
         "label": columns.label,
         "weight": columns.weight,
         "pos_label": asked["positive"],
+        "neg_label": negatives_of(asked),
         "missing": asked["missing"] or "error",
         "decimal": asked["decimal"],
         "prevalence": asked["prevalence"],

@@ -9,6 +9,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, listed
@@ -117,7 +118,8 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             segments.evaluate_by(table, file, columns, promise, options, form, asked)
             return
         few = few_measures(form, asked)
-        options["measures"] = few or options["measures"]
+        if asked["html"] is None:  # the page shows every measure
+            options["measures"] = few or options["measures"]
         cut = _kept_cut(table, columns, asked, promise) if promise else None
         if cut is not None:
             options["threshold"] = float(cut)
@@ -128,6 +130,12 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             say_if_long(table, columns.label, columns.scores, columns.weight)
     facts = facts_of(file, columns, asked, ev.dropped)
     write_outputs(ev, facts, asked)
+    if few is not None:
+        from ..evaluation import choose_specs
+
+        quota = ev.quota if ev.quotas is None else ev.quotas
+        keys = [str(spec) for spec in choose_specs(few, threshold=ev.threshold, quota=quota)]
+        ev = replace(ev, estimates={key: ev.estimates[key] for key in keys}, specs={key: ev.specs[key] for key in keys})
     report(ev, facts, asked["measures"], short=few is not None, cut=cut, carry=asked["carry"]).publish(form)
 
 
@@ -215,7 +223,7 @@ def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], prom
 
 def few_measures(form: str, asked: Mapping[str, Any]) -> list[str] | None:
     """The measures of a short table; None where more or others are wanted."""
-    if form not in ("table", "markdown") or asked["everything"] or asked["measures"] or asked.get("html"):
+    if form not in ("table", "markdown") or asked["everything"] or asked["measures"]:
         return None
     from ..present.words import default_measures
 

@@ -43,7 +43,7 @@ _APPLIES = {
     "gallery": _CLOSED | {"gallery", "label", "scores", "metric", "templates"},
     "accuracy": {"accuracy", "sizes", "method", "until", "not_marginal", "no_intervals", "plot"},
     "strangers": {"strangers", "fpir", "label", "scores", "distance"},
-    "pairs": {"pairs", "label", "positive", "distance"},
+    "pairs": {"pairs", "label", "positive", "negative", "rest_negative", "distance"},
 }
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, LabelWarning
 from .output import clean, note
 from .terms import COMMAND_LINE
 
@@ -95,6 +95,7 @@ class LazyGroup(click.Group):
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_: note(f"note: {message}")
+                warnings.simplefilter("always", LabelWarning)  # what became of labels is said whatever Python is told
                 done = super().invoke(ctx)
                 if sys.stdout is not None:
                     sys.stdout.flush()

@@ -42,7 +42,6 @@ def label_plan(
     form: str,
     output: str | None,
     escape_formulas: bool,
-    positive: str | None,
     **asked: Any,
 ) -> None:
     """Choose which rows to label so that one measure is known as well as possible.
@@ -51,11 +50,12 @@ def label_plan(
     "inclusion" the probability that each row had of being among them. Fill in the labels and run cutline audit on it.
     """
     from ..sampled_labels import label_plan as plan_rows
-    from .reading import TEXT, known_labels, load, one_score, opened
+    from .reading import TEXT, VALUES, known_labels, load, one_score, opened
     from .select import output_kind, write_rows
 
     output_kind(output)
     reading = {key: asked.pop(key) for key in TEXT}
+    values = {key: asked.pop(key) for key in VALUES}
     with opened(file, reading) as table:
         score = one_score(table, score)
         every = load(table, None, [score], None, reading)
@@ -63,8 +63,8 @@ def label_plan(
         if label is not None:
             column = table.column(label, "label")
             if table.count([f"{column.sql} IS NOT NULL"])[0]:
-                known = known_labels(table, label, score, {**reading, "positive": positive}, len(every))[0]
-        elif positive is not None:
+                known = known_labels(table, label, score, {**reading, **values}, len(every))[0]
+        elif values["positive"] is not None:
             raise InputError("pos_label", "goes with a label column", "name it with {label}")
         with about_file(table.name):
             made = plan_rows(every.scores[score], label=known, **asked)

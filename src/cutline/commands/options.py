@@ -182,7 +182,18 @@ _each = "Column with a model's score; repeat it for each model, or give a patter
 scores_option = column_option("--score", "scores", multiple=True, help=_each)
 one_model = together(file_argument, label_option, one_score_option)
 several_models = together(file_argument, label_option, scores_option)
-positive_option = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
+positive_alone = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
+# which labels are positive and which negative, where there are more than two
+positive_option = together(
+    positive_alone,
+    click.option(
+        "--negative",
+        metavar="VALUE",
+        multiple=True,
+        help="With --positive: a negative label; repeat it. Any other label is an error.",
+    ),
+    click.option("--rest-negative", is_flag=True, help="With --positive: all other labels are negative."),
+)
 _apart = "Column with the segment: each segment is reported separately; repeat it to cross columns."
 by_option = column_option("--by", multiple=True, help=_apart)
 quota_by_option = click.option(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _FEW_COLUMNS, _FEW_ROWS = 50, 200_000  # where columns that were not named are looked at, too
 TEXT = ("delimiter", "quote", "decimal", "encoding")
+VALUES = ("positive", "negative", "rest_negative")
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def load(
     columns = {column: column for column in scores}
     by, keys = tuple(asked.get("by") or ()), keys_of(asked)
     named: dict[str, Any] = {"clusters": keys.get("clusters"), "batch": keys.get("batch"), "by": by}
-    roles = Roles(label, columns, weight, pos_label=positive, missing=missing or "error", decimal=decimal, **named)
+    named |= {"pos_label": positive, "neg_label": negatives_of(asked) if label is not None else None}
+    roles = Roles(label, columns, weight, missing=missing or "error", decimal=decimal, **named)
     rows = table.load(check(table, roles))
     if quiet:
         return rows
@@ -176,7 +178,7 @@ def load_models(
     """
     reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
     label, weight = asked.pop("label"), asked.pop("weight", None)
-    keys = {key: asked.pop(key, None) for key in ("positive", "batch", "cluster")}
+    keys = {key: asked.pop(key, None) for key in (*VALUES, "batch", "cluster")}
     with opened(file, reading) as table:
         named = [one_score(table, score) for score in scores] if one else scores
         columns = choose_columns(table, label, named, weight, several=several and not one, besides=roles_of(keys))
@@ -188,10 +190,21 @@ def load_models(
 
 def facts_of(file: str, columns: Columns, asked: Mapping[str, Any], dropped: int | None = 0) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
-    facts = {"file": file, "label": columns.label, "positive": asked["positive"], "score": ", ".join(columns.scores)}
+    facts = {"file": file, "label": columns.label, "positive": asked["positive"]}
+    facts["negative"] = ", ".join(asked.get("negative") or ()) or ("all others" if asked.get("rest_negative") else None)
+    facts["score"] = ", ".join(columns.scores)
     more = {"weight": columns.weight, "batch": asked.get("batch"), "cluster": asked.get("cluster")}
     more["dropped"] = dropped or None
     return {key: value for key, value in {**facts, **more}.items() if value is not None}
+
+
+def negatives_of(asked: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The labels that count as negative, as ``Roles`` takes them: a file may hold "unknown" or a row of totals."""
+    named = tuple(asked.get("negative") or ())
+    if asked.get("rest_negative") and (named or asked.get("positive") is None):
+        said = "counts all labels but the positive one as negative"
+        raise InputError("neg_label=None", said, "name that one with {pos_label}, and leave {neg_label} out")
+    return None if asked.get("rest_negative") else named
 
 
 def keys_of(asked: Mapping[str, Any]) -> dict[str, str]:

@@ -37,15 +37,19 @@ def evaluate_by(
     places = given_places(asked)
     if places is not None and asked["quota"] is None and asked["threshold"] is None:
         options["quota"] = sum(places.values())
-    if not (asked["everything"] or asked["measures"] or asked["html"]):
-        options["measures"] = default_measures(options["quota"])
-    with about_file(table.name):
-        seg = evaluate_table(table, score=columns.scores[0], by=list(asked["by"]), **options)
+    few = {} if asked["everything"] or asked["measures"] else {"measures": default_measures(options["quota"])}
+
+    def made(**others: Any) -> Segments:
+        seg = evaluate_table(table, score=columns.scores[0], by=list(asked["by"]), **{**options, **others})
         order = asked["order"] or (list(seg) if asked["ordered"] else None)
-        seg = seg.shown_with(order=order, places=places)
+        return seg.shown_with(order=order, places=places)
+
+    with about_file(table.name):
+        seg = made(**few)
+        every = made() if few and asked["html"] is not None else seg  # the page shows every measure
     say_understood(seg.understood)
     facts = {**facts_of(file, columns, asked, seg.dropped), "by": ", ".join(asked["by"])}
-    write_outputs(seg, facts, asked)
+    write_outputs(every, facts, asked)
     report(seg, facts, asked["measures"], everything=asked["everything"]).publish(form)
 
 

@@ -43,6 +43,8 @@ NAMES = {
     "y_score": "--score",
     "scores": "--score",
     "pos_label": "--positive",
+    "neg_label": "--negative",
+    "neg_label=None": "--rest-negative",
     "k": "--classes",
     "genuine": "--pairs",
     "impostor": "--pairs",

@@ -19,7 +19,10 @@ PARAMETERS: dict[str, str] = {
     "a pandas or polars Series, or an Arrow array.",
     "y_score": "The score of each case; higher means more likely positive. Any numbers will do, except for measures "
     "that need probabilities.",
-    "pos_label": "The label that counts as positive. Needed unless the labels are bool, 0/1 or −1/+1.",
+    "pos_label": "The label that counts as positive. Needed unless the labels are bool, 0/1 or −1/+1. All others count "
+    "as negative; if there are several, a :class:`LabelWarning` names them with their rows.",
+    "neg_label": "The labels that count as negative beside ``pos_label``, one or a list; any other is refused. None: "
+    "all others, with a warning if there are several.",
     "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
     "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for counts "
     "of equal rows, whose intervals would be too long: repeat these rows.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -75,6 +76,7 @@ def make_sample(
     if len(label) != n:
         raise different_lengths("y_score", n, "y_true", len(label))
     positive = is_positive(label, pos_label)
+    check_negatives(label, positive, pos_label)
     cluster = None if clusters is None else as_codes(clusters, "clusters", n)
     weight = None if sample_weight is None else as_weights(sample_weight, n)
     if weight is None or weight.all():
@@ -344,6 +346,33 @@ def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         check_present(label, "y_true")
         return _numbers(label, pos_label)
     return _objects(label, pos_label)
+
+
+def check_negatives(
+    label: NDArray[Any], positive: NDArray[np.bool_], pos_label: Any, neg_label: tuple[Any, ...] | None = None
+) -> None:
+    """Say or refuse several labels beside a positive one that was named; ``neg_label`` as in ``tables.Roles``."""
+    rest = label[~positive]
+    if pos_label is None or not len(rest) or label.dtype.kind == "b":
+        return
+    if neg_label:
+        listed = positive.copy()
+        for value in neg_label:
+            with suppress(InputError):  # a label that does not occur
+                listed |= is_positive(label, value)
+        if not listed.all():
+            row = int(np.argmin(listed))
+            raise rules.unlisted_label("y_true", label.tolist()[row], row)
+        return
+    if label.dtype.kind in "OSU":
+        counts = list(Counter(rules.plain_value(rules.as_text(cell)) for cell in rest.tolist()).items())
+    else:
+        values, numbers = np.unique(rest, return_counts=True) if rest.min() != rest.max() else (rest[:1], rest[:1])
+        counts = list(zip(values.tolist(), numbers.tolist(), strict=True))
+    if len(counts) > 1 and neg_label is not None:
+        raise rules.several_negatives(pos_label, counts)
+    if len(counts) > 1:
+        rules.say_negatives(pos_label, counts)
 
 
 def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:

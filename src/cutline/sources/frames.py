@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, show
 from . import rules
-from .arrays import Codes, as_codes, as_column, as_weights, is_positive, read_numbers
+from .arrays import Codes, as_codes, as_column, as_weights, check_negatives, is_positive, read_numbers
 from .levels import Levels, as_levels, column_levels, crossed
 from .tables import Roles, no_column, role_word
 
@@ -73,7 +73,9 @@ class Frame:
         for (role, name), values in found.items():
             try:
                 if role == "y_true":
-                    read[role, name] = is_positive(as_column(values, role), roles.pos_label)
+                    labels = as_column(values, role)
+                    read[role, name] = is_positive(labels, roles.pos_label)
+                    check_negatives(labels, read[role, name], roles.pos_label, roles.neg_label)
                 elif role == "clusters":
                     read[role, name] = as_codes(values, role, len(values))
                 elif role == "segment":

@@ -26,13 +26,16 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+import warnings
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError, listed, show
+from ..errors import PYTHON, InputError, LabelWarning, listed, show
+from ..table import pluralize
 
 EXACT_INTEGERS = 2**53
 WEIGHTS = (1e-40, 1e40)  # squares of sums of squared places (quadratic_ranking: weight³) must be numbers
@@ -252,8 +255,8 @@ def unclear_labels(values: Iterable[Any]) -> InputError:
         return InputError(
             "y_true",
             f"holds more than two labels ({_several(distinct)})",
-            "say which one is positive with {pos_label}; the rest count as negative (several classes need "
-            "a score for each)",
+            "say which one is positive with {pos_label}, and leave out rows that are neither positive nor negative "
+            "(several classes need a score for each)",
         )
     them = " and ".join(map(show, distinct))
     yes = [label for label in distinct if str(label).casefold() in AFFIRMATIVE]
@@ -275,6 +278,34 @@ def nearly_the_label(argument: str, value: Any, row: int | str | None) -> InputE
 def folded(label: str) -> str:
     """A label without what is easily mistyped."""
     return label.strip().lower()
+
+
+def several_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> InputError:
+    """Several labels beside the positive one, with their rows, where nobody said that all of them are negative."""
+    said = f"holds several labels besides {show(pos_label)}: {_counted(counts)}"
+    remedy = "say which are negative with {neg_label}, or that all of them are with {neg_label=None}"
+    return InputError("y_true", said, remedy)
+
+
+def say_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> None:
+    """Warn that several labels count as negative: one class against the rest, or an "unknown" that was overlooked."""
+    said = f"more than two labels: all but {show(pos_label)} count as negative: {_counted(counts)}"
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("cutline."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(PYTHON.fill(f"{said}; leave out the rows that are neither"), LabelWarning, stacklevel=depth)
+
+
+def _counted(counts: Iterable[tuple[Any, int]], most: int = 6) -> str:
+    counts = sorted(counts, key=lambda pair: -pair[1])
+    shown = ", ".join(f"{show(plain_value(value))} ({pluralize(n, 'row')})" for value, n in counts[:most])
+    return shown + (", …" if len(counts) > most else "")
+
+
+def unlisted_label(argument: str, value: Any, row: int | str | None) -> InputError:
+    """A label that was named neither as the positive nor as a negative one."""
+    said = f"is {show(plain_value(value))}, which is neither the positive nor a negative label"
+    return InputError(argument, said, "name it with {neg_label}, too, or leave such rows out", row=row)
 
 
 def unknown_label(pos_label: Any, values: Iterable[Any]) -> InputError:

@@ -133,7 +133,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column has which role. ``scores`` maps a model to its column, ``by`` are those that make segments."""
+    """Which column has which role. ``scores`` maps a model to its column, ``by`` are those that make segments.
+
+    ``neg_label`` are the labels that count as negative beside ``pos_label``; any other is refused. None: all others,
+    with a warning if there are several; an empty tuple: the only other, and several are refused.
+    """
 
     label: str | None
     scores: Mapping[str, str]
@@ -144,8 +148,11 @@ class Roles:
     decimal: str | None = None
     by: tuple[str, ...] = ()
     batch: str | None = None
+    neg_label: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.neg_label and self.pos_label is None:
+            raise InputError("neg_label", "goes with {pos_label}", "name the positive label, too")
         if self.decimal not in (None, ".", ","):
             raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
         if self.by and self.batch is not None:
@@ -313,6 +320,10 @@ class _Check:
             terms[f"distinct_{k}"] = f"approx_count_distinct({score}) {here}"
             terms[f"sum_{k}"] = f"sum({score}{f' * {weight}' if weight else ''}) {here}"
         conditions = {} if label is None else self._label_conditions(label, sort, positive)
+        if label is not None and roles.pos_label is not None and sort != rules.TRUTH:
+            rest = f"FILTER (WHERE {keep} AND NOT ({positive}))"
+            terms |= {"first other": f"min({self._shown(label, sort)}) {rest}"}
+            terms |= {"last other": f"max({self._shown(label, sort)}) {rest}"}
         wide = [name for name in number if used[name].is_wide]
         wide += [label.name] if label is not None and (label.is_wide or (label.kind, sort) == _TEXT_NUMBERS) else []
         conditions |= {f"beyond {name}": self._beyond(used[name]) for name in wide}
@@ -334,6 +345,9 @@ class _Check:
                 self._add_first(self._role(name), name, 1, conditions[f"beyond {name}"], rules.beyond_exact)
         if weight is not None:
             self._find_weight_problems(found, weight)
+        several = found.get("labelled") and found.get("first other") != found.get("last other")
+        if label is not None and (several or (roles.neg_label and sort != rules.TRUTH)) and not self.problems:
+            self._find_negatives(label, sort, positive)
         if self.problems:
             # what is missing is said first, then column by column
             raise min(self.problems, key=lambda problem: (problem[1] > 0, *problem[:2]))[2]()
@@ -391,6 +405,26 @@ class _Check:
             self._add_first("y_true", label.name, 2, conditions["nearly"], rules.nearly_the_label, value=True)
         if self.roles.pos_label is not None and not found["labelled"] and len(self._values(label, sort)) > 1:
             self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
+
+    def _find_negatives(self, label: Column, sort: str, positive: str) -> None:
+        """Say or refuse several labels beside the positive one."""
+        rest, neg_label = f"{self.keep} AND NOT ({positive})", self.roles.neg_label
+        if neg_label:
+            named = " OR ".join(f"({self._is(label, sort, value)})" for value in neg_label)
+            others = f"NOT ({positive}) AND NOT ({named})"
+            if self.table.count([f"{self.keep} AND {others}"]) != [0]:
+                self._add_first("y_true", label.name, 3, others, rules.unlisted_label, value=True)
+            return
+        values = self.table.distinct(self._shown(label, sort), rest, 7)
+        if len(values) < 2:
+            return
+        counts = self.table.count([f"{rest} AND {self._is(label, sort, value)}" for value in values])
+        counted = list(zip(values, counts, strict=True))
+        if neg_label is None:
+            rules.say_negatives(self.roles.pos_label, counted)
+        else:
+            error = self.table.refuse(rules.several_negatives(self.roles.pos_label, counted), label.name)
+            self._add("y_true", label.name, 3, lambda: error)
 
     def _find_weight_problems(self, found: Mapping[str, Any], weight: str) -> None:
         name = str(self.roles.weight)
@@ -548,23 +582,27 @@ class _Check:
 
     def _positive(self, label: Column, sort: str) -> str:
         """SQL that is true for a positive row; without a positive label only for labels that say it themselves."""
-        sql, pos_label = self.table.dialect, self.roles.pos_label
+        pos_label = self.roles.pos_label
         is_true = label.sql if label.kind == "truth" else f"lower({label.sql}) LIKE '%true%'"
-        value = f"TRY_CAST({label.sql} AS DOUBLE)" if label.kind == "text" else label.sql
         if pos_label is None:
-            return {rules.TRUTH: is_true, rules.NUMBER: f"{value} = 1", rules.WORD: "false"}[sort]
+            said = f"{self._shown(label, sort)} = 1"
+            return {rules.TRUTH: is_true, rules.NUMBER: said, rules.WORD: "false"}[sort]
         if sort == rules.TRUTH:
             truth = rules.wanted_truth(pos_label)
             if truth is None:
                 self._add("y_true", label.name, 1, lambda: self._unknown([False, True]))
             return is_true if truth else f"NOT {is_true}"
+        if sort == rules.NUMBER and rules.wanted_number(pos_label) is None:
+            self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
+        return self._is(label, sort, pos_label)
+
+    def _is(self, label: Column, sort: str, wanted: Any) -> str:
+        """SQL that is true for a row with this number or word as its label."""
+        sql = self.table.dialect
         if sort == rules.NUMBER:
-            number = rules.wanted_number(pos_label)
-            if number is None:
-                self._add("y_true", label.name, 3, lambda: self._unknown(self._values(label, sort)))
-                return "false"
-            return f"{value} = CAST('{number!r}' AS DOUBLE)"
-        wanted = sql.literal(rules.as_text(pos_label))
+            number = rules.wanted_number(wanted)
+            return "false" if number is None else f"{self._shown(label, sort)} = CAST('{number!r}' AS DOUBLE)"
+        wanted = sql.literal(rules.as_text(wanted))
         if label.type.lower().startswith("time"):  # SQL and Python write fractions of a second differently
             return f"coalesce({label.sql} = TRY_CAST({wanted} AS {label.type}), false)"
         return f"CAST({label.sql} AS {sql.text}) = {wanted}"
@@ -588,9 +626,11 @@ class _Check:
 
     def _values(self, label: Column, sort: str) -> list[Any]:
         """Some labels, in order."""
+        return self.table.distinct(self._shown(label, sort), self.keep, 7)
+
+    def _shown(self, label: Column, sort: str) -> str:
         numbers = sort == rules.NUMBER and label.kind == "text"
-        shown = f"TRY_CAST({label.sql} AS DOUBLE)" if numbers else label.sql
-        return self.table.distinct(shown, self.keep, 7)
+        return f"TRY_CAST({label.sql} AS DOUBLE)" if numbers else label.sql
 
 
 def _bad_weight(weight: str) -> str:
