@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from click.testing import CliRunner
 
 import cutline as cl
+from cutline.commands.group import cli
 from test_cli import FAST, refused, run
 
 
@@ -210,3 +212,94 @@ def test_rows_of_case_and_model_that_contradict(long: tuple[Path, dict[str, Any]
     path.write_text("\n".join(line for line in whole.splitlines() if not line.startswith(other)) + "\n")
     assert "column 'net': data row" in refused(*named)
     assert "119" in run(*named, "--missing", "drop", *FAST).stdout
+
+
+def _letters(rng: np.random.Generator, models: tuple[str, ...] = ("lda_", "trees_"), n: int = 120) -> str:
+    letters = list("ABCDEFGH")
+    names = [f"{model}{letter}" for model in models for letter in letters]
+    p = np.concatenate([rng.dirichlet(np.ones(8), n) for _ in models], axis=1).round(4)
+    rows = [f"{letters[rng.integers(8)]}," + ",".join(map(str, row)) for row in p]
+    return "\n".join([f"letter,{','.join(names)}", *rows]) + "\n"
+
+
+def _binary(rng: np.random.Generator, header: str = "y,p,q", labels: Any = (0, 1), n: int = 60) -> str:
+    rows = [f"{labels[rng.integers(len(labels))]},{rng.random():.3f},{rng.random():.3f}" for _ in range(n)]
+    return "\n".join([header, *rows]) + "\n"
+
+
+def _odd_files() -> dict[str, str]:
+    rng = np.random.default_rng(8)
+    plain = _binary(rng)
+    words = _binary(rng, labels=("low", "mid", "high"))
+    return {
+        "two models of eight classes": _letters(rng),
+        "one model of eight classes": _letters(rng, ("p_",)),
+        "three models, one nested": _letters(rng, ("a_", "a_b_", "c_")),
+        "plain": plain,
+        "duplicate columns": _binary(rng, "y,p,p"),
+        "duplicate labels": _binary(rng, "y,y,p"),
+        "cover sheet": "Report of the quarter\nmade by the department\n\n" + plain,
+        "title row": "Scores of all models,,\n" + plain,
+        "three values": words,
+        "three numbers": _binary(rng, labels=(1, 2, 3)),
+        "yes, no, unknown": _binary(rng, labels=("yes", "no", "unknown")),
+        "one class": _binary(rng, labels=(1,)),
+        "predicted classes": "kind,said,other\n"
+        + "".join(f"{'abc'[k % 3]},{'abcb'[k % 4]},{k % 7}\n" for k in range(60)),
+        "constant score": "y,p\n" + "".join(f"{k % 2},0.5\n" for k in range(40)),
+        "no numbers": "y,who\n" + "".join(f"{k % 2},n{k}\n" for k in range(40)),
+        "numbers alone": "a,b\n" + "".join(f"{rng.random()},{rng.random()}\n" for _ in range(40)),
+        "missing cells": plain + "1,,0.5\n,0.25,0.5\n",
+        "strange cells": plain + "1,x,0.5\n0,n/a,0.1\n",
+        "semicolons": plain.replace(".", ",").replace(",0,", ";0,").replace("y,p,q", "y;p;q"),
+        "names with spaces": plain.replace("y,p,q", "has bought,p of it,q's"),
+        "a name like an option": plain.replace("y,p,q", "y,--score,-q"),
+        "stars": plain.replace("y,p,q", "y,p*,p?"),
+        "two labels": "".join(
+            f"{a},{b},{c}\n" for a, b, c in [("y", "z", "p"), *((k % 2, k % 3 % 2, k / 60) for k in range(60))]
+        ),
+        "an index": ",y,p\n" + "".join(f"{k},{k % 2},{rng.random():.3f}\n" for k in range(40)),
+        "few rows": "y,p\n1,0.5\n0,0.25\n",
+    }
+
+
+@pytest.mark.parametrize("kind", _odd_files())
+def test_every_command_that_it_gives_runs_and_fits_on_a_screen(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text(_odd_files()[kind])
+    words = ["cutline", "doctor", str(path)]
+    for _ in range(3):
+        done = CliRunner().invoke(cli, [*words[1:], *([] if words[1] == "doctor" else FAST)])
+        if len(words) == 3 and done.exit_code == 2:
+            return  # the file itself is refused, and nothing is proposed
+        assert done.exit_code == 0, (words, done.output)
+        if words[1] != "doctor":
+            return
+        assert len(done.stdout.splitlines()) <= 60
+        found = [line for line in done.stdout.splitlines() if line.startswith("Next: ")]
+        if not found:
+            assert "What to check:" in done.stdout
+            return
+        words = shlex.split(found[0].removeprefix("Next: "))
+    pytest.fail(f"the doctor goes round in circles: {words}")
+
+
+def test_models_of_several_classes_are_told_by_what_their_columns_begin_with(tmp_path: Path) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_text(_odd_files()["two models of eight classes"])
+    for label in (None, "letter"):
+        found = cl.doctor(path, label=label)
+        assert (found.label, found.pos_label) == ("letter", None)
+        assert found.command == f"cutline compare {path} --label letter --score 'lda_*' --score 'trees_*'"
+        assert found.findings == ("several classes: 2 models with a score column for each class ('lda_*', 'trees_*')",)
+        assert {row["could be"] for row in found.to_dicts()} == {"label", "score"}
+        assert [row["column"] for row in found.shown()[0]] == ["letter", "lda_*", "trees_*"]
+        assert len(str(found).splitlines()) < 20
+
+
+def test_the_command_says_how_the_file_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "odd.txt"
+    path.write_text(_odd_files()["plain"].replace(",", "~"))
+    found = cl.doctor(path, delimiter="~")
+    assert found.command.endswith("--delimiter '~'")
+    assert run(*shlex.split(found.command)[1:], *FAST).exit_code == 0

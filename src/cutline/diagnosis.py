@@ -8,11 +8,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from .errors import InputError, LabelWarning, listed
 from .sources import rules
-from .sources.class_tables import ClassColumns, find_class_columns
+from .sources.class_tables import ClassColumns, find_class_columns, find_class_models
 from .sources.columns import Profile, case_and_model, label_candidates, profiles, score_candidates
 from .sources.doors import open_source
 from .sources.duckdb import DuckTable, Machine
@@ -25,6 +26,8 @@ _LABELS = 10  # values of a column of words that could yet be the label, one of 
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
 _FEW = 30  # positives or negatives below which intervals are wide
 _TIED = 0.1  # share of the pairs that tie from which it is said
+_SHOWN = 12  # columns, scores and findings that are shown; a screen has some forty lines
+_ALL = "--format json holds all"
 _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimated
 # Not "count" or "frequency": counts of equal rows are no weights.
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
@@ -44,6 +47,7 @@ class Diagnosis(TabularResult):
     findings: tuple[str, ...]
     command: str
     understood: str = ""
+    patterns: tuple[str, ...] = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each column."""
@@ -65,14 +69,35 @@ class Diagnosis(TabularResult):
         """How large the table is."""
         return f"{self.name}: {pluralize(self.rows, 'row')}, {pluralize(len(self.columns), 'column')}"
 
+    def shown(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
+        """Columns, scores and findings that fit on a screen: one line for a model of several classes, few of many."""
+        columns: dict[str, dict[str, Any]] = {}
+        for row in self.to_dicts():
+            key = next((p for p in self.patterns if fnmatchcase(row["column"], p)), "")
+            if key:
+                row |= {"column": key, "holds": "a score for each class", "distinct": ""}
+            columns.setdefault(key or f"={row['column']}", row)
+        rows, scores = list(columns.values()), [dict(row) for row in self.scores]
+        more = f"… and {{}} more ({_ALL})"
+        if len(rows) > _SHOWN:
+            last = dict.fromkeys(rows[0], "") | {"column": more.format(len(rows) - _SHOWN)}
+            rows = [*rows[:_SHOWN], last]
+        if len(scores) > _SHOWN:
+            scores = [*scores[:_SHOWN], dict.fromkeys(scores[0], "") | {"score": more.format(len(scores) - _SHOWN)}]
+        findings = list(self.findings)
+        if len(findings) > _SHOWN:
+            findings = [*findings[:_SHOWN], more.format(len(findings) - _SHOWN)]
+        return rows, scores, findings
+
     def __str__(self) -> str:
+        columns, scores, findings = self.shown()
         lines = [self.headline]
         lines += [f"detected: {self.understood}"] if self.understood else []
-        lines += ["", str(self.columns)]
+        lines += ["", str(Table(columns, "Columns"))]
         lines += ["", self.balance] if self.balance else []
-        lines += ["", str(self.scores)] if len(self.scores) else []
-        lines += ["", *(f"- {sentence}" for sentence in self.findings)] if self.findings else []
-        return "\n".join([*lines, "", f"next: {self.command}"])
+        lines += ["", str(Table(scores, "Scores"))] if scores else []
+        lines += ["", *(f"- {sentence}" for sentence in findings)] if findings else []
+        return "\n".join([*lines, *(["", f"next: {self.command}"] if self.command else [])])
 
 
 def doctor(
@@ -98,8 +123,9 @@ def doctor(
     ('y', 'p')
     """
     file = str(source) if isinstance(source, str | os.PathLike) else "FILE"
-    with _asked(source, query, TextFormat(delimiter, quote, decimal, encoding)) as table:
-        return _Examination(table, label, pos_label, decimal, file).diagnosis()
+    text = TextFormat(delimiter, quote, decimal, encoding)
+    with _asked(source, query, text) as table:
+        return _Examination(table, label, pos_label, text, file).diagnosis()
 
 
 @contextmanager
@@ -119,8 +145,10 @@ def _asked(source: TableSource, query: str | None, text: TextFormat) -> Iterator
 
 
 class _Examination:
-    def __init__(self, table: DuckTable, label: str | None, pos_label: Any, decimal: str | None, file: str) -> None:
-        self.table, self.pos_label, self.decimal, self.file = table, pos_label, decimal, file
+    def __init__(self, table: DuckTable, label: str | None, pos_label: Any, text: TextFormat, file: str) -> None:
+        self.table, self.pos_label, self.text, self.decimal = table, pos_label, text, text.decimal
+        self.file = f"./{file}" if file.startswith("-") else file  # not an option of the command
+        self.models: tuple[str, ...] = ()  # patterns of the score columns, where several models have several classes
         self.many_labels = False
         self.profiles = profiles(table)
         self.rows = self.profiles[0].rows
@@ -146,8 +174,12 @@ class _Examination:
     def _several_classes(self, label: str | None) -> ClassColumns | None:
         try:
             return find_class_columns(self.table, label, None, None)
-        except InputError:  # several columns could be the label of several classes
-            return None
+        except InputError:  # several models, or several columns that could be the label of several classes
+            found = find_class_models(self.table, label)
+            if found is None:
+                return None
+            self.models = found[1]
+            return found[0]
 
     def diagnosis(self) -> Diagnosis:
         balance = self._balance()
@@ -156,6 +188,7 @@ class _Examination:
         self._say_copies(scores)
         columns = Table([self._row(profile) for profile in self.profiles], "Columns")
         understood = "; ".join(self.table.understood)
+        command = self._command()
         return Diagnosis(
             self.table.name,
             self.rows,
@@ -165,8 +198,9 @@ class _Examination:
             self.pos_label,
             balance,
             tuple(self.findings),
-            self._command(),
+            command,
             understood,
+            self.models,
         )
 
     # --- columns ------------------------------------------------------------------------------------------------------
@@ -224,7 +258,8 @@ class _Examination:
         )
         counted = [(value, n) for value, n in counted if value is not None and value not in rules.MISSING_TEXT]
         if self.classes is not None:
-            self.findings.append(f"several classes: {self.classes.found_by} ({listed(self.classes.scores, 4)})")
+            which = "" if self.models else f" ({listed(self.classes.scores, 4)})"
+            self.findings.append(f"several classes: {self.classes.found_by}{which}")
         self.many_labels = len(counted) > 2
         shares = ", ".join(f"{n:,} × {value} ({n / self.rows:.1%})" for value, n in counted)
         least = min((n for _, n in counted), default=0)
@@ -252,8 +287,9 @@ class _Examination:
         clear = {text.lower() for text in texts} <= {"true", "false"} or numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}
         yes = [text for text in texts if text.casefold() in rules.AFFIRMATIVE]
         if len(texts) > 2 and self.classes is None:
-            self.pos_label = yes[0] if len(yes) == 1 else "VALUE"
-            how = f"the command below uses {yes[0]!r}" if len(yes) == 1 else "say which is positive with --positive"
+            self.pos_label = yes[0] if len(yes) == 1 else values[-1]
+            how = f"the command below uses {self.pos_label!r}"
+            how += "" if len(yes) == 1 else " (say which is positive with --positive)"
             self.findings.append(f"{self.label!r} has more than two values: {how}, and the others count as negative")
         elif not clear and len(texts) == 2:
             self.pos_label = yes[0] if len(yes) == 1 else values[-1]
@@ -291,7 +327,7 @@ class _Examination:
         """Each possible score with its AUC, and what looks wrong with it."""
         from .tables import evaluate_table
 
-        if self.label is None or self.classes is not None or self.long is not None or self.pos_label == "VALUE":
+        if self.label is None or self.classes is not None or self.long is not None:
             return []
         known = {p.name: p for p in self.profiles}
         found = []
@@ -318,6 +354,7 @@ class _Examination:
                 {"score": name, "kind": kind, "auc": auc.value, "low": auc.low, "high": auc.high, "tied_pairs": ties}
             )
             self._say_of_score(name, kind, auc, ties, ev.ranking.score)
+        self.chosen = [row["score"] for row in found]
         probabilities = [row["score"] for row in found if row["kind"] == "probability"]
         if probabilities and len(probabilities) < len(self.scores):
             others = [name for name in self.scores if name not in probabilities]
@@ -377,17 +414,61 @@ class _Examination:
                 self.findings.append(f"{a['score']!r} and {b['score']!r} hold the same values")
 
     def _command(self) -> str:
+        """The first command that runs; empty where none does, which a finding then explains."""
         if self.label is None:
-            column = self.labels[0] if self.labels else "COLUMN"
-            return f"cutline doctor {shlex.quote(self.file)} --label {shlex.quote(column)}"
-        usable = self.chosen
-        several = self.long is not None or (len(usable) > 1 and self.classes is None)
-        words = ["cutline", "compare" if several else "evaluate", self.file, "--label", self.label]
-        words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
-        words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
-        words += [] if self.long is None else ["--case", self.long[0], "--model", self.long[1]]
-        if self.classes is None:
-            words += [part for name in usable for part in ("--score", name)] or ["--score", "COLUMN"]
+            return self._line(["doctor", self.file, "--label", self.labels[0]]) if self.labels else ""
+        if self.classes is not None or self.long is not None:
+            tried = [self.chosen]
+        else:
+            tried = [self.chosen, *([name] for name in self.chosen if len(self.chosen) > 1)]
+        problem = ""
+        for usable in tried:
+            if usable:
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
+                        return self._line(self._checked(usable))
+                except InputError as error:
+                    problem = problem or str(error)
+        if problem or not self.chosen:
+            why = problem or "no column of numbers could be the score"
+            self.findings.append(f"nothing can be evaluated yet: {why}")
+        return ""
+
+    def _line(self, words: Sequence[str]) -> str:
+        given = {name: getattr(self.text, name) for name in ("delimiter", "quote", "decimal", "encoding")}
+        said = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
+        return " ".join(map(shlex.quote, ["cutline", *words, *said]))
+
+    def _checked(self, usable: Sequence[str]) -> list[str]:
+        """The words of the command, after its columns were read as it will read them; refused where it would be."""
+        from .class_tables import compare_classes_table, evaluate_classes_table
+        from .tables import compare_table, evaluate_table
+
+        assert self.label is not None
         holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
-        words += ["--missing", "drop"] if holes else []
-        return " ".join(map(shlex.quote, words))
+        how: dict[str, Any] = {"label": self.label, "missing": "drop" if holes else "error", "decimal": self.decimal}
+        how |= {"interval": None, "progress": False}
+        words = ["evaluate", self.file, "--label", self.label]
+        if self.models:
+            words[0] = "compare"
+            words += [part for pattern in self.models for part in ("--score", pattern)]
+            compare_classes_table(self.table, scores=self.models, measures=["accuracy"], **how)
+        elif self.classes is not None:
+            evaluate_classes_table(self.table, measures=["accuracy"], **how)
+        else:
+            how |= {"pos_label": self.pos_label, "measures": ["roc_auc"]}
+            words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
+            words += ["--rest-negative"] if self.pos_label is not None and self.many_labels else []
+            scores = [part for name in usable for part in ("--score", name)]
+            if self.long is not None:
+                case, model = self.long
+                words = ["compare", *words[1:], "--case", case, "--model", model, "--score", usable[0]]
+                compare_table(self.table, scores=usable[0], case=case, model=model, **how)
+            elif len(usable) > 1:
+                words = ["compare", *words[1:], *scores]
+                compare_table(self.table, scores=list(usable), **how)
+            else:
+                words += scores
+                evaluate_table(self.table, score=usable[0], **how)
+        return words + (["--missing", "drop"] if holes else [])

@@ -26,7 +26,7 @@ Examples:
 def doctor(file: str, label: str | None, positive: str | None, form: str, **asked: Any) -> None:
     """Inspect FILE: what each column could be, how the classes and scores look, and what looks wrong.
 
-    The last line is the command to run next.
+    The last line is the command to run next, if the file allows one.
     """
     from ..diagnosis import doctor as examine
 
@@ -34,13 +34,15 @@ def doctor(file: str, label: str | None, positive: str | None, form: str, **aske
 
     def blocks() -> Iterator[str | Block]:
         yield "\n".join(filter(None, [found.headline, found.understood and f"detected: {found.understood}"]))
-        yield Block("Columns", list(found.columns))
+        columns, scores, findings = found.shown()
+        yield Block("Columns", columns)
         if found.balance:
             yield found.balance
-        if len(found.scores):
-            yield Block("Scores", list(found.scores))
-        if found.findings:
-            yield "\n".join(["What to check:", *(f"  - {sentence}" for sentence in found.findings)])
-        yield f"Next: {found.command}"
+        if scores:
+            yield Block("Scores", scores)
+        if findings:
+            yield "\n".join(["What to check:", *(f"  - {sentence}" for sentence in findings)])
+        if found.command:
+            yield f"Next: {found.command}"
 
     Report({"file": file}, found.to_dict, found.to_dicts, blocks, {"rows": found.rows}).publish(form)
