@@ -137,11 +137,15 @@ def hit_rate_limits(cut: QuotaCut, level: float) -> Interval:
         return wilson_share(cut.hit_rate, _trials_inside_tie(cut), level)
     limits = [_score_limits(cut, chance, level) for chance in cut.chances]
     low, high = min(low for low, _ in limits), max(high for _, high in limits)
-    k, hits = cut.trials, cut.hit_rate * cut.trials
-    if 0.0 < hits < _FEW and cut.hit_rate < 0.1:
-        low = min(low, clopper_pearson(hits, k, level).low)
-    if k - hits < _FEW and cut.hit_rate < 1.0 and cut.hit_rate > 0.9:
-        high = max(high, clopper_pearson(hits, k, level).high)
+    return _at_least_exact(low, high, cut.hit_rate, cut.trials, level)
+
+
+def _at_least_exact(low: float, high: float, share: float, trials: float, level: float) -> Interval:
+    """Limits of a share, at least Clopper and Pearson's next to an end of the range with fewer than five cases."""
+    if 0.0 < share < 0.1 and share * trials < _FEW:
+        low = min(low, clopper_pearson(share * trials, trials, level).low)
+    if 0.9 < share < 1.0 and (1.0 - share) * trials < _FEW:
+        high = max(high, clopper_pearson(share * trials, trials, level).high)
     return Interval(low, high)
 
 
@@ -187,7 +191,9 @@ def qrecall_variance(cut: QuotaCut, found: float, p: float) -> float:
 def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
     """Wilson interval of Qrecall with as many trials as give its variance, which is taken inside (0, 1).
 
-    A place for everybody finds everybody: no width there.
+    A place for everybody finds everybody: no width there. Near either end of the range the limit next to it is at
+    least Clopper and Pearson's, as for the hit rate. Where fewer than five negatives are left out, they carry the
+    variance, and no normal limits hold: the limits are at least those of the cases left out as a list of their own.
     """
     found, trials = cut.hits / cut.positives, cut.positives / cut.cases * cut.size
     if cut.taken >= cut.cases * (1.0 - 1e-12):
@@ -199,11 +205,16 @@ def qrecall_limits(cut: QuotaCut, level: float) -> Interval:
     variance = max(qrecall_variance(cut, inner, chance) for chance in (cut.chances if sharp else cut.chances[:1]))
     ratio = inner * (1.0 - inner) / max(variance * trials, 1e-300)
     low, high = wilson_share(found, trials * min(ratio, 1000.0), level)
-    if not sharp or found == 0.0:
-        return Interval(low, high)
-    # all above the cut are hits, none below: Qrecall is q/prevalence, so that 1/Qrecall, not Qrecall, is a mean
-    half = z_of(level) * math.sqrt(variance) / found**2
-    return Interval(min(low, 1.0 / (1.0 / found + half)), min(1.0, max(high, 1.0 / max(1.0 / found - half, 1.0))))
+    if sharp and found > 0.0:
+        # all above the cut are hits, none below: Qrecall is q/prevalence, so that 1/Qrecall, not Qrecall, is a mean
+        half = z_of(level) * math.sqrt(variance) / found**2
+        low, high = min(low, 1.0 / (1.0 / found + half)), min(1.0, max(high, 1.0 / max(1.0 / found - half, 1.0)))
+    low, high = _at_least_exact(low, high, found, trials, level)
+    left = replace(cut, hits=cut.positives - cut.hits, taken=cut.cases - cut.taken)
+    if (1.0 - left.hit_rate) * left.trials < _FEW:
+        least, most = (left.taken / cut.positives * limit for limit in hit_rate_limits(left, level))
+        low, high = min(low, max(1.0 - most, 0.0)), max(high, 1.0 - least)
+    return Interval(low, high)
 
 
 def expected_hits_limits(cut: QuotaCut, level: float) -> Interval:
