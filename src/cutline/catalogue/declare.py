@@ -84,8 +84,8 @@ TIE_RULES = {
 # how the default interval of a measure is made; ``inference.methods`` has the functions
 IntervalMethod = Literal[
     "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_t", "delong_total", "hull",
-    "best_cut", "loss_score", "log_mean", "moving_cut", "moving_cut_recall", "precision_area", "qrecall_area", "places",
-    "mean_score", "scaled",
+    "best_cut", "loss_score", "log_mean", "information", "moving_cut", "moving_cut_recall", "precision_area",
+    "qrecall_area", "places", "mean_score", "scaled",
 ]  # fmt: skip
 # the influence of a row on a difference between two models: its placements, its decision, its hit at a quota, or the
 # difference without it
@@ -195,7 +195,7 @@ class Measure:
         shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall")
         shares |= self.paired_test in ("decisions", "hits")
         yield "this interval or test needs its proportion", shares and self.proportion is None
-        losses = self.interval in ("loss_score", "log_mean")
+        losses = self.interval in ("loss_score", "log_mean", "information")
         yield "this interval needs the loss of a case", losses != (self.case_loss is not None)
         yield "this interval needs the worth of a place", (self.interval == "places") != (self.worth is not None)
         yield "a scale needs a proportion", self.scale is not None and self.proportion is None

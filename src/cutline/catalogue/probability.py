@@ -227,9 +227,21 @@ def information_score(s: Sums, prior: float | None = None) -> Any:
         return ratio(s.information, _n(s)) / log(2) + 0.0 * _entropy(s, prior)
 
 
+def _information_missing(p: Any, prior: float) -> tuple[Any, Any]:
+    """What the information of a positive and of a negative lacks, in nats: its mean is 0 for a perfect model."""
+
+    def missing(q: Any, share: float) -> Any:
+        with np.errstate(divide="ignore"):
+            return np.where(q >= share, -np.log(q), np.log1p(-q) - log(share) - log1p(-share))
+
+    return missing(p, prior), missing(1.0 - p, 1.0 - prior)
+
+
 @_information(
     "Relative information score",
     range=(-inf, 1.0),
+    interval="information",
+    case_loss=_information_missing,
     formula="information_score / entropy of the prior",
     latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
     reference="Berrar Def. 23, Eq. 25",

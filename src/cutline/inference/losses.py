@@ -13,13 +13,15 @@ from ..estimate import Interval
 from ..types import Floats
 from .scales import dot, freedom_of
 
+_UNSURE = 1e-12  # scores of exactly 0 and 1 exclude every loss; a little doubt leaves the size of one that comes anyway
+
 
 @dataclass(frozen=True)
 class LossMoments:
-    """Mean, variance of one case, degrees of freedom; and the same ratio as ``variance`` if the scores were right.
+    """Mean, variance of one case and its degrees of freedom; and what the scores say of large losses, if they are right.
 
     ``expected_ratio`` is E[ℓ²]/E[ℓ] when each case is positive with the probability that its score says; nan where the
-    scores are not probabilities.
+    scores are not probabilities. ``large``: cases that lost more than half of it, those that carry the mean.
     """
 
     cases: float
@@ -27,6 +29,7 @@ class LossMoments:
     variance: float
     freedom: float
     expected_ratio: float = math.nan
+    large: float = 0.0
 
 
 def loss_moments(
@@ -39,12 +42,19 @@ def loss_moments(
     of_pos, of_neg = np.square(if_positive - mean), np.square(if_negative - mean)
     second = dot(a, of_pos) + dot(b, of_neg)
     freedom = freedom_of(second, dot(a, np.square(of_pos)) + dot(b, np.square(of_neg)), n)
-    ratio = math.nan if probability is None else _expected_ratio(a + b, if_positive, if_negative, probability)
-    return LossMoments(n, mean, second / max(n - 1.0, 1.0), freedom, ratio)
+    variance = second / max(n - 1.0, 1.0)
+    if probability is None:
+        return LossMoments(n, mean, variance, freedom)
+    p, size = np.clip(probability, _UNSURE, 1.0 - _UNSURE), a + b
+    ratio = _expected_ratio(size, p, if_positive, if_negative)
+    large = float(a[if_positive > ratio / 2.0].sum() + b[if_negative > ratio / 2.0].sum())
+    if not large:  # the many small losses, which add to E[ℓ], say nothing of the size of a large one
+        least = np.minimum(if_positive, if_negative)
+        ratio = max(ratio, _expected_ratio(size, p, if_positive - least, if_negative - least))
+    return LossMoments(n, mean, variance, freedom, ratio, large)
 
 
-def _expected_ratio(size: Floats, if_positive: Floats, if_negative: Floats, probability: Floats) -> float:
-    p = np.clip(probability, 0.0, 1.0)
+def _expected_ratio(size: Floats, p: Floats, if_positive: Floats, if_negative: Floats) -> float:
     first = dot(size, p * if_positive + (1.0 - p) * if_negative)
     second = dot(size, p * if_positive**2 + (1.0 - p) * if_negative**2)
     return second / first if first > 0.0 else math.nan

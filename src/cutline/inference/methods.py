@@ -39,6 +39,7 @@ from .scales import (
 from .settings import FROM_REPLICATES, OF_AUC, Settings
 
 _PRIOR_CASES = 10.0
+_FEW = 5.0  # cases of a kind on which no normal limits can rest
 _BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
 
 
@@ -262,25 +263,46 @@ def loss_score(known: Known) -> Interval:
 
     Wilson's interval for losses: of 0–1 losses (φ = 1) it is Wilson's. φ = E[ℓ²]/E[ℓ] is the size of a typical loss.
     A sample in which nothing unlikely happened shows too small a φ. Where the probabilities themselves predict a larger
-    one, that prediction counts like ten more of the cases that carry the variance: much where few do, else hardly.
+    one, that prediction counts like ten more cases with a large loss: much where few were seen, else hardly.
     """
-    ranking, one = known.evidence.ranking, known.measure
-    p = ranking.score.astype(np.float64)
-    assert one.case_loss is not None
-    each = one.case_loss(p, **known.spec.arguments)
-    if one.one_class_needs and one.one_class_needs not in known.spec.arguments:  # weighed by the class sizes
-        each = losses.balanced_losses(ranking.pos, ranking.neg, *each)
-    moments = losses.loss_moments(ranking.pos, ranking.neg, *each, p)
-    v, freedom = moments.mean, moments.freedom
-    ratio = moments.variance / v + v if v > 0.0 else 0.0
-    if moments.expected_ratio > ratio:
-        ratio = (freedom * ratio + _PRIOR_CASES * moments.expected_ratio) / (freedom + _PRIOR_CASES)
-        freedom += _PRIOR_CASES
-    low, high = losses.mean_score_limits(v, ratio, moments.cases, t_quantile(known.level, freedom))
-    root = one.name == "root_mean_squared_error"
+    low, high = _mean_loss_limits(moments := _loss_moments(known), known)
+    root = known.measure.name == "root_mean_squared_error"
     factor = _factor(known.value**2 if root else known.value, moments.mean)
     low, high = factor * low, factor * high
     return Interval(math.sqrt(low), math.sqrt(high)) if root else Interval(low, high)
+
+
+def _loss_moments(known: Known) -> losses.LossMoments:
+    ranking, one = known.evidence.ranking, known.measure
+    p = ranking.score.astype(np.float64)
+    assert one.case_loss is not None
+    given = dict(known.spec.arguments)
+    if one.interval == "information":
+        given.setdefault("prior", ranking.n_pos / ranking.cases)
+    each = one.case_loss(p, **given)
+    if one.one_class_needs and one.one_class_needs not in given:  # weighed by the class sizes
+        each = losses.balanced_losses(ranking.pos, ranking.neg, *each)
+    return losses.loss_moments(ranking.pos, ranking.neg, *each, p)
+
+
+def _mean_loss_limits(moments: losses.LossMoments, known: Known) -> Interval:
+    v, freedom = moments.mean, moments.freedom
+    ratio = moments.variance / v + v if v > 0.0 else 0.0
+    if moments.expected_ratio > ratio:
+        ratio = (moments.large * ratio + _PRIOR_CASES * moments.expected_ratio) / (moments.large + _PRIOR_CASES)
+        freedom += _PRIOR_CASES
+    return losses.mean_score_limits(v, ratio, min(moments.cases, known.evidence.units), t_quantile(known.level, freedom))
+
+
+@method("information", resampled=True, jackknife=True)
+def information(known: Known) -> Interval:
+    """Relative information score: ``scaled``; where few unlikely outcomes were seen, allowing for more (loss_score)."""
+    low, high = scaled(known)
+    moments = _loss_moments(known)
+    if moments.large < _FEW:
+        entropy = moments.mean / (1.0 - known.value) if known.value < 1.0 else math.log(2.0)
+        low = min(low, 1.0 - _mean_loss_limits(moments, known).high / entropy)
+    return Interval(low, high)
 
 
 @method("log_mean")
@@ -347,8 +369,10 @@ def batches(known: Known) -> Interval:
 def scaled(known: Known) -> Interval:
     """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
     error, freedom, _ = known.spread
-    low, high = known.measure.range
-    return range_limits(known.value, error, freedom, known.level, low, high, known.trials)
+    low, high = range_limits(known.value, error, freedom, known.level, *known.measure.range, known.trials)
+    if known.measure.interval == "loss_score" and not _loss_moments(known).large:  # rows with weights or in clusters
+        high = max(high, loss_score(known).high)
+    return Interval(low, high)
 
 
 @method("best_cut", resampled=True, jackknife=True, dependent=True)
