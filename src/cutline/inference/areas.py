@@ -17,6 +17,8 @@ from .proportions import wilson_share, z_of
 from .scales import combined_freedom, dot, freedom_of, scaled_limits
 
 FEW_CASES = 10  # fewer in a class: Newcombe's score interval of the AUC
+FEW_IN_CELL = 5  # cases in a cell on which no delta method can rest
+FEW_CARRY = 30  # fewer degrees of freedom: nearly perfect models, at which a case far out on the wrong side counts much
 FEW_POSITIVES = 30  # fewer: areas under precision–recall are also taken as shares of the positives
 
 
@@ -83,13 +85,17 @@ def auc_interval(
 
     ``freedom``: degrees of freedom of the variance, inf for normal quantiles. Where the variance is 0 (a perfect
     ranking), and with t where a class has fewer than ten cases, Newcombe's score interval (2006, method 5) stands in.
+    With t and few degrees of freedom the lower limit is at least Newcombe's: a sample without the few cases far out on
+    the wrong side, which carry the variance of a nearly perfect ranking with heavy tails, shows next to none.
     """
     if not variance > 0.0 or not 0.0 < auc < 1.0 or (math.isfinite(freedom) and min(n_pos, n_neg) < FEW_CASES):
         return newcombe_limits(auc, n_pos, n_neg, z_of(level)), "newcombe"
     error = math.sqrt(variance)
     if logit:
-        name = "delong_t" if math.isfinite(freedom) else "delong_logit"
-        return scaled_limits(auc, error, freedom, level, "logit"), name
+        low, high = scaled_limits(auc, error, freedom, level, "logit")
+        if freedom < FEW_CARRY:
+            low = min(low, newcombe_limits(auc, n_pos, n_neg, z_of(level)).low)
+        return Interval(low, high), "delong_t" if math.isfinite(freedom) else "delong_logit"
     low, high = scaled_limits(auc, error, math.inf, level)
     return Interval(max(0.0, low), min(1.0, high)), "delong"
 
@@ -108,32 +114,33 @@ def likelihood_ratio_limits(hits: float, n_pos: float, false: float, n_neg: floa
 
 
 def correlation_limits(statistic: Callable[[Floats], float], cells: Floats, level: float) -> Interval:
-    """MCC, kappa: delta method on Fisher's z (Itaya et al. 2024), at the cells and with half a case more in each.
+    """MCC, kappa: delta method on Fisher's z (Itaya et al. 2024), also with half a case and one more in each cell.
 
-    The wider limits count where a cell is empty: what did not happen in this sample may yet happen. ``statistic`` takes
-    the cells (tp, fp, fn, tn) as shares or counts.
+    The widest limits count where a cell has fewer than five cases: what did not happen in this sample may yet happen.
+    ``statistic`` takes the cells (tp, fp, fn, tn) as shares or counts.
     """
     whole = cells.astype(np.float64)
-    smooth = _fisher_limits(statistic, whole + 0.5, level)
+    made = [
+        scaled_limits(*delta_error(statistic, whole + more), float(whole.sum()) - 1.0, level, "atanh")
+        for more in (0.0, 0.5, 1.0)
+    ]
     value = float(statistic(whole))
     if not abs(value) < 1.0 - 1e-9:
-        return Interval(-1.0 if value < 0.0 else smooth.low, 1.0 if value > 0.0 else smooth.high)
-    plain = _fisher_limits(statistic, whole, level)
-    if plain.low != plain.low:
-        return smooth
-    if whole.min() > 0.0:
-        return plain
-    return Interval(min(plain.low, smooth.low), max(plain.high, smooth.high))
+        return Interval(-1.0 if value < 0.0 else made[1].low, 1.0 if value > 0.0 else made[1].high)
+    if whole.min() >= FEW_IN_CELL:
+        return made[0]
+    known = [limits for limits in made if limits.low == limits.low]
+    return Interval(min(low for low, _ in known), max(high for _, high in known))
 
 
-def _fisher_limits(statistic: Callable[[Floats], float], cells: Floats, level: float) -> Interval:
+def delta_error(statistic: Callable[[Floats], float], cells: Floats) -> tuple[float, float]:
+    """A function of the shares of four cells, and its standard error by the delta method."""
     n = float(cells.sum())
     share, step = cells / n, 1e-6
     moves = step * np.eye(4)
     slope = np.array([(statistic(share + move) - statistic(share - move)) / (2.0 * step) for move in moves])
     error = math.sqrt(max(0.0, float(share @ slope**2 - (share @ slope) ** 2)) / n)
-    value = float(statistic(share))
-    return scaled_limits(value, error, n - 1.0, level, "atanh")
+    return float(statistic(share)), error
 
 
 def ranking_score_moments(

@@ -18,7 +18,7 @@ _UNSURE = 1e-12  # scores of exactly 0 and 1 exclude every loss; a little doubt 
 
 @dataclass(frozen=True)
 class LossMoments:
-    """Mean, variance of one case and its degrees of freedom; and what the scores say of large losses, if they are right.
+    """Mean, variance of one case, its degrees of freedom; and what the scores say of large losses, if they are right.
 
     ``expected_ratio`` is E[ℓ²]/E[ℓ] when each case is positive with the probability that its score says; nan where the
     scores are not probabilities. ``large``: cases that lost more than half of it, those that carry the mean.

@@ -19,6 +19,7 @@ from ..catalogue.declare import Measure, Spec
 from ..estimate import Interval
 from ..quotas import Quotas
 from ..sweep import Counts
+from ..types import Floats
 from . import areas, losses, proportions
 from .batches import BatchRows
 from .bootstrap import Replicates
@@ -212,10 +213,13 @@ def wilson_f(known: Known) -> Interval:
 
 @method("delta_z")
 def fisher_z(known: Known) -> Interval:
-    """MCC and kappa: delta method on Fisher's z (Itaya et al. 2024), with half a case added where a cell is empty."""
+    """MCC and kappa: delta method on Fisher's z (Itaya et al. 2024), also with cases added where a cell has few."""
+    return areas.correlation_limits(lambda x: float(known.measure.compute(Counts(*x))), _cells(known), known.level)
+
+
+def _cells(known: Known) -> Floats:
     c = known.cells
-    cells = np.array([c.tp, c.fp, c.fn, c.tn], dtype=np.float64)
-    return areas.correlation_limits(lambda x: float(known.measure.compute(Counts(*x))), cells, known.level)
+    return np.array([c.tp, c.fp, c.fn, c.tn], dtype=np.float64)
 
 
 def _of_auc(known: Known, name: str) -> tuple[Interval, str]:
@@ -254,7 +258,9 @@ def delong_total(known: Known) -> tuple[Interval, str]:
     else:
         scale, pairs, slope = "identity", n_pos * n_neg / n, (2.0 * auc - 1.0) * (n_neg - n_pos) / (2.0 * n)
     error = math.sqrt(variance * pairs**2 + slope**2 * n_pos * n_neg / n)  # delta method
-    return scaled_limits(known.value, error, freedom, known.level, scale), "delong_total"
+    made = scaled_limits(known.value, error, freedom, known.level, scale)
+    few = known.evidence.auc_freedom < areas.FEW_CARRY  # then no surer than with these class sizes
+    return Interval(min(made.low, low) if few else made.low, made.high), "delong_total"
 
 
 @method("loss_score")
@@ -291,7 +297,9 @@ def _mean_loss_limits(moments: losses.LossMoments, known: Known) -> Interval:
     if moments.expected_ratio > ratio:
         ratio = (moments.large * ratio + _PRIOR_CASES * moments.expected_ratio) / (moments.large + _PRIOR_CASES)
         freedom += _PRIOR_CASES
-    return losses.mean_score_limits(v, ratio, min(moments.cases, known.evidence.units), t_quantile(known.level, freedom))
+    return losses.mean_score_limits(
+        v, ratio, min(moments.cases, known.evidence.units), t_quantile(known.level, freedom)
+    )
 
 
 @method("information", resampled=True, jackknife=True)
@@ -370,8 +378,20 @@ def scaled(known: Known) -> Interval:
     """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
     error, freedom, _ = known.spread
     low, high = range_limits(known.value, error, freedom, known.level, *known.measure.range, known.trials)
-    if known.measure.interval == "loss_score" and not _loss_moments(known).large:  # rows with weights or in clusters
+    one, spec = known.measure, known.spec
+    if one.interval == "loss_score" and not _loss_moments(known).large:  # rows with weights or in clusters
         high = max(high, loss_score(known).high)
+    if one.part == "cut" and spec.quota is None and known.evidence.independent and _cells(known).min() < _FEW:
+        cells = known.evidence.ranking.cases
+
+        def value(x: Floats) -> float:
+            return float(one.compute(Counts(*(cells * x / x.sum())), **spec.arguments))
+
+        for more in (0.5, 1.0):  # what did not happen in this sample may yet happen
+            made = range_limits(
+                *areas.delta_error(value, _cells(known) + more), cells - 1.0, known.level, *one.range, known.trials
+            )
+            low, high = min(low, made.low), max(high, made.high)
     return Interval(low, high)
 
 
@@ -424,7 +444,8 @@ def precision_area(known: Known) -> tuple[Interval, str]:
     The area of a perfect ranking with so many positives is 1 only in the limit for the trapezoids. They come out too
     small by up to what is missing there: the upper limit starts from half of it more. With few positives, or a perfect
     ranking, the area is also read as a share of n⁺ trials (Wilson), on the scale of the perfect one; the wider limits
-    count, and the upper one is that of a list with any number of positives.
+    count, and the upper one is that of a list with any number of positives. Where few cases carry the variance of the
+    AUC (nearly perfect models), the lower limit is at least that one.
     """
     ranking, one, value, level = known.evidence.ranking, known.measure, known.value, known.level
     n_pos, (error, freedom, _) = ranking.n_pos, known.spread
@@ -434,9 +455,11 @@ def precision_area(known: Known) -> tuple[Interval, str]:
     low, _ = scaled_limits(value, error, freedom, level, "logit")
     _, high = scaled_limits(raised, error, freedom, level, "logit")
     perfect = value >= most * (1.0 - 1e-9)
-    if n_pos >= areas.FEW_POSITIVES and not perfect and low == low:
-        return Interval(low, high), "logit"
     least, largest = wilson_share(min(value / most, 1.0), n_pos, level)
+    if n_pos >= areas.FEW_POSITIVES and not perfect and low == low:
+        if known.evidence.auc_freedom < areas.FEW_CARRY:
+            low = min(low, least * most)
+        return Interval(low, high), "logit"
     if perfect or low != low:
         return Interval(least * most, largest), "wilson"
     return Interval(min(least * most, low), max(largest, high)), "logit_wilson"
@@ -446,14 +469,17 @@ def precision_area(known: Known) -> tuple[Interval, str]:
 def qrecall_area(known: Known) -> tuple[Interval, str]:
     """Average Qrecall: logit scale; with few cases in a class, or a perfect list, also Newcombe's interval of the AUC.
 
+    Where few cases carry the variance of the AUC, the lower limit is at least Newcombe's, as for the AUC.
+
     1 − average Qrecall is at most 1 − AUC and close to it for good models, so that the AUC's interval at this value
     holds it.
     """
     ranking, smaller, (error, freedom, _) = known.evidence.ranking, known.smaller_class, known.spread
     plain = scaled_limits(known.value, error, freedom_in_small_class(freedom, smaller), known.level, "logit")
-    if plain.low == plain.low and smaller >= 6:
-        return plain, "logit"
     stand_in = areas.newcombe_limits(known.value, ranking.n_pos, ranking.n_neg, z_of(known.level))
+    if plain.low == plain.low and smaller >= 6:
+        few = known.evidence.auc_freedom < areas.FEW_CARRY
+        return (Interval(min(plain.low, stand_in.low), plain.high) if few else plain), "logit"
     if plain.low != plain.low:
         return stand_in, "newcombe"
     return Interval(min(plain.low, stand_in.low), max(plain.high, stand_in.high)), "newcombe"
