@@ -415,6 +415,10 @@ def best_cut(known: Known) -> Interval:
     shares = ((float(found[at]) / ranking.n_pos, ranking.n_pos), (float(false[at]) / ranking.n_neg, ranking.n_neg))
     upper_first = sorted(shares, key=lambda one: -one[0])
     low, high = mover_limits(*((share, wilson_share(share, n, known.level)) for share, n in upper_first))
+    # Smirnov's test: a gap that scores without any skill reach often enough leaves 0 inside
+    tail = (1.0 - known.level) / (1.0 if known.measure.name == "max_youden_index" else 2.0)
+    if known.value**2 <= -math.log(tail) / 2.0 * (1.0 / ranking.n_pos + 1.0 / ranking.n_neg):
+        low = 0.0
     return Interval(max(0.0, max(0.0, low) - max(bias, 0.0) / 2.0), min(1.0, high))
 
 
