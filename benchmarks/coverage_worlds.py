@@ -453,6 +453,88 @@ def plan(samples: int) -> Iterator[Count]:
         yield Count(f"n = {n}, AUC {auc:g}", "next batch", held / max(made, 1), 0.93, samples=made)
 
 
+def _confident(share: float, wrong: float) -> Callable[[np.random.Generator, int], Drawn]:
+    """Scores of ``share`` and 1 − ``share``, of which some are on the wrong side."""
+
+    def draw(rng: np.random.Generator, n: int) -> Drawn:
+        says = rng.random(n) < 0.3
+        return Drawn(says ^ (rng.random(n) < wrong), np.where(says, share, 1.0 - share))
+
+    return draw
+
+
+def _binormal(prevalence: float, auc: float) -> Callable[[np.random.Generator, int], Drawn]:
+    return lambda rng, n: World("", n, prevalence, auc).draw(rng)
+
+
+def _heavy(prevalence: float, distance: float) -> Callable[[np.random.Generator, int], Drawn]:
+    """Scores with the tails of Student's t with four degrees of freedom."""
+
+    def draw(rng: np.random.Generator, n: int) -> Drawn:
+        y = rng.random(n) < prevalence
+        return Drawn(y, ndtr((rng.standard_t(4, n) + distance * y - distance / 2.0) / 3.0))
+
+    return draw
+
+
+@dataclass(frozen=True)
+class HardWorld:
+    """Few cases carry a measure: where intervals fail that do not allow for what a sample has not shown."""
+
+    name: str
+    n: int
+    draw: Callable[[np.random.Generator, int], Drawn]
+    measures: tuple[str, ...]
+    threshold: float = 0.5
+    least: float = 0.92
+
+    def counts(self, samples: int, population: int = 1_000_000) -> Iterator[Count]:
+        """How often the default intervals hold the value of a sample of a million rows."""
+
+        def scaled_up(spec: str) -> str:  # a quota of so many of n is a share of the population
+            name, _, places = spec.partition("@")
+            return f"{name}@{int(places) * population // self.n}" if places else spec
+
+        rows = self.draw(np.random.default_rng(0), population)
+        how: dict[str, Any] = {"threshold": self.threshold}
+        names = {spec: scaled_up(spec) for spec in self.measures}
+        ev = cl.evaluate(rows.label, rows.score, measures=list(names.values()), interval=None, **how)
+        true = {spec: ev[name].value for spec, name in names.items()}
+        held: dict[str, list[bool]] = {spec: [] for spec in names}
+        for i in range(samples):
+            rows = self.draw(np.random.default_rng([*self.name.encode(), i]), self.n)
+            ev = cl.evaluate(rows.label, rows.score, measures=list(names), n_resamples=100, seed=i, **how)
+            for spec, found in held.items():
+                if ev[spec].value == ev[spec].value:
+                    found.append(ev[spec].low - 1e-9 <= true[spec] <= ev[spec].high + 1e-9)
+        for spec, found in held.items():
+            yield Count(self.name, spec.split("@")[0], float(np.mean(found)), self.least, samples=len(found))
+
+
+_LOSSES = ("brier_score", "log_loss", "mean_absolute_error", "focal_loss", "relative_information_score")
+_AREAS = ("roc_auc", "average_qrecall", "average_precision", "auch")
+_FEW_TAKEN = ("matthews_correlation", "cohen_kappa", "f1", "g_measure", "lift")
+HARD = [
+    HardWorld("96 of 100", 100, _binormal(0.95, 0.7), ("qrecall@96", "quota_lift@96")),
+    HardWorld("270 of 300", 300, _binormal(0.99, 0.7), ("qrecall@270", "quota_lift@270")),
+    HardWorld("297 of 300", 300, _binormal(0.7, 0.7), ("qrecall@297", "quota_lift@297")),
+    HardWorld("3 of 2000", 2000, _binormal(0.1, 0.6), ("qrecall@3", "hit_rate@3")),
+    HardWorld(".999, 1 % wrong", 100, _confident(0.999, 0.01), _LOSSES),
+    HardWorld("1, 1 % wrong", 100, _confident(1.0, 0.01), _LOSSES[:-1]),
+    HardWorld("t₄, .989, 1000", 1000, _heavy(0.05, 4.57), _AREAS),
+    HardWorld("t₄, .997, 400", 400, _heavy(0.5, 6.35), _AREAS),
+    HardWorld("20 %, cut .6, 300", 300, _binormal(0.2, 0.75), _FEW_TAKEN, threshold=0.6),
+    HardWorld("2 %, cut .3, 500", 500, _binormal(0.02, 0.83), _FEW_TAKEN, threshold=0.3),
+    HardWorld("n = 25", 25, _binormal(0.5, 0.7), ("ks_statistic", "auch"), least=0.9),
+    HardWorld("n = 25, no skill", 25, _binormal(0.4, 0.5001), ("ks_statistic", "auch"), least=0.9),
+]
+
+
+def hard(samples: int) -> Iterator[Count]:
+    """The intervals where few cases carry a measure."""
+    return (count for world in HARD for count in world.counts(samples))
+
+
 def over(worlds: list[World]) -> Callable[[int], Iterator[Count]]:
     """The intervals in some worlds."""
     return lambda samples: (count for world in worlds for count in intervals(world, samples))
@@ -468,6 +550,7 @@ SECTIONS: dict[str, Callable[[int], Iterator[Count]]] = {
     "dominance": dominance,
     "plan": plan,
     "grid": over(GRID),
+    "hard": hard,
 }
 
 

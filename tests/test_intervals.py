@@ -516,6 +516,15 @@ def test_t_quantiles_agree_with_scipy_at_every_level_and_freedom(level: float) -
     np.testing.assert_allclose(made, stdtrit(np.maximum(freedoms, 1.0), 0.5 + level / 2), rtol=1e-8)
 
 
+@pytest.mark.parametrize("number", range(12))
+def test_intervals_hold_where_few_cases_carry_a_measure(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds = benchmark("coverage_worlds", monkeypatch)
+    counts = list(worlds.HARD[number].counts(80, population=200_000))
+    assert counts
+    for count in counts:  # 80 samples: two Monte-Carlo errors below the target, which the faults miss by far more
+        assert not count.clearly_short, f"{count.world}: {count.what} {count.share:.3f}"
+
+
 def test_intervals_answer_at_every_level() -> None:
     rng = np.random.default_rng(5)
     y = rng.random(60) < 0.3
