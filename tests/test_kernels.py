@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -143,6 +146,41 @@ def test_a_folder_that_takes_no_cache_is_done_without(tmp_path: Path) -> None:
     )
     assert run.stdout.strip() == "2"
     assert run.stderr == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has other rights")
+def test_kernels_are_taken_only_from_where_nobody_else_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept is code that will run."""
+    jit = pytest.importorskip("cutline.kernels.jit")
+    monkeypatch.setattr(jit, "_folders", lambda: [tmp_path])
+    monkeypatch.setattr(jit.KernelCache, "_file", lambda *_: "one.kernel")
+    monkeypatch.setattr(jit.CompileResult, "_rebuild", lambda _, *parts: parts)
+    content, kept = pickle.dumps(("kept",)), tmp_path / "one.kernel"
+    kept.write_bytes(hashlib.sha256(content).digest() + content)
+    context = SimpleNamespace(refresh=lambda: None, codegen=lambda: None)
+    for of_folder, of_file, taken in ((0o700, 0o600, True), (0o755, 0o644, True), (0o777, 0o600, False)):
+        tmp_path.chmod(of_folder)
+        kept.chmod(of_file)
+        assert (jit.KernelCache(python).load_overload(None, context) is not None) == taken
+    for of_folder, of_file in ((0o770, 0o600), (0o700, 0o666), (0o700, 0o660)):
+        tmp_path.chmod(of_folder)
+        kept.chmod(of_file)
+        assert jit.KernelCache(python).load_overload(None, context) is None
+    tmp_path.chmod(0o700)
+    kept.chmod(0o600)
+    monkeypatch.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
+    assert (jit.KernelCache(python).load_overload(None, context) is None) == (kept.stat().st_uid != 0)
+
+
+def test_there_may_be_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither HOME nor an entry for the user: kernels are kept beside the package, or not at all."""
+    jit = pytest.importorskip("cutline.kernels.jit")
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert len(jit._folders()) == 1
 
 
 def test_kernels_of_other_sources_are_not_taken(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 import cutline as cl
 from cutline.sources import rules
 from cutline.sources.files import TextFormat, find_files
-from cutline.sources.levels import natural_key
+from cutline.sources.levels import as_levels, natural_key, order_of
 from cutline.tables import evaluate_table
 
 PLAIN: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
@@ -289,3 +289,9 @@ def test_a_query_may_end_in_anything() -> None:
     con.execute("CREATE TABLE t AS SELECT i % 2 AS y, i / 10 AS p FROM range(10) r(i)")
     for end in ("", ";", " ; -- done", " -- x\n;\n-- y\n", "--;", " " * 200_000 + "\n-- a"):
         assert evaluate_table(con, query="SELECT y, p FROM t" + end, **PLAIN).facts["rows"] == 10
+
+
+def test_september_has_two_short_names() -> None:
+    months = ["aug", "Sept.", "oct", "SEP"]
+    assert as_levels(["oct", "SEP", "aug", "Sept."], 4).keys == ("aug", "SEP", "Sept.", "oct")
+    assert order_of(months) == "time"

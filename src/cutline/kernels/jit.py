@@ -2,7 +2,8 @@
 
 numba's own cache looks at the file of a kernel, not at those it calls, and fails on a damaged file. This one is keyed
 by a checksum of all kernels' sources, and each entry carries a checksum of itself: what is damaged, cut short or cannot
-be read is compiled anew, and where nothing can be written nothing is kept.
+be read is compiled anew, and where nothing can be written nothing is kept. An entry is code that will run: it is read
+only from a file and a folder that belong to the user or the administrator, and that nobody else may write.
 """
 
 from __future__ import annotations
@@ -49,9 +50,14 @@ def _stamp() -> str:
 
 def _folders() -> list[Path]:
     """Where compiled kernels may be kept, the first choice first."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path("~/.cache").expanduser())
     wished = [Path(config.CACHE_DIR)] if config.CACHE_DIR else [Path(__file__).parent / "__pycache__"]
-    return [*wished, home / "cutline"]
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+    return wished if home.startswith("~") else [*wished, Path(home, "cutline")]  # ~ stays where there is no home
+
+
+def _is_safe(status: os.stat_result) -> bool:
+    """Whether only the user or the administrator can have written a file, or can write into a folder."""
+    return not hasattr(os, "getuid") or (status.st_uid in (0, os.getuid()) and not status.st_mode & 0o022)
 
 
 class KernelCache:
@@ -71,7 +77,10 @@ class KernelCache:
         name = self._file(signature, context.codegen())
         for folder in _folders():
             with suppress(Exception):  # whatever is wrong with a kept form, it can be made again
-                content = (folder / name).read_bytes()
+                with open(folder / name, "rb") as file:
+                    if not (_is_safe(folder.stat()) and _is_safe(os.fstat(file.fileno()))):
+                        continue
+                    content = file.read()
                 if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
                     return CompileResult._rebuild(context, *pickle.loads(content[_DIGEST:]))
         return None
@@ -82,7 +91,9 @@ class KernelCache:
         name = self._file(signature, compiled.codegen)
         for folder in _folders():
             with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if not _is_safe(folder.stat()):
+                    continue
                 handle, path = tempfile.mkstemp(dir=folder, prefix=name)
                 try:
                     with os.fdopen(handle, "wb") as file:
