@@ -62,3 +62,53 @@ def test_a_histogram_shades_the_errors_at_a_threshold(data) -> None:
     assert f"false negatives ({1 - point.recall:.0%}" in words
     assert f"false positives ({point.fpr:.0%}" in words
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("kind", ["net_benefit", "expected_cost"])
+def test_bands_of_decision_curves_say_what_they_hold(data, kind: str) -> None:
+    y, p, _ = data
+    ev = cl.evaluate(y, p, measures=["roc_auc"], interval=None)
+    widths = {}
+    for whole, words in ((False, "95% band for each point by itself"), (True, "95% band of the whole curve")):
+        ax = ev.plot(kind, simultaneous=whole)
+        assert words in ax.get_xlabel()
+        widths[whole] = ax.collections[0].get_paths()[0].get_extents().height
+        plt.close(ax.figure)
+    assert widths[True] > widths[False]
+    ax = ev.plot(kind, band=False)
+    assert "band" not in ax.get_xlabel()
+    plt.close(ax.figure)
+    from cutline.present.decision_sections import cost_chart
+
+    assert "band for each point by itself" in str(cost_chart(kind, {0: ev.decision_curve()}, None))
+
+
+def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:
+    y, p, q = data
+    rng = np.random.default_rng(1)
+    models = {"good": p, **{f"m{k}": np.clip(q * rng.random(300), 0, 1) for k in range(3)}}
+    v = cl.selective_voting(y, models, marks=["brier_score", "pem"], n_resamples=10)
+    ax = v.plot()
+    for spec in v.specs:
+        values = np.array(v.marks.column(str(spec)), float)
+        drawn = next(line for line in ax.lines if line.get_label() == str(spec)).get_ydata()
+        best = np.nanargmin(values) if spec.better == "lower" else np.nanargmax(values)
+        assert drawn[best] == 1.0
+        assert drawn[np.nanargmax(values) if spec.better == "lower" else np.nanargmin(values)] == 0.0
+    plt.close(ax.figure)
+
+
+def test_each_model_is_drawn_with_its_own_segments(data) -> None:
+    from cutline.present.plots import plot_data
+
+    y, p, _ = data
+    q = np.random.default_rng(5).random(300)
+    part = np.arange(300) % 3
+    cmp = cl.compare_segments(y, {"a": p, "b": q}, part, measures=["roc_auc"], n_resamples=20)
+    rows = plot_data(cmp, "segments", measure="roc_auc")
+    for row in rows:
+        if row["segment"] is not None:
+            here = part == int(row["segment"])
+            own = cl.roc_auc(y[here], {"a": p, "b": q}[row["model"]][here])
+            assert row["value"] == pytest.approx(own)
+    assert len({row["value"] for row in rows}) == 8

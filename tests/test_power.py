@@ -209,3 +209,14 @@ def test_a_test_set_of_ones_own_is_checked() -> None:
         cl.selection_power([1, 0], {"a": [1, 2], "b": len})
     with pytest.raises(cl.InputError, match="pos_label goes with"):
         cl.selection_power(lambda rng, n: None, {"a": len, "b": len}, pos_label=1)
+
+
+def test_a_share_that_floats_cannot_hold_counts_all_its_wins() -> None:
+    """0.29 · 100 is 28.999…96 as a float: 29 wins, not 28."""
+    from cutline.decide.power import SelectionPower
+
+    spec = cl.evaluate([1, 0], [0.9, 0.1], measures=["roc_auc"], interval=None).specs["roc_auc"]
+    one = np.array([[0.29]])
+    made = SelectionPower(["a", "b"], "a", (spec,), one, 0 * one, np.zeros((1, 2, 1)), 0 * one, 100, 10, False)
+    low, high = cl.proportion_interval(29, 100, method="clopper_pearson")
+    assert made["roc_auc"].interval == pytest.approx((low, high))

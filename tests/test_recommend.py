@@ -216,3 +216,16 @@ def test_a_measure_that_was_not_compared_is_compared_for_the_goal() -> None:
     assert few.recommend("rare positives").measure == "average_precision"
     assert list(few.recommendations) == []  # nothing that was not asked for
     assert few.with_measures("pem").differences[0]["measure"] == "pem"
+
+
+def test_a_tied_linear_ranking_does_not_contradict() -> None:
+    """Models in another order of columns: the fewest errors by b, and the ranking of both is one."""
+    y = np.array([1, 1, 1, 0, 0, 0] * 20)
+    score = np.tile([0.9, 0.8, 0.45, 0.3, 0.2, 0.1], 20)
+    cmp = cl.compare(y, {"a": score, "b": score + 0.1}, measures=["error_rate", "linear_ranking"], n_resamples=20)
+    found = cmp.recommend("fewest errors")
+    assert found.model == "b"
+    assert found.support is not None
+    assert (found.support.best, found.support.status) == ("a", "level")
+    assert not found.contradicted
+    assert "But Linear Ranking" not in found.text

@@ -207,7 +207,10 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
     def benefit_difference(
         self, a: str, b: str, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> Table:
-        """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval."""
+        """Net benefit of model ``a`` minus that of ``b`` by threshold probability, with a paired interval.
+
+        The interval holds for each threshold by itself; with ``simultaneous`` it is wider and holds for all at once.
+        """
         self._need_common_rows("a difference in net benefit")
         s, (one, two) = self.settings, self._of_models(a, b)
         return benefit_difference(
@@ -268,6 +271,14 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         """Whether the lists are so long that measures are compared block by block instead of by replicates."""
         return self.settings.interval == "auto" and all(ev.rows.is_long for ev in self.evaluations.values())
 
+    @cached_property
+    def choice_optimism(self) -> float:
+        """How many of the best model's hits at the quota are luck of choosing it on these rows; nan if not known."""
+        known = self.paired and self.settings.interval is not None and len(self.evaluations) > 1
+        if not known or not isinstance(self.pairs, tests.RowPairs) or self.quota is None or self.first.rows.batched:
+            return float("nan")
+        return self.pairs.choice_optimism(float(self.quota), self.settings.seed)
+
     def to_dict(self) -> dict[str, Any]:
         """Settings, each model's measures, and the differences."""
         return {
@@ -277,6 +288,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             "threshold": self.threshold,
             "paired": self.paired,
             "margin": self.margin,
+            "choice_optimism": self.choice_optimism,
             "notices": self.notices,
             "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),

@@ -271,7 +271,10 @@ class Evaluation(Reported, DictResult, ByMeasure):
     def decision_curve(
         self, x: ArrayLike | None = None, *, prevalence: float | None = None, simultaneous: bool = False
     ) -> DecisionCurve:
-        """Net benefit and expected cost by threshold probability (``x``), with a band."""
+        """Net benefit and expected cost by threshold probability (``x``), with a band.
+
+        The band holds for each point by itself; with ``simultaneous`` it is wider and holds the whole curve.
+        """
         s = self.settings
         how: dict[str, Any] = {"prevalence": prevalence, "simultaneous": simultaneous, "level": s.level, "seed": s.seed}
         return decision_curve(self.sample, name=self.name, x=x, clusters=self._clusters, **how)

@@ -29,8 +29,16 @@ from .areas import line_of, placements
 from .batches import BatchRows
 from .bootstrap import values_left_out
 from .class_influence import acceleration
+from .differences import (
+    FLIPS,
+    PairedDifference,
+    guard_freedom,
+    mover_limits,
+    paired_difference,
+    sign_matrix,
+    sums_by,
+)
 from .differences import DifferenceTest as DifferenceTest
-from .differences import PairedDifference, guard_freedom, mover_limits, paired_difference, sums_by
 from .evidence import Rows
 from .normal import normal_cdf, normal_quantile, t_quantile
 from .prevalence import AtPrevalence, widened_limits
@@ -315,6 +323,18 @@ class RowPairs(KeepsFields):
                 rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
             )
         return self._on_hits[key]
+
+    def choice_optimism(self, places: float, seed: int) -> float:
+        """How many hits the model with the most of them owes to being chosen on these rows.
+
+        Rows change sides at random around the hits found; the best of each draw is ahead of its own hits by luck alone.
+        """
+        psi = [self._at_places(name, np.array([places]), seed)[:, 0] for name in self.rows]
+        hits = [float(leads.hits_by(rows.ranking, "quota", np.array([places]))[0]) for rows in self.rows.values()]
+        drawn = sign_matrix(len(psi[0]), FLIPS, seed) @ np.array(psi).T
+        drawn = np.concatenate([drawn, -drawn])  # where all flips are made, one unit's sign is fixed
+        best = np.argmax(drawn + hits, axis=1)
+        return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
 
     @cached_property
     def _on_hits(self) -> dict[tuple[str, int, bytes], Floats]:

@@ -146,6 +146,8 @@ def cost_chart(kind: str, curves: Mapping[int, Any], at: float | None) -> Markup
     top = 1.1 * max(1e-9, *(float(getattr(c, value).max()) for c in curves.values()))
     ends = (-0.25 * top, top) if benefit else (0.0, 1.3 * top)
     across = "threshold probability" if benefit else "share of a false positive in the cost of both errors"
+    if len(curves) <= 3:
+        across += f" ({first.band_words})"
     chart = Chart(TITLES[kind], "", (0.0, 1.0), ends, across, x_percent=True)
     if len(curves) <= 3:
         for k, c in curves.items():

@@ -348,7 +348,15 @@ def answer(result: Any, quota: int | float) -> list[str]:
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
-    return [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
+    luck = result.choice_optimism
+    sentences = [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
+    if luck >= 0.1:
+        expected = max(0.0, point.tp - luck)
+        sentences.append(
+            f"About {luck:.1f} of these hits are optimism from choosing the best of {len(ordered)} models on the same "
+            f"cases; on new cases expect about {expected:.1f}."
+        )
+    return sentences
 
 
 def range_answer(result: Any) -> list[str]:

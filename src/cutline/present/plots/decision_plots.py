@@ -40,8 +40,11 @@ def calibration(ax: Any, result: Any) -> None:
 
 def _draw_curves(
     ax: Any, result: Any, columns: tuple[str, str, str], band: bool | None, options: dict[str, Any]
-) -> tuple[Any, list[tuple[str, Any, Any]]]:
-    """Draw one column of every model's decision curve, with its band; gives the last curve and the lines drawn."""
+) -> tuple[Any, list[tuple[str, Any, Any]], str]:
+    """Draw one column of every model's decision curve, with its band; gives the last curve and the lines drawn.
+
+    The axis says what the band holds.
+    """
     models = models_of(result)
     lines, made = [], None
     for k, ev in enumerate(models):
@@ -53,12 +56,12 @@ def _draw_curves(
         lines.append((ev.name, made.x, value))
     if made is None:
         raise InputError(None, "there is no model to draw")
-    return made, lines
+    return made, lines, f" ({made.band_words})" if band or (band is None and len(models) <= 3) else ""
 
 
 def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
     """Net benefit by threshold probability, between acting on everybody and on nobody."""
-    made, lines = _draw_curves(ax, result, ("net_benefit", "low", "high"), band, options)
+    made, lines, held = _draw_curves(ax, result, ("net_benefit", "low", "high"), band, options)
     reference(ax, made.x, made.treat_all, dashed=True)
     reference(ax, made.x[[0, -1]], [0.0, 0.0])
     top = max(float(np.max(y)) for *_, y in lines)
@@ -67,14 +70,14 @@ def net_benefit(ax: Any, result: Any, *, band: bool | None = None, **options: An
     at = float(inside[-1]) if len(inside) else float(made.x[0])
     say_beside(ax, at, float(np.interp(at, made.x, made.treat_all)), "everyone", xytext=(-6, -2), ha="right")
     say_beside(ax, 0.5, 0.0, "no one", xytext=(0, -12))
-    quiet(ax, "Net benefit of acting above a probability", "threshold probability", "net benefit per case")
+    quiet(ax, "Net benefit of acting above a probability", f"threshold probability{held}", "net benefit per case")
     percent_axis(ax.xaxis)
     label_lines(ax, lines, corner="upper right")
 
 
 def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: Any) -> None:
     """Expected cost by the share of a false positive in the cost of both errors."""
-    made, lines = _draw_curves(ax, result, ("expected_cost", "cost_low", "cost_high"), band, options)
+    made, lines, held = _draw_curves(ax, result, ("expected_cost", "cost_low", "cost_high"), band, options)
     reference(ax, made.x, made.treat_all_cost, dashed=True)
     reference(ax, made.x, made.treat_none_cost)
     top = max(float(np.max(y)) for *_, y in lines)
@@ -83,7 +86,7 @@ def expected_cost(ax: Any, result: Any, *, band: bool | None = None, **options: 
     say_beside(ax, right, 1.2 * top, "no one", xytext=(6, 2))
     at = float(np.interp(1.45 * top, made.treat_all_cost, made.x))
     say_beside(ax, at, 1.45 * top, "everyone", xytext=(4, 0))
-    quiet(ax, "Expected cost per case", "share of a false positive in the cost of both errors", "expected cost")
+    quiet(ax, "Expected cost per case", f"share of a false positive in the cost of both errors{held}", "expected cost")
     percent_axis(ax.xaxis)
     label_lines(ax, lines, corner="upper right")
 
