@@ -116,10 +116,9 @@ def doors(table: Table, rng: np.random.Generator, folder: Path) -> Iterator[tupl
         lines.write_text("".join(json.dumps(row, ensure_ascii=bool(rng.integers(2))) + "\n" for row in rows), "utf-8")
         yield "JSON lines", lines
         texts = [v for v in cells if isinstance(v, str)]
-        if (
-            not any(len(v) > 32_767 or v.startswith("=") or set(v) & set("\r\x0c\x1c") for v in texts)
-            and len(rows) < 50
-        ):
+        # a sheet holds no control characters, long cells or empty rows, and takes = for the start of a formula
+        odd = any(len(v) > 32_767 or v.startswith("=") or set(v) & set("\r\x0c\x1c") for v in texts)
+        if not odd and len(rows) < 50 and all(any(v not in (None, "") for v in row.values()) for row in rows):
             book = openpyxl.Workbook()
             for row in [list(table), *zip(*table.values(), strict=True)]:
                 book.active.append(list(row))
