@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t as student
+from sklearn.metrics import average_precision_score
 from sklearn.metrics import log_loss as sklearn_log_loss
 
 import cutline as cl
 from cutline.catalogue.class_compute import ClassTotals
 from cutline.catalogue.classes import class_measures, default_class_specs, parse_class_measure
 from cutline.class_sample import make_class_sample
-from cutline.inference.class_influence import influences
+from cutline.inference.class_influence import influences, spread_by_class
 from cutline.inference.class_intervals import class_replicates
 from cutline.kernels.rng import draw
 
@@ -523,3 +525,61 @@ def test_weights_that_round_leave_a_perfect_model_perfect(scale: float) -> None:
             assert ev[key].value == 1.0
             assert ev[key].low < 0.99, key
         assert all(row["roc_auc"] == 1.0 and row["roc_auc_low"] < 0.99 for row in ev.per_class)
+
+
+def test_the_value_that_chance_gives_is_the_declared_one() -> None:
+    rng = np.random.default_rng(9)
+    n, k = 40_000, 5
+    y, p = np.arange(n) % k, rng.random((n, k))
+    expected = {"1/K": 1 / k, "t/K": 3 / k, "0": 0.0, "½": 0.5, "error_rate": 1 - 1 / k}
+    names = {one.name: one for one in class_measures() if one.chance}
+    assert len(names) > 5
+    for name, one in names.items():
+        spec = "top_t_accuracy(t=3)" if name == "top_t_accuracy" else name
+        value = cl.evaluate_classes(y, p, measures=[spec], interval=None)[spec].value
+        assert value == pytest.approx(expected[one.chance], abs=0.012), name
+
+
+def test_degrees_of_freedom_of_hand_till_and_of_triplets() -> None:
+    """Welch's for the one, a triplet less for the other: by SciPy's t and the parts of the rows."""
+    y, p = np.repeat([0, 1, 2], [6, 9, 14]), forest(29, 3, seed=4)[1]
+    ev = cl.evaluate_classes(y, p, measures=["hand_till_auc"])
+    e, (units,) = ev["hand_till_auc"], ev.units.values()
+    sizes = np.bincount(y)
+    parts = np.array([np.sum(units[y == k] ** 2) * sizes[k] / (sizes[k] - 1) for k in range(3)])
+    freedom = parts.sum() ** 2 / np.sum(parts**2 / (sizes - 1))
+    half = student.ppf(0.975, freedom) * math.sqrt(parts.sum()) / (e.value * (1 - e.value))
+    middle = math.log(e.value / (1 - e.value))
+    assert [e.low, e.high] == pytest.approx([1 / (1 + math.exp(half - middle)), 1 / (1 + math.exp(-half - middle))])
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 5, 2))
+    losses = np.array([cl.triplet_loss(a[[i]], b[[i]], c[[i]], margin=9.0, normalize=True) for i in range(5)])
+    t = cl.triplet_loss_estimate(a, b, c, margin=9.0, normalize=True)
+    half = student.ppf(0.975, 4) * math.sqrt(5) * losses.std(ddof=1)
+    assert t.high == pytest.approx(losses.sum() + half, rel=1e-9)
+
+
+def test_a_small_class_leans_on_the_others() -> None:
+    """The variance of three cases by hand: unbiased, and with two cases' worth of the classes' own."""
+    code = np.repeat([0, 1], [3, 8]).astype(np.int32)
+    units = np.concatenate([np.array([0.5, 0.5, -1.0]) / 3, np.array([1.0, -1.0] * 4) / 8])
+    within = [float(np.sum(units[code == k] ** 2)) for k in (0, 1)]
+    of_case = [9 * within[0] / 2, 64 * within[1] / 7]
+    usual = (of_case[0] / 9 + of_case[1] / 64) / (1 / 9 + 1 / 64)
+    small = (2 * of_case[0] + 2 * usual) / 4 / 3
+    for areas, freedom in ((False, 4.0), (True, 2.0)):
+        variance, found = spread_by_class(units, code, every=False, areas=areas)
+        assert variance == pytest.approx(small + within[1] * 11 / 10)
+        assert found == pytest.approx(variance**2 / (small**2 / freedom))
+
+
+def test_the_bias_of_average_precision_is_the_jackknifes() -> None:
+    """n − 1 times the mean rise when a case is left out, by brute force."""
+    rng = np.random.default_rng(6)
+    y = rng.permutation(np.repeat([0, 1, 2], [4, 7, 12]))
+    z = rng.normal(size=(23, 3)) + np.eye(3)[y]
+    found = influences(ClassTotals(make_class_sample(y, z)), [parse_class_measure("macro(average_precision)")])
+    for k in range(3):
+        whole = average_precision_score(y == k, z[:, k])
+        left = [average_precision_score(np.delete(y, i) == k, np.delete(z[:, k], i)) for i in range(23)]
+        assert found.column_variance[k, 2] == pytest.approx(22 * (np.mean(left) - whole), rel=1e-9)
