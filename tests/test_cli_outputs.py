@@ -250,3 +250,21 @@ def test_a_page_does_not_change_what_is_printed(more: list[str], tmp_path: Path)
     path.write_text("\n".join(["y,p,region", *rows]) + "\n")
     words = ["evaluate", path, "--label", "y", "--score", "p", "--resamples", 50, *more]
     assert run(*words, "--html", tmp_path / "p.html").stdout == run(*words).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["select", EXAMPLE, "--score", "tree", "--quota-by", "completed=0:9,7:1"], "--quota-by"),
+        (["select", EXAMPLE, "--score", "tree", "--quota-by", "completed=0:9"], "--quota-by"),
+        (["screen", EXAMPLE, "--label", "completed", "--stage", "tree=50", "--costs", "1,2,3"], "--costs"),
+        (["screen", EXAMPLE, "--label", "completed", "--stage", "tree=50", "--costs", "-1"], "--costs"),
+        (["check", EXAMPLE, "nonsense > 1", "--label", "completed", "--score", "tree"], "the condition"),
+        (["check", EXAMPLE, "hit_rate@9999 > 0", "--label", "completed", "--score", "tree"], "the condition"),
+    ],
+)
+def test_messages_name_the_option_that_was_typed(words: list[object], option: str) -> None:
+    said = refused(*words)
+    assert option in said
+    known = {opt for param in COMMAND[str(words[0])].params for opt in param.opts}
+    assert {part.strip(";:,.()") for part in said.split() if part.startswith("--")} <= known, said

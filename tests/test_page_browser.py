@@ -144,6 +144,8 @@ def test_the_table_is_what_at_gives(tab: Any, comparison: Any, quota: int) -> No
     leaders = {k for k in range(3) if cell(tab, "leads", k) == ["most"]}
     hits = [ev.at(quota=quota).tp for ev in comparison.evaluations.values()]
     assert leaders == {k for k in range(3) if max(hits) - hits[k] < 1e-9}
+    positives = next(iter(comparison.evaluations.values())).facts["positives"]
+    assert f"{percent(max(hits) / positives)} of the " in tab.locator("#now").inner_text()
 
 
 def test_slider_and_keyboard(tab: Any, comparison: Any) -> None:

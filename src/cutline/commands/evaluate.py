@@ -216,7 +216,8 @@ def _kept_cut(table: DuckTable, columns: Columns, asked: Mapping[str, Any], prom
 
     score = columns.scores[0]
     rows = load(table, columns.label, [score], columns.weight, asked, quiet=True)
-    given: dict[str, Any] = {**promise, "level": asked["level"], "seed": asked["seed"]}
+    drawn = {"n_resamples": asked["resamples"], "seed": asked["seed"]}
+    given: dict[str, Any] = {**promise, "level": asked["level"], **drawn}
     with about_file(table.name):
         return threshold_for(rows.positive, rows.scores[score], sample_weight=rows.weight, **given)
 

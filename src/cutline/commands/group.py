@@ -12,6 +12,7 @@ from typing import IO, Any
 import click
 
 from ..errors import InputError, LabelWarning
+from .options import TERMS
 from .output import clean, note
 from .terms import COMMAND_LINE
 
@@ -103,7 +104,7 @@ class LazyGroup(click.Group):
         except (click.UsageError, click.FileError) as error:
             raise Refusal(error.format_message(), 2) from None
         except InputError as error:
-            raise Refusal(error.render(COMMAND_LINE), 2) from None
+            raise Refusal(error.render(ctx.meta.get(TERMS, COMMAND_LINE)), 2) from None
         except BrokenPipeError:  # the reader has gone (``| head``) and has what it wanted
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise click.exceptions.Exit(0) from None

@@ -12,7 +12,9 @@ from click.shell_completion import CompletionItem
 from ..errors import InputError, show
 from ..types import IntervalName
 from .output import QUIET, check_outputs
+from .terms import terms_of
 
+TERMS = "cutline.terms"  # where a context keeps what its command calls an argument
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
@@ -49,6 +51,9 @@ class Command(click.Command):
                 if (value := ctx.params.get(param.name or "")) is not None
             }
 
+        default = click.core.ParameterSource.DEFAULT
+        typed = {name for name in ctx.params if ctx.get_parameter_source(name) is not default}
+        ctx.meta[TERMS] = terms_of(self.name, typed)
         check_outputs(given(InputFile), given(OutputFile))
         return super().invoke(ctx)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ..errors import InputError, Terms
 
@@ -57,6 +58,21 @@ NAMES = {
     **{name: f"--{name.replace('_', '-')}" for name in _SAME},
 }
 COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")
+# what a command calls otherwise; select's quota may stand behind --quota-by
+_OWN = {
+    "screen": {"cost": "--costs", "quota": "--stage", "score": "--stage", "y_score": "--stage"},
+    "check": {"measure": "the condition", "measures": "the condition", "quota": "the condition"},
+    "cut": {"quota": "--capacity"},
+    "select": {"by": "--quota-by", "segment": "--quota-by"},
+}
+
+
+def terms_of(command: str | None, given: Container[str]) -> Terms:
+    """How to speak to somebody who typed this command with some of its options."""
+    own = dict(_OWN.get(command or "", {}))
+    if command == "select" and "quota_by" in given and "quota" not in given:
+        own["quota"] = "--quota-by"
+    return replace(COMMAND_LINE, names={**NAMES, **own})
 
 
 @contextmanager

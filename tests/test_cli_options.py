@@ -1,0 +1,173 @@
+"""Every option of every command reaches the library call that it stands for."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cutline.commands.group import cli
+
+# command -> the options it is called with, and the library's functions behind it
+ONE, TWO = ["--label", "y", "--score", "p"], ["--label", "y", "--score", "p", "--score", "q"]
+CALLS: dict[str, tuple[list[str], list[str]]] = {
+    "evaluate": (ONE, ["tables.evaluate_table"]),
+    "evaluate --recall": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
+    "evaluate --by": ([*ONE, "--by", "r"], ["tables.evaluate_table"]),
+    "compare": (TWO, ["tables.compare_table"]),
+    "compare --by": ([*TWO, "--by", "r"], ["tables.compare_table"]),
+    "select": (["--score", "p", "--quota", "9"], ["decide.selection.select"]),
+    "cut": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
+    "cut --capacity": ([*ONE, "--precision", ".4", "--capacity", "5"], ["decide.thresholds.triage"]),
+    "check": (["roc_auc > .5", *ONE], ["evaluation.evaluate"]),
+    "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.screening.screen"]),
+    "vote": (TWO, ["decide.voting.selective_voting"]),
+    "calibration": (ONE, ["evaluation.evaluate"]),
+    "swaps": ([*TWO, "--quota", "9"], ["decide.swaps.swaps"]),
+    "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
+    "audit": ([*ONE, "--inclusion", ".5"], ["sampled_labels.audit"]),
+    "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
+}
+# another value for each option than its default or that of the call above
+VALUES: dict[str, list[str]] = {
+    **{name: ["w"] for name in ("weight",)},
+    "label": ["z"],
+    "score": ["q"],
+    "scores": ["w"],
+    "batch": ["d"],
+    "cluster": ["c"],
+    "by": ["d"],
+    "quota": ["7"],
+    "threshold": ["0.25"],
+    "recall": [".7"],
+    "precision": [".6"],
+    "specificity": [".6"],
+    "fpr": [".3"],
+    "confidence": [".8"],
+    "positive": ["0"],
+    "prevalence": [".2"],
+    "measures": ["gini"],
+    "measure": ["roc_auc"],
+    "level": [".8"],
+    "resamples": ["77"],
+    "seed": ["5"],
+    "margin": [".1"],
+    "cost": ["2"],
+    "value": ["4"],
+    "fixed_cost": ["1"],
+    "budget": ["11"],
+    "capacity": ["6"],
+    "reviewer_error": [".1"],
+    "ties": ["expand"],
+    "costs": ["1,2"],
+    "max_loss": [".1"],
+    "stages": ["w=9"],
+    "rank_by": ["gini"],
+    "vote": ["rank"],
+    "folds": ["4"],
+    "inclusion": ["i"],
+    "estimator": ["hajek"],
+    "interval": ["bootstrap"],
+    "quota_by": ["r=n:3,s:4"],
+}
+FLAGS = {"no_intervals"}
+# Options about the file, about what is printed or written, or that turn to another function; and those that a call
+# cannot take beside its own.
+ELSEWHERE = {
+    *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
+    *("threads", "temp_directory", "form", "html", "plot", "output", "escape_formulas", "everything", "carry"),
+    *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
+    *("cost_fp", "cost_fn", "cut", "zone", None),
+}
+NOT_BESIDE = {
+    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by"},
+    "evaluate --recall": {
+        *("recall", "precision", "specificity", "fpr", "quota", "threshold", "batch", "cluster", "cost", "value", "by"),
+        *("quota_by", "interval", "measures", "no_intervals", "prevalence"),  # of the evaluation, not of the cut
+    },
+    "evaluate --by": {"recall", "precision", "specificity", "fpr", "batch", "cost", "value", "quota_by", "prevalence"},
+    "compare": {"cost", "value"},
+    "compare --by": {"cost", "value", "batch", "prevalence"},
+    "select": {"quota_by"},
+    "cut": {"precision", "specificity", "fpr", "capacity", "reviewer_error"},
+    "cut --capacity": {"recall", "specificity", "fpr", "prevalence"},
+    "screen": {"budget", "max_loss"},
+    "label-plan": {"positive", "label"},
+    "swaps": {"scores"},  # exactly two
+}
+
+
+class Called(Exception):
+    """The library was called."""
+
+
+def fingerprint(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.tobytes() if value.dtype != object else repr(value.tolist())
+    if isinstance(value, dict):
+        return {key: fingerprint(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [fingerprint(one) for one in value]
+    if hasattr(value, "positive") and hasattr(value, "score"):
+        return fingerprint([value.positive, value.score, value.weight])
+    if type(value).__name__ == "Levels":
+        return fingerprint([value.codes, list(value.keys)])
+    return type(value).__name__ if type(value).__module__.startswith("cutline.sources") else repr(value)
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    y, p, q = rng.integers(0, 2, 60), rng.random(60).round(3), rng.random(60).round(3)
+    other = {"z": rng.integers(0, 2, 60), "w": rng.random(60).round(2) + 0.5, "i": rng.random(60).round(2) / 2 + 0.3}
+    names = {"y": y, "p": p, "q": q, **other, "d": np.arange(60) % 5, "c": np.arange(60) // 3}
+    lines = [",".join([*names, "r"])]
+    lines += [",".join([*(str(v[k]) for v in names.values()), "ns"[k % 2]]) for k in range(60)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+OPTIONS = [
+    (call, param)
+    for call in CALLS
+    for param in cli.get_command(click.Context(cli), call.split()[0]).params
+    if param.name not in ELSEWHERE | NOT_BESIDE.get(call, set()) | {"quiet"}
+]
+
+
+@pytest.mark.parametrize(("call", "param"), OPTIONS, ids=lambda p: p if isinstance(p, str) else p.name)
+def test_every_option_changes_the_call_that_it_stands_for(
+    call: str, param: click.Parameter, scored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, functions = CALLS[call]
+    calls: list[Any] = []
+    for function in functions:
+        module, _, name = function.rpartition(".")
+
+        def record(*arguments: Any, _name: str = name, **options: Any) -> None:
+            calls.append((_name, fingerprint(arguments), fingerprint(options)))
+            raise Called
+
+        monkeypatch.setattr(importlib.import_module(f"cutline.{module}"), name, record)
+    monkeypatch.setattr("cutline.commands.reading.say_if_suspicious", lambda rows: None)
+
+    def made(*more: str) -> Any:
+        calls.clear()
+        done = CliRunner().invoke(cli, [call.split()[0], str(scored), *given, *more])
+        assert isinstance(done.exception, Called), (done.output, done.exception)
+        return list(calls)
+
+    option = param.opts[0]
+    more = [option] if param.name in FLAGS else [part for value in VALUES[param.name] for part in (option, value)]
+    if option in given and param.name not in ("stages", "scores", "measures"):  # given already: give another value
+        at = given.index(option)
+        before, given = made(), [*given[:at], *given[at + 2 :]]
+        assert made(*more) != before
+    else:
+        assert made(*more) != made()
