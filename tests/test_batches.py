@@ -472,8 +472,16 @@ def test_a_queue_carries_over_to_the_next_batch() -> None:
     np.testing.assert_allclose(queue.hits, hits)
     np.testing.assert_allclose(queue.places, used)
     assert queue.waiting == left
-    assert queue.longest_queue > 0
-    assert queue.wait > 0
+    # by hand: who waits after each day, and for how many days those with a place waited
+    waits: list[tuple[float, int]] = []
+    longest, days_waited = 0, 0
+    for k in range(20):
+        waits = sorted([*waits, *((v, k) for v in s[(day == k) & (s > 1.2)].tolist())], reverse=True)
+        days_waited += sum(k - since for _, since in waits[:6])
+        waits = waits[6:]
+        longest = max(longest, len(waits))
+    assert queue.longest_queue == longest
+    assert queue.wait == pytest.approx(days_waited / sum(used))
     row = rules.difference("best 6 of each batch", queue.name, "hits")
     assert row.verdict == "not tested"  # a queue ties the batches together
     assert "by number" in " ".join(rules.sentences())
@@ -797,3 +805,25 @@ def test_dependence_is_allowed_for_in_every_interval_of_batches_in_an_order() ->
             assert point.to_dict()["widening"] == point.widening
     for wide, narrow in zip(ways["order"], ways["none"], strict=True):
         assert wide.high - wide.low > 1.2 * (narrow.high - narrow.low), wide
+
+
+def test_batches_too_small_for_a_place_are_no_trials() -> None:
+    # six batches of 20 cases with one place each, all hits; six of 4 cases, for which 5 % are no place
+    day = np.concatenate([np.repeat(np.arange(6), 20), np.repeat(np.arange(6, 12), 4)])
+    score = np.tile(np.arange(20.0), 6).tolist() + [0.0] * 24
+    y = [value == 19.0 or k % 7 == 0 for k, value in enumerate(score)]
+    rate = cl.evaluate(y, score, batch=day, quota=0.05, measures=["hit_rate"])["hit_rate"]
+    z = 1.959964
+    assert (rate.value, rate.low) == pytest.approx((1.0, 6 / (6 + z * z)))
+
+
+def test_a_matched_threshold_moves_with_the_cases() -> None:
+    # one score decides: every batch has the same scores, so that each case more above the cut is a hit more or none
+    day, s = np.repeat(np.arange(12), 10), np.tile(np.arange(10.0), 12)
+    rng = np.random.default_rng(8)
+    s = s + rng.normal(size=120) * 0.01
+    rules = cl.evaluate(s > 3.5, s, batch=day, quota=3, measures=["hit_rate"]).batch_rules()
+    free = list(rules)[1]
+    assert rules.drift[free] == pytest.approx((1.0, 1.0), abs=0.01)  # all cases near the cut are positive
+    rules = cl.evaluate(s > 8.5, s, batch=day, quota=5, measures=["hit_rate"]).batch_rules()
+    assert rules.drift[list(rules)[1]] == pytest.approx((0.0, 1.0), abs=0.01)

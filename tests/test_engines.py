@@ -18,6 +18,7 @@ import pytest
 import cutline as cl
 from cutline.catalogue.declare import make_spec, parse_measure
 from cutline.engines import stream as streams
+from cutline.engines.stream import Moments, Part, joined
 from cutline.engines.streamed import Streamed
 from cutline.evaluation import choose_specs
 from cutline.sources.duckdb import DuckTable
@@ -483,3 +484,18 @@ def test_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
             path, label="y", score="p", stream=True, interval=None, memory_limit="30MB", temp_directory=folder
         )
     assert os.listdir(folder) == []
+
+
+def test_moments_of_parts_are_those_of_the_whole() -> None:
+    values = np.concatenate([np.random.default_rng(0).normal(size=30), 5.0 + np.random.default_rng(1).normal(size=12)])
+    parts = [Moments(float(len(v)), v.mean(), ((v - v.mean()) ** 2).sum()) for v in (values[:30], values[30:])]
+    whole = parts[0].joined(parts[1]).joined(Moments())
+    assert (whole.n, whole.mean) == pytest.approx((42.0, values.mean()))
+    assert whole.squares == pytest.approx(((values - values.mean()) ** 2).sum())
+
+
+def test_parts_of_a_stream_keep_the_largest_tie() -> None:
+    blocks = np.zeros((1, 5))
+    parts = [Part([], blocks, Moments(), Moments(), 2, largest, tied) for largest, tied in ((3.0, 2.0), (5.0, 1.0))]
+    whole = joined(parts)
+    assert (whole.largest, whole.tied, whole.groups, len(whole.blocks)) == (5.0, 3.0, 4, 2)

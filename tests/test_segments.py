@@ -17,6 +17,7 @@ import pytest
 from scipy import stats
 
 import cutline as cl
+from cutline import segment_results
 from cutline.inference import segment_trend
 from cutline.inference.paired import holm
 from cutline.inference.segment_trend import first_change, fit_slope
@@ -524,3 +525,18 @@ def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
         assert why in json.dumps(json.loads(seg.to_json()), ensure_ascii=False)
         seg.to_html(tmp_path / "page.html")
         assert why in (tmp_path / "page.html").read_text()
+
+
+def test_small_segments_have_few_degrees_of_freedom_and_little_weight() -> None:
+    y = np.array([True] * 4 + [False] * 40 + [True] * 60 + [False] * 60)
+    p = np.random.default_rng(1).normal(size=len(y)) + y
+    seg = cl.evaluate_segments(y, p, ["s"] * 44 + ["l"] * 120, measures=["roc_auc", "accuracy"])
+    small, large = seg["s"], seg["l"]
+    assert segment_results._freedom(small) == 3.0
+    assert segment_results._freedom(large) == 59.0
+    # both classes where their share does not matter, all cases where it does
+    assert segment_results._size(small, seg.specs["roc_auc"]) == pytest.approx(4 * 40 / 44)
+    assert segment_results._size(small, seg.specs["accuracy"]) == 44.0
+    assert segment_results.few_cases(small) == "few cases: 4 positives"
+    gap = seg.differences(measures=["roc_auc"])[0]
+    assert gap.p_value > 2 * stats.norm.sf(abs(gap.difference) / gap.standard_error)
