@@ -320,6 +320,6 @@ def explain_attribute(result: type, field: str) -> str:
 
     >>> from cutline.estimate import Estimate
     >>> explain_attribute(Estimate, "reason")
-    'Why the value is nan; empty if it is not.'
+    'Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.'
     """
     return ATTRIBUTES.get(f"{result.__name__}.{field}", ATTRIBUTES.get(field, ""))
