@@ -373,3 +373,24 @@ def test_intervals_keep_to_what_the_known_labels_allow(estimator: str) -> None:
     none = cl.audit(score, label, **how)["hit_rate@20"]
     assert none.low == pytest.approx(7 / 20)
     assert none.high <= 15 / 20
+
+
+@pytest.mark.parametrize("estimator", ["assisted", "hajek"])
+def test_intervals_of_a_very_good_model_hold_and_say_something(estimator: str) -> None:
+    """Some five labelled positives, all at the top: neither a curve too flat nor an interval of length 1."""
+    rng = np.random.default_rng(51)
+    held, length = [], []
+    for _ in range(30):
+        y = rng.random(4000) < 0.02
+        s = rng.normal(size=4000) + 3.5 * y
+        known = rng.random(4000) < 0.05
+        if not y[known].any():
+            continue
+        label = np.where(known, y, np.nan)
+        names = ["average_precision", "roc_auc"]
+        ev = cl.audit(s, label, inclusion=0.05, measures=names, estimator=estimator)
+        truth = cl.evaluate(y, s, measures=names, interval=None)
+        held.append([ev[m].low <= truth[m].value <= ev[m].high for m in names])
+        length.append(ev["roc_auc"].high - ev["roc_auc"].low)
+    assert np.mean(held, axis=0).min() >= 0.85
+    assert np.mean(length) < 0.65

@@ -36,7 +36,7 @@ from .label_chances import chances, fit_chances, log_odds, logistic, normal_scor
 from .mass_influence import mass_influence
 from .proportions import wilson_share
 from .quota_cut import QuotaCut
-from .scales import effective_freedom, range_limits
+from .scales import effective_freedom, range_limits, scaled_limits
 from .settings import Settings
 
 Flags = NDArray[np.bool_]
@@ -166,6 +166,12 @@ class Audited(KeepsFields, Evidence):
         return float(np.count_nonzero(self.known.known))
 
     @property
+    def smaller_class(self) -> float:
+        """Labels that are known of the class with fewer of them."""
+        positive = float(np.count_nonzero(self.known.positive))
+        return max(min(positive, self.units - positive), 1.0)
+
+    @property
     def are_probabilities(self) -> bool:
         """Whether all scores lie in [0, 1]."""
         return bool(self.known.score.min() >= 0.0 and self.known.score.max() <= 1.0)
@@ -284,11 +290,17 @@ class Audited(KeepsFields, Evidence):
             if_pos, if_neg = if_pos - mean, if_neg - mean
         psi = (np.sqrt(1.0 - rows.inclusion) * weight * np.where(rows.positive, if_pos, if_neg))[drawn]
         size = np.bincount(self.cell, rows.surplus) ** 2 / np.maximum(np.bincount(self.cell, rows.surplus**2), 1e-300)
-        p = ((self.chance * size[self.cell] + 0.5) / (size[self.cell] + 1.0))[open_]
+        # half a case of prior mass in the whole list: half a case in every stretch put many positives among its last
+        # rows, and made the interval of the AUC of a very good model as long as its range
+        p = ((self.chance * size.sum() + 0.5) / (size.sum() + 1.0))[open_]
         square = p * if_pos[open_] ** 2 + (1.0 - p) * if_neg[open_] ** 2
         expected = float(((1.0 / rows.inclusion[open_] - 1.0) * square).sum())
-        variance = max(float((psi**2).sum()), expected)
-        return math.sqrt(variance), max(effective_freedom(psi), 2.0)
+        observed, freedom = float((psi**2).sum()), max(effective_freedom(psi), 2.0)
+        if (
+            expected > observed
+        ):  # a variance from the chances of all rows rests on more than the few drawn that carry it
+            freedom = max(freedom, self.smaller_class)
+        return math.sqrt(max(observed, expected)), freedom
 
 
 def stretch_weights(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
@@ -318,17 +330,20 @@ def audited(rows: KnownLabels, specs: Sequence[Spec], estimator: str, level: flo
     cell = stretches(rows, cut_edges(specs, rows))[rows.groups[1]]
     chance = assisted_chances(rows, cell)
     if estimator == "hajek":
-        weight = stretch_weights(rows, cell)
-        score, group = np.unique(rows.score[rows.known], return_inverse=True)
-        group = len(score) - 1 - group.reshape(-1)
-        sides = [
-            np.bincount(group, weight[rows.known] * (rows.positive[rows.known] == side), minlength=len(score))
-            for side in (True, False)
-        ]
-        ranking = Ranking(score[::-1].copy(), sides[0], sides[1], len(rows), True)
-        return Audited(rows, ranking, chance, cell, estimator, level)
+        return Audited(rows, _labelled_rows(rows, cell), chance, cell, estimator, level)
     ranking = _whole_list(rows, np.where(rows.known, rows.positive, chance))
     return Audited(rows, ranking, chance, cell, estimator, level)
+
+
+def _labelled_rows(rows: KnownLabels, cell: NDArray[np.intp]) -> Ranking:
+    """The labelled rows ranked, each with its weight."""
+    weight = stretch_weights(rows, cell)[rows.known]
+    score, group = np.unique(rows.score[rows.known], return_inverse=True)
+    group = len(score) - 1 - group.reshape(-1)
+    pos, neg = (
+        np.bincount(group, weight * (rows.positive[rows.known] == side), minlength=len(score)) for side in (True, False)
+    )
+    return Ranking(score[::-1].copy(), pos, neg, len(rows), True)
 
 
 def _whole_list(rows: KnownLabels, share: Any) -> Ranking:
@@ -392,7 +407,16 @@ def audit_estimates(
             limits = share_limits(value, error, freedom, settings.level, evidence.units)
             limits = within_possible(spec, evidence, limits)
         else:
-            limits = range_limits(value, error, freedom, settings.level, low, high, evidence.units)
+            limits = range_limits(value, error, freedom, settings.level, low, high, evidence.smaller_class)
+            if (low, high) == (0.0, 1.0):
+                # few labelled positives leave open where the others are; and a curve that is too flat for the best of
+                # models must not rule out what the labelled rows themselves show
+                plain = scaled_limits(value, error, freedom, settings.level)
+                if error > 1.0 - value:  # the logit has no straight piece that long: it would say nothing at all
+                    limits = Interval(max(limits.low, plain.low), limits.high)
+                least = wilson_share(value, evidence.smaller_class, settings.level).low
+                alone = float(compute([spec], _labelled_rows(evidence.known, evidence.cell)).values[spec])
+                limits = Interval(min(limits.low, least), max(limits.high, alone) if alone == alone else limits.high)
         found[spec] = Estimate(str(spec), value, limits.low, limits.high, settings.level, method)
     return found
 
