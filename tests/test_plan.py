@@ -380,3 +380,22 @@ def test_the_page_of_weighted_rows_takes_its_quota_in_cases(tmp_path: Any) -> No
     ev = cl.evaluate(Y, S, sample_weight=weight, quota=0.5, measures=["hit_rate", "roc_auc"], n_resamples=20)
     ev.to_html(tmp_path / "page.html")
     assert f"{500 * len(Y):,}" in (tmp_path / "page.html").read_text()
+
+
+def test_next_hits_and_profit_leave_out_the_luck_of_the_choice() -> None:
+    """Scores that say nothing: the best cut is luck, and new lists do not repeat it."""
+    rng = np.random.default_rng(23)
+    gap, looks, middle, hits, expected = [], [], [], [], []
+    for seed in range(40):
+        y = rng.random(200) < 0.3
+        p = cl.plan(y, rng.random(200), cost=0.3, value=1, n_resamples=100, seed=seed)
+        if p.quota < 5:
+            continue
+        gap.append(p.expected_profit)
+        looks.append(p.profit.value)
+        middle.append(sum(p.next_hits) / 2)
+        hits.append(p.cut.tp)
+        expected.append(0.3 * p.quota)
+    assert abs(np.mean(gap)) < 0.45 * np.mean(looks)  # the true profit of every cut is 0
+    assert np.mean(hits) > np.mean(expected) + 2
+    assert np.mean(middle) < np.mean(hits) - 1
