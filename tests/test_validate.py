@@ -279,3 +279,18 @@ def test_rules_give_plain_python_values() -> None:
     assert options() == (0, 0.95, None)
     assert check_quota(np.float64(0.25)) == 0.25
     assert check_whole(np.int16(3), "n", 1, 3) == 3
+
+
+def test_wrong_types_are_refused_by_name() -> None:
+    ev, cmp = cl.evaluate(Y, P, n_resamples=9), cl.compare(Y, {"a": P, "b": P[::-1]}, n_resamples=9)
+    for refused, said in (
+        (lambda: cl.screen(Y, 5), "stages is 5"),
+        (lambda: cl.bootstrap(cl.roc_auc, Y, P), "statistic does not take three arguments"),
+        (lambda: cl.bootstrap(5, Y, P), "statistic is 5"),
+        (lambda: cl.bootstrap(lambda y, s, w: "x", Y, P), "statistic gives 'x'"),
+        (lambda: ev[[1]], "measure must be a string"),
+        (lambda: cmp[[1]], r"there is no \[1\] in it; choose from 'a', 'b'"),
+        (lambda: cl.plan(Y, P, n_resamples=9).to_json(indent=[2]), "indent is"),
+    ):
+        with pytest.raises(cl.InputError, match=said):
+            refused()

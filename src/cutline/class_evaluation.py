@@ -114,7 +114,7 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
 
     def __getitem__(self, name: str) -> Estimate:
         """By measure string; names of one number find each other (``micro(f1)`` is the accuracy)."""
-        if name in self.estimates:
+        if isinstance(name, str) and name in self.estimates:
             return self.estimates[name]
         spec = parse_class_measure(name)
         for key in (str(spec), spec.same_as):

@@ -79,7 +79,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
 
     def __getitem__(self, name: str) -> Estimate:
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
-        if name in self.estimates:
+        if isinstance(name, str) and name in self.estimates:
             return self.estimates[name]
         asked = self.quota if self.quotas is None else self.quotas
         spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -36,7 +36,7 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
     by: tuple[str, ...] = ("segment",)
 
     def __getitem__(self, segment: Labels) -> Comparison:
-        if segment in self.comparisons:
+        if isinstance(segment, Hashable) and segment in self.comparisons:
             return self.comparisons[segment]
         return self.comparisons[self._first._key(segment)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -51,7 +51,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     places: Mapping[Any, float] | None = None
 
     def __getitem__(self, segment: Labels) -> Evaluation:
-        if segment in self.evaluations:
+        if isinstance(segment, Hashable) and segment in self.evaluations:
             return self.evaluations[segment]
         return self.evaluations[self._key(segment)]
 

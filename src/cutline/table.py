@@ -11,7 +11,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from .errors import InputError, how_to_install
+from .errors import InputError, how_to_install, listed, show
 from .types import Axes, FilePath
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ class DictResult(KeepsFields):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """What :meth:`to_dict` holds as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
+        if indent is not None and not isinstance(indent, int | str):
+            raise InputError("indent", f"is {show(indent)}", "give a number of spaces")
         return json.dumps(to_jsonable(self.to_dict()), indent=indent, ensure_ascii=False)
 
 
@@ -198,7 +200,12 @@ class Members(TabularResult, Mapping[K, V]):
     evaluations: Mapping[K, V]
 
     def __getitem__(self, name: K) -> V:
-        return self.evaluations[name]
+        try:
+            return self.evaluations[name]
+        except TypeError:  # cannot be a key at all
+            raise InputError(
+                None, f"there is no {show(name)} in it", f"choose from {listed(self.evaluations)}"
+            ) from None
 
     def __iter__(self) -> Iterator[K]:
         return iter(self.evaluations)

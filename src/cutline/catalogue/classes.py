@@ -660,6 +660,8 @@ def class_measure(name: str) -> ClassMeasure:
     >>> class_measure("hand_till_auc").title
     'Hand–Till AUC'
     """
+    if not isinstance(name, str):
+        raise InputError("measures", f"names {show(name)}, which is not a string", "write e.g. 'accuracy'")
     if name not in _measures:
         if name in _OF_AREAS or name in {one.name for one in measures("threshold")}:
             means = [f"macro({name})", f"weighted({name})", *([] if name in _OF_AREAS else [f"micro({name})"])]

@@ -345,7 +345,7 @@ def measure(name: str) -> Measure:
     >>> measure("sensitivity").name
     'recall'
     """
-    found = _measures.get(_by_alias.get(name, name))
+    found = _measures.get(_by_alias.get(name, name)) if isinstance(name, str) else None
     if found is None:
         near = difflib.get_close_matches(str(name), [*_measures, *_by_alias], n=3, cutoff=0.0)
         hint = f"did you mean {', '.join(near)}?"

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..batches import BatchLists, counts_of
 from ..catalogue.declare import ratio
-from ..errors import InputError
+from ..errors import InputError, show
 from ..estimate import Estimate
 from ..inference.batches import BatchRows, forecast, share_limits
 from ..inference.differences import DifferenceTest
@@ -174,8 +174,8 @@ class Rule(KeepsFields):
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, measure: str) -> Estimate:
-        if measure not in self.estimates:
-            raise InputError("measure", f"is {measure!r}", f"choose {' or '.join(self.estimates)}")
+        if not isinstance(measure, str) or measure not in self.estimates:
+            raise InputError("measure", f"is {show(measure)}", f"choose {' or '.join(self.estimates)}")
         return self.estimates[measure]
 
     def to_dicts(self) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.declare import ratio
-from ..errors import InputError
+from ..errors import InputError, show
 from ..estimate import Estimate
 from ..kernels.plain_rankings import tie_starts
 from ..quotas import resolve_quota
@@ -149,8 +149,9 @@ def screen(
     >>> s.chosen.tolist(), s.lost, s.cost
     ([2, 3], 1, 34.0)
     """
-    if not stages:
-        raise InputError("stages", "is empty", "pass at least one (score, keep)")
+    if not isinstance(stages, list | tuple) or not stages:
+        said = "is empty" if isinstance(stages, list | tuple) else f"is {show(stages)}"
+        raise InputError("stages", said, "pass a list with at least one (score, keep)")
     prices = [0.0] * len(stages) if cost is None else list(cost)
     if len(prices) != len(stages):
         raise InputError(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..catalogue.compute import plan_sweeps
 from ..catalogue.declare import Spec
 from ..catalogue.other_shapes import triplet_losses
+from ..errors import InputError, show
 from ..estimate import Estimate, Interval
 from ..ranking import rank
 from ..sources.arrays import Sample, as_codes, make_sample
@@ -153,6 +155,7 @@ def bootstrap(
     >>> 0.1 <= e.low <= e.value <= e.high <= 0.9
     True
     """
+    _check_statistic(statistic)
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
     drawn_as = several_clusters(sample)
     resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=drawn_as, seed=seed, progress=progress)
@@ -169,7 +172,28 @@ def bootstrap(
 def _apply(statistic: Callable[..., float], sample: Sample, times: NDArray[np.float64]) -> float:
     weight = times if sample.weight is None else times * sample.weight
     drawn = weight > 0
-    return float(statistic(sample.positive[drawn], sample.score[drawn], weight[drawn]))
+    value = statistic(sample.positive[drawn], sample.score[drawn], weight[drawn])
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError("statistic", f"gives {show(value)}", "return one number") from None
+
+
+def _check_statistic(statistic: Any) -> None:
+    """Refuse what cannot be called with labels, scores and weights, as the measures of this library cannot."""
+    said = ""
+    if not callable(statistic):
+        said = f"is {show(statistic)}"
+    else:
+        try:
+            inspect.signature(statistic).bind(0, 0, 0)
+        except TypeError:
+            said = "does not take three arguments"
+        except ValueError:  # written in C: it has no signature
+            return
+    if said:
+        remedy = "pass a function of y_true, y_score and sample_weight; for a measure by name call evaluate"
+        raise InputError("statistic", said, remedy)
 
 
 @checked
