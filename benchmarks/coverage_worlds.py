@@ -417,6 +417,33 @@ def _test_cell(n: int, prevalence: float, clusters: int, least: float, most: flo
     yield Count(where, "p and interval contradict", contradictions / samples, 0.0, 0.0, samples=samples)
 
 
+def lopsided(samples: int) -> Iterator[Count]:
+    """Type I error at 5 % where few rows or clusters carry a difference: rare large losses, Zipf's clusters."""
+    for n, rare in ((200, 0.01), (1000, 0.01), (1000, 0.003)):
+        apart = 0
+        for i in range(samples):
+            rng = np.random.default_rng([n, i, 21])
+            y, wrong = rng.random(n) < 0.5, rng.random(n) < rare
+            small = np.sqrt((rare * 0.999**2 + (1 - rare) * 0.001**2) * rng.uniform(0.9, 1.1, n))
+            scores = {"a": np.where(y ^ wrong, 0.999, 0.001), "b": np.where(y, 1 - small, small)}
+            apart += cl.compare(y, scores, measures=["brier_score"], n_resamples=2).differences[0]["p_value"] <= 0.05
+        yield Count(f"n = {n}, {rare:.1%} large losses", "brier_score", apart / samples, 0.0, 0.075, samples=samples)
+    for n, clusters in ((400, 15), (600, 25), (1000, 40)):
+        code = np.repeat(np.arange(clusters), np.ceil(n / np.arange(1, clusters + 1) / 4).astype(int))
+        apart = 0
+        for i in range(samples):
+            rng = np.random.default_rng([n, i, 22])
+            both = [
+                math.sqrt(0.4) * rng.standard_normal(clusters)[code] + math.sqrt(0.6) * rng.standard_normal(len(code))
+                for _ in range(4)
+            ]
+            y = both[0] < ndtri(0.2)
+            scores = {"ab"[k]: math.sqrt(0.5) * (both[1] + both[2 + k]) + 1.35 * y for k in range(2)}
+            cmp = cl.compare(y, scores, measures=["hit_rate@10%"], clusters=code, n_resamples=2)
+            apart += cmp.differences[0]["p_value"] <= 0.05
+        yield Count(f"{clusters} Zipf clusters", "hit_rate@10%", apart / samples, 0.0, 0.075, samples=samples)
+
+
 def power(samples: int) -> Iterator[Count]:
     """How often a true difference of hit rates at a quota is found."""
     found = 0
@@ -546,6 +573,7 @@ SECTIONS: dict[str, Callable[[int], Iterator[Count]]] = {
     "next hits": next_hits,
     "bands": bands,
     "tests": tests,
+    "lopsided": lopsided,
     "power": power,
     "dominance": dominance,
     "plan": plan,

@@ -244,3 +244,8 @@ def test_large_clusters_count_for_more_than_their_influence() -> None:
     psi = (np.bincount(code, weights=gap - gap.mean()) / len(code)) / (1 - share)
     assert row["standard_error"] == pytest.approx(np.sqrt((psi**2).sum() * 11 / 12), rel=1e-9)
     assert row["standard_error"] == pytest.approx(np.sqrt(((left - gap.mean()) ** 2).sum() * 11 / 12), rel=1e-9)
+    from scipy.stats import t
+
+    freedom = 1 / (share**2).sum() - 1  # as many equal clusters, less one
+    assert row["p_value"] >= 2 * t.sf(abs(row["difference"]) / row["standard_error"], freedom) * (1 - 1e-9)
+    assert row["high"] - row["difference"] >= t.ppf(0.975, freedom) * row["standard_error"] * (1 - 1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -348,7 +349,7 @@ def answer(result: Any, quota: int | float) -> list[str]:
     )
     if len(ordered) == 1:
         return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
-    luck = result.choice_optimism
+    luck = result.choice_optimism if quota == result.quota else math.nan
     sentences = [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
     if luck >= 0.1:
         expected = max(0.0, point.tp - luck)
