@@ -223,7 +223,7 @@ def test_a_record_cut_off_by_the_first_megabyte_is_no_evidence(tmp_path: Path) -
         assert (file.delimiter, file.names) == (";", ("note, or, not, this", "y", "p"))
 
 
-LONG = ("1" * 20_000, " " * 20_000, "1" + " " * 20_000, "1" + ".111" * 5000, "1" + ",111" * 5000, "1e" + "1" * 20_000)
+LONG = ("1" * 8_000, " " * 8_000, "1" + " " * 8_000, "1" + ".111" * 2000, "1" + ",111" * 2000, "1e" + "1" * 8_000)
 
 
 @pytest.mark.parametrize("pattern", list(rules._WHOLE))
@@ -231,7 +231,7 @@ def test_a_long_cell_is_matched_in_a_time_that_grows_with_its_length(pattern: st
     began = time.process_time()
     for cell in LONG:
         assert not rules.matches(pattern, cell + "x")
-    assert time.process_time() - began < 1.0  # 30 s for each where digits may be split in two ways
+    assert time.process_time() - began < 1.0  # some seconds where digits may be split in two ways
 
 
 def test_long_cells_and_headers_are_refused_at_once(tmp_path: Path) -> None:
