@@ -203,3 +203,12 @@ def test_the_command_line_takes_a_method_by_name(tmp_path):
     ):
         done = run(*refused)
         assert (done.exit_code, words in done.stderr) == (2, True), done.stderr
+
+
+def test_basic_reflects_the_percentiles_about_the_value():
+    from cutline.inference.paired import summary
+
+    drawn = np.random.default_rng(2).gamma(2.0, 1.0, 1999)
+    low, high, *_ = summary(drawn, 0.9, "basic", 1.5)
+    below, above = np.quantile(drawn, [0.05, 0.95])
+    assert (low, high) == pytest.approx((3.0 - above, 3.0 - below))
