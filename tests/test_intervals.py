@@ -16,13 +16,16 @@ from scipy.special import stdtrit
 
 import cutline as cl
 from cutline.inference import proportions
+from cutline.inference.areas import auc_interval, newcombe_limits
 from cutline.inference.bootstrap import replicate
 from cutline.inference.methods import METHODS
 from cutline.inference.normal import t_quantile
 from cutline.inference.quota_cut import Cuts
 from cutline.inference.resampling import Resampler
+from cutline.inference.scales import effective_freedom, freedom_in_small_class
 from cutline.inference.settings import FROM_REPLICATES as BOOTSTRAPS
 from cutline.inference.settings import NAMES
+from cutline.inference.skewed_means import skewed_mean_limits
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 from samples import Case, random_case
@@ -534,3 +537,79 @@ def test_intervals_answer_at_every_level() -> None:
         ev = cl.evaluate(y, p, quota=10, level=level, n_resamples=20)
         lengths.append([ev[name].high - ev[name].low for name in ("roc_auc", "brier_score", "lift")])
     assert (np.diff(lengths, axis=0) > 0).all()
+
+
+def test_the_method_bootstrap_is_not_the_percentile_interval() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.random(120) < 0.3
+    p = rng.normal(size=120) + y
+    how: dict[str, Any] = {"measures": ["accuracy", "lift"], "n_resamples": 200, "threshold": 0.5}
+    drawn = cl.evaluate(y, p, interval="bootstrap", **how)
+    quantiles = cl.evaluate(y, p, interval="percentile", **how)
+    for name in ("accuracy", "lift"):
+        assert drawn[name].method != "percentile"
+        assert drawn[name].low != quantiles[name].low
+    assert quantiles["lift"].method == "percentile"
+
+
+def test_effective_freedom_is_that_of_the_variance_estimate() -> None:
+    rng = np.random.default_rng(3)
+    normal = rng.normal(size=4000)
+    assert 3000 < effective_freedom(normal) <= 3999  # Σψ² of normal influences is χ² with n degrees
+    assert effective_freedom(np.r_[np.zeros(996), [1.0, -1.0, 1.0, -1.0]]) == pytest.approx(2 * 16 / (4 - 16 / 1000))
+    assert effective_freedom(np.r_[1.0, np.zeros(99)]) == pytest.approx(2 / (1 - 1 / 100))
+    assert freedom_in_small_class(50.0, 5.0) == 4.0
+    assert freedom_in_small_class(50.0, 6.0) == 50.0
+
+
+def test_no_skill_leaves_the_lower_limit_of_ks_at_0() -> None:
+    rng = np.random.default_rng(6)
+    y = np.arange(25) < 10
+    lows = [
+        cl.evaluate(y, rng.normal(size=25), measures=["ks_statistic"], n_resamples=20)["ks_statistic"].low
+        for _ in range(60)
+    ]
+    assert np.count_nonzero(np.array(lows) == 0.0) >= 55
+
+
+def test_the_auc_of_nearly_perfect_models_is_no_surer_than_newcombe_says() -> None:
+    few, _ = auc_interval(0.99, 1e-6, 50, 950, 0.95, 8.0, logit=True)
+    many, _ = auc_interval(0.99, 1e-6, 50, 950, 0.95, 80.0, logit=True)
+    assert few.low == newcombe_limits(0.99, 50, 950, proportions.z_of(0.95)).low < many.low
+
+
+def test_a_hull_interval_stays_between_chance_and_one() -> None:
+    rng = np.random.default_rng(4)
+    y = np.arange(24) < 8
+    for _ in range(10):  # no skill: the AUC's lower limit lies below ½, which no hull's area can
+        auch = cl.evaluate(y, rng.normal(size=24), measures=["auch"], n_resamples=50)["auch"]
+        assert 0.5 <= auch.low <= auch.value <= auch.high <= 1.0
+
+
+def test_the_gamma_limits_of_a_skewed_mean_allow_for_one_more_unit() -> None:
+    each = np.zeros(12)
+    each[0] = 6.0  # one busy day of twelve
+    low, high = skewed_mean_limits(each, 0.95, 1.0)
+    mirrored = skewed_mean_limits(-each, 0.95, 1.0)
+    assert (low, high) == pytest.approx((-mirrored.high, -mirrored.low))
+    assert low < 0.5 < high  # the mean
+    assert high > 2.0  # four such days would not be odd
+    wider = skewed_mean_limits(each, 0.99, 1.0)
+    assert wider.low < low
+    assert wider.high > high
+    alike = skewed_mean_limits(np.zeros(12), 0.95, 1.0)
+    assert alike.low == -alike.high < 0.0
+
+
+def test_the_declared_algebra_of_intervals_is_that_of_the_measures() -> None:
+    by_name = {m.name: m for m in SCORED}
+    for n_pos, n in ((3, 10), (7, 40)):
+        y, p = np.arange(n) < n_pos, -np.arange(n, dtype=float)
+        for name in ("pr_auc_min", "pr_auc_minmax", "pr_auc_max"):
+            area = by_name[name].perfect_area
+            assert area is not None
+            assert area(n_pos, n) == pytest.approx(getattr(cl, name)(y, p)), name
+    worth = by_name["quadratic_ranking"].worth
+    assert worth is not None
+    for first, last in ((1, 1), (3, 7), (10, 11)):
+        assert worth(first, last) == pytest.approx(np.mean(np.arange(first, last + 1.0) ** 2))
