@@ -19,7 +19,7 @@ from typing import Any
 
 NAN = float("nan")
 INF = float("inf")
-EPS = 2.0**-52  # the least probability of a logarithm
+EPS = 1e-5  # the least probability of a logarithm
 
 
 class Refused(Exception):

@@ -57,11 +57,11 @@ TABLE: dict[str, list[Any]] = {
     "brier_score":                  [0.325,     0.325,     0.25, 0.09,    0.49,    REFUSED, REFUSED, 0.5],
     "root_mean_squared_error":      [0.325**0.5, 0.325**0.5, 0.5, 0.3,     0.7,     REFUSED, REFUSED, HALF],
     "log_loss":                     [-LOG2(.1 * .4 * .7 * .8) / 4, -LOG2(.9 * .6 * .3 * .2) / 4,
-                                     1, -LOG2(0.7), -LOG2(0.3), REFUSED, REFUSED, 26],
-    "balanced_cross_entropy":       [REFUSED,   REFUSED,   0.5, REFUSED, REFUSED, REFUSED, REFUSED, 13],
+                                     1, -LOG2(0.7), -LOG2(0.3), REFUSED, REFUSED, -LOG2(1e-5) / 2],
+    "balanced_cross_entropy":       [REFUSED,   REFUSED,   0.5, REFUSED, REFUSED, REFUSED, REFUSED, -LOG2(1e-5) / 4],
     "focal_loss":                   [-(.81 * LOG2(.1) + .36 * LOG2(.4) + .09 * LOG2(.7) + .04 * LOG2(.8)) / 4,
                                      -(.01 * LOG2(.9) + .16 * LOG2(.6) + .49 * LOG2(.3) + .64 * LOG2(.2)) / 4,
-                                     0.25, -.09 * LOG2(.7), -.49 * LOG2(.3), REFUSED, REFUSED, 26],
+                                     0.25, -.09 * LOG2(.7), -.49 * LOG2(.3), REFUSED, REFUSED, -LOG2(1e-5) / 2],
     "information_score":            [REFUSED,   REFUSED,   0,   REFUSED, REFUSED, REFUSED, REFUSED, 0],
     "relative_information_score":   [REFUSED,   REFUSED,   0,   REFUSED, REFUSED, REFUSED, REFUSED, 0],
     "hinge_loss":                   [1.5,       0.5,       1,   0.3,     1.7,     REFUSED, 0.775,   1],
@@ -216,9 +216,9 @@ def test_kappa_is_undefined_only_where_both_raters_say_one_and_the_same() -> Non
 def test_log_loss_at_certainty() -> None:
     assert cl.log_loss([1, 0], [1.0, 0.0]) == 0.0
     assert math.copysign(1.0, cl.log_loss([1, 0], [1.0, 0.0])) == 1.0  # not minus zero
-    assert cl.log_loss([1], [0.0]) == pytest.approx(52.0, rel=1e-12)
-    assert cl.log_loss([0], [1.0]) == pytest.approx(52.0, rel=1e-12)
-    assert cl.focal_loss([1], [0.0]) == pytest.approx(52.0, rel=1e-12)
+    assert cl.log_loss([1], [0.0]) == pytest.approx(-LOG2(1e-5), rel=1e-12)
+    assert cl.log_loss([0], [1.0]) == pytest.approx(-LOG2(1e-5), rel=1e-12)
+    assert cl.focal_loss([1], [0.0]) == pytest.approx(-LOG2(1e-5), rel=1e-12)
 
 
 def test_information_score_at_certainty_is_finite() -> None:

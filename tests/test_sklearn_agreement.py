@@ -80,7 +80,7 @@ PAIRS: dict[str, tuple[dict[str, Any], Callable[..., float]]] = {
     "mean_absolute_error": ({}, scored(metrics.mean_absolute_error)),
     "brier_score": ({}, scored(metrics.brier_score_loss)),
     "root_mean_squared_error": ({}, scored(metrics.root_mean_squared_error)),
-    "log_loss": ({"base": math.e}, scored(metrics.log_loss)),
+    "log_loss": ({"base": math.e, "eps": 1e-15}, scored(metrics.log_loss)),
     "roc_auc": ({}, scored(metrics.roc_auc_score)),
     "gini": ({}, lambda y, s, w: 2 * float(metrics.roc_auc_score(y, s, sample_weight=w)) - 1),
     "average_precision": ({}, scored(metrics.average_precision_score)),

@@ -26,9 +26,8 @@ _SWEEP_IN_THREADS = 8 * _PIECE
 _NO_TABLE = np.empty(0)
 
 
-# The least probability in a logarithm: the spacing of floats at 1, where scikit-learn and yardstick clip too. Ferri et
-# al. (in Berrar Def. 20) suggest 1e-5, which ``eps=1e-5`` gives.
-LOG_EPS = 2.0**-52
+# The least probability in a logarithm of two classes: Ferri et al.'s, as in Berrar Def. 20.
+LOG_EPS = 1e-5
 
 
 class Losses(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..class_sample import ClassSample
 from ..errors import InputError, show
-from ..sweep import LOG_EPS, Counts
+from ..sweep import Counts
 from ..types import Floats
 from ..validate import check_flag, check_whole, one_of
 from .declare import REQUIRED, Measure, Spec, measures, parse_measure, parse_options, ratio, says
@@ -28,6 +28,8 @@ from .probability import check_log, log_losses
 
 Reads = Literal["decisions", "scores", "probabilities"]
 Scale = Literal["wilson", "logit", "atanh", "log", "plain"]
+# The least probability in a logarithm: the spacing of floats at 1, where scikit-learn and yardstick clip too.
+_LOG_EPS = 2.0**-52
 
 OPTIONS = {
     "t": "how many of the highest-scoring classes count",
@@ -447,7 +449,7 @@ def matthews_correlation(s: ClassSums) -> Any:
     perfect=0.0,
     remark=lambda base, eps: "in bits" if base == 2 else "in nats" if isclose(base, exp(1)) else f"base {base:g}",
 )
-def log_loss(sample: ClassSample, base: float = 2, eps: float = LOG_EPS) -> Any:
+def log_loss(sample: ClassSample, base: float = 2, eps: float = _LOG_EPS) -> Any:
     """Mean negative log-likelihood of the real class, in bits."""
     assert sample.facts is not None
     return log_losses(sample.facts.true, eps)[0] / np.log(base)
