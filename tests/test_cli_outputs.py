@@ -243,7 +243,7 @@ def test_formulas_stay_in_files_for_programs(tmp_path: Path) -> None:
 BY = ["--by", "region"]
 
 
-@pytest.mark.parametrize("more", [[], ["--quota", "20"], BY, [*BY, "--format", "json"]], ids=str)
+@pytest.mark.parametrize("more", [[], ["--quota", "10%"], ["--quota", "20-40"], BY, [*BY, "--format", "json"]], ids=str)
 def test_a_page_does_not_change_what_is_printed(more: list[str], tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rows = [f"{int(k % 3 == 0)},{(k * 37 % 101 + 20 * (k % 3 == 0)) / 130:.3f},{'ns'[k % 2]}" for k in range(120)]

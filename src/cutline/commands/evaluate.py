@@ -130,10 +130,10 @@ def evaluate(file: str, label: str | None, score: str | None, form: str, **asked
             say_if_long(table, columns.label, columns.scores, columns.weight)
     facts = facts_of(file, columns, asked, ev.dropped)
     write_outputs(ev, facts, asked)
-    if few is not None:
+    if few is not None and asked["html"] is not None:
         from ..evaluation import choose_specs
 
-        quota = ev.quota if ev.quotas is None else ev.quotas
+        quota = options["quota"]  # as it was asked for: measures are named by 10 %, not by the number that it comes to
         keys = [str(spec) for spec in choose_specs(few, threshold=ev.threshold, quota=quota)]
         ev = replace(ev, estimates={key: ev.estimates[key] for key in keys}, specs={key: ev.specs[key] for key in keys})
     report(ev, facts, asked["measures"], short=few is not None, cut=cut, carry=asked["carry"]).publish(form)
