@@ -528,6 +528,19 @@ def test_intervals_hold_where_few_cases_carry_a_measure(number: int, monkeypatch
         assert not count.clearly_short, f"{count.world}: {count.what} {count.share:.3f}"
 
 
+@pytest.mark.parametrize(("n", "n_pos"), [(101, 3), (101, 33), (213, 3), (213, 71)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_information_of_a_perfect_list_is_not_certain(n: int, n_pos: int, weighted: bool) -> None:
+    y = np.arange(n) < n_pos
+    weight = np.linspace(1.0, 2.0, n) if weighted else None
+    found = cl.evaluate(
+        y, y.astype(float), measures=["relative_information_score"], n_resamples=50, sample_weight=weight
+    )["relative_information_score"]
+    assert found.value == pytest.approx(1.0)
+    assert -5.0 < found.low < 0.99
+    assert found.high == 1.0
+
+
 def test_intervals_answer_at_every_level() -> None:
     rng = np.random.default_rng(5)
     y = rng.random(60) < 0.3

@@ -302,17 +302,6 @@ def _mean_loss_limits(moments: losses.LossMoments, known: Known) -> Interval:
     )
 
 
-@method("information", resampled=True, jackknife=True)
-def information(known: Known) -> Interval:
-    """Relative information score: ``scaled``; where few unlikely outcomes were seen, allowing for more (loss_score)."""
-    low, high = scaled(known)
-    moments = _loss_moments(known)
-    if moments.large < _FEW:
-        entropy = moments.mean / (1.0 - known.value) if known.value < 1.0 else math.log(2.0)
-        low = min(low, 1.0 - _mean_loss_limits(moments, known).high / entropy)
-    return Interval(low, high)
-
-
 @method("log_mean")
 def log_mean(known: Known) -> Interval:
     """Mean of losses that do not come near 0 (hinge loss): t interval on the log scale."""
@@ -381,6 +370,11 @@ def scaled(known: Known) -> Interval:
     one, spec = known.measure, known.spec
     if one.interval == "loss_score" and not _loss_moments(known).large:  # rows with weights or in clusters
         high = max(high, loss_score(known).high)
+    if one.interval == "information" and (moments := _loss_moments(known)).large < _FEW:
+        share = dict(spec.arguments).get("prior", known.evidence.ranking.n_pos / known.evidence.ranking.cases)
+        entropy = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
+        perfect = known.value > 1.0 - 1e-12  # then the spread is that of rounding
+        low = min(1.0 if perfect else low, 1.0 - _mean_loss_limits(moments, known).high / entropy)
     if one.part == "cut" and spec.quota is None and known.evidence.independent and _cells(known).min() < _FEW:
         cells = known.evidence.ranking.cases
 
@@ -393,6 +387,10 @@ def scaled(known: Known) -> Interval:
             )
             low, high = min(low, made.low), max(high, made.high)
     return Interval(low, high)
+
+
+# the relative information score; where few unlikely outcomes were seen, allowing for more (as loss_score)
+method("information", resampled=True, jackknife=True)(scaled)
 
 
 @method("best_cut", resampled=True, jackknife=True, dependent=True)
