@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,37 @@ def test_every_option_changes_the_call_that_it_stands_for(
         assert made(*more) != before
     else:
         assert made(*more) != made()
+
+
+# what a command asks for by itself: the measures that it prints, the columns' names, a file that is not streamed
+BY_ITSELF = {"measures", "name", "names", "stream", "neg_label"}
+OTHERS = {"calibration": {"n_resamples": 999}}  # the most draws that its permutation test takes
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_options_that_are_not_given_have_the_defaults_of_the_library(
+    call: str, scored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, (function,) = CALLS[call]
+    module, _, name = function.rpartition(".")
+    home = importlib.import_module(f"cutline.{module}")
+    signature = inspect.signature(getattr(home, name))
+    calls: list[inspect.BoundArguments] = []
+
+    def record(*arguments: Any, **options: Any) -> None:
+        calls.append(signature.bind(*arguments, **options))
+        raise Called
+
+    monkeypatch.setattr(home, name, record)
+    monkeypatch.setattr("cutline.commands.reading.say_if_suspicious", lambda rows: None)
+    CliRunner().invoke(cli, [call.split()[0], str(scored), *given])
+    (made,) = calls
+    asked = {option.lstrip("-") for option in given if option.startswith("--")} | BY_ITSELF
+    defaults = {key: signature.parameters[key].default for key in made.arguments.keys() - asked}
+    defaults |= OTHERS.get(call, {})
+    wrong = {
+        key: (made.arguments[key], default)
+        for key, default in defaults.items()
+        if default is not inspect.Parameter.empty and fingerprint(made.arguments[key]) != fingerprint(default)
+    }
+    assert not wrong
