@@ -73,6 +73,36 @@ def test_optimism_is_taken_out_and_the_interval_holds_the_cost_on_new_data() -> 
     assert np.mean(really) == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_the_spread_of_a_cost_is_that_of_the_errors_of_each_case(prevalence: float | None) -> None:
+    """Moments of what one case costs, written out; with a prevalence, of a case of each class."""
+    n_pos, n_neg, tp, fp = 30, 70, 24, 10
+    laws = [(100, [0.0, 2.0, 5.0], [1 - 18 / 102, 11 / 102, 7 / 102])]  # one error of each kind more, of two cases
+    if prevalence is not None:
+        wrong, missed = 11 / 72, 7 / 32
+        laws = [(70, [0.0, 2.0 * 0.9], [1 - wrong, wrong]), (30, [0.0, 5.0 * 0.1], [1 - missed, missed])]
+    second = third = 0.0
+    for size, costs, chances in laws:
+        away = np.array(costs) - np.dot(costs, chances)
+        second += np.dot(away**2, chances) / size
+        third += np.dot(away**3, chances) / size**2
+    error, skew = Prices(2, 5, prevalence).spread(tp, fp, n_pos, n_neg)
+    assert (error, skew) == pytest.approx((math.sqrt(second), third / second))
+
+
+def test_the_interval_of_a_cost_grows_with_its_optimism_and_leans_with_its_skewness() -> None:
+    y, a, _ = drawn(6)
+    best = found(y, {"a": a}, Prices(1, 9), level=0.9)
+    pos = int(y.sum())
+    error, skew = Prices(1, 9).spread(best.recall * pos, best.fpr * (len(y) - pos), pos, len(y) - pos)
+    low, high = best.cost.interval
+    assert best.optimism > 0.005
+    assert best.cost.value == pytest.approx(best.apparent + best.optimism)
+    assert (high - low) / 2 == pytest.approx(1.644854 * error * math.sqrt(best.cost.value / best.apparent))
+    # Hall's correction of the mean for skewness, with z² = 2.7055
+    assert (low + high) / 2 - best.cost.value == pytest.approx(skew * (1 + 2 * 2.705543) / 6)
+
+
 def test_other_models_cost_more_with_a_paired_interval() -> None:
     y, a, _ = drawn(4, n=2000)
     noise = np.random.default_rng(0).normal(size=2000)

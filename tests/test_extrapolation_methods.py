@@ -21,8 +21,15 @@ from cutline.extrapolation import Favorability, every_method
 from cutline.extrapolation.curve_methods import LinearSpline
 from cutline.extrapolation.evidence import Evidence, ScoreSample
 from cutline.extrapolation.favorability import power_of_span, spline_moment, spline_moment_of_span
+from cutline.extrapolation.open_set import _exceedance
 from cutline.extrapolation.parametric_methods import beta_favorability
-from cutline.extrapolation.score_methods import KernelDensity, pareto_survival, pooled_shape, relative_bandwidth
+from cutline.extrapolation.score_methods import (
+    KernelDensity,
+    ParetoTail,
+    pareto_survival,
+    pooled_shape,
+    relative_bandwidth,
+)
 from cutline.extrapolation.task_inputs import from_accuracies, from_scores, from_wins
 
 
@@ -243,6 +250,22 @@ def test_pareto_shape_is_found() -> None:
         assert float(np.mean(excess > 1.5)) == pytest.approx(
             float(pareto_survival(np.array([1.5]), shape)[0]), abs=0.01
         )
+
+
+@pytest.mark.parametrize("shape", [-0.3, 0.2])
+def test_a_tail_gives_the_chance_beyond_all_competitors_seen(shape: float) -> None:
+    """Competitors of cases with different scales and places, all of one Pareto law, whose chances are known."""
+    rng = np.random.default_rng(1)
+    scale, place = np.exp(rng.normal(size=(200, 1))), rng.normal(size=(200, 1))
+    others = place + scale * (rng.uniform(size=(200, 400)) ** (-shape) - 1) / shape
+    chance = np.geomspace(1e-4, 1e-2, 200)
+    true = place[:, 0] + scale[:, 0] * (chance ** (-shape) - 1) / shape
+    sample = ScoreSample(true, others, np.full(200, 400.0), np.full(200, 1 / 200))
+    miss = ParetoTail(fraction=0.2).fit(Evidence(401, scores=sample)).miss
+    assert miss.mean() == pytest.approx(chance.mean(), rel=0.1)
+    # the exceedance that open sets use is the same tail
+    beyond = np.diag(_exceedance(others, true, 400))
+    assert beyond.mean() == pytest.approx(chance.mean(), rel=0.1)
 
 
 @pytest.mark.parametrize("selector", ["biased", "unbiased"])

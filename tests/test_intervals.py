@@ -610,8 +610,9 @@ def test_the_gamma_limits_of_a_skewed_mean_allow_for_one_more_unit() -> None:
     wider = skewed_mean_limits(each, 0.99, 1.0)
     assert wider.low < low
     assert wider.high > high
-    alike = skewed_mean_limits(np.zeros(12), 0.95, 1.0)
-    assert alike.low == -alike.high < 0.0
+    for units, more in ((12, 1.0), (40, 0.75)):  # no gain and no loss seen: one more unit, whose gamma is exponential
+        reach = -np.log(0.025) * more / units
+        assert skewed_mean_limits(np.zeros(units), 0.95, 1.0) == pytest.approx((-reach, reach))
 
 
 def test_the_declared_algebra_of_intervals_is_that_of_the_measures() -> None:

@@ -12,6 +12,7 @@ import pytest
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgb
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedKFold, cross_val_predict, cross_validate
@@ -106,6 +107,20 @@ def test_displays_share_axes() -> None:
     third = RocDisplay.from_predictions(Y, P**2, name="three", ax=first.ax_, n_resamples=50)
     assert [text.get_text() for text in third.ax_.texts].count("chance") == 1
     assert {main_line(third, n).get_color() for n in ("one", "two", "three")} >= {one.get_color(), two.get_color()}
+
+
+def test_each_band_has_the_colour_and_the_place_of_its_own_model() -> None:
+    first = TprFprDisplay.from_predictions(Y, P, name="one", band=True, n_resamples=50)
+    both = TprFprDisplay.from_predictions(Y, -P, name="two", band=True, ax=first.ax_, n_resamples=50).ax_
+    bands = both.collections
+    assert len(bands) == 2
+    for band, name, scores in zip(bands, ("one", "two"), (P, -P), strict=True):
+        line = next(line for line in both.lines if str(line.get_label()).startswith(name))
+        assert to_rgb(line.get_color()) == to_rgb(band.get_facecolor()[0][:3])
+        shade = cl.evaluate(Y, scores, measures=[], n_resamples=50).curve("tpr_fpr").band(level=0.95)
+        heights = band.get_paths()[0].vertices[:, 1]
+        assert (heights.min(), heights.max()) == pytest.approx((shade.low.min(), shade.high.max()))
+        assert heights.mean() == pytest.approx((shade.low.mean() + shade.high.mean()) / 2, abs=0.03)
 
 
 def test_the_hull_and_the_area_are_there() -> None:
