@@ -248,10 +248,16 @@ def test_hard_predictions_compare_too() -> None:
 @pytest.mark.parametrize("kind", ["confusion", "risk_coverage", "calibration"])
 def test_pictures(trees: Any, kind: str) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
-    ax = trees.plot(kind)
-    assert ax.get_title() or ax.get_xlabel()
+    ax, data = trees.plot(kind), plot_data(trees, kind)
+    if kind == "confusion":  # a row of the picture is a real class, as a row of the matrix is
+        assert [text.get_text() for text in ax.texts] == [f"{count:g}" for count in data.column("cases")]
+        np.testing.assert_allclose(ax.images[0].get_array().ravel(), data.column("share"))
+    else:
+        x, y = {"risk_coverage": ("coverage", "risk"), "calibration": ("confidence", "right")}[kind]
+        drawn = np.column_stack([data.column(x), data.column(y)])
+        assert any(np.array_equal(line.get_xydata(), drawn) for line in ax.lines)
     plt.close("all")
-    assert set(plot_data(trees, kind).columns) >= {"low", "high"}
+    assert all(low <= high for low, high in zip(data.column("low"), data.column("high"), strict=True))
     with pytest.raises(cl.InputError, match="choose one of"):
         trees.plot("nonsense")
 

@@ -209,11 +209,12 @@ def test_json_is_strict_and_complete() -> None:
 def test_repr_is_readable(ev: Any) -> None:
     text = repr(ev)
     assert "nb" in text
-    assert "pem" in text or "PEM" in text or "Potential" in text
-    assert "120" in text
+    for name in ("roc_auc", "pem"):
+        (line,) = [line.split() for line in text.splitlines() if line.split()[1:2] == [name]]
+        assert line[1:4] == [name, "↑", f"{ev[name].value:.4f}"]
+    assert "120 rows" in text
     assert len(text.splitlines()) > 10
     assert max(map(len, text.splitlines())) <= 160
-    assert "<" not in text.splitlines()[0] or ">" in text
 
 
 class Collector(HTMLParser):
@@ -253,7 +254,7 @@ def test_hostile_names_are_text(name: str) -> None:
     assert not [a for a in page.attributes if a.startswith("on")]
     assert name in page.text
     assert name in repr(ev)
-    assert name in json.loads(ev.to_json(), strict=True).__repr__() or name in ev.to_json()
+    assert json.loads(ev.to_json())["name"] == name
 
 
 def test_hostile_labels_do_not_reach_the_page() -> None:
