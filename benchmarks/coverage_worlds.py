@@ -525,12 +525,14 @@ class HardWorld:
         rows = self.draw(np.random.default_rng(0), population)
         how: dict[str, Any] = {"threshold": self.threshold}
         names = {spec: scaled_up(spec) for spec in self.measures}
-        ev = cl.evaluate(rows.label, rows.score, measures=list(names.values()), interval=None, **how)
+        ev = cl.evaluate(rows.label, rows.score, measures=list(names.values()), interval=None, **how, **rows.options)
         true = {spec: ev[name].value for spec, name in names.items()}
         held: dict[str, list[bool]] = {spec: [] for spec in names}
         for i in range(samples):
             rows = self.draw(np.random.default_rng([*self.name.encode(), i]), self.n)
-            ev = cl.evaluate(rows.label, rows.score, measures=list(names), n_resamples=100, seed=i, **how)
+            ev = cl.evaluate(
+                rows.label, rows.score, measures=list(names), n_resamples=100, seed=i, **how, **rows.options
+            )
             for spec, found in held.items():
                 if ev[spec].value == ev[spec].value:
                     found.append(ev[spec].low - 1e-9 <= true[spec] <= ev[spec].high + 1e-9)
@@ -557,6 +559,37 @@ HARD = [
 ]
 
 
+def _one_decimal(rng: np.random.Generator, n: int) -> Drawn:
+    """One score in ten is exactly 0, and 3 % of those are positive."""
+    y = rng.random(n) < 0.3
+    return Drawn(y, np.round(1.0 / (1.0 + np.exp(1.6 - 1.2 * (rng.standard_normal(n) + 1.2 * y))), 1))
+
+
+def _weighted(prevalence: float, distance: float, freedom: float = math.inf) -> Callable[..., Drawn]:
+    """Weights between 1 and 5."""
+
+    def draw(rng: np.random.Generator, n: int) -> Drawn:
+        y = rng.random(n) < prevalence
+        z = (rng.standard_normal(n) if math.isinf(freedom) else rng.standard_t(freedom, n)) + distance * y
+        return Drawn(y, 1.0 / (1.0 + np.exp(2.5 - 1.3 * z)), rng.uniform(1.0, 5.0, n))
+
+    return draw
+
+
+# designs counted after the methods were chosen, where some measure fell short
+OTHER = [
+    HardWorld("weights, 150", 150, _weighted(0.3, 1.5), ("positive_likelihood_ratio",), least=0.9),
+    HardWorld("weights, 5 % of 400", 400, _weighted(0.05, 2.5), ("ks_statistic",), least=0.9),
+    HardWorld("weights, t₃, 400", 400, _weighted(0.3, 5.0, 3.0), _AREAS[:3], least=0.9),
+    HardWorld("one decimal, 400", 400, _one_decimal, ("log_loss", "balanced_cross_entropy", "focal_loss")),
+]
+
+
+def other(samples: int) -> Iterator[Count]:
+    """Other designs."""
+    return (count for world in OTHER for count in world.counts(samples))
+
+
 def hard(samples: int) -> Iterator[Count]:
     """The intervals where few cases carry a measure."""
     return (count for world in HARD for count in world.counts(samples))
@@ -579,6 +612,7 @@ SECTIONS: dict[str, Callable[[int], Iterator[Count]]] = {
     "plan": plan,
     "grid": over(GRID),
     "hard": hard,
+    "other": other,
 }
 
 
