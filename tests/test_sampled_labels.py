@@ -63,6 +63,25 @@ def test_hajek_is_the_weighted_evaluation_of_the_labelled_rows() -> None:
         assert ev[key].value == pytest.approx(plain[key].value, abs=0.03)
 
 
+@pytest.mark.parametrize("estimator", ["assisted", "hajek"])
+def test_a_measure_is_the_same_whatever_else_is_asked(estimator: str) -> None:
+    y, s = world(2000, 22, share=0.1)
+    chance = strata(s)
+    label = hide(y, np.random.default_rng(3).random(2000) < chance)
+    names = ["roc_auc", "average_precision", "hit_rate@100", "qrecall@300", "hit_rate@20-60", "recall(threshold=1)"]
+    how = {"inclusion": chance, "estimator": estimator}
+    every = cl.audit(s, label, measures=[*names, "precision(threshold=0.3)", "qrecall@700"], **how)
+    for name in names:
+        one = cl.audit(s, label, measures=[name], **how)[name]
+        assert (one.value, one.low, one.high) == (every[name].value, every[name].low, every[name].high), name
+    alone = cl.audit(s, label, measures=["hit_rate@100"], **how)
+    for cut in ({"quota": 100}, {"threshold": 1.0}):
+        one, other = alone.at(**cut), every.at(**cut)
+        assert (one.tp, one.fp, one.expected_hits) == (other.tp, other.fp, other.expected_hits)
+    assert every.at(quota=100).hit_rate == pytest.approx(every["hit_rate@100"].value)
+    assert every.at(threshold=1.0).recall == pytest.approx(every["recall(threshold=1)"].value)
+
+
 @pytest.mark.parametrize("design", ["strata", "acted on"])
 def test_intervals_hold_the_value_of_the_whole_list(design: str) -> None:
     held, runs = dict.fromkeys(MEASURES, 0), 20

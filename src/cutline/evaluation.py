@@ -163,9 +163,10 @@ class Evaluation(Reported, DictResult, ByMeasure):
             return self._elsewhere(prevalence).at(**cuts)
         if isinstance(self.rows, BatchRows):
             return self._at_batches(self.rows, cuts)
-        point = operating_point(self.ranking, **cuts, level=self.settings.level, cut_of=self.rows.cut)
         places = None if quota is None else resolve_quota(quota, self.ranking.cases)
-        settled: OperatingPoint = self.rows.settle(point, places)
+        rows = self.rows.at_cut(places, threshold)
+        point = operating_point(rows.ranking, **cuts, level=self.settings.level, cut_of=rows.cut)
+        settled: OperatingPoint = rows.settle(point, places)
         return settled if self.at_prevalence is None else self._with_prevalence_error(settled, places)
 
     def _elsewhere(self, prevalence: Prevalence) -> Evaluation:

@@ -14,7 +14,7 @@ from .catalogue.compute import check_applicable, check_threshold, default_thresh
 from .catalogue.declare import Spec, parse_measure
 from .errors import InputError, different_lengths, show
 from .evaluation import Evaluation, choose_specs, obstacle_of
-from .inference.audited import KnownLabels, audit_estimates, audited, unreachable
+from .inference.audited import KnownLabels, audit_estimates, audited, cut_edges, unreachable
 from .inference.label_design import (
     draw_systematically,
     expected_error,
@@ -24,7 +24,7 @@ from .inference.label_design import (
 )
 from .inference.mass_influence import is_algebra
 from .inference.settings import Settings
-from .quotas import Quotas, check_any_quota, resolve_quota
+from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota
 from .sources.arrays import Sample, as_numbers, make_sample
 from .sources.frames import lacking_cells, taken_cells
 from .table import Table, TabularResult, format_value, pluralize, to_jsonable
@@ -79,8 +79,9 @@ def audit(
     obstacles = {spec: _obstacle(spec, scores, threshold, measures is None, estimator) for spec in specs}
     if measures is None and (rows.inclusion == 0.0).any():
         raise unreachable(rows, "the whole list")
-    evidence = audited(rows, [spec for spec in specs if not obstacles[spec]], estimator, level)
-    estimates = audit_estimates(specs, evidence, obstacles, settings)
+    estimates = audit_estimates(specs, rows, estimator, obstacles, settings)
+    quotas = () if quota is None else quota_sizes(quota, float(len(rows)))[0]
+    evidence = audited(rows, cut_edges(rows, quotas), estimator, level)  # for curves, and pages that show the quota
     return Evaluation(
         name,
         evidence,

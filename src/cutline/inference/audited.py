@@ -80,24 +80,29 @@ class KnownLabels:
         return spread < 1e-12 or rough < _ROUGH * spread
 
     @cached_property
+    def fitted(self) -> Floats:
+        """The chance of every row to be positive by a curve through the known labels."""
+        z = normal_scores(self.size)[self.groups[1]]
+        weight = np.ones(int(self.known.sum()))
+        if not self.by_score:
+            weight = 1.0 / self.inclusion[self.known]
+            weight *= len(weight) / weight.sum()
+        labels = self.positive[self.known].astype(np.float64)
+        return np.asarray(chances(fit_chances(z[self.known], labels, weight), z), np.float64)
+
+    @cached_property
     def surplus(self) -> Floats:
         """1/π − 1 of each known row: for how many unknown ones it stands."""
         return np.where(self.known, 1.0 / np.where(self.known, self.inclusion, 1.0) - 1.0, 0.0)
 
 
-def cut_edges(specs: Sequence[Spec], rows: KnownLabels) -> list[int]:
-    """Groups at which the cuts of measures lie."""
+def cut_edges(rows: KnownLabels, quotas: Sequence[float] = (), threshold: float | None = None) -> tuple[int, ...]:
+    """Groups at which cuts lie: the places of quotas, or a threshold."""
     score, _ = rows.groups
-    ends = np.cumsum(rows.size)
-    edges = set()
-    for spec in specs:
-        if spec.measure.needs_quota:
-            for quota in quota_sizes(spec.quota, float(len(rows)))[0]:
-                edges.add(int(np.searchsorted(ends, quota - 0.5)) + 1)
-        elif spec.measure.needs_threshold:
-            above = len(score) - int(np.searchsorted(score[::-1], threshold_of(spec), side="right"))
-            edges.add(above)
-    return sorted(edge for edge in edges if 0 < edge < len(score))
+    edges = {int(at) + 1 for at in np.searchsorted(np.cumsum(rows.size), np.asarray(quotas, np.float64) - 0.5)}
+    if threshold is not None:
+        edges.add(len(score) - int(np.searchsorted(score[::-1], threshold, side="right")))
+    return tuple(sorted(edge for edge in edges if 0 < edge < len(score)))
 
 
 def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
@@ -148,6 +153,11 @@ class Audited(KeepsFields, Evidence):
     cell: NDArray[np.intp]
     estimator: str
     level: float = 0.95
+
+    def at_cut(self, quota: float | None, threshold: float | None) -> Audited:
+        """The list with a stretch that ends at a cut, as the measures at this cut see it."""
+        edges = cut_edges(self.known, () if quota is None else (quota,), threshold)
+        return audited(self.known, edges, self.estimator, self.level) if edges else self
 
     @property
     def independent(self) -> bool:
@@ -325,9 +335,9 @@ def share_limits(value: float, error: float, freedom: float, level: float, trial
     return Interval(min(made.low, low), max(made.high, high))
 
 
-def audited(rows: KnownLabels, specs: Sequence[Spec], estimator: str, level: float) -> Audited:
-    """The evidence of a list with some labels, its stretches ending at the cuts of the measures."""
-    cell = stretches(rows, cut_edges(specs, rows))[rows.groups[1]]
+def audited(rows: KnownLabels, edges: Sequence[int], estimator: str, level: float) -> Audited:
+    """The evidence of a list with some labels, some of its stretches ending at the cuts given."""
+    cell = stretches(rows, edges)[rows.groups[1]]
     chance = assisted_chances(rows, cell)
     if estimator == "hajek":
         return Audited(rows, _labelled_rows(rows, cell), chance, cell, estimator, level)
@@ -355,13 +365,7 @@ def _whole_list(rows: KnownLabels, share: Any) -> Ranking:
 
 def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
     """The chance of every row to be positive: a curve through the known labels, corrected by stretches of the list."""
-    known = rows.known
-    z = normal_scores(rows.size)[rows.groups[1]]
-    weight = np.ones(int(known.sum()))
-    if not rows.by_score:
-        weight = 1.0 / rows.inclusion[known]
-        weight *= len(weight) / weight.sum()
-    m = chances(fit_chances(z[known], rows.positive[known].astype(np.float64), weight), z)
+    known, m = rows.known, rows.fitted
     odds = log_odds(m)
     for k in range(int(cell.max()) + 1):
         here = cell == k
@@ -380,9 +384,29 @@ def assisted_chances(rows: KnownLabels, cell: NDArray[np.intp]) -> Floats:
 
 
 def audit_estimates(
+    specs: Sequence[Spec], rows: KnownLabels, estimator: str, obstacles: Mapping[Spec, str], settings: Settings
+) -> dict[Spec, Estimate]:
+    """Values with intervals; refuses measures that rest on labels which had no chance of being known.
+
+    The stretches of each measure end at its own cuts alone: the other measures asked for do not change it.
+    """
+    by_edges: dict[tuple[int, ...], list[Spec]] = {}
+    for spec in specs:
+        measure, edges = spec.measure, cut_edges(rows)
+        if measure.needs_quota and not obstacles[spec]:
+            edges = cut_edges(rows, quota_sizes(spec.quota, float(len(rows)))[0])
+        elif measure.needs_threshold and not obstacles[spec]:
+            edges = cut_edges(rows, threshold=threshold_of(spec))
+        by_edges.setdefault(edges, []).append(spec)
+    found: dict[Spec, Estimate] = {}
+    for edges, some in by_edges.items():
+        found |= _estimates(some, audited(rows, edges, estimator, settings.level), obstacles, settings)
+    return found
+
+
+def _estimates(
     specs: Sequence[Spec], evidence: Audited, obstacles: Mapping[Spec, str], settings: Settings
 ) -> dict[Spec, Estimate]:
-    """Values with intervals; refuses measures that rest on labels which had no chance of being known."""
     readable = [spec for spec in specs if not obstacles[spec]]
     values = evidence.compute(readable).values
     slopes = mass_influence(readable, evidence.ranking)

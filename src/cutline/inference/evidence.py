@@ -103,6 +103,10 @@ class Evidence(Protocol):
         """The cuts of the list as if its rows were independent."""
         return Cuts(self.ranking.pos, self.ranking.neg)
 
+    def at_cut(self, quota: float | None, threshold: float | None) -> Evidence:
+        """The rows as measures at this cut see them."""
+        return self
+
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         """What inference at a quota needs to know of the cut; ``recall`` for Qrecall and lift."""
         return self.cuts.at(taken, hits)
