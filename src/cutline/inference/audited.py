@@ -41,6 +41,8 @@ from .settings import Settings
 
 Flags = NDArray[np.bool_]
 _MISFIT = 0.4
+# standard errors: 2 and 1.5 cover d′ 4.5 in 81 and 90 of 100 samples, 1.2 in 98; 1 makes ordinary intervals 5 % longer
+_AGAINST = 1.2
 _FEW = 5  # labels drawn by chance that a stretch of the list needs
 _MANY = 60  # labels from which a stretch is divided
 _ROUGH = 0.1  # share of the variance of log π between neighbours above which π is no function of the score
@@ -440,6 +442,8 @@ def _estimates(
                     limits = Interval(max(limits.low, plain.low), limits.high)
                 least = wilson_share(value, evidence.smaller_class, settings.level).low
                 alone = float(compute([spec], _labelled_rows(evidence.known, evidence.cell)).values[spec])
+                if alone - value > _AGAINST * error:  # the labels contradict the curve: open as far as they leave it
+                    alone = wilson_share(alone, evidence.smaller_class, settings.level).high
                 limits = Interval(min(limits.low, least), max(limits.high, alone) if alone == alone else limits.high)
         found[spec] = Estimate(str(spec), value, limits.low, limits.high, settings.level, method)
     return found
