@@ -128,6 +128,7 @@ ATTRIBUTES: dict[str, str] = {
     "Diagnosis.balance": "How frequent the labels are, in words.",
     "Diagnosis.findings": "What looks wrong, in sentences.",
     "Diagnosis.command": "The command to run next.",
+    "Diagnosis.patterns": "Patterns of the score columns (``rf_*``) where several models score several classes.",
     "Diagnosis.understood": "What was detected about the file, if not obvious.",
     "Difference.a": "The first model.",
     "Difference.b": "The second model.",

@@ -430,6 +430,7 @@ PARAMETERS: dict[str, str] = {
     "probability.",
     "Quotas.of.name": "The argument's name, for error messages.",
     "Quotas.sizes.cases": "How many cases the list has.",
+    "Quotas.sizes.most": "The largest number of quotas to read; a longer range is read at evenly spaced ones.",
     "RiskCoverage.at.coverage": "The share of cases to answer.",
     "RiskCoverage.thinned.points": "The largest number of points.",
     "SelectionPower.counted.wins": "``'half'`` or ``'strict'``, as in ``selection_power``.",
