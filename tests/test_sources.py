@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas
 import polars
 import pyarrow
@@ -268,8 +269,6 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         assert value == cl.roc_auc([label == wanted for label in labels], P), door
         told = f"all but {wanted!r} count as negative: {rest}"
         assert any(told in str(one.message) for one in said), door
-        if door == "arrays":
-            continue
         others = [0, 3000] if totals else ["No", "unknown"]
         assert call(pos_label=wanted, neg_label=others) == value, door
         with pytest.raises(cl.InputError, match="which is neither the positive nor a negative label"):
@@ -290,6 +289,19 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         assert done.exit_code in (0, 4), done.stderr
 
 
+def test_retraining_tells_of_several_negative_labels() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    y = np.array(["yes", "no", "no", "unknown"] * 15)
+    x = np.random.default_rng(0).normal(size=(60, 1)) + (y == "yes")[:, None]
+    how: dict[str, Any] = {"pos_label": "yes", "measure": "roc_auc", "n_jobs": 1}
+    told = r"all but 'yes' count as negative: 'no' \(30 rows\), 'unknown' \(15 rows\)"
+    with pytest.warns(cl.LabelWarning, match=told):
+        cl.permutation_test(LogisticRegression(), x, y, x, y, **how, n_permutations=9)
+    with pytest.warns(cl.LabelWarning, match=told):
+        cl.bootstrap_oob(LogisticRegression(), x, y, **how, n_resamples=3)
+
+
 def calls(table: dict[str, Any], folder: Path) -> dict[str, Callable[..., float]]:
     """Ways to the AUC of one table."""
     import pandas as pd
@@ -308,7 +320,11 @@ def calls(table: dict[str, Any], folder: Path) -> dict[str, Callable[..., float]
             ].value
         )
 
-    arrays = {"arrays": lambda **options: cl.roc_auc(table["y"], table["p"], **options)}
+    how: dict[str, Any] = {"measures": ["roc_auc"], "interval": None}
+    arrays: dict[str, Callable[..., float]] = {
+        "arrays": lambda **options: cl.evaluate(table["y"], table["p"], **how, **options)["roc_auc"].value,
+        "models": lambda **options: cl.compare(table["y"], {"m": table["p"]}, **how, **options)["m"]["roc_auc"].value,
+    }
     return arrays | {door: of(source, door) for door, source in sources.items()}
 
 

@@ -319,6 +319,7 @@ def compare(
     scores: Mapping[str, Scores] | HasColumns,
     *,
     pos_label: Label = None,
+    neg_label: Any = None,
     sample_weight: Scores | None = None,
     threshold: float | None = None,
     quota: QuotaLike | None = None,
@@ -365,7 +366,8 @@ def compare(
         if named is not None and not paired and not (isinstance(named, Mapping) and set(scores) <= set(named)):
             said = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
             raise InputError(what, said, f"pass a mapping from model to {what}")
-    samples = _samples(y_true, scores, pos_label, sample_weight, clusters, paired)
+    labelled = {"pos_label": pos_label, "neg_label": neg_label, "sample_weight": sample_weight}
+    samples = _samples(y_true, scores, labelled, clusters, paired)
     places = settled(quota)
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
@@ -402,7 +404,7 @@ def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
 
 
 def _samples(
-    y_true: Any, scores: Mapping[str, Any], pos_label: Label, sample_weight: Scores | None, clusters: Any, paired: bool
+    y_true: Any, scores: Mapping[str, Any], labelled: dict[str, Any], clusters: Any, paired: bool
 ) -> dict[str, Sample]:
     samples = {}
     for name, column in scores.items():
@@ -412,9 +414,9 @@ def _samples(
             said = f"holds no labels for the model {show(name)}, and {{paired=False}} needs them for each"
             raise InputError("y_true", said, "pass a mapping from model to labels")
         label = y_true if paired else y_true[name]
-        how = {"sample_weight": sample_weight, "clusters": clusters if paired or clusters is None else clusters[name]}
+        own = clusters if paired or clusters is None else clusters[name]
         try:
-            samples[name] = make_sample(label, column, pos_label=pos_label, **how)
+            samples[name] = make_sample(label, column, clusters=own, **labelled)
         except InputError as error:
             unequal = paired and hasattr(label, "__len__") and hasattr(column, "__len__") and len(label) != len(column)
             more = ", or give each model its own labels with {paired=False}" if unequal else ""

@@ -486,6 +486,7 @@ def evaluate(
     *,
     name: str = "model",
     pos_label: Label = None,
+    neg_label: Any = None,
     sample_weight: Scores | None = None,
     threshold: float | None = None,
     quota: QuotaLike | None = None,
@@ -514,7 +515,8 @@ def evaluate(
     0.5
     """
     settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
+    how = {"sample_weight": sample_weight, "clusters": clusters}
+    sample = make_sample(y_true, y_score, pos_label=pos_label, neg_label=neg_label, **how)
     return evaluate_sample(
         sample,
         name=name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,6 +17,7 @@ from .sources.doors import open_source, rows_of
 from .sources.duckdb import DuckTable, machine_of
 from .sources.files import TextFormat
 from .sources.frames import Frame, Rows
+from .sources.rules import negative_labels
 from .sources.tables import Checked, Roles
 from .types import IntervalName, Label, MeasureLike, Missing, QuotaLike, TableSource
 from .validate import COLUMNS, Rule, check_column, checked
@@ -112,7 +113,7 @@ def evaluate_table(
         decimal,
         by=_columns(by),
         batch=batch,
-        neg_label=_values(neg_label),
+        neg_label=negative_labels(neg_label, pos_label),
     )
     drawn = 2000 if n_resamples is None else n_resamples
     settings = Settings(interval, level, drawn, seed, stratify, progress=progress)
@@ -217,7 +218,7 @@ def compare_table(
             decimal,
             by=_columns(by),
             batch=batch,
-            neg_label=_values(neg_label),
+            neg_label=negative_labels(neg_label, pos_label),
         )
         found = _found(table, roles, request)
         if isinstance(found, Rows) and found.segments is not None:
@@ -241,13 +242,6 @@ def compare_table(
         from .engines.spark_engine import compare as on_spark
 
         return on_spark(table, roles, request, margin)
-
-
-def _values(labels: Any) -> tuple[Any, ...] | None:
-    """One label or several as a tuple."""
-    if labels is None or isinstance(labels, tuple):
-        return labels
-    return tuple(labels) if isinstance(labels, Collection) and not isinstance(labels, str | bytes) else (labels,)
 
 
 def _widened(

@@ -66,6 +66,7 @@ def make_sample(
     y_score: Any,
     *,
     pos_label: Any = None,
+    neg_label: Any = None,
     sample_weight: Any = None,
     clusters: Any = None,
 ) -> Sample:
@@ -75,8 +76,9 @@ def make_sample(
     n = len(score)
     if len(label) != n:
         raise different_lengths("y_score", n, "y_true", len(label))
+    neg_label = rules.negative_labels(neg_label, pos_label)
     positive = is_positive(label, pos_label)
-    check_negatives(label, positive, pos_label)
+    check_negatives(label, positive, pos_label, neg_label)
     cluster = None if clusters is None else as_codes(clusters, "clusters", n)
     weight = None if sample_weight is None else as_weights(sample_weight, n)
     if weight is None or weight.all():
@@ -330,7 +332,9 @@ def read_labels(values: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any
     """A column of labels of two classes as they are, for an estimator, and as booleans."""
     labels = as_column(values, argument)
     try:
-        return labels, is_positive(labels, pos_label)
+        positive = is_positive(labels, pos_label)
+        check_negatives(labels, positive, pos_label)
+        return labels, positive
     except InputError as error:
         raise error.but(argument=argument if error.argument == "y_true" else error.argument) from None
 

@@ -28,7 +28,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -278,6 +278,16 @@ def nearly_the_label(argument: str, value: Any, row: int | str | None) -> InputE
 def folded(label: str) -> str:
     """A label without what is easily mistyped."""
     return label.strip().lower()
+
+
+def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
+    """The labels named as negative, one or several, as a tuple; they go with a positive one."""
+    if labels is not None and not isinstance(labels, tuple):
+        several = isinstance(labels, Collection) and not isinstance(labels, str | bytes)
+        labels = tuple(labels) if several else (labels,)
+    if labels and pos_label is None:
+        raise InputError("neg_label", "goes with {pos_label}", "name the positive label, too")
+    return labels
 
 
 def several_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> InputError:

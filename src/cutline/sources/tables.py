@@ -151,8 +151,7 @@ class Roles:
     neg_label: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.neg_label and self.pos_label is None:
-            raise InputError("neg_label", "goes with {pos_label}", "name the positive label, too")
+        rules.negative_labels(self.neg_label, self.pos_label)
         if self.decimal not in (None, ".", ","):
             raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
         if self.by and self.batch is not None:
