@@ -110,8 +110,8 @@ def cut_edges(rows: KnownLabels, quotas: Sequence[float] = (), threshold: float 
 def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
     """The stretch of the list that each group belongs to.
 
-    Stretches end at the cuts. Where many labels were drawn between two cuts they are divided; where hardly any were,
-    though some are unknown, they are joined with the next.
+    Stretches end at the cuts, and after the rows at the top that are always labelled. Where many labels were drawn
+    between two cuts they are divided; where hardly any were, though some are unknown, they are joined with the next.
     """
     score, group = rows.groups
     drawn, unknown = (
@@ -120,7 +120,8 @@ def stretches(rows: KnownLabels, edges: Sequence[int]) -> NDArray[np.intp]:
     )
     found: list[int] = []
     before = 0
-    for edge in [*edges, len(score)]:
+    certain = int(group[rows.inclusion < 1.0].min(initial=len(score)))  # groups at the top that are always labelled
+    for edge in sorted({*edges, *([certain] if certain else []), len(score)}):
         inside = int(drawn[edge] - drawn[before])
         parts = max(1, min(4, inside // _MANY))
         found += [int(np.searchsorted(drawn, drawn[before] + inside * k / parts)) for k in range(1, parts)]
