@@ -282,12 +282,13 @@ def folded(label: str) -> str:
 
 def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
     """The labels named as negative, one or several, as a tuple; they go with a positive one."""
-    if labels is not None and not isinstance(labels, tuple):
-        several = isinstance(labels, Collection) and not isinstance(labels, str | bytes)
-        labels = tuple(labels) if several else (labels,)
-    if labels and pos_label is None:
+    if labels is None:
+        return None
+    several = isinstance(labels, Collection) and not isinstance(labels, str | bytes)
+    named = tuple(labels) if several else (labels,)
+    if named and pos_label is None:
         raise InputError("neg_label", "goes with {pos_label}", "name the positive label, too")
-    return labels
+    return named
 
 
 def several_negatives(pos_label: Any, counts: Iterable[tuple[Any, int]]) -> InputError:
