@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 # What is to be removed if the process is stopped: each name is noted before the file or folder is made.
 _temporary: set[str] = set()
+_swept: set[str] = set()  # where abandoned folders were looked for: once in a process is enough
+_SURELY_LOCKED = 60  # seconds; a folder is made first and locked a moment later
 
 
 def remove_temporary() -> None:
@@ -43,10 +47,46 @@ def _noted(path: str) -> Iterator[str]:
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[str]:
-    """A folder that only its owner can read, removed with all it holds."""
-    with _noted(os.path.join(parent or tempfile.gettempdir(), f"cutline-{secrets.token_hex(8)}")) as folder:
+    """A folder that only its owner can read, removed with all it holds; those of killed processes are removed first."""
+    parent = parent or tempfile.gettempdir()
+    if parent not in _swept:
+        _swept.add(parent)
+        _remove_abandoned(parent)
+    with _noted(os.path.join(parent, f"cutline-{secrets.token_hex(8)}")) as folder:
         os.mkdir(folder, 0o700)
-        yield folder
+        with _lock(folder):
+            yield folder
+
+
+@contextmanager
+def _lock(folder: str) -> Iterator[bool]:
+    """Hold the lock of a folder, which the system gives back when the process ends, however it ends.
+
+    False where another process holds it, or where there are no locks: then nobody takes the folder for abandoned.
+    """
+    with contextlib.ExitStack() as stack:
+        is_held = False
+        with contextlib.suppress(ImportError, OSError):  # Windows has no fcntl, and some network drives no locks
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_held = True
+        yield is_held
+
+
+def _remove_abandoned(parent: str) -> None:
+    """Remove the temporary folders of processes that were killed: the user's own, whose lock nobody holds."""
+    with contextlib.suppress(OSError, AttributeError), os.scandir(parent) as entries:  # Windows has no user numbers
+        for entry in entries:
+            if not re.fullmatch(r"cutline-[0-9a-f]{16}", entry.name) or not entry.is_dir(follow_symlinks=False):
+                continue
+            facts = entry.stat(follow_symlinks=False)
+            if facts.st_uid == os.getuid() and time.time() - facts.st_mtime > _SURELY_LOCKED:
+                with _lock(entry.path) as is_abandoned:
+                    if is_abandoned:
+                        shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
