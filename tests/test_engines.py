@@ -401,7 +401,7 @@ def test_a_source_that_changes_between_the_passes_fails_loudly(tmp_path: Path, m
             yield {name: column[1:] for name, column in batch.items()}
 
     monkeypatch.setattr(DuckTable, "_batches", fewer)
-    with pytest.raises(RuntimeError, match="changed while it was read"):
+    with pytest.raises(cl.InputError, match="changed while it was read"):
         evaluate_table(path, label="label", score="score", stream=True, interval=None)
 
 

@@ -165,7 +165,7 @@ def test_a_table_that_changes_between_passes_fails_loudly(
         return {key: replace(one, own=(one.own[0] + 1, one.own[1])) for key, one in found.items()}
 
     monkeypatch.setattr(spark_engine, "_ranges", other)
-    with pytest.raises(RuntimeError, match="changed while it was read"):
+    with pytest.raises(cl.InputError, match="changed while it was read"):
         evaluate_table(rows, label="y", score="p", interval=None)
 
 

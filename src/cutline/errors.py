@@ -200,6 +200,11 @@ def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:
     return InputError(argument, f"has {n} {rows} but {other} has {m}", "pass one value per case")
 
 
+def changed(name: str, said: str) -> InputError:
+    """A source that gave other rows when it was read again."""
+    return InputError(None, f"{name} changed while it was read: {said}", "save what is random or still being written")
+
+
 class LabelWarning(UserWarning):
     """More than two labels beside an explicit positive one: all the others count as negative."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import changed
 from ..sources.tables import Checked, Column, Table
 from .stream import Totals
 
@@ -34,7 +35,7 @@ class Numbering:
         """The part of each row."""
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         if (self.keys[at] != keys).any():
-            raise RuntimeError("the table changed while it was read: a value came that was not counted; save it first")
+            raise changed("the table", "a value came that was not counted")
         return self.codes[at]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..batches import BatchGroups
 from ..catalogue.compute import SweepPlan
 from ..comparison import Comparison
-from ..errors import InputError
+from ..errors import InputError, changed
 from ..evaluation import Evaluation
 from ..progress import Progress
 from ..segment_comparison import SegmentComparison
@@ -291,10 +291,10 @@ def _check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range
     for key, here in ranges.items():
         blocks = found[key].part.blocks if key in found else np.zeros((1, 5))
         if not np.allclose((blocks[:, 2].sum(), blocks[:, 3].sum()), here.own, rtol=1e-9, atol=0.0):
-            raise RuntimeError(
-                f"the table changed while it was read: a partition had {here.own[0]} positives and {here.own[1]} "
-                f"negatives when it was counted, {blocks[:, 2].sum():g} and {blocks[:, 3].sum():g} when it was summed; "
-                "is it random, or being written? Save it first"
+            raise changed(
+                "the table",
+                f"a partition had {here.own[0]} positives and {here.own[1]} negatives when it was counted, "
+                f"{blocks[:, 2].sum():g} and {blocks[:, 3].sum():g} when it was summed",
             )
 
 

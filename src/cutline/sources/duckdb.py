@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, show, verbatim
+from ..errors import InputError, changed, show, verbatim
 from ..files import temporary_folder
 from .arrays import number
 from .arrow_stream import Batch, StreamError, batches
@@ -132,7 +132,9 @@ class DuckTable(Table):
         scores = {model: columns[f"score_{k}"] for k, model in enumerate(checked.scores)}
         each = 1.0 if weight is None else weight
         for model, score in scores.items():
-            check_same(self.name, checked.totals[model], each * positive, each * ~positive, each * score)
+            with np.errstate(all="ignore"):  # an infinite score times a weight of 0, or one beyond all floats
+                weighted = each * score
+            check_same(self.name, checked.totals[model], each * positive, each * ~positive, weighted)
         clusters = None if checked.cluster is None else number(self._keys(checked, checked.cluster))
         batch = None if checked.batch is None else self._levels(checked, [checked.batch])
         dropped = next(iter(checked.totals.values())).dropped
@@ -214,7 +216,7 @@ class DuckTable(Table):
                 if kept is not None and not kept.all():
                     batch = {name: column[kept != 0] for name, column in batch.items()}
                 if "score" in batch and np.isnan(batch["score"]).any():
-                    raise RuntimeError(f"{self.name}: a score is NaN that was checked to be a number; did it change?")
+                    raise changed(self.name, "a score is NaN that was a number first")
                 yield batch
 
 

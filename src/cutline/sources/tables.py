@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engines.stream import Totals
-from ..errors import InputError, listed, show
+from ..errors import InputError, changed, listed, show
 from . import rules
 
 INTEGERS = (
@@ -646,13 +646,8 @@ def check_same(name: str, totals: Totals, positives: Any, negatives: Any, scores
         pos, neg, total = (float(np.sum(column)) for column in (positives, negatives, scores))
     close = 1e-9 if totals.weighted else 0.0
     if not np.allclose((pos, neg), (totals.pos, totals.neg), rtol=close, atol=0.0):
-        raise RuntimeError(
-            f"{name} changed while it was read: {totals.pos:g} positives and {totals.neg:g} negatives were counted "
-            f"first, {pos:g} and {neg:g} came; is it random, or being written? Save it first"
-        )
+        said = f"{totals.pos:g} positives and {totals.neg:g} negatives were counted first, {pos:g} and {neg:g} came"
+        raise changed(name, said)
     room = 1e-300 + 1e-9 * (totals.pos + totals.neg) * max(abs(totals.low), abs(totals.high))
     if math.isfinite(room) and abs(total - totals.sum) > room:
-        raise RuntimeError(
-            f"{name} changed while it was read: its scores added up to {totals.sum:g} first, then to {total:g}; is it "
-            "random, or being written? Save it first"
-        )
+        raise changed(name, f"its scores added up to {totals.sum:g} first, then to {total:g}")
