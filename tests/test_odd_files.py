@@ -6,6 +6,10 @@ import datetime
 import gzip
 import json
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -19,6 +23,7 @@ import pytest
 
 import cutline as cl
 from cutline.sources import rules
+from cutline.sources.duckdb import DuckTable
 from cutline.sources.files import TextFormat, find_files
 from cutline.sources.levels import as_levels, natural_key, order_of
 from cutline.tables import evaluate_table
@@ -295,3 +300,102 @@ def test_september_has_two_short_names() -> None:
     months = ["aug", "Sept.", "oct", "SEP"]
     assert as_levels(["oct", "SEP", "aug", "Sept."], 4).keys == ("aug", "SEP", "Sept.", "oct")
     assert order_of(months) == "time"
+
+
+def zstd(path: Path, content: str) -> Path:
+    with pyarrow.CompressedOutputStream(str(path), "zstd") as packed:
+        packed.write(content.encode())
+    return path
+
+
+@pytest.mark.parametrize("stream", [None, True])
+@pytest.mark.parametrize("many", [10, 3_000])
+def test_mixed_line_ends_that_only_duckdb_unpacks_are_refused_with_a_remedy(
+    stream: bool | None, many: int, tmp_path: Path
+) -> None:
+    for first, last in (("\n", "\r\n"), ("\r\n", "\n"), ("\n", "\r"), ("\r", "\n")):
+        ends = [first if k < many - 5 else last for k in range(many)]
+        content = f"y,p,note{first}" + "".join(f'{k % 2},{k},"a b"{end}' for k, end in enumerate(ends))
+        path = zstd(tmp_path / "t.csv.zst", content)
+        with pytest.raises(cl.InputError, match=r"t\.csv\.zst: its lines end in different ways.*; unpack the file"):
+            evaluate_table(path, stream=stream, **PLAIN)
+        (tmp_path / "t.csv").write_bytes(content.encode())
+        assert evaluate_table(tmp_path / "t.csv", stream=stream, **PLAIN).facts["rows"] == many
+
+
+def test_a_record_too_long_for_duckdb_is_named(tmp_path: Path) -> None:
+    cell = '"' + ("x" * 99 + "\n") * 30_000 + '"'
+    content = f"y,p,note\n1,.9,a\n0,.2,{cell}\n1,.4,b\n0,.3,c\n"
+    (tmp_path / "t.csv").write_text(content)
+    for path in (tmp_path / "t.csv", zstd(tmp_path / "t.csv.zst", content)):
+        with pytest.raises(cl.InputError, match=r"the record in line 3 is longer than 2 MB; .* convert the file"):
+            evaluate_table(path, **PLAIN)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "parquet"])
+@pytest.mark.parametrize("change", ["other", "more", "cut", "gone"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    change: str, ending: str, stream: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"t.{ending}"
+
+    def write(scores: list[float]) -> None:
+        table = pyarrow.table({"y": [k % 2 for k in range(len(scores))], "p": scores})
+        if ending == "parquet":
+            pyarrow.parquet.write_table(table, path)
+            return
+        lines = [json.dumps(row) for row in table.to_pylist()]
+        if ending != "jsonl":
+            lines = ["y,p", *(f"{row['y']},{row['p']}" for row in table.to_pylist())]
+        content = "".join(line + "\n" for line in lines).encode()
+        path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
+
+    def change_file(*_: Any) -> None:
+        if change == "gone":
+            path.unlink()
+        elif change == "cut":
+            os.truncate(path, path.stat().st_size // 2)
+        else:
+            write([k / 7 for k in range(1000 + 500 * (change == "more"))])
+
+    batches = DuckTable._batches
+    monkeypatch.setattr(DuckTable, "_batches", lambda *given: (change_file(), batches(*given))[1])
+    write([k / 5 for k in range(1000)])
+    with pytest.raises(cl.InputError, match=r"changed while it was read|cannot be (read|unpacked)|has 1 field"):
+        evaluate_table(path, stream=stream, **PLAIN)
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs users as Unix has them")
+def test_files_that_the_user_may_not_read_are_refused() -> None:
+    """Every kind of file, as a user without rights; all modules are loaded before, which may stand in a home."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    pyarrow.parquet.write_table(pyarrow.table({"y": Y, "p": P}), folder / "t.parquet")
+    for name in ("t.csv", "t.csv.gz", "t.csv.zst", "t.jsonl", "t.xlsx", "t"):
+        (folder / name).write_text("y,p\n" + ROWS)
+    names = sorted(path.name for path in folder.iterdir())
+    script = """if True:
+        import os, sys
+        from cutline import InputError
+        from cutline.tables import evaluate_table
+        os.chdir(sys.argv[1])
+        names = sys.argv[2:]
+        for name in ["t.csv", "t.parquet", *names]:
+            try:
+                evaluate_table(name, label="y", score="p", interval=None)
+            except InputError as error:
+                print(error)
+            if name == "t.parquet" and os.stat(name).st_mode & 0o777:
+                for each in names:
+                    os.chmod(each, 0)
+                os.getuid() or os.seteuid(65534)
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", script, folder, *names], capture_output=True, text=True, check=True, timeout=60
+        )
+    finally:
+        shutil.rmtree(folder)
+    said = [f"{name} cannot be read: Permission denied; check its rights" for name in names]
+    assert done.stdout.splitlines() == said

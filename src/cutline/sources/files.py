@@ -496,7 +496,7 @@ def _unpacked_head(file: File, lines: int) -> _Head:
         try:
             found = connection.sql(sql).fetchall()
         except duckdb.Error as error:
-            raise InputError(None, f"{file.shown} cannot be read: {sentence(str(error))}") from None
+            raise describe(Files(file.shown, (file,), file.kind), str(error)) from None
     return _Head("\n".join(line or "" for (line,) in found).lstrip("\ufeff") + "\n", len(found) < lines)
 
 
@@ -544,12 +544,20 @@ def describe(files: Files, message: str) -> InputError:
             f"{shown}: line {int(line[1])} has {found}, the header {int(fields[1]):,}",
             "correct the line, or quote what contains the delimiter",
         )
+    # only DuckDB reads these bytes: in all other files, line ends were made alike before
+    if files.files[0].packed == "zstd" and ("state machine" in message or "unterminated quote" in message):
+        said = f"{shown}: its lines end in different ways, or a quote is not closed"
+        return InputError(None, said, "unpack the file, so that either can be mended or named")
     if line and "unterminated quote" in message:
         at = int(line[1])
         said = f"a quote opens in line {at} (data row {at - 1}) and is not closed there"
         return InputError(
             None, f"{shown}: {said}, so what follows is read as part of it", "close it, or remove the sign"
         )
+    if size := re.search(r"Maximum line size of (\d+) bytes exceeded", message):
+        where = f"the record in line {int(line[1])}" if line else "a record"
+        said = f"{shown}: {where} is longer than {round(int(size[1]) / 1e6)} MB"
+        return InputError(None, said, "shorten its cells, close its quotes, or convert the file to Parquet")
     if "utf-8" in message.lower() or "Invalid unicode" in message:
         return InputError(None, f"{shown} is not in UTF-8", "say how it is encoded, e.g. {encoding='latin-1'}")
     as_kind = {"parquet": " as Parquet", "json": " as JSON"}.get(files.kind, "")
