@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .catalogue.compute import check_applicable, check_threshold, default_threshold, with_defaults
 from .catalogue.declare import Spec, parse_measure
-from .errors import InputError, different_lengths, show
+from .errors import InputError, different_lengths
 from .evaluation import Evaluation, choose_specs, obstacle_of
 from .inference.audited import KnownLabels, audit_estimates, audited, cut_edges, unreachable
 from .inference.label_design import (
@@ -155,7 +155,7 @@ def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
     column, _, _ = as_numbers(inclusion, "inclusion")
     if len(column) != n:
         raise different_lengths("inclusion", len(column), "y_score", n)
-    bad = (column < 0.0) | (column > 1.0)
+    bad = (column < 0.0) | (column > 1.0) | ((column > 0.0) & (column < 1e-12))  # 1/π is squared and added up
     if bad.any():
         row = int(np.argmax(bad))
         said = f"is {float(column[row]):g}, which is not a probability"
@@ -297,8 +297,6 @@ def label_plan(
 
 def _plannable(measure: Any, scores: Sample) -> Spec:
     spec = with_defaults(parse_measure(measure), threshold=None, quota=None)
-    if spec.measure.family == "other":
-        raise InputError("measure", f"is {show(spec.measure.name)}, which is not of one score", "choose another")
     if spec.ties != "expected":
         raise InputError(
             "measure", "asks for the best or worst order of ties, which labels do not tell", "leave it out"

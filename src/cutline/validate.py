@@ -86,10 +86,20 @@ def _many(least: int) -> Rule:
 
 
 def check_amount(value: Any, name: str) -> float:
-    """A finite number of at least 0."""
-    if check_number(value, name, 0.0) == math.inf:
-        raise InputError(name, "must be finite, got inf")
-    return float(value)
+    """A number of at least 0, whose cube (a third moment) and sums over weighted cases are numbers."""
+    number = check_number(value, name, 0.0)
+    if number and not 1e-90 <= number <= 1e90:
+        problem = "must be finite, got inf" if number == math.inf else f"is {number:g}, which is beyond every currency"
+        raise InputError(name, problem, "" if number == math.inf else "give 0, or an amount from 1e-90 to 1e90")
+    return number
+
+
+def _confidence(value: Any, name: str) -> float:
+    """A level or confidence. Beyond nine nines (or below as many zeros) normal quantiles lose their digits."""
+    number = check_number(value, name, 0.0, 1.0, open_ends=True)
+    if min(number, 1.0 - number) < 0.999e-9:
+        raise InputError(name, f"is too near to {round(number)}", "choose one from 1e-9 to 1 - 1e-9")
+    return number
 
 
 def check_flag(value: Any, name: str) -> bool:
@@ -149,8 +159,8 @@ COLUMNS: dict[str, Rule] = {
 # None is taken where it is the default, which means "as the function says"; all else follows the rule.
 RULES: dict[str, Rule] = {
     "seed": lambda value, name: check_whole(value, name, 0, 2**63 - 1),
-    "level": _between(0.0, 1.0, open_ends=True),
-    "confidence": _between(0.0, 1.0, open_ends=True),
+    "level": _confidence,
+    "confidence": _confidence,
     "prevalence": _between(0.0, 1.0, open_ends=True),
     "n_resamples": _many(2),
     **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points"), _many(1)),

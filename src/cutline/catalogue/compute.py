@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, show
 from ..quotas import Quotas, quota_sizes
 from ..ranking import Ranking, Ties, rank
 from ..sources.arrays import Sample, make_sample
@@ -222,7 +222,10 @@ def default_threshold(threshold: float | None, sample: Sample) -> float | None:
 
 
 def with_defaults(spec: Spec, *, threshold: float | None, quota: int | float | Quotas | None) -> Spec:
-    """The spec with an evaluation's threshold or quota filled in where it names none."""
+    """The spec with an evaluation's threshold or quota filled in where it names none; it must read one score."""
+    if spec.measure.family == "other":
+        problem = f"is {show(spec.measure.name)}, which does not read one score for each case"
+        raise InputError("measure", problem, "choose another")
     if spec.measure.needs_threshold and spec.threshold is None and threshold not in (None, DEFAULT_THRESHOLD):
         return replace(spec, threshold=threshold)
     if spec.measure.needs_quota and spec.quota is None:

@@ -370,8 +370,7 @@ def _logit(p: Floats) -> Floats:
 def _logistic(p: Floats, pos: Floats, neg: Floats, weighing: Weighing, level: float) -> list[Estimate]:
     """Intercept and slope of the outcome on the logit of the probability, and the intercept at slope 1."""
     x = _logit(p)
-    mean = float(pos.sum() / (pos + neg).sum())
-    none, start = np.zeros_like(x), np.array([math.log(mean / (1.0 - mean)), 0.0])
+    none, start = np.zeros_like(x), np.array([math.log(pos.sum() / neg.sum()), 0.0])
     line = np.column_stack([np.ones_like(x), x])
     in_the_large = _fit(line[:, :1], x, np.zeros(1), pos, neg, weighing, level, ("in_the_large",))
     reason = _why_no_slope(x, pos, neg)

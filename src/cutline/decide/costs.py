@@ -228,8 +228,10 @@ def _resampled(
     The cut that is cheapest in a replicate costs more on the sample, and still more on the rows left out of the
     replicate. The first difference is smaller than the optimism and the second larger: their mean is taken.
     """
-    # ascending thresholds, of which the first takes all
-    stretch = {name: np.searchsorted(tried[name], s.score, side="left") - 1 for name, s in samples.items()}
+    # ascending thresholds, of which the first takes all, also what scores −inf
+    stretch = {
+        name: np.maximum(np.searchsorted(tried[name], s.score, side="left") - 1, 0) for name, s in samples.items()
+    }
 
     def above(name: str, times: Floats | None) -> tuple[Floats, Floats, float, float]:
         return _above(samples[name], stretch[name], len(tried[name]), times)

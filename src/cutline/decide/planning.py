@@ -143,9 +143,6 @@ class Plan(Drawn, DictResult):
         return plan_html(self)
 
 
-_LARGEST = 1e150  # sums of money; their squares are added up, too
-
-
 @checked(prevalence=as_prevalence)
 def plan(
     y_true: Labels,
@@ -194,9 +191,7 @@ def plan(
     ranking = rows.ranking
     n = whole_cases(ranking.cases)
     if n < 1:
-        said = f"adds up to {ranking.cases:.6g} cases, and a place takes one"
-        raise InputError("sample_weight", said, "give each row the number of cases that it represents")
-    _check_prices(prices, n)
+        raise _too_few(ranking.cases)
     limit = _limit(n, prices, budget, quota)
     taken = _bends(np.cumsum(ranking.pos.astype(np.float64) + ranking.neg), n, limit)
     hits = hits_at(ranking, taken)
@@ -234,6 +229,11 @@ def plan(
     )
 
 
+def _too_few(cases: float, where: str = "") -> InputError:
+    said = f"adds up to {cases:.6g} cases{where}, and a place takes one"
+    return InputError("sample_weight", said, "give each row the number of cases that it represents")
+
+
 def _plan_batches(
     rows: BatchRows,
     prices: dict[str, float],
@@ -244,11 +244,12 @@ def _plan_batches(
 ) -> Plan:
     """The same number of places in every batch: mean hits, places used and profit of a batch."""
     lists, level = rows.lists(), settings.level
-    _check_prices(prices, rows.ranking.cases)
     known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": settings.seed}
     if isinstance(quotas, Mapping) and any(isinstance(q, float | np.floating) for q in quotas):
         raise InputError("quotas", "holds a share, which differs from batch to batch", "give numbers of places")
     cap = np.array([whole_cases(cases) for cases in lists.cases], np.float64)
+    if cap.max() < 1.0:
+        raise _too_few(max(lists.cases), " in the largest batch")
     most = cap if quota is None else lists.places(quota)  # places of each batch
     cap = most if isinstance(quota, float) else cap
     n = max(1, int(cap.max()))
@@ -289,12 +290,6 @@ def _plan_batches(
         None if quotas is None or rows.n_units < 2 else _over(quotas, n, curve, draw, level),
         len(rows.batches),
     )
-
-
-def _check_prices(prices: dict[str, float], n: float) -> None:
-    for name, price in prices.items():
-        if abs(price) * n > _LARGEST:
-            raise InputError(name, f"is {price:g}, too large to add up over {n:,} cases", "count in a larger unit")
 
 
 def _bends(ends: Floats, n: int, limit: int) -> Floats:

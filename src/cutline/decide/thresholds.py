@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -133,7 +132,8 @@ def read_cut_file(path: FilePath) -> dict[str, Any]:
     """The content of a cut file, its numbers as floats; what others read of it has the type they expect."""
     remedy = "write one with: cutline cut … -o cut.json"
     try:
-        content = dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        with open(path, encoding="utf-8") as file:
+            content = dict(json.loads(file.read(1 << 24)))  # a device such as /dev/zero never ends
     except FileNotFoundError:
         raise InputError(None, f"there is no cut file {show(str(path))}", f"check its name, or {remedy}") from None
     except OSError as error:
@@ -253,6 +253,7 @@ def find_cut(
         target = check_number(target, name, 0.0, 1.0)
         groups = promised_groups(ranking, name, target, confidence, weighing)
         point = operating_point(ranking, threshold=ranking.score_after(groups), level=level)
+    _check_reachable(point.threshold, ranking)
     if name == "quota":
         taken = pluralize(point.taken, "case")
         return Cut(point.threshold, goal=asked, note=f"takes {taken}", point=point, sample=fingerprint(sample))
@@ -260,6 +261,13 @@ def find_cut(
     note = _promise_note(name, target, confidence, chance, point)
     goal = asked if confidence is None else {**asked, "confidence": confidence}
     return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, sample=fingerprint(sample))
+
+
+def _check_reachable(threshold: float, ranking: Ranking) -> None:
+    """Refuse a cut that takes everyone where some score −inf: no score > threshold takes those."""
+    if threshold == ranking.score[-1] == -math.inf:
+        said = "holds −inf, and the cut takes everyone, but no threshold lies below −inf"
+        raise InputError("y_score", said, "give those rows a finite score below the others")
 
 
 def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
@@ -289,6 +297,7 @@ def _cheapest_cut(
     prices = Prices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
     of_rows = None if clusters is None else {"": clusters}
     found = cheapest({"": sample}, {"": ranking}, prices, clusters=of_rows, **how)
+    _check_reachable(found.threshold, ranking)
     point = operating_point(ranking, threshold=found.threshold, level=how["level"], cut_of=cut_of)
     c = found.cost
     note = (

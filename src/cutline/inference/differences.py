@@ -199,7 +199,10 @@ def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], 
     """
     (a, (a_low, a_high)), (b, (b_low, b_high)) = first, second
 
-    down, up = (a - a_low, b - b_low), (a_high - a, b_high - b)
+    size = max(abs(a - a_low), abs(a_high - a), abs(b - b_low), abs(b_high - b))
+    if not 0.0 < size < math.inf:
+        size = 1.0
+    down, up = ((a - a_low) / size, (b - b_low) / size), ((a_high - a) / size, (b_high - b) / size)  # safe to square
 
     def reach(one: float, two: float, apart: float) -> float:
         if alike < 0.0:
@@ -208,4 +211,4 @@ def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], 
 
     low = reach(down[0], up[1], max(up[1] - up[0], down[0] - down[1]))
     high = reach(up[0], down[1], max(up[0] - up[1], down[1] - down[0]))
-    return Interval(a - b - low, a - b + high)
+    return Interval(a - b - size * low, a - b + size * high)

@@ -69,7 +69,8 @@ def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
         low, high = 0.0, 1.0
     elif low == high:
         low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, bins + 1)
+    edges = 2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1)  # the range itself may be too large for a number
+    edges[[0, -1]] = low, high  # halves of the smallest numbers are 0
     clipped = np.clip(score, low, high)
     pos = np.histogram(clipped, edges, weights=ranking.pos.astype(np.float64))[0]
     neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]

@@ -73,8 +73,8 @@ class TextFormat:
             raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except (LookupError, TypeError):
+                io.TextIOWrapper(io.BytesIO(), codecs.lookup(self.encoding).name)  # of text: not base64
+            except (LookupError, TypeError, ValueError):
                 raise InputError(
                     "encoding", f"is {show(self.encoding)}, which is unknown", "give e.g. 'latin-1' or 'utf-16'"
                 ) from None
@@ -135,12 +135,16 @@ def find_files(path: str, text: TextFormat, folder: str) -> Files:
         shown, by_name = _as_shown(os.path.basename(file)), True
         try:
             with open(file, "rb") as source:
+                if stat.S_ISCHR(os.fstat(source.fileno()).st_mode) and not source.isatty():  # /dev/zero never ends
+                    raise InputError(None, f"{shown} is a device", "give a file")
                 if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):  # a pipe can be read only once
                     with open(os.path.join(folder, f"pipe-{k}"), "wb") as target:
                         shutil.copyfileobj(source, target, 1 << 20)
                     file, by_name = target.name, kind_of(shown)[0] is not None
-        except (FileNotFoundError, PermissionError) as error:
-            raise InputError(None, f"{shown} cannot be read: {error.strerror}", "check its rights") from None
+        except OSError as error:
+            if error.filename is None:  # the copy cannot be written
+                raise
+            raise InputError(None, f"{shown} cannot be read: {error.strerror}", "check its name and rights") from None
         files.append(_open_file(os.path.abspath(file), shown, text, folder, by_name=by_name))
     return _settled(_as_shown(os.path.basename(path.rstrip("/")) or path), files)
 
