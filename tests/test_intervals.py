@@ -328,6 +328,20 @@ def test_losses_take_wilsons_interval_where_they_are_zero_or_one() -> None:
     assert (e.low, e.high) == pytest.approx((low, high), rel=0.03)  # t for z
 
 
+@pytest.mark.parametrize("weight", [None, 2.0])
+@pytest.mark.parametrize("score", [0.0, 0.001])
+def test_the_log_loss_of_equal_losses_is_bounded_in_its_own_unit(score: float, weight: float | None) -> None:
+    y = np.arange(101) < 33
+    p = np.where(y, 1.0 - score, score)
+    weights = None if weight is None else np.where(y, weight, 1.0)
+    bits, nats = (
+        cl.evaluate(y, p, measures=[name], sample_weight=weights)[name]
+        for name in ("log_loss", "log_loss(base=2.718281828459045)")
+    )
+    assert nats.high < 1.0
+    assert nats.high == pytest.approx(bits.high * math.log(2.0), rel=1e-6)
+
+
 @pytest.mark.parametrize("world", ["perfect", "constant but one", "four rows"])
 def test_no_interval_has_zero_width(world: str) -> None:
     y, s = {

@@ -452,7 +452,7 @@ def matthews_correlation(s: ClassSums) -> Any:
 def log_loss(sample: ClassSample, base: float = 2, eps: float = _LOG_EPS) -> Any:
     """Mean negative log-likelihood of the real class, in bits."""
     assert sample.facts is not None
-    return log_losses(sample.facts.true, eps)[0] / np.log(base)
+    return log_losses(sample.facts.true, eps, base)[0]
 
 
 @_declare_mean(

@@ -14,9 +14,9 @@ from ..validate import check_number
 from .declare import BOTH, declare, ratio
 
 
-def log_losses(p: Any, eps: float = LOG_EPS, **_: Any) -> tuple[Any, Any]:
+def log_losses(p: Any, eps: float = LOG_EPS, base: float = 2) -> tuple[Any, Any]:
     """Logarithmic loss of a positive and of a negative of each probability."""
-    return -np.log(np.maximum(p, eps)), -np.log(np.maximum(1.0 - p, eps))
+    return -np.log(np.maximum(p, eps)) / log(base), -np.log(np.maximum(1.0 - p, eps)) / log(base)
 
 
 def _weighed(losses: tuple[Any, Any], alpha: float | None) -> tuple[Any, Any]:

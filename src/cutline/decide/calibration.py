@@ -75,7 +75,7 @@ class Losses(NamedTuple):
 
     @classmethod
     def of(cls, p: Floats) -> Losses:
-        of_pos, of_neg = (loss / math.log(2.0) for loss in log_losses(p))
+        of_pos, of_neg = log_losses(p)
         return cls(np.stack([(1.0 - p) ** 2, of_pos]), np.stack([p**2, of_neg]))
 
     def mean(self, pos: Any, neg: Any) -> Floats:

@@ -319,7 +319,7 @@ def log_mean(known: Known) -> Interval:
 
 
 def _factor(value: float, mean: float) -> float:
-    """What carries the mean of the losses to the measure: another base of the logarithm, exact scores of a stream."""
+    """What carries the mean of the losses to the measure: exact scores of a stream."""
     return value / mean if mean > 0.0 and math.isfinite(mean) else 1.0
 
 
@@ -369,7 +369,9 @@ def scaled(known: Known) -> Interval:
     low, high = range_limits(known.value, error, freedom, known.level, *known.measure.range, known.trials)
     one, spec = known.measure, known.spec
     if one.interval == "loss_score" and not _loss_moments(known).large:  # rows with weights or in clusters
-        high = max(high, loss_score(known).high)
+        likely = loss_score(known)
+        alike = error <= 1e-12 * known.value  # all rows lose alike: the spread is that of rounding
+        low, high = likely if alike else Interval(low, max(high, likely.high))
     if one.interval == "information" and (moments := _loss_moments(known)).large < _FEW:
         share = dict(spec.arguments).get("prior", known.evidence.ranking.n_pos / known.evidence.ranking.cases)
         entropy = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
