@@ -207,3 +207,19 @@ def test_labels_as_scores_and_rounded_scores_have_a_calibration_or_a_reason(tmp_
         done = CliRunner().invoke(cli, [*command, "--label", "y", "--score", "p"])
         assert done.exit_code == 0, done.output
     assert "Slope" in page.read_text()
+
+
+@pytest.mark.parametrize(("p", "n"), [(0.001, 80), (0.02, 80), (0.05, 200)])
+def test_in_the_large_of_sure_and_right_probabilities_covers_0(p: float, n: int) -> None:
+    """A sample without one of the rare errors shows no spread, but the probabilities predict it."""
+    rng = np.random.default_rng(5)
+    held = 0
+    for _ in range(40):
+        says = rng.random(n) < 0.4
+        y = np.where(rng.random(n) < p, ~says, says)
+        if y.all() or not y.any():
+            continue
+        x = np.where(says, 1.0 - p, p)
+        made = cl.evaluate(y, x, measures=["brier_score"], n_resamples=20).calibration().in_the_large
+        held += made.low <= 0.0 <= made.high
+    assert held >= 36

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +38,33 @@ def test_the_confusion_matrix_is_in_the_table_and_in_the_document() -> None:
     assert point["next_hits_low"] <= 16 <= point["next_hits_high"]
     at_half = json.loads(run(*ONE, "--format", "json").stdout)["operating_point"]
     assert at_half["threshold"] == 0.5
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_shows_the_names_of_rows(columns: int) -> None:
+    """Tables for a terminal are drawn by other code than those for a pipe."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    words = [
+        sys.executable,
+        "-c",
+        "from cutline.cli import main; main()",
+        *(str(word) for word in ONE),
+        "--quota",
+        "20",
+    ]
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    process = subprocess.Popen(words, stdout=theirs, stderr=subprocess.DEVNULL, env=environment)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal whose program has ended
+        while piece := os.read(ours, 65536):
+            shown += piece
+    os.close(ours)
+    assert process.wait() == 0
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    for name in ("positive", "negative", "all"):
+        assert re.search(rf"(?m)^ *{name}\b", text), text
 
 
 @pytest.mark.parametrize(("name", "value"), [("recall", 0.8), ("precision", 0.5), ("specificity", 0.9), ("fpr", 0.1)])

@@ -279,7 +279,7 @@ html_option = click.option("--html", type=OutputFile(), metavar="PATH", help="Al
 level_option = share_option("--level", "Level of the intervals.", default="0.95", show_default=True)
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
 # how intervals are made
-_interval = "How intervals are made; a method that a measure lacks is refused by name."
+_interval = "How intervals are made; a measure that lacks the method is shown without an interval."
 inference_options = together(
     click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
     choice_option("--interval", get_args(IntervalName), _interval),

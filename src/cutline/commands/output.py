@@ -108,7 +108,8 @@ def _one_file(goal: str | int, other: str | int) -> bool:
     found = []
     for name in (goal, other):
         with contextlib.suppress(OSError, ValueError):
-            found.append(os.stat(name))
+            # a path through a folder that is not there cannot be opened, but is written where it leads
+            found.append(os.stat(name if isinstance(name, int) or os.path.exists(name) else os.path.realpath(name)))
     if found:
         return len(found) == 2 and os.path.samestat(*found) and stat.S_ISREG(found[0].st_mode)
     return len(real) == 2 and real[0].casefold() == real[1].casefold()  # neither is there yet
@@ -220,7 +221,7 @@ def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str
         here = row.get(section) if section else None
         if section and here != before and before is not None:
             table.add_section()
-        cells = [format_value(row.get(c)) if not (c == section and here == before) else "" for c in columns]
+        cells = [format_value(row.get(c)) if not (section and c == section and here == before) else "" for c in columns]
         styles = {"↑": "green", "↓": "yellow"}
         table.add_row(*(Text(cell, style=styles.get(cell, "")) for cell in cells))
         before = here

@@ -112,8 +112,9 @@ def dependence_note(correlation: float, widening: float) -> str:
     if not widening > _TOLD:
         return ""
     return (
-        f"Batches resemble the one before (correlation {correlation:.2f} of their hits): intervals are {widening:.1f} "
-        "times as long as those of independent batches."
+        f"Batches resemble the one before (correlation {correlation:.2f} of their hits): the interval of the hit rate "
+        f"is {widening:.1f} times as long as for independent batches. Measures of the whole list do not allow for it; "
+        "their intervals may be too short."
     )
 
 

@@ -400,8 +400,9 @@ def _fit(
     A step of Newton's method moves no log odds by more than 5 and is halved while the likelihood falls: whole steps
     run away where probabilities are far too extreme.
 
-    The variance is the sandwich A⁻¹BA⁻¹ (White 1982): the inverse information A⁻¹ alone holds only if the
-    line is true, and at slope 1 it is not where probabilities are miscalibrated (73.8 % of 95 % intervals covered).
+    The variance is the larger of two. The inverse information A⁻¹ is right only if the line is true, and at slope 1 it
+    is not where probabilities are miscalibrated (73.8 % of 95 % intervals covered). The sandwich A⁻¹BA⁻¹ (White 1982)
+    is near 0 where the sample has shown none of the rare errors that the probabilities predict.
     """
     total = float((pos + neg).sum())
     pos, neg, converged = pos / total, neg / total, False  # shares, so that one tolerance suits every weight
@@ -432,12 +433,18 @@ def _fit(
         beta, reached = beta + step, gained
     if not converged:
         return [Estimate(name, math.nan, reason="the logistic regression does not converge") for name in names]
-    spread = (weighing.pos * (1.0 - q) ** 2 + weighing.neg * q**2) / total**2
     inverse = np.linalg.inv(information)
-    errors = np.sqrt(np.diag(inverse @ (design * spread[:, None]).T @ design @ inverse))
+    seen = weighing.pos * (1.0 - q) ** 2 + weighing.neg * q**2
+    expected = (weighing.pos + weighing.neg) * q * (1.0 - q)
+    errors = (
+        np.sqrt(
+            np.max([np.diag(inverse @ (design * b[:, None]).T @ design @ inverse) for b in (seen, expected)], axis=0)
+        )
+        / total
+    )
     z = z_of(level)
     return [
-        Estimate(name, float(b), float(b - z * e), float(b + z * e), level, "wald, sandwich variance")
+        Estimate(name, float(b), float(b - z * e), float(b + z * e), level, "wald")
         for name, b, e in zip(names, beta, errors, strict=True)
     ]
 

@@ -45,7 +45,7 @@ ATTRIBUTES: dict[str, str] = {
     "BatchPoint.cells": "What each batch holds: hits, cases taken, positives, cases, and moments of the taken.",
     "BatchPoint.thresholds": "The threshold of each batch's cut.",
     "BatchPoint.lag_correlation": "Correlation of the hits of a batch with those of the next; nan without an order.",
-    "BatchPoint.widening": "How many times as long as those of independent batches the intervals are.",
+    "BatchPoint.widening": "How many times as long the interval of the hit rate is as for independent batches.",
     "BatchRules.evaluations": "The rules, by name.",
     "BatchRules.quota": "The quota of each batch.",
     "BatchRules.matched": "Whether the threshold was chosen to take as many cases in all as the quota does.",
