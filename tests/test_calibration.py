@@ -91,7 +91,7 @@ def test_parts_are_named_and_have_intervals() -> None:
             assert one.low <= one.value <= one.high
     assert "the probabilities are not calibrated" in repr(found)
     assert found.to_dict()["p_value"] == found.p_value
-    with pytest.raises(cl.InputError, match="no part"):
+    with pytest.raises(cl.InputError, match="choose one of"):
         found["brier_score.nothing"]
 
 

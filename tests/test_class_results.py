@@ -164,7 +164,7 @@ def test_one_class_opens_the_binary_tools(trees: Any) -> None:
     assert trees.one_vs_rest(measures=["roc_auc"], interval=None).macro("roc_auc") == pytest.approx(
         trees["macro(roc_auc)"].value
     )
-    with pytest.raises(cl.InputError, match="not among the classes"):
+    with pytest.raises(cl.InputError, match="label is 'elm'; choose one of"):
         trees.of("elm")
 
 

@@ -228,7 +228,7 @@ def test_long_lists_are_led_at_every_quota_too() -> None:
 
 def test_refusals() -> None:
     cmp = cl.compare([1, 0, 1, 0], {"a": [4, 3, 2, 1]}, n_resamples=5)
-    with pytest.raises(cl.InputError, match="'quota' or 'fpr'"):
+    with pytest.raises(cl.InputError, match="by is 'threshold'; choose one of quota, fpr"):
         cmp.dominance("threshold")
     with pytest.raises(cl.InputError, match="both classes"):
         cl.compare([1, 1], {"a": [2, 1]}, measures=["roc_auc"], n_resamples=5).hull()

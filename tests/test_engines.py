@@ -365,7 +365,7 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert {row["method"] for row in values.dominance()} == {"not judged: no replicates"}
     found.to_html(tmp_path / "page.html")
     assert "Who leads" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    with pytest.raises(cl.InputError, match="use 'quota' or 'fpr'"):
+    with pytest.raises(cl.InputError, match="by is 'tpr'; choose one of quota, fpr"):
         found.dominance("tpr")
 
 

@@ -159,7 +159,7 @@ def test_table_is_sorted_and_complete() -> None:
         ({"n_sets": 0}, "n_sets must be"),
         ({"better": "c"}, "which is not a model"),
         ({"measures": ["ranking_score(g=1)"]}, "cannot be read from many test sets|g"),
-        ({"models": {}}, "models is empty"),
+        ({"models": {}}, "models is {}"),
         ({"models": {"a": lambda x: x * np.nan, "b": squashed}}, "model 'a'"),
         ({"simulate": lambda rng, n: simulate(rng, n - 1)}, "simulate gave"),
     ],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 import cutline as cl
 from cutline.validate import COLUMNS, RULES, check_quota, check_whole, checked
@@ -59,6 +61,9 @@ BAD: dict[str, list[Any]] = {
     "name": [3, []],
     "k": ["abc", [3, "x"], -1, 0, math.nan, math.inf, 10**400],
     "temp_directory": [3, []],
+    "decimal": ["x", "", 3, [","], np.array([",", "."])],
+    "models": [3, {}, "ab", [P], np.array([None])],
+    "indent": [-1, 1.5, "2", [2], 10**30],
     **dict.fromkeys(("bins", "points"), WHOLE),
     **dict.fromkeys(("classes", "order", "marks"), LIST),
     "measures": [3, "pem", np.array(3)],  # none at all is an evaluation for cuts and curves
@@ -68,7 +73,7 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-class Estimator:
+class Estimator(BaseEstimator):
     """Fits nothing; scores by its first column."""
 
     classes_ = np.array([0, 1])
@@ -79,11 +84,15 @@ class Estimator:
     def predict_proba(self, x: Any) -> Any:
         return np.column_stack([1 - x[:, 0], x[:, 0]])
 
+    def predict(self, x: Any) -> Any:
+        return np.asarray(x[:, 0] > 0.5, dtype=int)
+
 
 # a call that works, for every function of which an option has a rule
 CALLS: dict[str, dict[str, Any]] = {
     "audit": {"y_score": P, "label": Y, "inclusion": 1.0},
     "label_plan": {"y_score": P, "budget": 3, "measure": "qrecall@2"},
+    "doctor": {"source": "no.csv"},
     "bootstrap": {"statistic": lambda y, s, w: 0.0, "y_true": Y, "y_score": P},
     "bootstrap_oob": {"estimator": Estimator(), "X": X, "y": Y},
     "compare": {"y_true": Y, "scores": {"a": P, "b": P[::-1]}},
@@ -94,7 +103,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "evaluate": {"y_true": Y, "y_score": P},
     "evaluate_classes": {"y_true": Y, "score_matrix": TWO},
     "evaluate_classes_table": {"source": "no.csv", "label": "y", "score": "p_*"},
-    "evaluate_cv": {"estimator": Estimator(), "X": X, "y": Y},
+    "evaluate_cv": {"estimator": Estimator(), "X": X, "y": Y, "cv": 3},
     "evaluate_segments": {"y_true": Y, "y_score": P, "segment": Y},
     "evaluate_table": {"source": FRAME, "label": "y", "score": "p"},
     "extrapolate": {"scores": THREE, "labels": [0, 1, 2]},
@@ -201,6 +210,7 @@ def test_the_walk_knows_every_rule() -> None:
     assert set(RULES) <= set(BAD)
     of_methods = {
         "confidence",
+        "indent",
         "carry",
         "simultaneous",
         "every",
@@ -290,7 +300,36 @@ def test_wrong_types_are_refused_by_name() -> None:
         (lambda: cl.bootstrap(lambda y, s, w: "x", Y, P), "statistic gives 'x'"),
         (lambda: ev[[1]], "measure must be a string"),
         (lambda: cmp[[1]], r"there is no \[1\] in it; choose from 'a', 'b'"),
-        (lambda: cl.plan(Y, P, n_resamples=9).to_json(indent=[2]), "indent is"),
+        (lambda: cl.plan(Y, P, n_resamples=9).to_json(indent=[2]), "indent must be"),
+        (lambda: cmp.differences.to_json(indent=10**30), "indent must be"),
+        (lambda: cmp.test("a", [1], "pem"), r"there is no model \[1\]; choose from 'a', 'b'"),
+        (lambda: cmp.dominance(by=np.array(["quota", "fpr"])), "by is array.*; choose one of quota, fpr"),
+        *(
+            (partial(cl.evaluate_table, "no.csv", label="y", score="p", temp_directory=folder), "temp_directory cannot")
+            for folder in ("\0", "\ud800")
+        ),
+        *(
+            (partial(cl.evaluate_table, FRAME, label="y", score="p", encoding=e), "encoding is")
+            for e in ("\0", "zlib", 3)
+        ),
+        (lambda: cl.selection_power(lambda rng: 1, {"a": len}), "simulate does not take two arguments"),
+        (lambda: cl.selection_power(lambda rng, n: 1, {"a": len}), "simulate gives 1; return the cases"),
+        (lambda: cl.selection_power(lambda rng, n: (P, Y), lambda: {"a": len}), "models does not take one argument"),
+        (lambda: cl.selection_power(lambda rng, n: (P, Y), lambda rng: 3), "models is 3; pass at least one"),
+        (lambda: cl.compare(np.array(3), {"a": P, "b": P}), "model 'a': y_true has shape"),
+        (lambda: cl.bootstrap_oob(Estimator(), X, P, n_resamples=9), "a class of the estimator is"),
+        (lambda: cl.evaluate_table({1: Y, 2: P}, label="y", score="p"), "no column .y. for the label; it has"),
+        (lambda: cl.evaluate_table({"y": 0.5, "p": P}, label="y", score="p"), "column 'y' is 0.5; give"),
+        (lambda: cmp["x"], "there is no 'x' in it; choose from 'a', 'b'"),
+        (lambda: ev["pem"].to_dict([1]), "name must be text"),
+        (lambda: cmp.differences.column({}), "name is {}; choose one of 'a', 'b'"),
+        (lambda: cl.measures(np.array(["quota"] * 2)), "family is array"),
+        (lambda: cl.one_vs_rest(Y, 1j), "score_matrix must be a table of numbers"),
+        (lambda: cl.evaluate_cv(int, X, Y), "estimator is <class 'int'>; pass an estimator of scikit-learn"),
+        (lambda: cl.evaluate_cv(Estimator(), X, Y, cv=5), "scikit-learn cannot split the rows: n_splits=5"),
+        (lambda: cl.evaluate_cv(Estimator(), X, Y, cv=[[0.5, 0.5]]), "cv is .*; give a number of folds"),
+        (lambda: cl.extrapolate_training(len, X, Y, sizes=[2, 3]), "estimator is <built-in function len>"),
+        (lambda: cl.selective_voting(Y, {"a": P}, order_on={1, 2}), "order_on is {1, 2}; pass a pair"),
     ):
         with pytest.raises(cl.InputError, match=said):
             refused()

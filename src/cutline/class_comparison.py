@@ -38,7 +38,7 @@ class ClassComparison(DictResult, Models[ClassEvaluation]):
     margin: float | None = None
     replicates: Mapping[str, Mapping[ClassSpec, Floats]] = field(default_factory=dict, repr=False)
 
-    def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
+    def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
         one, two, spec = self.evaluations[a], self.evaluations[b], self.specs[key]
         gap = one.estimates[key].value - two.estimates[key].value

@@ -16,7 +16,7 @@ from .catalogue.classes import ClassSpec, default_class_specs, log_loss, parse_c
 from .class_names import unordered
 from .class_sample import ClassSample, make_class_sample
 from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
-from .errors import PYTHON, InputError, Terms, listed, show, verbatim
+from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
 from .estimate import Estimate
 from .evaluation import Evaluation, OneVsRest, evaluate
 from .inference.class_columns import column_estimates, share_of
@@ -246,10 +246,9 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
 
     def of(self, label: Any, **options: Any) -> Evaluation:
         """One class against the rest as a binary Evaluation, with every tool for quotas; options as for evaluate()."""
-        if label not in self.classes:
-            raise InputError("label", f"{show(label)} is not among the classes", f"they are {listed(self.classes)}")
+        at = look_up({name: k for k, name in enumerate(self.classes)}, label, "label")
         self._need_scores("an evaluation of one class")
-        s, at = self.sample, self.classes.index(label)
+        s = self.sample
         assert s.matrix is not None
         given = {
             "name": str(label),

@@ -135,6 +135,8 @@ def make_class_sample(
             "name the class of each column with {classes}",
         )
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
+    if unfit := [name for name in names if not isinstance(name, Hashable)]:
+        raise InputError("classes", f"holds {show(unfit[0])}, which is not the name of a class")
     if len(set(names)) != len(names):
         raise InputError("classes", "names a class twice", "each column needs a class of its own")
     if len(names) < 2:
@@ -190,10 +192,10 @@ def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]
                 "pass predicted classes as {y_pred}; for the scores of one class use evaluate()",
             )
         if matrix.dtype not in (np.float32, np.float64):
-            matrix = matrix.astype(np.float64)
+            matrix = matrix.astype(np.float64, casting="same_kind" if matrix.dtype.kind == "c" else "unsafe")
     except InputError:
         raise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(argument, "must be a table of numbers", "convert its columns to floats") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(

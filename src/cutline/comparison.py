@@ -32,7 +32,7 @@ from .quotas import Quotas, check_any_quota, settled
 from .sources.arrays import Sample, make_sample
 from .table import DictResult, Reported, Table, pluralize
 from .types import Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
-from .validate import checked
+from .validate import checked, one_of
 from .verdict import Models
 
 
@@ -83,7 +83,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         """The number of rows of each model; the smallest, if models have their own rows."""
         return float(min(ev.ranking.rows for ev in self.evaluations.values()))
 
-    @checked
+    @checked(by=one_of("quota", "fpr"))
     def dominance(self, by: str = "quota", *, every: bool = False) -> Table:
         """The clear leader by quota (or false positive rate); elsewhere "no clear leader".
 
@@ -92,8 +92,6 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         replicates, at the ends of blocks. With ``every``, lists each change of the leader in this sample, clear or not,
         and the ``share`` of replicates in which it leads (nan if none were drawn).
         """
-        if by not in ("quota", "fpr"):
-            raise InputError("by", f"is {show(by)}", "use 'quota' or 'fpr'")
         self._need_common_rows("dominance")
         if by == "quota":
             self._need_one_list("dominance by quota")
@@ -250,7 +248,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             said = f"{what} needs models on the same rows, and these were compared with {{paired=False}}"
             raise InputError(None, said)
 
-    def test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
+    def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
         """The difference of two models by one measure, tested as the measure declares."""
         one, two = self.evaluations[a], self.evaluations[b]
         pair = tests.Pair(
@@ -418,7 +416,8 @@ def _samples(
         try:
             samples[name] = make_sample(label, column, clusters=own, **labelled)
         except InputError as error:
-            unequal = paired and hasattr(label, "__len__") and hasattr(column, "__len__") and len(label) != len(column)
+            sized = all(hasattr(one, "__len__") and getattr(one, "shape", None) != () for one in (label, column))
+            unequal = paired and sized and len(label) != len(column)
             more = ", or give each model its own labels with {paired=False}" if unequal else ""
             raise error.but(model=name, remedy=error.remedy + more) from None
     return samples

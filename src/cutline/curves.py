@@ -141,7 +141,7 @@ _FROM_FIRST_CASE = ("precision_recall", "lift", "hit_rate")
 
 def curve(name: str, ranking: Ranking, banded: Any = None) -> Curve:
     """A curve of a ranking, one point for each distinct score (and the empty cut, where it has a value)."""
-    if name not in NAMES:
+    if not isinstance(name, str) or name not in NAMES:
         raise InputError("name", f"is {show(name)}, which is not a curve", f"choose one of {', '.join(NAMES)}")
     if ranking.n_pos == 0 or (ranking.n_neg == 0 and name in ("roc", "tpr_fpr")):
         missing = "positive" if ranking.n_pos == 0 else "negative"

@@ -21,6 +21,7 @@ from .sources.files import TextFormat
 from .sources.frames import Frame
 from .table import Table, TabularResult, format_value, pluralize
 from .types import TableSource
+from .validate import checked
 
 _LABELS = 10  # values of a column of words that could yet be the label, one of them positive
 _SEGMENTS = 30  # a column with more values is rather a cluster or an identifier
@@ -100,6 +101,7 @@ class Diagnosis(TabularResult):
         return "\n".join([*lines, *(["", f"next: {self.command}"] if self.command else [])])
 
 
+@checked
 def doctor(
     source: TableSource,
     *,

@@ -11,8 +11,9 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+V = TypeVar("V")
 _LONGEST = 60
 # {{ and }} stand for braces; {name} and {name=value} for an option as the front end writes it
 _FIELD = re.compile(r"\{\{|\}\}|\{([a-z_]+)(?:=((?:[^{}]|\{\{|\}\})*))?\}")
@@ -192,6 +193,19 @@ class InputError(ValueError):
 
 class NoSuchKey(InputError, KeyError):
     """What is looked up in a mapping is not there; ``get`` gives its default instead."""
+
+
+def look_up(held: Mapping[Any, V], key: Any, argument: str) -> V:
+    """What a mapping holds under a key; refuses one that is not there, or that cannot be a key at all.
+
+    >>> look_up({"a": 1}, ["a"], "name")
+    Traceback (most recent call last):
+    cutline.errors.NoSuchKey: name is ['a']; choose one of 'a'
+    """
+    try:
+        return held[key]
+    except (KeyError, TypeError):
+        raise NoSuchKey(argument, f"is {show(key)}", f"choose one of {listed(held)}") from None
 
 
 def different_lengths(argument: str, n: int, other: str, m: int) -> InputError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .validate import checked
+
 
 class Interval(NamedTuple):
     """A confidence interval; unpacks as ``low, high``."""
@@ -46,6 +48,7 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
+    @checked
     def to_dict(self, name: str = "value") -> dict[str, Any]:
         """Value, ends, level and method by name; under another ``name`` than ``value``, it leads: ``profit_low``."""
         before = "" if name == "value" else f"{name}_"

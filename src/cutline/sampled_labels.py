@@ -209,6 +209,7 @@ class LabelPlan(TabularResult):
             for row in self.rows
         ]
 
+    @checked
     def to_json(self, *, indent: int | None = None) -> str:
         """The plan with its rows."""
         content = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .comparison import Comparison, compare
-from .errors import InputError, listed, show
+from .errors import look_up
 from .evaluation import obstacle_of
 from .inference.paired import RowPairs, holm
 from .inference.settings import Settings, check_paired_interval
@@ -60,9 +60,7 @@ class SegmentComparison(ShownAsTable, Reported, DictResult, TabularResult, Mappi
 
     def of_model(self, name: str) -> Segments:
         """The segments of one model."""
-        if name not in self.models:
-            raise InputError(None, f"there is no model {show(name)}", f"choose from {listed(self.models)}")
-        return self.models[name]
+        return look_up(self.models, name, "name")
 
     @checked
     def differences(self, measures: Sequence[str] | None = None) -> Table:

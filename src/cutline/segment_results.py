@@ -21,6 +21,7 @@ from .inference.segment_trend import Change, Slope, first_change, fit_slope, sta
 from .quotas import Quotas
 from .sources.levels import label_of, order_of
 from .table import Drawn, ShownAsTable, Table, TabularResult, format_value, text_table, to_jsonable
+from .validate import checked
 from .verdict import Difference, differences_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
 
     def of_segment(self, segment: Any, measure: str) -> Difference:
         """The difference of one segment by one measure."""
-        for one in self.found:
+        for one in self.found if isinstance(measure, str) else ():
             if one.a == label_of(segment) and one.measure == measure:
                 return one
         raise InputError(None, f"there is no difference of {show(segment)} by {show(measure)}")
@@ -317,6 +318,7 @@ class Trend(Drawn, ShownAsTable, TabularResult):
             "text": self.sentence,
         }
 
+    @checked
     def to_json(self, *, indent: int | None = None) -> str:
         """The trend and its segments."""
         content = {**self.to_dict(), "segments": self.to_dicts()}

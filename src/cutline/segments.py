@@ -57,7 +57,11 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
 
     def _key(self, segment: Labels) -> Any:
         """A segment by its value, or by its name in tables."""
-        found = [key for key in self.evaluations if key == segment or label_of(key) == label_of(segment)]
+        found = [
+            key
+            for key in self.evaluations
+            if (isinstance(segment, Hashable) and key == segment) or label_of(key) == label_of(segment)
+        ]
         if not found:
             raise NoSuchKey(None, f"there is no segment {show(segment)}", f"choose from {listed(self.names)}")
         return found[0]

@@ -11,8 +11,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from .errors import InputError, how_to_install, listed, show
+from .errors import InputError, NoSuchKey, how_to_install, listed, look_up, show
 from .types import Axes, FilePath
+from .validate import checked
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -52,7 +53,7 @@ class Table(Sequence[Mapping[str, Any]]):
 
     def column(self, name: str) -> list[Any]:
         """One column as a list."""
-        return [row[name] for row in self._rows]
+        return [look_up(row, name, "name") for row in self._rows]
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as plain dicts."""
@@ -66,6 +67,7 @@ class Table(Sequence[Mapping[str, Any]]):
         """The rows as a polars DataFrame."""
         return _library("polars").DataFrame(self._rows, infer_schema_length=None)
 
+    @checked
     def to_json(self, *, indent: int | None = None) -> str:
         """The rows as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
         return json.dumps(to_jsonable(self._rows), indent=indent, ensure_ascii=False)
@@ -111,10 +113,9 @@ class DictResult(KeepsFields):
         """The result by name."""
         raise NotImplementedError
 
+    @checked
     def to_json(self, *, indent: int | None = None) -> str:
         """What :meth:`to_dict` holds as JSON. Not-a-number becomes null, infinities the strings "inf" and "-inf"."""
-        if indent is not None and not isinstance(indent, int | str):
-            raise InputError("indent", f"is {show(indent)}", "give a number of spaces")
         return json.dumps(to_jsonable(self.to_dict()), indent=indent, ensure_ascii=False)
 
 
@@ -202,8 +203,8 @@ class Members(TabularResult, Mapping[K, V]):
     def __getitem__(self, name: K) -> V:
         try:
             return self.evaluations[name]
-        except TypeError:  # cannot be a key at all
-            raise InputError(
+        except (KeyError, TypeError):
+            raise NoSuchKey(
                 None, f"there is no {show(name)} in it", f"choose from {listed(self.evaluations)}"
             ) from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -130,6 +130,39 @@ def check_text(value: Any, name: str) -> str:
     return value
 
 
+def check_function(value: Any, name: str, arguments: str, remedy: str) -> None:
+    """Refuse what cannot be called with so many arguments, before the work and not in the midst of it."""
+    said = "" if callable(value) else f"is {show(value)}"
+    try:
+        if not said:
+            inspect.signature(value).bind(*range(("one", "two", "three").index(arguments.split()[0]) + 1))
+    except TypeError:
+        said = f"does not take {arguments}"
+    except ValueError:  # written in C: it has no signature
+        said = f"is {show(value)}, a type" if isinstance(value, type) else ""
+    if said:
+        raise InputError(name, said, remedy)
+
+
+def check_models(value: Any, name: str) -> Any:
+    """A mapping from name to what a model says, at least one."""
+    if not isinstance(value, Mapping) or not value:
+        raise InputError(name, f"is {show(value)}", "pass at least one, as a mapping from name to scores")
+    return value
+
+
+def check_indent(value: Any, name: str) -> int:
+    """A number of spaces that JSON is indented by."""
+    return check_whole(value, name, 0, 100)
+
+
+def check_estimator(value: Any, name: str) -> Any:
+    """What scikit-learn can clone and fit."""
+    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
+        raise InputError(name, f"is {show(value)}", "pass an estimator of scikit-learn, with fit and get_params")
+    return value
+
+
 def check_column(value: Any, name: str) -> str:
     """The name of a column."""
     if not isinstance(value, str):
@@ -166,9 +199,12 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points"), _many(1)),
     "n_jobs": _jobs,
     "name": check_text,
+    "indent": check_indent,
+    "models": check_models,
     "threshold": check_number,
     "quota": check_quota,
     "ties": one_of("random", "expand", "shrink"),
+    "decimal": one_of(None, ".", ","),
     "missing": one_of("error", "drop"),
     **dict.fromkeys(("classes", "order", "marks"), check_list),
     "measures": lambda value, name: (

@@ -14,7 +14,7 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from .errors import InputError, listed, show
+from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
@@ -85,8 +85,8 @@ class Difference(KeepsFields, Mapping[str, Any]):
         return replace(self, a=self.b, b=self.a, difference=-self.difference, low=-self.high, high=-self.low)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in _KEYS:
-            raise KeyError(key)
+        if not isinstance(key, str) or key not in _KEYS:
+            raise NoSuchKey("key", f"is {show(key)}", f"choose one of {listed(_KEYS)}")
         return getattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
@@ -287,9 +287,13 @@ class Models(Members[str, E]):
     settings: Any
     margin: float | None
 
-    def test(self, a: str, b: str, key: str) -> DifferenceTest:
-        """The difference of two models by one measure, tested."""
+    def _test(self, a: str, b: str, key: str) -> DifferenceTest:
         raise NotImplementedError
+
+    def test(self, a: str, b: str, key: str) -> DifferenceTest:
+        """The difference of two models by one measure, tested as the measure declares."""
+        self._of_models(a, b)
+        return self._test(a, b, self.key(key))
 
     @property
     def cases(self) -> float:
@@ -336,7 +340,7 @@ class Models(Members[str, E]):
         found = {}
         for key, spec in self.specs.items():
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
-            pairs = [(a, b, values[a] - values[b], self.test(a, b, key)) for a, b in combinations(values, 2)]
+            pairs = [(a, b, values[a] - values[b], self._test(a, b, key)) for a, b in combinations(values, 2)]
             found[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin, self.cases)
         return found
 
@@ -354,13 +358,13 @@ class Models(Members[str, E]):
     def _of_models(self, *names: str) -> list[E]:
         """The evaluations of some of the models; refuses a name that is not among them."""
         for name in names:
-            if name not in list(self.evaluations):
+            if not isinstance(name, str) or name not in self.evaluations:
                 raise InputError(None, f"there is no model {show(name)}", f"choose from {listed(self.evaluations)}")
         return [self.evaluations[name] for name in names]
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Two of the models by one measure, as a − b."""
-        for row in self._differences[self.key(measure)]:
+        for row in self._differences[self.key(measure)] if isinstance(a, str) and isinstance(b, str) else ():
             if (row.a, row.b) == (a, b):
                 return row
             if (row.a, row.b) == (b, a):

@@ -336,6 +336,7 @@ def measures(family: Family | None = None) -> list[Measure]:
     >>> [m.name for m in measures("quota")][:4]
     ['hit_rate', 'qrecall', 'quota_lift', 'quota_pearson']
     """
+    one_of(None, *FAMILIES)(family, "family")
     return [m for f in FAMILIES if family in (None, f) for m in _measures.values() if m.family == f and not m.own]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from math import inf
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from ..errors import InputError, show
 from ..ranking import Ranking
 from ..sweep import Sums
+from ..validate import check_function
 from .declare import BOTH, Measure, check_prior, declare, known_measure, publish, ratio, withdraw
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
@@ -192,7 +194,7 @@ def average_precision(s: Sums) -> Any:
 
 
 def _check_zero(zero_recall_precision: Any = 0) -> None:
-    if zero_recall_precision not in (0, 1):
+    if not isinstance(zero_recall_precision, Real) or zero_recall_precision not in (0, 1):
         raise InputError("zero_recall_precision", f"is {show(zero_recall_precision)}", "use 0 (as printed) or 1")
 
 
@@ -380,8 +382,7 @@ def misclassification_ranking(s: Sums) -> Any:
 
 
 def _check_g(g: Any) -> None:
-    if not callable(g):
-        raise InputError("g", f"is {show(g)}", "pass a function of the places 1 … n (worst = 1)")
+    check_function(g, "g", "one argument", "pass a function of the places 1 … n (worst = 1)")
 
 
 @_sum_of_places(
@@ -405,7 +406,10 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
         raise InputError("sample_weight", said, "divide all weights by the same number")
     places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite is refused below
-        worth = np.asarray(g(places), dtype=np.float64)
+        worth = np.asarray(g(places))
+    if worth.dtype.kind not in "biuf":
+        raise InputError("g", f"gives {show(worth)}", "return a number for each place")
+    worth = worth.astype(np.float64)
     if worth.shape != places.shape:
         said = f"gives values of shape {worth.shape} for {len(places)} places"
         raise InputError("g", said, "return one value for each place")

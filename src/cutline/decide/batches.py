@@ -210,7 +210,7 @@ class BatchRules(DictResult, Models[Rule]):
         """The measures that rules are compared by."""
         return MappingProxyType({"hits": _Higher, "hit_rate": _Higher})
 
-    def test(self, a: str, b: str, key: str) -> DifferenceTest:
+    def _test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference between two rules, batch by batch; rules with a queue are not tested."""
         one, two = (self._influence(name, key) for name in (a, b))
         units = self.rows.n_units

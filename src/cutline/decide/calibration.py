@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.probability import log_losses
-from ..errors import InputError
+from ..errors import InputError, look_up
 from ..estimate import Estimate
 from ..inference.label_chances import logistic
 from ..inference.proportions import z_of
@@ -122,10 +122,8 @@ class Calibration(Drawn, DictResult):
 
     def __getitem__(self, name: str) -> Estimate:
         """A part by name: ``brier_score`` or ``log_loss``, a dot, and the part: ``"brier_score.miscalibration"``."""
-        for row in self.parts:
-            if f"{row['measure']}.{row['part']}" == name:
-                return Estimate(name, row["value"], row["low"], row["high"], self.level, row["method"])
-        raise InputError(None, f"there is no part called {name!r}", "choose e.g. 'brier_score.miscalibration'")
+        row = look_up({f"{row['measure']}.{row['part']}": row for row in self.parts}, name, "name")
+        return Estimate(name, row["value"], row["low"], row["high"], self.level, row["method"])
 
     @cached_property
     def curve(self) -> Table:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import compute, plan_sweeps, why_inapplicable
 from ..catalogue.declare import Spec
-from ..errors import InputError, listed, show
+from ..errors import InputError, listed, look_up, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..inference.proportions import proportion_interval
@@ -24,7 +24,7 @@ from ..sweep import wanted
 from ..table import Table, pluralize
 from ..threads import cores
 from ..types import Floats, Label, Labels, MeasureLike
-from ..validate import checked, one_of
+from ..validate import check_function, check_models, checked, one_of
 
 Scorer = Callable[[Any], Any]
 Wins = Literal["half", "strict"]
@@ -73,9 +73,9 @@ class SelectionPower:
     def column(self, measure: str) -> int:
         """The column of a measure in ``picked``."""
         names = self.measures
-        if measure in names:
+        if isinstance(measure, str) and measure in names:
             return names.index(measure)
-        found = [k for k, spec in enumerate(self.specs) if spec.measure.name == measure]
+        found = [k for k, spec in enumerate(self.specs) if isinstance(measure, str) and spec.measure.name == measure]
         if len(found) != 1:
             raise InputError("measure", f"is {show(measure)}, which was not judged", f"choose one of {listed(names)}")
         return found[0]
@@ -104,7 +104,8 @@ class SelectionPower:
 
     def mean(self, measure: str, model: str) -> float:
         """The mean value of a measure over all test sets (those where it is defined)."""
-        return float(np.nanmean(self.means[:, self.models.index(model), self.column(measure)]))
+        place = look_up({name: k for k, name in enumerate(self.models)}, model, "model")
+        return float(np.nanmean(self.means[:, place, self.column(measure)]))
 
     def difference(self, a: str, b: str) -> Estimate:
         """How much more often measure ``a`` picks the better model than ``b``, round by round, with its interval."""
@@ -139,7 +140,7 @@ class SelectionPower:
         return power_html(self)
 
 
-@checked(wins=WINS)
+@checked(wins=WINS, models=lambda value, name: value if callable(value) else check_models(value, name))
 def selection_power(
     simulate: Callable[[np.random.Generator, int], tuple[Any, Any]] | Any,
     models: Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Scorer]],
@@ -189,6 +190,9 @@ def selection_power(
         simulate, models = _own_rows(simulate, models, pos_label)
     elif pos_label is not None:
         raise InputError("pos_label", "goes with labels of your own", "let the simulator give true and false")
+    check_function(simulate, "simulate", "two arguments", "pass a function of a random generator and a number")
+    if callable(models):
+        check_function(models, "models", "one argument", "pass a function of a random generator")
     train, fixed = (models, None) if callable(models) else (None, dict(models))
     if quota is not None:  # also where no measure has use for it
         resolve_quota(quota, set_size)
@@ -285,12 +289,14 @@ class _Design:
     def round(self, seed: np.random.SeedSequence, specs: Sequence[Spec], may_skip: bool) -> _Round:
         """Train, draw, score and judge; the training and the test cases have random numbers of their own."""
         for_training, for_testing = (np.random.default_rng(child) for child in seed.spawn(2))
-        models = self.fixed if self.train is None else self.train(for_training)
-        if not models:
-            raise InputError("models", "is empty", "pass at least two models")
-        cases, labels = self.simulate(for_testing, self.n_sets * self.set_size)
+        models = check_models(self.fixed if self.train is None else self.train(for_training), "models")
+        drawn = self.simulate(for_testing, self.n_sets * self.set_size)
+        if not isinstance(drawn, tuple | list) or len(drawn) != 2:
+            raise InputError("simulate", f"gives {show(drawn)}", "return the cases and their labels")
+        cases, labels = drawn
         table: list[dict[Spec, Floats]] = []
         for name, scorer in models.items():
+            check_function(scorer, f"models[{name!r}]", "one argument", "pass a function of the cases")
             try:
                 sample = make_sample(labels, scorer(cases))
             except InputError as error:

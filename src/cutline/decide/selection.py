@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -54,7 +55,7 @@ class Selection:
         return self.indices[item]
 
     def __contains__(self, row: object) -> bool:
-        return row in self.indices
+        return isinstance(row, Real) and row in self.indices
 
     @property
     def note(self) -> str:

@@ -20,7 +20,7 @@ from ..ranking import rank
 from ..sources.arrays import as_numbers, make_sample
 from ..table import DictResult, Drawn, Table, columns_table, format_value
 from ..types import Floats, Label, Labels
-from ..validate import check_whole, checked, one_of
+from ..validate import check_models, check_whole, checked, one_of
 from .power import judge_sets, model_samples
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
@@ -99,6 +99,7 @@ class SelectiveVoting(Drawn, DictResult):
         columns = {other: [_correlation(one, two) for one in table] for other, two in zip(names, table, strict=True)}
         return columns_table({"mark": names, **columns}, "Correlation of the marks")
 
+    @checked
     def score(self, models: Mapping[str, Any]) -> Floats:
         """Combined scores of new rows: the mean vote of the chosen models.
 
@@ -197,8 +198,6 @@ def selective_voting(
     >>> v.order, v.optimum[0]["models"]
     (['b', 'a'], 1)
     """
-    if not models:
-        raise InputError("models", "is empty", "pass at least one model's scores")
     names, table = _table(y_true, models, pos_label)
     positive = make_sample(y_true, table[0], pos_label=pos_label).positive
     n_pos = int(positive.sum())
@@ -211,7 +210,10 @@ def selective_voting(
     every = np.arange(len(positive))
     if order_on is None:
         ordering = case
+    elif not isinstance(order_on, tuple | list) or len(order_on) != 2:
+        raise InputError("order_on", f"is {show(order_on)}", "pass a pair: labels, and a mapping from name to scores")
     else:
+        check_models(order_on[1], "order_on")
         order_names, order_table = _table(order_on[0], order_on[1], pos_label)
         if set(order_names) != set(names):
             raise InputError("order_on", "must hold the same models as {models}", "")

@@ -29,9 +29,9 @@ class BySize(ComparedByContent, TabularResult):
     notes: tuple[Note, ...]
 
     def __getitem__(self, k: int) -> Estimate:
-        if k not in self.estimates:
+        if not isinstance(k, int | float | np.integer) or k not in self.estimates:
             raise InputError(
-                "k", f"is {k}, which was not asked for", f"asked for were {', '.join(map(str, self.estimates))}"
+                "k", f"is {show(k)}, which was not asked for", f"asked for were {', '.join(map(str, self.estimates))}"
             )
         return self.estimates[k]
 

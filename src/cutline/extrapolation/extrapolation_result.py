@@ -26,7 +26,7 @@ from .tasks import spread_between_classes
 from .win_counts import Ties, tie_credit
 
 _FEWEST_FOR_METHODS = 8
-_MOST = float(np.finfo(np.float64).max)
+_MOST = 2.0**63  # as many classes as other places take; products with them do not overflow
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, show
+from ..sources.arrays import as_column, check_present
 from ..types import Estimator, Labels
-from ..validate import check_number, checked
+from ..validate import check_estimator, check_number, checked
 from .by_size import sizes_asked
 from .class_bootstrap import compressed
 from .extrapolation_result import Extrapolation, Observed
@@ -35,11 +36,19 @@ def _fitted(sizes: Any, accuracy: Any) -> dict[str, Favorability]:
 
 def training_rows(X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
     """Rows that can be chosen by a mask, dense or sparse, their labels, and the classes."""
-    points, labels = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.ravel(y)
+    try:
+        points = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    except ValueError:
+        raise InputError("X", "has rows of different lengths", "give every row the same number of columns") from None
+    labels = as_column(y, "y")
+    check_present(labels, "y")
     if points.shape[:1] != labels.shape:
         n_rows = points.shape[0] if points.shape else 0
         raise InputError("y", f"has {labels.size} labels for {n_rows} rows", "give one per row")
-    return points, labels, np.unique(labels)
+    try:
+        return points, labels, np.unique(labels)
+    except TypeError:
+        raise InputError("y", "holds values of different kinds, or missing ones", "give one kind of label") from None
 
 
 def training_sizes(sizes: Any, n_classes: int) -> list[int]:
@@ -52,7 +61,7 @@ def training_sizes(sizes: Any, n_classes: int) -> list[int]:
     return wanted
 
 
-@checked
+@checked(estimator=check_estimator)
 def extrapolate_training(
     estimator: Estimator,
     X: Any,

@@ -170,7 +170,7 @@ def from_wins(
     if labels is None:
         number = np.arange(beaten.size)
     else:
-        given = _list(labels)
+        given = _list(labels, "labels")
         if given.size != beaten.size:
             raise InputError("labels", f"has {given.size} values for {beaten.size} cases", "give one per case")
         number = np.unique([str(value) for value in given.tolist()], return_inverse=True)[1]
@@ -326,7 +326,7 @@ def family_numbers(groups: Any, n_classes: int) -> Indices | None:
     """The family of every class, numbered from 0; None where classes come one by one."""
     if groups is None:
         return None
-    given = _list(groups)
+    given = _list(groups, "groups")
     if given.size != n_classes:
         raise InputError(
             "groups", f"has {given.size} values for {n_classes} classes", "give the family of every class, in order"
@@ -383,18 +383,21 @@ def check_ties(ties: str) -> Ties:
     raise InputError("ties", f"is {show(ties)}, which is not a tie rule", f"choose one of {', '.join(TIE_RULES)}")
 
 
-def _plain(values: Any) -> NDArray[Any]:
+def _plain(values: Any, name: str) -> NDArray[Any]:
     """Lists, frames, series, sparse matrices and tensors (also on a graph or a device) as one NumPy array."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     if hasattr(values, "toarray"):
         values = values.toarray()
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    try:
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except ValueError:
+        raise InputError(name, "has rows of different lengths", "give every row the same number of columns") from None
 
 
 def number_matrix(values: Any, name: str) -> NDArray[Any]:
     """A table of numbers from whatever holds one."""
-    array = _plain(values)
+    array = _plain(values, name)
     if array.ndim != 2:
         raise InputError(name, f"has {array.ndim} dimension(s)", "give a table with two: rows and columns")
     if array.dtype == object or array.dtype.kind not in "biuf":
@@ -417,8 +420,8 @@ def _floats(matrix: NDArray[Any], name: str) -> Floats:
     return array
 
 
-def _list(values: Any) -> NDArray[Any]:
-    return _plain(values).ravel()
+def _list(values: Any, name: str) -> NDArray[Any]:
+    return _plain(values, name).ravel()
 
 
 def _check_complete(given: NDArray[Any], name: str) -> None:
@@ -434,7 +437,7 @@ def _frame_columns(scores: Any, labels: Any) -> list[Any] | None:
     names = getattr(scores, "column_names", getattr(scores, "columns", None))
     if names is None or labels is None:
         return None
-    as_text = {str(value): value for value in _list(labels).tolist()}
+    as_text = {str(value): value for value in _list(labels, "labels").tolist()}
     by_name = [as_text.get(str(name), name) for name in names]
     return by_name if set(as_text.values()) <= set(by_name) else None
 
@@ -450,7 +453,7 @@ def _match(
                 "without it, case i must belong to class i",
             )  # fmt: skip
         return np.arange(n_columns), np.arange(n_cases)
-    given = _list(labels)
+    given = _list(labels, "labels")
     if given.size != n_cases:
         raise InputError(label_name, f"has {given.size} values for {n_cases} cases", "give one per case")
     _check_complete(given, label_name)
@@ -472,7 +475,7 @@ def _match(
 
 def _class_names(given: NDArray[Any], classes: Any, n_columns: int, label_name: str, class_name: str) -> list[Any]:
     if classes is not None:
-        names = _list(classes).tolist()
+        names = _list(classes, "classes").tolist()
         if len(names) != n_columns:
             raise InputError(
                 class_name, f"has {len(names)} names for {n_columns} columns", "give one per column, in order"
@@ -496,7 +499,7 @@ def _class_names(given: NDArray[Any], classes: Any, n_columns: int, label_name: 
 
 def _counts(values: Any, name: str) -> Floats:
     try:
-        array = _list(values).astype(np.float64)
+        array = _list(values, name).astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(name, "holds values that are not numbers", "give one count per case") from None
     if array.size == 0:
@@ -562,7 +565,7 @@ def _two_valued(block: Floats) -> bool:
 
 def _label_hints(block: Floats, labels: Any, columns: Indices, case_class: Indices) -> tuple[Note, ...]:
     """Labels that are right for many more cases one column to the left or to the right of where they were read."""
-    if labels is None or _list(labels).dtype.kind not in "iu" or columns.size != int(columns.max()) + 1:
+    if labels is None or _list(labels, "labels").dtype.kind not in "iu" or columns.size != int(columns.max()) + 1:
         return ()
     best, read_as = block.argmax(axis=1), case_class[: len(block)]
     read = float(np.mean(best == read_as))

@@ -14,7 +14,7 @@ from ..estimate import Estimate
 from ..inference.normal import t_quantile
 from ..table import Table, TabularResult
 from ..types import Floats
-from ..validate import check_number, check_whole, checked
+from ..validate import check_estimator, check_number, check_whole, checked
 from .by_size import sizes_asked
 from .favorability import ComparedByContent
 from .retrained_sizes import retrained_curve, training_rows, training_sizes
@@ -100,7 +100,7 @@ def learning_curves(cases: Sequence[int], accuracy: Floats, wanted: int) -> list
     return found
 
 
-@checked
+@checked(estimator=check_estimator)
 def extrapolate_training_growth(
     estimator: Any,
     X: Any,

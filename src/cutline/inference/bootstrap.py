@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +18,7 @@ from ..estimate import Estimate, Interval
 from ..ranking import rank
 from ..sources.arrays import Sample, as_codes, make_sample
 from ..types import Label, Labels, Scores
-from ..validate import checked, one_of
+from ..validate import check_function, checked, one_of
 from .normal import normal_cdf, normal_quantile, t_quantile
 from .resampling import Resampler, several_clusters
 
@@ -155,7 +154,12 @@ def bootstrap(
     >>> 0.1 <= e.low <= e.value <= e.high <= 0.9
     True
     """
-    _check_statistic(statistic)
+    check_function(
+        statistic,
+        "statistic",
+        "three arguments",
+        "pass a function of y_true, y_score and sample_weight; for a measure by name call evaluate",
+    )
     sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
     drawn_as = several_clusters(sample)
     resampler = Resampler(sample, rank(sample), stratified=stratify, clusters=drawn_as, seed=seed, progress=progress)
@@ -177,23 +181,6 @@ def _apply(statistic: Callable[..., float], sample: Sample, times: NDArray[np.fl
         return float(value)
     except (TypeError, ValueError):
         raise InputError("statistic", f"gives {show(value)}", "return one number") from None
-
-
-def _check_statistic(statistic: Any) -> None:
-    """Refuse what cannot be called with labels, scores and weights, as the measures of this library cannot."""
-    said = ""
-    if not callable(statistic):
-        said = f"is {show(statistic)}"
-    else:
-        try:
-            inspect.signature(statistic).bind(0, 0, 0)
-        except TypeError:
-            said = "does not take three arguments"
-        except ValueError:  # written in C: it has no signature
-            return
-    if said:
-        remedy = "pass a function of y_true, y_score and sample_weight; for a measure by name call evaluate"
-        raise InputError("statistic", said, remedy)
 
 
 @checked

@@ -17,7 +17,7 @@ from ..progress import Progress
 from ..ranking import Ranking, rank
 from ..sources.arrays import Sample, make_sample
 from ..types import Label, Labels, Scores
-from ..validate import checked
+from ..validate import check_function, checked, one_of
 from .resampling import Resampler, several_clusters
 
 Better = Literal["higher", "lower"]
@@ -93,9 +93,11 @@ class PermutationTest:
 
 def as_statistic(measure: Any, better: str | None) -> tuple[Statistic, str, Better]:
     """A measure string or a function of your own, its name, and which way is better."""
-    if better not in (None, "higher", "lower"):
-        raise InputError("better", f"is {show(better)}", "use 'higher' or 'lower'")
+    one_of(None, "higher", "lower")(better, "better")
     if callable(measure) and not hasattr(measure, "measure"):
+        check_function(
+            measure, "measure", "two arguments", "pass a function of labels and scores, or a measure by name"
+        )
         return measure, getattr(measure, "__name__", "statistic"), better or "higher"  # type: ignore[return-value]
     spec = parse_measure(measure)
     if spec.measure.family == "other":
@@ -116,7 +118,11 @@ def apply(statistic: Statistic, positive: NDArray[np.bool_], score: NDArray[Any]
     """The statistic of labels and scores; nan where it is undefined."""
     if isinstance(statistic, Spec):
         return compute_one(statistic, positive, score)[0]
-    return float(statistic(positive, score))
+    value = statistic(positive, score)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError("measure", f"gives {show(value)}", "return one number") from None
 
 
 def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:

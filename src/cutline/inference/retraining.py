@@ -21,7 +21,7 @@ from ..catalogue.class_compute import ClassTotals
 from ..catalogue.classes import ClassSpec, parse_class_measure, why_inapplicable_to_classes
 from ..catalogue.declare import Measure, Spec
 from ..class_sample import codes_of, make_class_sample
-from ..errors import InputError, UndefinedWarning, different_lengths, listed, show
+from ..errors import InputError, UndefinedWarning, different_lengths, listed, look_up, show
 from ..estimate import Estimate, Interval
 from ..progress import Progress
 from ..sources.arrays import as_column, read_labels
@@ -228,9 +228,10 @@ def _class_scores(
                 continue  # one column for each pair of classes: the predictions say more
             scores = np.full((len(given), len(classes)), lowest)
             for column, label in enumerate(known):
-                scores[:, place[label]] = given[:, column]
+                scores[:, look_up(place, label, "a class of the estimator")] = given[:, column]
             return scores, None
-    return None, np.array([place[label] for label in np.asarray(model.predict(x)).tolist()])
+    said = np.asarray(model.predict(x)).tolist()
+    return None, np.array([look_up(place, label, "a class of the estimator") for label in said])
 
 
 def _unfitted(estimator: Estimator) -> Any:
@@ -271,8 +272,11 @@ def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tu
     return (np.asarray(model.predict(x)) == positive_label).astype(np.float64), 0.5
 
 
-def _length(x: Any) -> int:
-    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+def _length(x: Any, name: str) -> int:
+    try:
+        return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+    except (IndexError, TypeError):  # an array of no dimensions, and what has no rows at all
+        raise InputError(name, f"is {show(x)}", "pass a table, an array or a list of rows") from None
 
 
 def _take(x: Any, rows: NDArray[np.intp]) -> Any:
@@ -283,8 +287,8 @@ def _take(x: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _same_length(x: Any, y: NDArray[Any], x_name: str, y_name: str) -> None:
-    if _length(x) != len(y):
-        raise different_lengths(x_name, _length(x), y_name, len(y))
+    if (rows := _length(x, x_name)) != len(y):
+        raise different_lengths(x_name, rows, y_name, len(y))
 
 
 def _check_estimator(estimator: Estimator) -> None:

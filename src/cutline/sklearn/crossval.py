@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from ..catalogue.declare import Spec
 from ..comparison import Comparison, compare
-from ..errors import InputError, different_lengths
+from ..errors import InputError, different_lengths, show, verbatim
 from ..estimate import Estimate
 from ..evaluation import Evaluation, choose_specs, evaluate, evaluation_of, obstacle_of
 from ..inference.differences import DifferenceTest
@@ -27,7 +27,7 @@ from ..inference.settings import Settings
 from ..sources.arrays import as_codes, as_column, as_numbers, make_sample, read_labels
 from ..table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
 from ..types import Axes, Label, Labels, MeasureLike, Scores
-from ..validate import checked
+from ..validate import check_estimator, checked
 from ..verdict import Models
 from .response import BOUNDARY, find_response, positive_class, scores_of
 
@@ -184,7 +184,7 @@ class CrossValidatedComparison(Models[CrossValidation]):
     margin: float | None
     pooled: Comparison | None
 
-    def test(self, a: str, b: str, key: str) -> DifferenceTest:
+    def _test(self, a: str, b: str, key: str) -> DifferenceTest:
         """The difference of two models by one measure, over the folds in which both have a value."""
         one, two = self.evaluations[a], self.evaluations[b]
         gaps = one.values(key) - two.values(key)
@@ -197,6 +197,7 @@ class CrossValidatedComparison(Models[CrossValidation]):
         p_value = two_sided_p(mean / error, freedom)
         return DifferenceTest(mean - half, mean + half, error, p_value, "corrected resampled t")
 
+    @checked
     def to_json(self, *, indent: int | None = None) -> str:
         """Each model's measures, the differences, and the verdict by each measure."""
         content = {
@@ -291,6 +292,8 @@ def evaluate_cv(
     """
     settings = Settings("auto", level, n_resamples, seed)
     several = isinstance(estimator, Mapping)
+    if params is not None and not isinstance(params, Mapping):
+        raise InputError("params", f"is {show(params)}", "pass a mapping from name to what fit is given")
     if several and not estimator:
         raise InputError(
             "estimator", "does not name the estimators", "pass one estimator, or a mapping from name to estimator"
@@ -306,12 +309,20 @@ def evaluate_cv(
     if weights is not None and len(weights) != rows:
         raise different_lengths("sample_weight", len(weights), "y", rows)
     models = dict(estimator) if several else {type(estimator).__name__ if name is None else name: estimator}
+    for one in models.values():
+        check_estimator(one, "estimator")
     if isinstance(quota, int) or any(
         isinstance(s.quota, int) for s in choose_specs(measures, threshold=threshold, quota=quota)
     ):
         said = "counts rows, which mean one thing in a fold and another in the whole"
         raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
-    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))  # drawn once: the same for all
+    try:
+        splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))  # drawn once: the same for all
+    except (TypeError, ValueError) as error:  # rows, groups and folds that do not go together, in scikit-learn's words
+        raise InputError(None, f"scikit-learn cannot split the rows: {verbatim(str(error))}") from error
+    parts = [np.asarray(part) for pair in splits for part in (pair if isinstance(pair, tuple | list) else [pair])]
+    if not parts or any(p.ndim != 1 or not p.size or p.dtype.kind not in "iub" or p.max() >= rows for p in parts):
+        raise InputError("cv", f"is {show(cv)}", "give a number of folds, a splitter, or pairs of row numbers")
     codes = _cluster_codes(groups if clusters is None else clusters, [test for _, test in splits], rows)
     found: dict[str, CrossValidation] = {}
     scored: dict[str, list[Fold]] = {}

@@ -53,7 +53,7 @@ def machine_of(memory_limit: str | None, threads: int | None, temp_directory: An
     """The options of a machine as the functions on tables take them."""
     if temp_directory is not None and not isinstance(temp_directory, str | os.PathLike):
         raise InputError("temp_directory", f"must be a path, got {show(temp_directory)}")
-    return Machine(memory_limit, threads, None if temp_directory is None else os.fspath(temp_directory))
+    return Machine(memory_limit, threads, None if temp_directory is None else os.fsdecode(temp_directory))
 
 
 class DuckTable(Table):
@@ -272,8 +272,9 @@ def _own_folder(parent: str | None) -> Iterator[str]:
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(temporary_folder(parent))
-        except OSError as error:
-            raise InputError("temp_directory", f"cannot be used ({error.strerror}): {show(parent)}") from None
+        except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the name
+            said = getattr(error, "strerror", None) or "not a path"
+            raise InputError("temp_directory", f"cannot be used ({said}): {show(parent)}") from None
         yield folder
 
 

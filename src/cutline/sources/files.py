@@ -25,6 +25,7 @@ from datetime import datetime, time
 from typing import IO, Any, NamedTuple, cast
 
 from ..errors import InputError, how_to_install, show, verbatim
+from ..validate import one_of
 from . import rules
 
 KINDS = {
@@ -69,8 +70,7 @@ class TextFormat:
         for name, sign in (("delimiter", self.delimiter), ("quote", self.quote)):
             if sign is not None and not (isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n\0"):
                 raise InputError(name, f"must be a single character, got {show(sign)}")
-        if self.decimal not in (None, ".", ","):
-            raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
+        one_of(None, ".", ",")(self.decimal, "decimal")
         if self.encoding is not None:
             try:
                 io.TextIOWrapper(io.BytesIO(), codecs.lookup(self.encoding).name)  # of text: not base64

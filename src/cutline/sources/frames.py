@@ -55,7 +55,10 @@ class Frame:
             raise no_column(self.name, name, role, self.names)
         if self.names.count(name) > 1:
             raise InputError(None, f"{self.name} has several columns called {show(name)}", "rename all but one")
-        return self.get(name)
+        values = self.get(name)
+        if not hasattr(values, "__len__") or getattr(values, "shape", None) == ():
+            raise InputError(None, f"column {show(name)} is {show(values)}", "give a value for each row")
+        return values
 
     def rows(self, roles: Roles) -> Rows:
         """The rows that count, by the same rules as everywhere."""

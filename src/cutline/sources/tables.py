@@ -16,6 +16,7 @@ import numpy as np
 
 from ..engines.stream import Totals
 from ..errors import InputError, changed, listed, show
+from ..validate import one_of
 from . import rules
 
 INTEGERS = (
@@ -152,8 +153,7 @@ class Roles:
 
     def __post_init__(self) -> None:
         rules.negative_labels(self.neg_label, self.pos_label)
-        if self.decimal not in (None, ".", ","):
-            raise InputError("decimal", f"must be '.' or ',', got {show(self.decimal)}")
+        one_of(None, ".", ",")(self.decimal, "decimal")
         if self.by and self.batch is not None:
             said = "does not go with {by}: a segment is reported as one list, which batches would cut"
             raise InputError("batch", said, "leave one of them out, or give the rows of one segment with {batch}")
@@ -253,8 +253,9 @@ class Table(ABC):
 
 def no_column(table: str, name: str, role: str, names: Sequence[str]) -> InputError:
     """A column that is not there; the nearest one is named."""
+    names = [str(other) for other in names]  # a frame may name its columns by numbers
     near = [other for other in names if other.casefold() == str(name).casefold()]
-    near = near or difflib.get_close_matches(str(name), list(names), n=1, cutoff=0.5)
+    near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     remedy = f"did you mean {show(near[0])}?" if near else f"it has {listed(names)}"
     return InputError(None, f"{table} has no column {show(name)} for the {role}", remedy)
 
