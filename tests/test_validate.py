@@ -320,6 +320,7 @@ def test_wrong_types_are_refused_by_name() -> None:
         (lambda: cl.bootstrap_oob(Estimator(), X, P, n_resamples=9), "a class of the estimator is"),
         (lambda: cl.evaluate_table({1: Y, 2: P}, label="y", score="p"), "no column .y. for the label; it has"),
         (lambda: cl.evaluate_table({"y": 0.5, "p": P}, label="y", score="p"), "column 'y' is 0.5; give"),
+        (lambda: cl.Cut.load(True), "path must be a path, got True"),
         (lambda: cmp["x"], "there is no 'x' in it; choose from 'a', 'b'"),
         (lambda: ev["pem"].to_dict([1]), "name must be text"),
         (lambda: cmp.differences.column({}), "name is {}; choose one of 'a', 'b'"),

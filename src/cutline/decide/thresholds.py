@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -130,6 +131,8 @@ _KINDS = {
 
 def read_cut_file(path: FilePath) -> dict[str, Any]:
     """The content of a cut file, its numbers as floats; what others read of it has the type they expect."""
+    if not isinstance(path, str | os.PathLike):  # open() takes 1 for the standard output, and closes it
+        raise InputError("path", f"must be a path, got {path!r}")
     remedy = "write one with: cutline cut … -o cut.json"
     try:
         with open(path, encoding="utf-8") as file:
