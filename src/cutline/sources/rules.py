@@ -51,7 +51,9 @@ _BLANK = "[ \t]*"
 _PERCENT = f"{_BLANK}(%{_BLANK})?"
 _EXPONENT = "([eE][+-]?[0-9]+)?"
 _INFINITE = "[iI][nN][fF]([iI][nN][iI][tT][yY])?"
-LONG_CELL = f"{_BLANK}[+-]?[0-9]{{16,}}([.,][0-9]*)?{_BLANK}"  # what may lie beyond 2⁵³
+# What may lie beyond 2⁵³. Floats have at most 17 digits that count: 100000000000000000000.0 is a float written out.
+_LONG_FLOAT = "([0-9]{16,17}|[0-9]{17}0*[1-9][0-9]*)[.,][0-9]*"
+LONG_CELL = f"{_BLANK}[+-]?([0-9]{{16,}}|{_LONG_FLOAT}){_BLANK}"
 TRUTH_CELL = f"{_BLANK}([tT][rR][uU][eE]|[fF][aA][lL][sS][eE]){_BLANK}"
 LABEL_CELL = f"{_BLANK}[+-]?(0|[1-9][0-9]*)([.][0-9]*)?{_EXPONENT}{_BLANK}"  # 01 is a code, not the number 1
 POINTS_CELL = f"{_BLANK}[+-]?[1-9][0-9]?[0-9]?([.][0-9][0-9][0-9])+{_PERCENT}"
