@@ -83,7 +83,7 @@ def test_a_file_without_permission_is_refused_in_words(tmp_path: Path, monkeypat
     if os.geteuid() == 0:  # to whom nothing is forbidden
 
         def forbidden(*_: Any, **__: Any) -> Any:
-            raise PermissionError(13, "Permission denied")
+            raise PermissionError(13, "Permission denied", str(path))
 
         monkeypatch.setattr("builtins.open", forbidden)
     else:
@@ -397,5 +397,5 @@ def test_files_that_the_user_may_not_read_are_refused() -> None:
         )
     finally:
         shutil.rmtree(folder)
-    said = [f"{name} cannot be read: Permission denied; check its rights" for name in names]
+    said = [f"{name} cannot be read: Permission denied; check its name and rights" for name in names]
     assert done.stdout.splitlines() == said

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -210,7 +211,8 @@ RULES: dict[str, Rule] = {
     "measures": lambda value, name: (
         value if isinstance(value, list | tuple) else check_list(value, name)
     ),  # none: cuts and curves alone
-    **dict.fromkeys(("margin", "cost", "value", "fixed_cost", "budget"), check_amount),
+    "margin": _between(0.0, sys.float_info.max),
+    **dict.fromkeys(("cost", "value", "fixed_cost", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
     **dict.fromkeys(_FLAGS, check_flag),
 }
