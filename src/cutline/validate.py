@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -86,12 +85,20 @@ def _many(least: int) -> Rule:
     return lambda value, name: check_whole(value, name, least, 10_000_000)  # more fit no memory and add nothing
 
 
+def _finite(value: Any, name: str) -> float:
+    """A finite number of at least 0."""
+    number = check_number(value, name, 0.0)
+    if number == math.inf:
+        raise InputError(name, "must be finite, got inf")
+    return number
+
+
 def check_amount(value: Any, name: str) -> float:
     """A number of at least 0, whose cube (a third moment) and sums over weighted cases are numbers."""
-    number = check_number(value, name, 0.0)
+    number = _finite(value, name)
     if number and not 1e-90 <= number <= 1e90:
-        problem = "must be finite, got inf" if number == math.inf else f"is {number:g}, which is beyond every currency"
-        raise InputError(name, problem, "" if number == math.inf else "give 0, or an amount from 1e-90 to 1e90")
+        said = f"is {number:g}, which is beyond every currency"
+        raise InputError(name, said, "give 0, or an amount from 1e-90 to 1e90")
     return number
 
 
@@ -211,7 +218,7 @@ RULES: dict[str, Rule] = {
     "measures": lambda value, name: (
         value if isinstance(value, list | tuple) else check_list(value, name)
     ),  # none: cuts and curves alone
-    "margin": _between(0.0, sys.float_info.max),
+    "margin": _finite,
     **dict.fromkeys(("cost", "value", "fixed_cost", "budget"), check_amount),
     **dict.fromkeys(("recall", "precision", "specificity", "fpr"), _between(0.0, 1.0)),
     **dict.fromkeys(_FLAGS, check_flag),
