@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test mutants test-bounds docs kernels lint format bench packages clean help
+.PHONY: demo test mutants test-bounds docs lint format bench packages clean help
 
 help:
 	@echo "make demo    set up, evaluate the bundled example, write the page"
@@ -20,20 +20,40 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# The stamps make a second run quick: pip runs only when pyproject.toml has changed.
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
+# The passes over rows are compiled by the C++ compiler that is there; where there is none, zig comes as a Python package.
+ifeq ($(shell command -v c++ || command -v g++ || command -v clang++),)
+ZIG := $(VENV)/.zig
+export CXX := $(abspath $(BIN))/python -m ziglang c++
+export AR := $(abspath $(BIN))/python -m ziglang ar
+endif
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(VENV)/.zig: | $(BIN)/python
+	@echo "There is no C++ compiler; installing zig, which is one (once; some minutes) …"
+	$(PIP) ziglang
+	@touch $@
+
+# What compiles is installed first and stays: an editable installation compiles what has changed when it is imported.
+$(VENV)/.build: | $(BIN)/python $(ZIG)
+	$(PIP) 'meson-python>=0.17' 'cython>=3.1' 'ninja>=1.11' 'numpy>=2.0'
+	@touch $@
+
+# The stamps make a second run quick: pip runs only when pyproject.toml or meson.build has changed.
+EDITABLE = PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation -e
+
+$(VENV)/.demo: pyproject.toml meson.build | $(VENV)/.build
 	@echo "Installing cutline and what it needs (once; a minute or two) …"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(EDITABLE) .
 	@touch $@
 
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: pyproject.toml meson.build | $(VENV)/.build
 	@echo "Installing cutline and what builds its documentation (once; a minute or two) …"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(EDITABLE) '.[docs]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
+$(VENV)/.dev: pyproject.toml meson.build | $(VENV)/.build
 	@echo "Installing cutline, its extras and the test tools (once; some minutes) …"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(EDITABLE) '.[dev]'
 	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 demo: $(VENV)/.demo
@@ -43,18 +63,16 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -E -a -W --keep-going -q -b html -d build/doctrees docs site
 	@echo "Written: site/index.html"
 
-# Kernels are compiled beside the type checker, which keeps one core busy.
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j2 lint kernels
+	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m 'not integration'
 
-# Kernels that check every index have their own entries in the cache: nothing is compiled anew for the other tests.
-NUMERIC := kernels numpy_kernels sweep bootstrap oracle golden edge_cases power classes engines
+# The passes are compiled once more, with every index checked, and then again as they were.
+NUMERIC := kernels sweep bootstrap oracle golden edge_cases power classes engines
 test-bounds: $(VENV)/.dev
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 $(NUMERIC:%=tests/test_%.py)
-
-kernels: $(VENV)/.dev
-	@$(BIN)/python tests/compile_kernels.py
+	$(EDITABLE) . --no-deps -Csetup-args=-Dbounds=true
+	$(BIN)/python -m pytest -q -n 2 $(NUMERIC:%=tests/test_%.py)
+	$(EDITABLE) . --no-deps
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..types import Floats
+
 # Which pass fills which fields. The names are the attributes of Sums.
 PAIRS = ("won", "margin")
 GAPS = ("top_gap", "low_gap")
@@ -87,6 +91,23 @@ class Drawing(NamedTuple):
     n_units: int
 
 
-# places in what a stream carries from batch to batch: the block that is still open
-OPEN, TOP, SCORES, POS, NEG, GROUPS, FIRST = range(7)
-DRAWS_PER_NUMBER = 4  # Poisson weights from one random number of 64 bits
+def merged_moments(n: float, one: Floats, m: float, two: Floats) -> Floats:
+    """Moments (two means, squared deviations of each, their products) of two sets of cases together."""
+    if n == 0 or m == 0:
+        return two.copy() if n == 0 else one.copy()
+    by_score, by_outcome = two[0] - one[0], two[1] - one[1]
+    share, shrink = m / (n + m), n / (n + m) * m
+    return np.array(
+        [
+            one[0] + by_score * share,
+            one[1] + by_outcome * share,
+            one[2] + two[2] + by_score * by_score * shrink,
+            one[3] + two[3] + by_outcome * by_outcome * shrink,
+            one[4] + two[4] + by_score * by_outcome * shrink,
+        ]
+    )
+
+
+def harmonic_table(n: int) -> Floats:
+    """Σ 1/j for j up to each of 0 … n."""
+    return np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, n + 1))))
