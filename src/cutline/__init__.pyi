@@ -1,116 +1,14 @@
 """The public names and their homes: read by type checkers, and by cutline itself when a name is first used."""
 
-from .class_comparison import (
-    ClassComparison as ClassComparison,
-    compare_classes as compare_classes,
-)
-from .class_evaluation import (
-    ClassEvaluation as ClassEvaluation,
-    Confusion as Confusion,
-    evaluate_classes as evaluate_classes,
-)
-from .class_tables import (
-    compare_classes_table as compare_classes_table,
-)
-from .class_tables import (
-    evaluate_classes_table as evaluate_classes_table,
-)
-from .comparison import (
-    compare as compare,
-    Comparison as Comparison,
-)
-from .curves import (
-    Band as Band,
-    Curve as Curve,
-)
-from .decide.batches import (
-    BatchPoint as BatchPoint,
-    BatchRules as BatchRules,
-)
-from .decide.calibration import (
-    Calibration as Calibration,
-)
-from .decide.check import (
-    Check as Check,
-    check as check,
-)
-from .decide.costs import (
-    Cheapest as Cheapest,
-    DecisionCurve as DecisionCurve,
-)
-from .decide.decomposition import (
-    linear_ranking_decomposition as linear_ranking_decomposition,
-    misclassification_decomposition as misclassification_decomposition,
-    pem_areas as pem_areas,
-    PemAreas as PemAreas,
-    selector_differences as selector_differences,
-)
-from .diagnosis import (
-    Diagnosis as Diagnosis,
-    doctor as doctor,
-)
-from .errors import (
-    InputError as InputError,
-    LabelWarning as LabelWarning,
-    UndefinedWarning as UndefinedWarning,
-)
-from .estimate import (
-    Estimate as Estimate,
-    Interval as Interval,
-)
-from .evaluation import (
-    evaluate as evaluate,
-    Evaluation as Evaluation,
-    one_vs_rest as one_vs_rest,
-    OneVsRest as OneVsRest,
-)
-from .extrapolation import (
-    AccuracyExtrapolator as AccuracyExtrapolator,
-    extrapolate as extrapolate,
-    extrapolate_cost as extrapolate_cost,
-    extrapolate_open_set as extrapolate_open_set,
-    extrapolate_pairs as extrapolate_pairs,
-    extrapolate_training as extrapolate_training,
-    extrapolate_training_growth as extrapolate_training_growth,
-    ExtrapolatedCost as ExtrapolatedCost,
-    Extrapolation as Extrapolation,
-    OpenSet as OpenSet,
-    pair_favorability as pair_favorability,
-    PairAccuracy as PairAccuracy,
-    TrainingGrowth as TrainingGrowth,
-)
-from .inference.bootstrap import (
-    bootstrap as bootstrap,
-)
-from .inference.permutation import (
-    label_permutation_test as label_permutation_test,
-    PermutationTest as PermutationTest,
-)
-from .inference.proportions import (
-    ApproximationWarning as ApproximationWarning,
-    proportion_interval as proportion_interval,
-)
-from .inference.retraining import (
-    bootstrap_oob as bootstrap_oob,
-    OutOfBag as OutOfBag,
-    permutation_test as permutation_test,
-)
-from .inference.swap_tests import (
-    swap_test as swap_test,
-)
-from .inference.bootstrap import (
-    triplet_loss_estimate as triplet_loss_estimate,
-)
-from .catalogue.classes import (
-    class_measure as class_measure,
-    class_measures as class_measures,
-)
+from . import extrapolation as extrapolation
+from . import papers as papers
+from . import results as results
 from .catalogue.declare import (
     measure as measure,
     measures as measures,
     parse_measure as parse_measure,
 )
-from .catalogue.other_shapes import (
+from .catalogue.matrix_measures import (
     hand_till_auc as hand_till_auc,
     mean_average_precision as mean_average_precision,
     ranked_probability_score as ranked_probability_score,
@@ -181,93 +79,63 @@ from .catalogue.threshold import (
     youden_index as youden_index,
     zero_one_loss as zero_one_loss,
 )
-from .decide.abstention import (
-    Abstention as Abstention,
-    RiskCoverage as RiskCoverage,
-)
-from .decide.operating import (
-    OperatingPoint as OperatingPoint,
-)
 from .decide.planning import (
-    Plan as Plan,
     plan as plan,
 )
-from .decide.power import (
-    SelectionPower as SelectionPower,
-    selection_power as selection_power,
+from .decide.screening import (
+    screen as screen,
 )
 from .decide.selection import (
     average_over_quotas as average_over_quotas,
     lift_table as lift_table,
     select as select,
-    Selection as Selection,
-)
-from .decide.recommendation import (
-    Recommendation as Recommendation,
-)
-from .quotas import (
-    Quotas as Quotas,
-)
-from .table import (
-    Table as Table,
-)
-from .decide.screening import (
-    screen as screen,
-    Screening as Screening,
-)
-from .segment_comparison import (
-    compare_segments as compare_segments,
-    SegmentComparison as SegmentComparison,
-)
-from .segment_results import (
-    SegmentDifferences as SegmentDifferences,
-    Trend as Trend,
-)
-from .segments import (
-    evaluate_segments as evaluate_segments,
-    Segments as Segments,
-)
-from .decide.segment_places import (
-    SharedList as SharedList,
-)
-from .sklearn.crossval import (
-    CrossValidatedComparison as CrossValidatedComparison,
-    CrossValidation as CrossValidation,
-    evaluate_cv as evaluate_cv,
-)
-from .verdict import (
-    Difference as Difference,
-    Verdict as Verdict,
-)
-from .sampled_labels import (
-    LabelPlan as LabelPlan,
-    audit as audit,
-    label_plan as label_plan,
-)
-from .tables import (
-    compare_table as compare_table,
-    evaluate_table as evaluate_table,
-)
-from .decide.swaps import (
-    SwapSet as SwapSet,
 )
 from .decide.thresholds import (
     Cut as Cut,
     threshold_for as threshold_for,
     triage as triage,
-    Triage as Triage,
 )
-from .decide.voting import (
-    selective_voting as selective_voting,
-    SelectiveVoting as SelectiveVoting,
+from .diagnosis import (
+    doctor as doctor,
+)
+from .errors import (
+    InputError as InputError,
+    LabelWarning as LabelWarning,
+    UndefinedWarning as UndefinedWarning,
+)
+from .extrapolation import (
+    extrapolate as extrapolate,
+)
+from .inference.differences import (
+    swap_test as swap_test,
+)
+from .inference.limits import (
+    ApproximationWarning as ApproximationWarning,
+    proportion_interval as proportion_interval,
+)
+from .inference.resampling import (
+    bootstrap as bootstrap,
+    triplet_loss_estimate as triplet_loss_estimate,
+)
+from .inference.retraining import (
+    bootstrap_oob as bootstrap_oob,
+    label_permutation_test as label_permutation_test,
+    permutation_test as permutation_test,
+)
+from .quotas import (
+    Quotas as Quotas,
+)
+from .sampled_labels import (
+    label_plan as label_plan,
+)
+from .verbs import (
+    check as check,
+    compare as compare,
+    evaluate as evaluate,
 )
 
-# Synonyms, as the catalogue declares them (a test holds the two together).
-cross_entropy = log_loss
+# Synonyms that are functions too; measure strings know more of them, as the catalogue declares.
 mean_squared_error = brier_score
-auc = roc_auc
-f1_score = f1
-f_measure = f1
 positive_predictive_value = precision
 sensitivity = recall
 true_negative_rate = specificity

@@ -1,39 +1,62 @@
-"""One model of several classes -> ClassEvaluation: every measure with its interval, confusions, classes, decisions."""
+"""Models of several classes: ClassEvaluation of one, with confusions and decisions; ClassComparison of several."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .catalogue.class_compute import ClassTotals
-from .catalogue.classes import ClassSpec, default_class_specs, log_loss, parse_class_measure
-from .class_names import unordered
-from .class_sample import ClassSample, make_class_sample
-from .decide.abstention import Abstention, RiskCoverage, abstain, risk_coverage
+from .catalogue.compute import ClassTotals
+from .catalogue.declare import Spec, parse_measure
+from .catalogue.matrix_measures import default_class_specs
+from .class_sample import (
+    ClassNames,
+    ClassSample,
+    find_classes,
+    is_matrix,
+    make_class_sample,
+    score_matrix_of,
+    unordered,
+)
+from .decide.operating import Abstention, RiskCoverage, abstain, risk_coverage
 from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
-from .estimate import Estimate
-from .evaluation import Evaluation, OneVsRest, evaluate
-from .inference.class_columns import column_estimates, share_of
-from .inference.class_intervals import NAMES, estimate_classes
-from .inference.proportions import wilson_shares
-from .inference.settings import ClassSettings
-from .table import ByMeasure, DictResult, Reported, Table, TabularResult, format_value, pluralize, reading_row
-from .types import ClassIntervalName, ClassMeasureLike, Floats, Labels, ScoreMatrix, Scores
-from .validate import check_number, check_whole, checked, one_of
+from .estimate import BY_REPLICATES, INTERVAL, ClassSettings, Estimate, Settings
+from .evaluation import Evaluation, evaluate_sample
+from .inference import paired as tests
+from .inference.class_intervals import class_replicates, column_estimates, estimate_classes, share_of
+from .inference.evidence import as_prevalence
+from .inference.influence import has_few, measure_spread
+from .inference.limits import t_quantile, wilson_shares, z_of
+from .inference.resampling import acceleration, enough_replicates
+from .quotas import parse_quota
+from .sources.arrays import as_column, make_sample
+from .table import (
+    ByMeasure,
+    DictResult,
+    HasSections,
+    Reported,
+    Section,
+    Table,
+    TabularResult,
+    format_value,
+    pluralize,
+)
+from .types import Floats, IntervalName, Labels, MeasureLike, QuotaLike, Scores
+from .validate import check_number, check_whole, checked
+from .verdict import Models
 
-CLASS_INTERVAL = one_of(None, *NAMES)
 _MANY = 100  # rows from which predictions without an error look too good
 _POINTS_KEPT = 100  # of the risk–coverage curve in JSON
 
 
-@dataclass(frozen=True, eq=False)
-class Confusion(TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion(HasSections, TabularResult):
     """Real classes in rows, predicted ones in columns: how many cases, or their weight.
 
     ``labels`` are the classes; ``rates`` gives the share of each real class that was predicted as each class, with
@@ -83,27 +106,25 @@ class Confusion(TabularResult):
             for a, real in enumerate(self.labels)
         ]
 
-    def __repr__(self) -> str:
-        return repr(Table(self.to_dicts(), "Real class (rows) by predicted class (columns)"))
+    def sections(self) -> list[Section]:
+        """The matrix; a darker cell holds a larger share of its real class."""
+        from .present.class_words import confusion_table
 
-    def _repr_html_(self) -> str:
-        from .present.class_sections import confusion_table
-
-        return confusion_table(self)
+        return [Section("confusion", [confusion_table(self)])]
 
 
-@dataclass(frozen=True, eq=False)
-class ClassEvaluation(Reported, DictResult, ByMeasure):
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassEvaluation(HasSections, Reported, DictResult, ByMeasure):
     """The evaluation of a model of several classes. ``ev["macro(f1)"]`` is an Estimate; ``ev.confusion`` the matrix."""
 
-    picture: ClassVar[str] = "confusion"
+    pictures: ClassVar[tuple[str, ...]] = ("confusion", "risk_coverage", "calibration")
     name: str
     sample: ClassSample = field(repr=False)
-    specs: Mapping[str, ClassSpec]
+    specs: Mapping[str, Spec]
     estimates: Mapping[str, Estimate]
     settings: ClassSettings
     ordered: bool = False
-    units: Mapping[ClassSpec, Floats] = field(default_factory=dict, repr=False)
+    units: Mapping[Spec, Floats] = field(default_factory=dict, repr=False)
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
     dropped: int = 0
 
@@ -116,8 +137,8 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
         """By measure string; names of one number find each other (``micro(f1)`` is the accuracy)."""
         if isinstance(name, str) and name in self.estimates:
             return self.estimates[name]
-        spec = parse_class_measure(name)
-        for key in (str(spec), spec.same_as):
+        spec = parse_measure(name, several=True)
+        for key in (str(spec), spec.measure.same_as):
             if key in self.estimates:
                 return self.estimates[key]
         raise InputError("measures", f"do not hold {show(name)}", f"evaluate it: {{measures=[{name!r}]}}")
@@ -208,7 +229,7 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
         """Confidence in the predicted class against how often it is right, in groups of equal size."""
         self._need_scores("calibration")
         if not self.sample.are_probabilities:
-            raise InputError("score_matrix", "does not hold probabilities, and calibration needs them")
+            raise InputError("y_score", "does not hold probabilities, and calibration needs them")
         ranked, s = self.totals.confidence_order, self.sample
         order = ranked.order[::-1]
         rows = []
@@ -233,7 +254,7 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
 
     @cached_property
     def _risk_coverage(self) -> RiskCoverage:
-        spec = parse_class_measure("risk_coverage_area")
+        spec = parse_measure("risk_coverage_area", several=True)
         area = self.estimates.get(str(spec)) or estimate_classes(self.totals, [spec], self.settings)[0][spec]
         return risk_coverage(self.totals, area, self.settings.level)
 
@@ -244,26 +265,36 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
         check_number(accuracy, "accuracy", 0.0, 1.0, open_ends=True)
         return abstain(self.totals, accuracy, confidence)
 
-    def of(self, label: Any, **options: Any) -> Evaluation:
+    @checked(quota=parse_quota, prevalence=as_prevalence)
+    def of(
+        self,
+        label: Any,
+        *,
+        threshold: float | None = None,
+        quota: QuotaLike | None = None,
+        measures: Sequence[MeasureLike] | None = None,
+        interval: IntervalName | Literal["same"] | None = "same",
+        prevalence: Any = None,
+    ) -> Evaluation:
         """One class against the rest as a binary Evaluation, with every tool for quotas; options as for evaluate()."""
         at = look_up({name: k for k, name in enumerate(self.classes)}, label, "label")
         self._need_scores("an evaluation of one class")
-        s = self.sample
+        s, own = self.sample, self.settings
         assert s.matrix is not None
-        given = {
-            "name": str(label),
-            "sample_weight": s.weight,
-            "clusters": s.cluster,
-            "level": self.settings.level,
-            "seed": self.settings.seed,
-            "n_resamples": self.settings.n_resamples,
-            "interval": "auto" if self.settings.interval == "delta" else self.settings.interval,
-        }
-        return evaluate(s.code == at, np.ascontiguousarray(s.matrix[:, at]), **{**given, **options})
-
-    def one_vs_rest(self, **options: Any) -> OneVsRest:
-        """Every class against the rest."""
-        return OneVsRest({label: self.of(label, **options) for label in self.classes})
+        if isinstance(interval, str) and interval == "same":
+            interval = "auto" if own.interval == "delta" else own.interval  # type: ignore[assignment]
+        interval = INTERVAL(interval, "interval")
+        return evaluate_sample(
+            make_sample(
+                s.code == at, np.ascontiguousarray(s.matrix[:, at]), sample_weight=s.weight, clusters=s.cluster
+            ),
+            name=str(label),
+            threshold=threshold,
+            quota=parse_quota(quota),
+            measures=measures,
+            settings=Settings(interval, own.level, own.n_resamples, own.seed, progress=own.progress),
+            prevalence=prevalence,
+        )
 
     def places(self, places: Mapping[Any, int | float] | int | float) -> Table:
         """The hits of each class if it gets a number of places: a cut of its own list of scores.
@@ -290,18 +321,18 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
 
     def _need_scores(self, what: str) -> None:
         if self.sample.matrix is None:
-            raise InputError("score_matrix", f"is missing, and {what} needs it", "pass the scores of every class")
+            raise InputError("y_score", f"is missing, and {what} needs it", "pass the scores of every class")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each measure."""
         return [
             {
                 "measure": key,
-                "title": spec.title,
-                "family": spec.family,
+                "title": spec.measure.title,
+                "family": spec.measure.section,
                 **e.to_dict(),
                 "better": spec.better,
-                "same_as": spec.same_as,
+                "same_as": spec.measure.same_as,
                 "remark": spec.remark,
                 "reason": e.reason,
                 "undefined_replicates": e.undefined_replicates,
@@ -337,28 +368,16 @@ class ClassEvaluation(Reported, DictResult, ByMeasure):
             content["calibration"] = self.calibration().to_dicts()
         return content
 
-    def headline(self) -> str:
-        """How many rows and classes, and how they are distributed, in one sentence."""
-        f = self.facts
-        largest = f"the largest, {f['largest_class']}, holds {f['largest_share']:.1%}"
-        return f"{self.name}: {pluralize(f['rows'], 'row')}, {pluralize(f['classes'], 'class', 'classes')}; {largest}"
+    @property
+    def page_title(self) -> str:
+        """The title of the report page."""
+        return f"Evaluation of {self.name}: {pluralize(len(self.classes), 'class', 'classes')}"
 
-    def reading_rows(self) -> list[dict[str, str]]:
-        """The measures, formatted for reading."""
-        with_interval = any(e.low == e.low for e in self.estimates.values())
-        rows = []
-        for spec, e in zip(self.specs.values(), self.estimates.values(), strict=True):
-            note = e.reason or "; ".join(filter(None, [spec.remark, spec.same_as and f"same as {spec.same_as}"]))
-            rows.append(reading_row(spec.family, spec.better, e, note, with_interval=with_interval))
-        return rows
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the evaluation has to say, for every medium; options: see ``present.class_words.class_sections``."""
+        from .present.class_words import class_sections
 
-    def __repr__(self) -> str:
-        return repr(Table(self.reading_rows(), "\n".join([self.headline(), *self.notices])))
-
-    def _repr_html_(self) -> str:
-        from .present.class_sections import class_evaluation_html
-
-        return class_evaluation_html(self)
+        return class_sections(self, **options)
 
 
 def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON) -> list[str]:
@@ -379,7 +398,7 @@ def class_notices(evaluations: Sequence[ClassEvaluation], terms: Terms = PYTHON)
             )
         zeros = ev.facts["zero_probabilities"]
         for key, spec in ev.specs.items() if zeros else ():
-            if spec.measure is log_loss:
+            if spec.measure.name == "log_loss":
                 cases = f"{pluralize(zeros, 'case')} ({zeros / len(ev.sample):.1%})"
                 least = {**spec.measure.params, **spec.arguments}["eps"]
                 found.append(
@@ -395,52 +414,12 @@ def _rows_by(code: NDArray[np.int32], k: int) -> list[NDArray[np.intp]]:
     return np.split(order, np.searchsorted(code[order], np.arange(1, k)))
 
 
-@checked(interval=CLASS_INTERVAL)
-def evaluate_classes(
-    y_true: Labels,
-    score_matrix: ScoreMatrix | None = None,
-    *,
-    y_pred: Labels | None = None,
-    classes: Sequence[Any] | None = None,
-    ordered: bool = False,
-    name: str = "model",
-    sample_weight: Scores | None = None,
-    clusters: Labels | None = None,
-    measures: Sequence[ClassMeasureLike] | None = None,
-    interval: ClassIntervalName | None = "auto",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> ClassEvaluation:
-    """Evaluate a model of several classes: every measure, or those named, each with an interval.
-
-    ``score_matrix`` has a row for each case and a column for each class; ``classes`` names the columns (by default the
-    sorted labels, or a frame's column names). The predicted class is the one with the highest score, the first of equal
-    ones, unless ``y_pred`` says otherwise; ``y_pred`` alone gives the measures of predicted classes. ``ordered=True``
-    adds the measures for ordered classes. ``interval``: ``"auto"`` (a closed form: Wilson, the delta method, or a mean
-    of the classes' own intervals), ``"delta"``, ``"bootstrap"`` (rows or clusters reweighted), a method by name, or
-    None.
-
-    >>> y = ["a", "b", "c", "c"]
-    >>> p = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7], [0.5, 0.2, 0.3]]
-    >>> ev = evaluate_classes(y, p, interval=None)
-    >>> ev["accuracy"].value, round(ev["macro(f1)"].value, 4)
-    (0.75, 0.7778)
-    """
-    sample = make_class_sample(
-        y_true, score_matrix, y_pred=y_pred, classes=classes, sample_weight=sample_weight, clusters=clusters
-    )
-    settings = ClassSettings(interval, level, n_resamples, seed, progress=progress)
-    return evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
-
-
 def evaluate_class_sample(
     sample: ClassSample,
     *,
     name: str,
     ordered: bool,
-    measures: Sequence[ClassMeasureLike] | None,
+    measures: Sequence[MeasureLike] | None,
     settings: ClassSettings,
 ) -> ClassEvaluation:
     """Evaluate a checked sample."""
@@ -459,14 +438,151 @@ def evaluate_class_sample(
     )
 
 
-def choose_class_specs(
-    sample: ClassSample, measures: Sequence[ClassMeasureLike] | None, *, ordered: bool
-) -> list[ClassSpec]:
+def choose_class_specs(sample: ClassSample, measures: Sequence[MeasureLike] | None, *, ordered: bool) -> list[Spec]:
     """The specs that were asked for; by default every measure that the sample supports."""
     if measures is None:
         specs = default_class_specs(sample, ordered=ordered)
     else:
-        specs = list(dict.fromkeys(parse_class_measure(m) for m in measures))
+        specs = list(dict.fromkeys(parse_measure(m, several=True) for m in measures))
     if not sample.in_order and any(spec.ordered for spec in specs):
         raise unordered(sample.classes)
     return specs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassComparison(HasSections, DictResult, Models[ClassEvaluation]):
+    """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
+
+    evaluations: Mapping[str, ClassEvaluation]
+    specs: Mapping[str, Spec]
+    settings: ClassSettings
+    margin: float | None = None
+    replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
+
+    def _test(self, a: str, b: str, key: str) -> tests.DifferenceTest:
+        """The difference of two models by one measure; of accuracy, with McNemar's exact p-value."""
+        one, two, spec = self.evaluations[a], self.evaluations[b], self.specs[key]
+        gap = one.estimates[key].value - two.estimates[key].value
+        if gap != gap or self.settings.interval is None:
+            return tests.DifferenceTest()
+        level = self.settings.level
+        if self.replicates:
+            how, drawn = str(self.settings.interval), self.replicates[a][spec] - self.replicates[b][spec]
+            found = tests.summary(drawn, level, how, gap, acceleration(one.units[spec] - two.units[spec]))
+            named = f", {how}" if how in ("basic", "bca") else ""
+            made = tests.DifferenceTest(*found, f"paired bootstrap{named}")
+        else:
+            made = tests.DifferenceTest(*_paired(one, two, key, spec, level), "paired mover")
+        plain = one.sample.weight is None and one.sample.cluster is None
+        if spec.measure.interval == "wilson" and spec.measure.reads == "decisions" and plain:
+            exact = tests.mcnemar(*tests.discordant(one.sample.right, two.sample.right))
+            return _agreeing(made, exact, level)
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """Settings, each model's measures, and the differences."""
+        return {
+            **self.settings.to_dict(),
+            "margin": self.margin,
+            "models": [ev.to_dict() for ev in self.evaluations.values()],
+            "differences": self.differences.to_dicts(),
+            "verdicts": [verdict.to_dict() for verdict in self.decided],
+        }
+
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the comparison has to say, for every medium."""
+        from .present.class_words import class_comparison_sections
+
+        return class_comparison_sections(self, **options)
+
+
+def _paired(
+    one: ClassEvaluation, two: ClassEvaluation, key: str, spec: Spec, level: float
+) -> tuple[float, float, float, float]:
+    """Interval, standard error and p-value of a difference, from both models' own intervals and their correlation.
+
+    The method of variance estimates recovery (Zou & Donner 2008; for shares Newcombe 1998): the distances to the ends
+    of each interval stand for standard errors. The p-value is on the side of 0, so that it and the interval agree.
+    """
+    a, b = one.estimates[key], two.estimates[key]
+    units = one.units[spec], two.units[spec]
+    found = [measure_spread(spec, part, one.sample) for part in (*units, units[0] - units[1])]
+    spreads = [variance for variance, _ in found]
+    shared = (spreads[0] + spreads[1] - spreads[2]) / 2.0
+    alike = min(max(shared / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0) if min(spreads[:2]) > 0 else 0.0
+
+    # of a class of three cases the correlation may be ±1 by chance: there the difference's own spread must agree
+    few = spec.measure.sums_classes and has_few(one.sample)
+    least = t_quantile(level, found[2][1]) * math.sqrt(spreads[2]) if few else 0.0
+
+    def reach(first: float, second: float) -> float:
+        return max(math.sqrt(max(first**2 + second**2 - 2.0 * alike * first * second, 0.0)), least)
+
+    gap = a.value - b.value
+    down, up = reach(a.value - a.low, b.high - b.value), reach(a.high - a.value, b.value - b.low)
+    z = z_of(level)
+    error = (down if gap > 0 else up) / z
+    return gap - down, gap + up, error, tests.normal_p(gap, error**2)
+
+
+def _agreeing(made: tests.DifferenceTest, exact: float, level: float) -> tests.DifferenceTest:
+    """The interval with McNemar's exact p-value; where one alone leaves 0 out, it gives way, so that both agree."""
+    inside = made.low <= 0.0 <= made.high
+    if inside and exact < 1.0 - level:
+        exact = max(exact, made.p_value, 1.0 - level)
+    elif not inside and exact >= 1.0 - level:
+        made = made._replace(low=min(made.low, 0.0), high=max(made.high, 0.0))
+    return made._replace(p_value=exact, method=f"{made.method}, exact McNemar p")
+
+
+def compare_matrices(
+    y_true: Labels,
+    models: Mapping[str, Any],
+    settings: ClassSettings,
+    *,
+    classes: Sequence[Any] | None,
+    sample_weight: Scores | None,
+    clusters: Labels | None,
+    ordered: bool,
+    measures: Sequence[MeasureLike] | None,
+    margin: float | None,
+) -> ClassComparison:
+    """Compare models of several classes: score matrices, or columns of predicted classes, by name."""
+    common = _common_classes(y_true, models, classes)
+    samples: dict[str, ClassSample] = {}
+    for name, given in models.items():
+        scores, predicted = (given, None) if is_matrix(given) else (None, given)
+        how: dict[str, Any] = {"classes": common.names, "sample_weight": sample_weight, "clusters": clusters}
+        try:
+            sample = make_class_sample(y_true, scores, predicted=predicted, **how)
+        except InputError as error:
+            if error.argument not in ("score_matrix", "predicted"):
+                raise
+            raise InputError(f"scores[{name!r}]", error.problem, error.remedy, row=error.row) from None
+        samples[str(name)] = replace(sample, in_order=common.in_order)
+    if measures is None:  # all that any model supports; neither end of the overconfidence is better
+        richest = max(samples.values(), key=lambda sample: (sample.matrix is not None, sample.are_probabilities))
+        measures = [s for s in default_class_specs(richest, ordered=ordered) if s.measure.name != "overconfidence"]
+    evaluations = {
+        name: evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
+        for name, sample in samples.items()
+    }
+    specs = evaluations[next(iter(evaluations))].specs
+    drawn = {}
+    if settings.interval in BY_REPLICATES:
+        for name, ev in evaluations.items():
+            known = [spec for key, spec in specs.items() if ev.estimates[key].value == ev.estimates[key].value]
+            count = enough_replicates(settings.n_resamples, len(ev.sample))
+            drawn[name] = class_replicates(ev.totals, known, count, settings.seed, settings.progress)
+    return ClassComparison(evaluations, specs, settings, margin, drawn)
+
+
+def _common_classes(y_true: Labels, models: Mapping[str, Any], classes: Sequence[Any] | None) -> ClassNames:
+    """The classes of all models: as named, by the columns of a frame, or those of labels and hard predictions."""
+    matrices = {name: given for name, given in models.items() if is_matrix(given)}
+    hard = {f"scores[{name!r}]": given for name, given in models.items() if name not in matrices}
+    named = next((given for given in matrices.values() if hasattr(given, "columns")), None)
+    first = next(iter(matrices.values()), None) if named is None else named
+    wide = None if first is None else score_matrix_of(first).shape[1]
+    labels = {argument: as_column(given, argument) for argument, given in {"y_true": y_true, **hard}.items()}
+    return find_classes(y_true, named, classes, labels, wide)

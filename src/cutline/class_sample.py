@@ -1,8 +1,11 @@
-"""Labels of several classes with a score matrix or hard predictions -> ClassSample, checked once."""
+"""Labels of several classes with a score matrix or hard predictions -> ClassSample, checked once.
+
+The second half says which classes there are, and which column of a score matrix belongs to which of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .class_names import find_classes
 from .errors import InputError, listed, show
+from .kernels import compiled
+from .partition import Partition
 from .sources import rules
-from .sources.arrays import as_codes, as_column, as_weights
+from .sources.arrays import as_column, as_weights
 from .types import Labels, Scores
 
 SUM_TOLERANCE = 0.01  # rows of probabilities rounded to two or three decimals pass; independent sigmoids do not
@@ -99,35 +103,45 @@ class ClassSample:
         return row if self.source_rows is None else int(self.source_rows[row])
 
 
+def is_matrix(given: Any) -> bool:
+    """Whether scores have a column for each class: two dimensions, a frame, or a list of rows."""
+    shape = getattr(given, "shape", None)
+    if shape is not None:
+        return len(shape) == 2
+    if hasattr(given, "columns") or hasattr(given, "column_names"):
+        return True
+    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], list | tuple | np.ndarray)
+
+
 def make_class_sample(
     y_true: Any,
     score_matrix: Any = None,
     *,
-    y_pred: Any = None,
+    predicted: Any = None,
     classes: Sequence[Any] | None = None,
     sample_weight: Scores | None = None,
     clusters: Labels | None = None,
 ) -> ClassSample:
     """Check labels, scores, predictions, weights and clusters against each other."""
-    if score_matrix is None and y_pred is None:
-        raise InputError("score_matrix", "is missing", "pass a score for each case and class, or {y_pred} alone")
+    if score_matrix is None and predicted is None:
+        raise InputError("score_matrix", "is missing", "pass a score for each case and class, or {predicted} alone")
     if len(getattr(y_true, "shape", ())) == 2:
         raise InputError(
             "y_true", f"has shape {y_true.shape}, not one column", "pass the class of each case, not a column for each"
         )
     label = as_column(y_true, "y_true")
     matrix = None if score_matrix is None else score_matrix_of(score_matrix)
-    said = None if y_pred is None else as_column(y_pred, "y_pred")
-    for values, argument in ((matrix, "score_matrix"), (said, "y_pred")):
+    answer = None if predicted is None else as_column(predicted, "predicted")
+    for values, argument in ((matrix, "score_matrix"), (answer, "predicted")):
         if values is not None and len(values) != len(label):
             raise InputError(
                 argument, f"has {len(values)} rows, the labels have {len(label)}", "pass a row for each case"
             )
-    labels = {"y_true": label} if said is None else {"y_true": label, "y_pred": said}
-    found = find_classes(y_true, score_matrix, classes, labels, None if matrix is None else matrix.shape[1])
-    names = found.names
-    if matrix is not None and found.columns is not None:
-        matrix = matrix[:, found.columns]
+    labels = {"y_true": label} if answer is None else {"y_true": label, "predicted": answer}
+    naming = find_classes(y_true, score_matrix, classes, labels, None if matrix is None else matrix.shape[1])
+    names = naming.names
+    if matrix is not None and naming.columns is not None:
+        matrix = matrix[:, naming.columns]
     if matrix is not None and len(names) != matrix.shape[1]:
         raise InputError(
             "score_matrix",
@@ -142,22 +156,26 @@ def make_class_sample(
     if len(names) < 2:
         raise InputError("y_true", f"holds a single class, {show(names[0])}", "name the others with {classes}")
     code = codes_of(label, names, "y_true")
-    predicted = None if said is None else codes_of(said, names, "y_pred")
+    predicted = None if answer is None else codes_of(answer, names, "predicted")
     weight = None if sample_weight is None else as_weights(sample_weight, len(label))
-    cluster = None if clusters is None else _cluster_codes(clusters, len(label), weight)
-    kept = None
+    cluster = None
+    if clusters is not None:
+        cluster = Partition.of(clusters, "clusters", len(label)).codes.astype(np.int32)
+        if len(np.unique(cluster if weight is None else cluster[weight > 0])) < 2:
+            raise InputError("clusters", "holds a single cluster", "resampling needs at least two")
+    counted = None
     if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
-        code, weight = code[kept], weight[kept]
-        matrix = None if matrix is None else matrix[kept]
-        predicted = None if predicted is None else predicted[kept]
-        cluster = None if cluster is None else np.unique(cluster[kept], return_inverse=True)[1].astype(np.int32)
-    facts = None if matrix is None else _row_facts(matrix, code, kept)
+        counted = np.flatnonzero(weight)
+        code, weight = code[counted], weight[counted]
+        matrix = None if matrix is None else matrix[counted]
+        predicted = None if predicted is None else predicted[counted]
+        cluster = None if cluster is None else np.unique(cluster[counted], return_inverse=True)[1].astype(np.int32)
+    facts = None if matrix is None else _row_facts(matrix, code, counted)
     if predicted is None:
         assert facts is not None  # one of the two is there
         predicted = facts.top
     return ClassSample(
-        tuple(names), code, predicted, matrix, facts, weight, cluster, said is not None, kept, found.in_order
+        tuple(names), code, predicted, matrix, facts, weight, cluster, answer is not None, counted, naming.in_order
     )
 
 
@@ -172,9 +190,9 @@ def with_rows(sample: ClassSample, rows: NDArray[Any]) -> ClassSample:
     if f is not None:
         columns = {name: getattr(f, name)[rows] for name in ("top", "place", "true", "square", "cumulative", "highest")}
         facts = replace(f, **columns)
-    own = {name: take(getattr(sample, name)) for name in ("code", "predicted", "matrix", "weight", "cluster")}
+    taken = {name: take(getattr(sample, name)) for name in ("code", "predicted", "matrix", "weight", "cluster")}
     source = rows if sample.source_rows is None else sample.source_rows[rows]
-    return replace(sample, **own, facts=facts, source_rows=source)
+    return replace(sample, **taken, facts=facts, source_rows=source)
 
 
 def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]:
@@ -189,7 +207,7 @@ def score_matrix_of(values: Any, argument: str = "score_matrix") -> NDArray[Any]
             raise InputError(
                 argument,
                 "is one column, not a column for each class",
-                "pass predicted classes as {y_pred}; for the scores of one class use evaluate()",
+                "pass predicted classes as {predicted}",
             )
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64, casting="same_kind" if matrix.dtype.kind == "c" else "unsafe")
@@ -236,21 +254,13 @@ def _refused_label(label: NDArray[Any], row: int, names: Sequence[Any], argument
     )
 
 
-def _cluster_codes(clusters: Labels | None, rows: int, weight: NDArray[np.float64] | None) -> NDArray[np.int32]:
-    codes = as_codes(clusters, "clusters", rows)
-    if len(np.unique(codes if weight is None else codes[weight > 0])) < 2:
-        raise InputError("clusters", "holds a single cluster", "resampling needs at least two")
-    return codes.astype(np.int32)
-
-
 def _row_facts(matrix: NDArray[Any], code: NDArray[np.int32], kept: NDArray[np.intp] | None) -> RowFacts:
-    from .kernels import classes as class_kernels
 
     n = len(matrix)
     top, place = np.empty(n, np.int32), np.empty(n, np.int32)
     columns = np.empty((4, n))
     extremes = np.array([np.inf, -np.inf, np.inf, -np.inf, 0.0])
-    bad = class_kernels.scan_rows(matrix, code, top, place, columns, extremes)
+    bad = compiled.scan_rows(matrix, code, top, place, columns, extremes)
     if bad >= 0:
         column = int(np.argmax(np.isnan(matrix[bad])))
         row = int(bad) if kept is None else int(kept[bad])
@@ -258,3 +268,158 @@ def _row_facts(matrix: NDArray[Any], code: NDArray[np.int32], kept: NDArray[np.i
     low, high, least, most, tied = extremes.tolist()
     true, square, cumulative, highest = columns
     return RowFacts(top, place, true, square, cumulative, highest, low, high, (least, most), int(tied))
+
+
+@dataclass(frozen=True)
+class ClassNames:
+    """The classes in their order; ``in_order``: whether it was given or is that of numbers.
+
+    ``columns`` says where the score column of each class stands, if not in this order.
+    """
+
+    names: list[Any]
+    in_order: bool
+    columns: list[int] | None = None
+
+
+def find_classes(
+    y_true: Any,
+    score_matrix: Any,
+    classes: Sequence[Any] | None,
+    labels: Mapping[str, NDArray[Any]],
+    columns: int | None,
+) -> ClassNames:
+    """The classes as they were named, else those of a frame's columns, of a categorical label, or of the labels.
+
+    ``labels`` are the columns of real and predicted classes by argument, ``columns`` the number of score columns.
+    """
+    # the names of a frame's columns; an Arrow table calls them otherwise
+    named = (getattr(score_matrix, attribute, None) for attribute in ("column_names", "columns"))
+    headings = next((list(names) for names in named if names is not None and not callable(names)), None)
+    if classes is not None and headings is None:
+        return ClassNames(list(classes), in_order=True)
+    present = _distinct(labels)
+    headings = None if headings is None else _classes_of(headings, present)
+    if classes is not None:
+        return _in_given_order(list(classes), headings, present)
+    if headings is not None:
+        return ClassNames(headings, in_order=True)
+    kind: Any = getattr(y_true, "dtype", None)
+    if type(kind).__name__ in ("CategoricalDtype", "Enum"):  # of pandas or polars, with an order of their own
+        categories = list(kind.categories)
+        if set(present) <= set(categories) and columns in (None, len(categories)):
+            if columns is not None and categories != _sorted(categories):
+                raise InputError(
+                    "score_matrix",
+                    f"has no column names, and the categories of the labels ({listed(categories, 6)}) are not sorted",
+                    "name the class of each column with {classes}",
+                )
+            return ClassNames(categories, in_order=True)
+    return ClassNames(_sorted(present), in_order=_are_numbers(present))
+
+
+def _in_given_order(classes: list[Any], headings: list[Any] | None, present: list[Any]) -> ClassNames:
+    """The classes as they were named; a frame whose columns are called so is read by name, not by place."""
+    if headings is None or headings == classes or not set(present) <= set(headings):
+        return ClassNames(classes, in_order=True)
+    if len(headings) != len(classes) or set(headings) != set(classes):
+        problem = f"has columns for {listed(headings, 6)}, not for the classes {listed(classes, 6)}"
+        raise InputError("score_matrix", problem, "give it a column for each class")
+    return ClassNames(classes, in_order=True, columns=[headings.index(name) for name in classes])
+
+
+def columns_by_class(
+    columns: Sequence[str], labels: Sequence[str], *, all_of_them: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Columns and their classes: by whole names, else by what is left of one common beginning and ending.
+
+    ``all_of_them``: columns of classes that no label names are taken too, if they are written alike.
+    """
+    if set(labels) <= set(columns):
+        chosen = [c for c in columns if all_of_them or c in set(labels)]
+        return tuple(chosen), tuple(chosen)
+    fitting = class_affixes(columns, labels)
+    if len(fitting) != 1:
+        return None
+    before, after = fitting[0]
+
+    def fits(name: str) -> bool:
+        return name.startswith(before) and name.endswith(after) and len(name) > len(before) + len(after)
+
+    wanted = {f"{before}{label}{after}" for label in labels}
+    chosen = [c for c in columns if (fits(c) if all_of_them else c in wanted)]
+    return tuple(chosen), tuple(c[len(before) : len(c) - len(after)] for c in chosen)
+
+
+def class_affixes(columns: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
+    """Beginnings and endings with which every label is a column: ``("p_", "")`` for p_cat and p_dog."""
+    names, affixes = set(columns), set()
+    longest = max(labels, key=len)
+    for column in columns:
+        start = column.find(longest)
+        while start >= 0:
+            affixes.add((column[:start], column[start + len(longest) :]))
+            start = column.find(longest, start + 1)
+    return sorted((a, b) for a, b in affixes if all(f"{a}{label}{b}" in names for label in labels))
+
+
+def unordered(classes: Sequence[Any]) -> InputError:
+    """A measure reads the order of classes that nobody has said."""
+    problem = f"the classes are only known in the order of the alphabet ({listed(classes, 6)}), but their order counts"
+    return InputError(None, problem, "name all of them in their order with {classes}")
+
+
+def sorted_texts(texts: Iterable[str]) -> list[str]:
+    """Classes read as text, each once: by value where all are numbers, else by the alphabet."""
+    distinct = sorted(set(texts))
+    return sorted(distinct, key=float) if are_numbers(distinct) else distinct
+
+
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Whether every text is a number."""
+    try:
+        return all(float(text) == float(text) for text in set(texts))
+    except ValueError:
+        return False
+
+
+def _classes_of(headings: list[Any], present: list[Any]) -> list[Any] | None:
+    """The classes that column names stand for: as they are, or without one common beginning and ending.
+
+    None where columns are only numbered but the classes are not.
+    """
+    if headings == list(range(len(headings))) and not _are_numbers(present):
+        return None
+    if set(present) <= set(headings):
+        return headings
+    texts = {str(value): value for value in present}
+    matched = columns_by_class([str(name) for name in headings], list(texts), all_of_them=True)
+    if matched is None or len(matched[1]) != len(headings):
+        return headings
+    whole = all(isinstance(value, int) for value in present)
+    return [texts.get(name, int(name) if whole and name.isdigit() else name) for name in matched[1]]
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, int | float) for value in values)
+
+
+def _distinct(columns: Mapping[str, NDArray[Any]]) -> list[Any]:
+    if all(column.dtype.kind in "biu" for column in columns.values()):
+        return [value.item() for value in np.unique(np.concatenate(list(columns.values())))]
+    present: set[Any] = set()
+    for argument, column in columns.items():
+        values = column.tolist()
+        try:
+            distinct = set(values)
+        except TypeError:
+            raise InputError(argument, "holds values that cannot be class labels", "pass text or numbers") from None
+        if any(value is None or value != value for value in distinct):
+            row = next(k for k, value in enumerate(values) if value is None or value != value)
+            raise rules.missing(argument, values[row], row)
+        present |= distinct
+    return list(present)
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    return sorted(values, key=lambda v: (str(type(v)), v))

@@ -33,7 +33,7 @@ def _catch_signals() -> list[signal.Signals]:
         if os.getpid() == owner:  # a forked child leaves the files to its parent
             _ignore(caught)
             # before this module is loaded to its end, no temporary file has been made
-            getattr(sys.modules.get(f"{__package__}.files"), "remove_temporary", int)()
+            getattr(sys.modules.get(f"{__package__}.runtime"), "remove_temporary", int)()
             os.write(2, f"cutline: {known[signal.Signals(number)]}\n".encode())
         os._exit(128 + number)
 

@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .catalogue.declare import Spec, parse_measure
-from .decide.costs import Cheapest, Prices, benefit_difference, cheapest
-from .decide.dominance import Clear, every_lead, family_hull, leads
-from .decide.recommendation import GOALS, Recommendation, recommend
-from .decide.swaps import SwapSet, swaps
+from .decide.error_costs import Cheapest, ErrorPrices, benefit_difference, cheapest
+from .decide.model_choice import GOALS, Clear, Recommendation, SwapSet, every_lead, family_hull, leads, recommend, swaps
 from .errors import InputError, show
+from .estimate import Settings
 from .evaluation import Evaluation, choose_specs, evaluate_sample, notices_of, places_asked, prevalence_facts
-from .inference import leads as lead_tests
+from .inference import bands
 from .inference import paired as tests
-from .inference.batches import BatchRows, single_batch, whole_list
-from .inference.evidence import Rows
+from .inference.batch_rows import BatchRows, single_batch, whole_list
+from .inference.differences import SwapTest, swap_test
+from .inference.evidence import Prevalence, RowEvidence
 from .inference.paired import PrevalencePairs
-from .inference.prevalence import Prevalence, as_prevalence
-from .inference.settings import Settings, check_paired_interval
-from .inference.swap_tests import SwapTest, swap_test
-from .quotas import Quotas, check_any_quota, settled
+from .quotas import Quotas
 from .sources.arrays import Sample, make_sample
-from .table import DictResult, Reported, Table, pluralize
-from .types import Floats, HasColumns, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores
+from .table import DictResult, HasSections, Reported, Section, Table, pluralize
+from .types import Floats, MeasureLike
 from .validate import checked, one_of
 from .verdict import Models
 
+if TYPE_CHECKING:
+    from .segments import SegmentComparison
 
-@dataclass(frozen=True, eq=False)
-class Comparison(Reported, DictResult, Models[Evaluation]):
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(HasSections, Reported, DictResult, Models[Evaluation]):
     """Several models on the same cases (or each on its own cases, with ``paired=False``).
 
     ``replicates[model][measure]`` are the bootstrap replicates of measures whose intervals need them, or of all if the
     interval is a bootstrap method; models on the same cases share the resampled rows.
     """
+
+    pictures: ClassVar[tuple[str, ...]] = ("roc", "gain", "dominance", "forest")
 
     evaluations: Mapping[str, Evaluation]
     specs: Mapping[str, Spec]
@@ -52,6 +54,14 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
     margin: float | None
     pairs: tests.Pairs = field(repr=False)
     replicates: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict, repr=False)
+    by_segment: SegmentComparison | None = field(default=None, repr=False)  # where ``by`` was given
+
+    @property
+    def segments(self) -> SegmentComparison:
+        """The comparison in each segment, if ``by`` was given."""
+        if self.by_segment is None:
+            raise InputError("by", "is missing, so there are no segments", "pass {by} to compare()")
+        return replace(self.by_segment, overall=self)
 
     @property
     def paired(self) -> bool:
@@ -106,28 +116,28 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             return every_lead(rankings, by, places, grids[0], drawn)
         return leads(rankings, by, places, self._clear_in_stream(by, grids[0], drawn))
 
-    def _clear_in_rows(self, rows: Sequence[Rows], by: str, grid: Floats) -> Clear:
+    def _clear_in_rows(self, rows: Sequence[RowEvidence], by: str, grid: Floats) -> Clear:
         level, seed = self.settings.level, self.settings.seed
-        hits = np.array([lead_tests.hits_by(one.ranking, by, grid) for one in rows])
+        hits = np.array([bands.hits_by(one.ranking, by, grid) for one in rows])
         influence = []
         for one in rows:
             if one.clusters is None and isinstance(one, BatchRows) and one.grouped is not None:
                 raise single_batch()  # rows that stand for others are not those of the other models
-            unit = lead_tests.units_of(len(one.sample), one.clusters, seed)
+            unit = bands.units_of(len(one.sample), one.clusters, seed)
             influence.append(
-                lead_tests.curve_influence(one.sample, one.ranking, by, grid, *unit, by_class=one.classes_given)
+                bands.curve_influence(one.sample, one.ranking, by, grid, *unit, by_class=one.classes_given)
             )
-        judged = lead_tests.places_to_judge(rows[0].ranking, by, grid)
-        apart = lead_tests.clear_by_flips(hits, influence, judged, level, seed) if len(rows) > 1 else {}
+        judged = bands.places_to_judge(rows[0].ranking, by, grid)
+        apart = bands.clear_by_flips(hits, influence, judged, level, seed) if len(rows) > 1 else {}
         return Clear.of(grid, hits, apart, "sign flips, all places at once")
 
     def _clear_in_stream(self, by: str, grid: Floats, drawn: Floats) -> Clear:
         level = self.settings.level
-        hits = np.array([lead_tests.hits_by(ev.ranking, by, grid) for ev in self.evaluations.values()])
+        hits = np.array([bands.hits_by(ev.ranking, by, grid) for ev in self.evaluations.values()])
         if np.isnan(drawn).any():
             none = {pair: np.zeros(len(grid), np.bool_) for pair in combinations(range(len(hits)), 2)}
             return Clear.of(grid, hits, none, "not judged: no replicates")
-        apart = lead_tests.clear_by_replicates(hits, drawn, level)
+        apart = bands.clear_by_replicates(hits, drawn, level)
         return Clear.of(grid, hits, apart, "replicates, all places at once")
 
     def hull(self) -> Table:
@@ -177,7 +187,7 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
         return cheapest(
             {name: ev.sample for name, ev in self.evaluations.items()},
             {name: ev.ranking for name, ev in self.evaluations.items()},
-            Prices.checked(cost_fp, cost_fn, prevalence),
+            ErrorPrices.checked(cost_fp, cost_fn, prevalence),
             level=s.level,
             n_resamples=s.n_resamples,
             seed=s.seed,
@@ -291,82 +301,37 @@ class Comparison(Reported, DictResult, Models[Evaluation]):
             "models": [ev.to_dict() for ev in self.evaluations.values()],
             "differences": self.differences.to_dicts(),
             "recommendations": [said.to_dict() for said in self.recommendations.values()],
+            **({} if self.by_segment is None else self.by_segment.parts_dict()),
         }
 
-    def _headline(self) -> str:
-        facts = self.first.facts
-        rows = f"{pluralize(facts['rows'], 'row')}, {facts['positives']:,} positive"
-        if "batches" in facts:
-            rows += f", {pluralize(facts['batches'], 'batch', 'batches')}: a quota counts in each"
-        on = rows if self.paired else "each on its own rows"
-        there = "" if self.prevalence is None else f"; for a prevalence of {self.prevalence}"
-        return f"{pluralize(len(self.evaluations), 'model')}, {on}{there}"
+    @property
+    def page_title(self) -> str:
+        """The title of the report page."""
+        return f"Comparison of {pluralize(len(self.evaluations), 'model')}"
 
-    def __repr__(self) -> str:
-        return repr(Table(self.table, self._headline()))
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the comparison has to say, for every medium; options: see ``present.words.comparison_sections``."""
+        from .present.words import comparison_sections
 
-    def _repr_html_(self) -> str:
-        from .present.notebook import comparison_html
-
-        return comparison_html(self, self._headline())
+        return comparison_sections(self, **options)
 
 
-@checked(interval=check_paired_interval, quota=check_any_quota, prevalence=as_prevalence)
-def compare(
-    y_true: Labels | Mapping[str, Labels],
-    scores: Mapping[str, Scores] | HasColumns,
+def compare_samples(
+    samples: Mapping[str, Sample],
     *,
-    pos_label: Label = None,
-    neg_label: Any = None,
-    sample_weight: Scores | None = None,
-    threshold: float | None = None,
-    quota: QuotaLike | None = None,
-    measures: Sequence[MeasureLike] | None = None,
-    interval: IntervalName | None = "auto",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    stratify: bool | None = None,
-    clusters: Labels | Mapping[str, Labels] | None = None,
-    batch: Labels | Mapping[str, Labels] | None = None,
+    threshold: float | None,
+    quota: int | float | Quotas | None,
+    measures: Sequence[MeasureLike] | None,
+    settings: Settings,
     paired: bool = True,
     margin: float | None = None,
-    prevalence: Any = None,
-    progress: bool | None = None,
+    prevalence: Prevalence | None = None,
+    batch: Any = None,
 ) -> Comparison:
-    """Compare models, given as a mapping from name to scores or as a frame with a column each, on the same cases.
-
-    Differences are paired: the influence of each row (or cluster) on a difference changes its sign at random, which
-    gives both the interval and the p-value. If nothing varies, scores are swapped instead. Long lists use random blocks
-    of rows. ``interval="bootstrap"`` compares by replicates; all models share the resampled rows. ``"delong"`` is the
-    normal test of DeLong et al. (1988) for the AUC and its relatives; other measures are not tested. A model's own
-    bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
-    numbered here so that all models share them. ``margin`` is the largest difference that does not matter to you. With
-    ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too.
-    ``prevalence``: the share of positives where the scores will be used, as in :func:`evaluate`. With ``batch`` (the
-    batch of each row) a quota counts in each batch, and whole batches change their sign.
-
-    >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)
-    >>> c.best("pem")
-    'b'
-    """
-    if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame: one model in each column
-        columns: Any = scores
-        scores = {str(name): columns[name] for name in columns.columns}
-    if not isinstance(scores, Mapping) or not scores:
-        remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
-        raise InputError("scores", "does not name the models", remedy)
+    """Compare models on checked samples."""
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
-    if stratify is None:
-        stratify = prevalence is not None  # the class sizes are given with the prevalence
-    settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    for what, named in {"clusters": clusters, "batch": batch}.items():
-        if named is not None and not paired and not (isinstance(named, Mapping) and set(scores) <= set(named)):
-            said = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
-            raise InputError(what, said, f"pass a mapping from model to {what}")
-    labelled = {"pos_label": pos_label, "neg_label": neg_label, "sample_weight": sample_weight}
-    samples = _samples(y_true, scores, labelled, clusters, paired)
-    places = settled(quota)
+    if settings.stratify is None:
+        settings = replace(settings, stratify=prevalence is not None)  # the class sizes are given with the prevalence
     evaluations: dict[str, Evaluation] = {}
     drawn: dict[str, dict[str, Floats]] = {}
     for k, (name, sample) in enumerate(samples.items()):
@@ -378,21 +343,21 @@ def compare(
             sample,
             name=str(name),
             threshold=threshold,
-            quota=places,
+            quota=quota,
             measures=measures,
             settings=own,
             prevalence=prevalence,
             batch=its_batch,
-            keep=drawn[str(name)],
+            replicates_out=drawn[str(name)],
         )
-    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=places)}
+    specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))
-    rows = None if isinstance(places, Quotas) else places_asked(places, first.rows)
+    places = None if isinstance(quota, Quotas) else places_asked(quota, first.rows)
     settings = replace(settings, interval=first.settings.interval)
     pairs: tests.Pairs = tests.RowPairs.of(evaluations, paired=paired)
     if prevalence is not None:
         pairs = PrevalencePairs.of(evaluations, paired=paired)
-    return Comparison(evaluations, specs, settings, rows, common_threshold(evaluations), margin, pairs, drawn)
+    return Comparison(evaluations, specs, settings, places, common_threshold(evaluations), margin, pairs, drawn)
 
 
 def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
@@ -401,9 +366,10 @@ def common_threshold(evaluations: Mapping[str, Evaluation]) -> float | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _samples(
+def samples_of(
     y_true: Any, scores: Mapping[str, Any], labelled: dict[str, Any], clusters: Any, paired: bool
 ) -> dict[str, Sample]:
+    """A checked sample for each model; ``labelled`` are the options of ``make_sample`` that all share."""
     samples = {}
     for name, column in scores.items():
         if paired and isinstance(y_true, Mapping):

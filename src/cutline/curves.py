@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from .catalogue.declare import ratio
 from .errors import InputError, show
-from .kernels.backend import passes
+from .kernels import compiled
 from .ranking import Ranking
+from .reference import documented
 from .table import Table
 from .types import Floats
 from .validate import check_number, checked
 
-_GRID = 512
+_GRID = 512  # positions of a band: about the pixels of a plot, so that more would not show
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Band:
     simultaneous: bool
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Curve:
     """A curve and the thresholds of its points: ``score > thresholds[i]`` gives point i.
@@ -76,12 +78,12 @@ class Curve:
         check_number(tolerance, "tolerance", 0.0, 1.0, open_ends=True)
         height = float(np.nanmax(self.y) - min(0.0, float(np.nanmin(self.y)))) or 1.0
         if self.y2 is None:
-            kept = keep_points(self.x, self.y, tolerance * height)
+            chosen = keep_points(self.x, self.y, tolerance * height)
         else:  # each within half: a point kept for one curve bends the line of the other by as much again
-            kept = keep_points(self.x, self.y, tolerance * height / 2) | keep_points(
+            chosen = keep_points(self.x, self.y, tolerance * height / 2) | keep_points(
                 self.x, self.y2, tolerance * height / 2
             )
-        at = np.flatnonzero(kept)
+        at = np.flatnonzero(chosen)
         other = None if self.y2 is None else self.y2[at]
         return replace(self, x=self.x[at], y=self.y[at], thresholds=self.thresholds[at], y2=other)
 
@@ -100,10 +102,9 @@ class Curve:
 
 def keep_points(x: Floats, y: Floats, tolerance: float) -> NDArray[np.bool_]:
     """Which points to keep so that straight lines between them stay within ``tolerance`` of the rest, vertically."""
-    from .kernels.rankings import keep_within
 
-    kept: NDArray[np.bool_] = keep_within(np.ascontiguousarray(x), np.ascontiguousarray(y), tolerance)
-    return kept
+    chosen: NDArray[np.bool_] = compiled.keep_within(np.ascontiguousarray(x), np.ascontiguousarray(y), tolerance)
+    return chosen
 
 
 NAMES = ("roc", "precision_recall", "gain", "lift", "hit_rate", "qrecall", "tpr_fpr")
@@ -172,8 +173,7 @@ def hull_points(ranking: Ranking) -> tuple[Floats, Floats, Floats]:
     if ranking.n_pos == 0 or ranking.n_neg == 0:
         raise InputError(None, "the ROC convex hull needs both classes")
     zero = 0 * ranking.n_pos
-    kernels = passes(ranking.rows, weighted=ranking.weighted)
-    x, y, used = kernels.hull_of_groups(ranking.pos, ranking.neg, zero, 0 * ranking.n_neg)
+    x, y, used = compiled.hull_of_groups(ranking.pos, ranking.neg, zero, 0 * ranking.n_neg)
     taken = np.cumsum(ranking.pos.astype(np.float64) + ranking.neg)
     at = np.searchsorted(taken, (x[:used] + y[:used]) * (1 - 1e-12), side="left") + 1
     at[0] = 0 if x[0] + y[0] == 0 else at[0]

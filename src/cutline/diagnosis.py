@@ -13,13 +13,13 @@ from typing import Any
 
 from .errors import InputError, LabelWarning, listed
 from .sources import rules
-from .sources.class_tables import ClassColumns, find_class_columns, find_class_models
-from .sources.columns import Profile, case_and_model, label_candidates, profiles, score_candidates
-from .sources.doors import open_source
+from .sources.class_matrix import ClassColumns, find_class_columns, find_class_models
 from .sources.duckdb import DuckTable, Machine
-from .sources.files import TextFormat
-from .sources.frames import Frame
-from .table import Table, TabularResult, format_value, pluralize
+from .sources.file_formats import TextFormat
+from .sources.frames import MemoryTable
+from .sources.open_source import open_source
+from .sources.profiles import Profile, case_and_model, label_candidates, profiles, score_candidates
+from .table import HasSections, Section, Table, TabularResult, format_value, pluralize
 from .types import TableSource
 from .validate import checked
 
@@ -34,8 +34,8 @@ _EXACT = 1_000_000  # rows up to which distinct values are counted, not estimate
 _WEIGHTS = ("w", "weight", "weights", "sample_weight", "case_weight", "exposure")
 
 
-@dataclass(frozen=True)
-class Diagnosis(TabularResult):
+@dataclass(frozen=True, repr=False)
+class Diagnosis(HasSections, TabularResult):
     """What a table supports. ``findings`` are sentences about what looks wrong; ``command`` is what to run next."""
 
     name: str
@@ -78,27 +78,29 @@ class Diagnosis(TabularResult):
             if key:
                 row |= {"column": key, "holds": "a score for each class", "distinct": ""}
             columns.setdefault(key or f"={row['column']}", row)
-        rows, scores = list(columns.values()), [dict(row) for row in self.scores]
+        rows, scores, findings = list(columns.values()), [dict(row) for row in self.scores], list(self.findings)
         more = f"… and {{}} more ({_ALL})"
-        if len(rows) > _SHOWN:
-            last = dict.fromkeys(rows[0], "") | {"column": more.format(len(rows) - _SHOWN)}
-            rows = [*rows[:_SHOWN], last]
-        if len(scores) > _SHOWN:
-            scores = [*scores[:_SHOWN], dict.fromkeys(scores[0], "") | {"score": more.format(len(scores) - _SHOWN)}]
-        findings = list(self.findings)
+        for listing, name in ((rows, "column"), (scores, "score")):
+            if len(listing) > _SHOWN:
+                last = dict.fromkeys(listing[0], "") | {name: more.format(len(listing) - _SHOWN)}
+                listing[_SHOWN:] = [last]
         if len(findings) > _SHOWN:
-            findings = [*findings[:_SHOWN], more.format(len(findings) - _SHOWN)]
+            findings[_SHOWN:] = [more.format(len(findings) - _SHOWN)]
         return rows, scores, findings
 
-    def __str__(self) -> str:
+    def sections(self) -> Iterator[Section]:
+        """What the columns could be, how the scores look, what to check, and the command to run next."""
         columns, scores, findings = self.shown()
-        lines = [self.headline]
-        lines += [f"detected: {self.understood}"] if self.understood else []
-        lines += ["", str(Table(columns, "Columns"))]
-        lines += ["", self.balance] if self.balance else []
-        lines += ["", str(Table(scores, "Scores"))] if scores else []
-        lines += ["", *(f"- {sentence}" for sentence in findings)] if findings else []
-        return "\n".join([*lines, *(["", f"next: {self.command}"] if self.command else [])])
+        yield Section("answer", [self.headline, *([f"detected: {self.understood}"] if self.understood else [])])
+        yield Section("columns", [Table(columns, "Columns")])
+        if self.balance:
+            yield Section("balance", [self.balance])
+        if scores:
+            yield Section("scores", [Table(scores, "Scores")])
+        if findings:
+            yield Section("findings", [f"- {sentence}" for sentence in findings], "What to check:")
+        if self.command:
+            yield Section("next", [f"Next: {self.command}"])
 
 
 @checked
@@ -117,7 +119,7 @@ def doctor(
 
     Which columns could be the label, scores, weights, clusters or segments; class balance; ties; indexes, scores that
     rank the wrong way or are not probabilities, copies, leaks, missing values. Sources and options as for
-    :func:`evaluate_table`.
+    :func:`evaluate`.
 
     >>> import duckdb
     >>> found = doctor(duckdb.sql("SELECT range % 2 AS y, (range % 7) / 10 AS p FROM range(50)"))
@@ -136,7 +138,7 @@ def _asked(source: TableSource, query: str | None, text: TextFormat) -> Iterator
         if isinstance(table, DuckTable):
             yield table
             return
-        if not isinstance(table, Frame) or table.native is None:
+        if not isinstance(table, MemoryTable) or table.native is None:
             raise InputError(None, "a table on a cluster or a mapping cannot be examined", "give a file or a frame")
         import duckdb
 
@@ -160,7 +162,12 @@ class _Examination:
         self.other = "VALUE"  # the label that is not positive
         if label is not None:
             table.column(label, "label")
-        self.classes = self._several_classes(label) if pos_label is None else None
+        self.classes: ClassColumns | None = None
+        if pos_label is None:
+            try:
+                self.classes = find_class_columns(table, label, None, None)
+            except InputError:  # several models, or several columns that could be the label of several classes
+                self.classes, self.models = find_class_models(table, label) or (None, ())
         candidates = [label] if label is not None else label_candidates(table, self.profiles)
         if self.classes is not None:
             candidates = [self.classes.label]
@@ -173,35 +180,27 @@ class _Examination:
         self.scores = list(self.classes.scores) if self.classes is not None else score_candidates(free)
         self.chosen = self.scores  # for the command
 
-    def _several_classes(self, label: str | None) -> ClassColumns | None:
-        try:
-            return find_class_columns(self.table, label, None, None)
-        except InputError:  # several models, or several columns that could be the label of several classes
-            found = find_class_models(self.table, label)
-            if found is None:
-                return None
-            self.models = found[1]
-            return found[0]
-
     def diagnosis(self) -> Diagnosis:
+        """Look at everything, in the order in which findings are told."""
         balance = self._balance()
         self._say_what_is_odd()
-        scores = self._scores()
-        self._say_copies(scores)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
+            scores = self._scores()
+            self._say_copies(scores)
+            command = self._command()
         columns = Table([self._row(profile) for profile in self.profiles], "Columns")
-        understood = "; ".join(self.table.understood)
-        command = self._command()
         return Diagnosis(
             self.table.name,
             self.rows,
             columns,
-            Table([{key: row[key] for key in row if key != "estimate"} for row in scores], "Scores"),
+            Table(scores, "Scores"),
             self.label,
             self.pos_label,
             balance,
             tuple(self.findings),
             command,
-            understood,
+            "; ".join(self.table.understood),
             self.models,
         )
 
@@ -226,19 +225,19 @@ class _Examination:
             return ["index"]
         if self.long is not None and p.name in self.long:
             return ["case" if p.name == self.long[0] else "model"]
-        found = ["label"] if p.name in self.labels else []
-        found += ["score"] if p.name in self.scores else []
+        roles = ["label"] if p.name in self.labels else []
+        roles += ["score"] if p.name in self.scores else []
         there = max(p.rows - p.missing, 1)
         if p.is_number and p.low >= 0 and p.name.casefold().strip() in _WEIGHTS:
-            found.append("weight")
+            roles.append("weight")
         categories = p.sort == rules.WORD or p.whole or p.sort == rules.TRUTH
         if categories and 2 <= p.distinct <= _SEGMENTS and p.name not in self.labels:
-            found.append("segment")
+            roles.append("segment")
         elif categories and _SEGMENTS < p.distinct <= 0.8 * there:
-            found.append("cluster")
+            roles.append("cluster")
         elif categories and p.distinct > 0.9 * there and there >= 20 and p.name not in self.scores:
-            found.append("identifier")
-        return found
+            roles.append("identifier")
+        return roles
 
     # --- what is said -------------------------------------------------------------------------------------------------
 
@@ -250,8 +249,13 @@ class _Examination:
                 f"each case ({case!r}) has a row for each model ({model!r}): the command below compares the models"
             )
         if self.label is None:
-            several = f"several columns could be the label: {listed(self.labels)}"
-            self.findings.append(f"{several if self.labels else self._more_values()}; say which it is with --label")
+            why = f"several columns could be the label: {listed(self.labels)}"
+            if not self.labels:  # columns of words with a few more values; the first goes into the command
+                few = [p.name for p in self.profiles if p.sort == rules.WORD and 3 <= p.distinct <= _LABELS]
+                self.labels = few[:1]
+                others = f" ({listed(few)} {'has' if len(few) == 1 else 'have'} a few more)" if few else ""
+                why = f"no column has two values{others}, so the label cannot be inferred"
+            self.findings.append(f"{why}; say which it is with --label")
             return ""
         column = self.table.named[self.label]
         counted = self.table.rows(
@@ -271,15 +275,8 @@ class _Examination:
             self._choose_positive([value for value, _ in counted])
         elif len(counted) == 2:
             self.other = next(value for value, _ in counted if value != str(self.pos_label))
-        more = self.classes is not None and len(self.classes.classes) > len(counted)
-        return f"label {self.label!r}: {shares}{', …' if more else ''}"
-
-    def _more_values(self) -> str:
-        """Which columns of words could be a label of more than two values; the first goes into the command."""
-        few = [p.name for p in self.profiles if p.sort == rules.WORD and 3 <= p.distinct <= _LABELS]
-        self.labels = few[:1]
-        more = f" ({listed(few)} {'has' if len(few) == 1 else 'have'} a few more)" if few else ""
-        return f"no column has two values{more}, so the label cannot be inferred"
+        unlisted = self.classes is not None and len(self.classes.classes) > len(counted)
+        return f"label {self.label!r}: {shares}{', …' if unlisted else ''}"
 
     def _choose_positive(self, values: Sequence[str]) -> None:
         """Suggest a positive label, values coming with the most frequent first: a word for yes, else the rarer one."""
@@ -327,68 +324,53 @@ class _Examination:
 
     def _scores(self) -> list[dict[str, Any]]:
         """Each possible score with its AUC, and what looks wrong with it."""
-        from .tables import evaluate_table
+        from .verbs import evaluate
 
         if self.label is None or self.classes is not None or self.long is not None:
             return []
-        known = {p.name: p for p in self.profiles}
-        found = []
+        profile_of = {p.name: p for p in self.profiles}
+        how: Any = {"label": self.label, "pos_label": self.pos_label, "missing": "drop", "decimal": self.decimal}
+        rows: list[dict[str, Any]] = []
         for name in self.scores:
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
-                    ev = evaluate_table(
-                        self.table,
-                        label=self.label,
-                        score=name,
-                        pos_label=self.pos_label,
-                        missing="drop",
-                        decimal=self.decimal,
-                        measures=["roc_auc"],
-                        progress=False,
-                    )
+                ev = evaluate(self.table, score=name, measures=["roc_auc"], progress=False, **how)
             except InputError as error:
                 self.findings.append(f"{name!r} cannot be evaluated: {error}")
                 continue
-            auc, ties = ev["roc_auc"], ev.facts["tied_pairs"]
-            kind = self._kind(known[name], ev)
-            found.append(
-                {"score": name, "kind": kind, "auc": auc.value, "low": auc.low, "high": auc.high, "tied_pairs": ties}
-            )
-            self._say_of_score(name, kind, auc, ties, ev.ranking.score)
-        self.chosen = [row["score"] for row in found]
-        probabilities = [row["score"] for row in found if row["kind"] == "probability"]
+            auc, ties, p = ev["roc_auc"], ev.facts["tied_pairs"], profile_of[name]
+            high, low = (float(ev.ranking.score[k]) for k in (0, -1))
+            kind = "signed distance" if low < 0 < high else "score"
+            if low >= 0 and high <= 1:
+                kind = "probability"
+            elif p.notation.startswith("percent") or (low >= 0 and 20 < high <= 100 and not p.whole):
+                kind = "0 to 100"
+            ends = {"auc": auc.value, "low": auc.low, "high": auc.high}
+            rows.append({"score": name, "kind": kind, **ends, "tied_pairs": ties})
+            self._say_of_score(name, kind, auc, ties, (low, high))
+        self.chosen = [row["score"] for row in rows]
+        probabilities = [row["score"] for row in rows if row["kind"] == "probability"]
         if probabilities and len(probabilities) < len(self.scores):
             others = [name for name in self.scores if name not in probabilities]
             self.findings.append(
                 f"the command below uses the probabilities; add --score for {listed(others)} if they are scores too"
             )
             self.chosen = probabilities
-        return found
+        return rows
 
-    def _kind(self, p: Profile, ev: Any) -> str:
-        high, low = (float(ev.ranking.score[k]) for k in (0, -1))
-        if low >= 0 and high <= 1:
-            return "probability"
-        if p.notation.startswith("percent") or (low >= 0 and 1 < high <= 100 and not p.whole and high > 20):
-            return "0 to 100"
-        return "signed distance" if low < 0 < high else "score"
-
-    def _say_of_score(self, name: str, kind: str, auc: Any, ties: float, score: Any) -> None:
+    def _say_of_score(self, name: str, kind: str, auc: Any, ties: float, ends: tuple[float, float]) -> None:
         if auc.value == 1.0 or auc.value > 0.9995:
             self.findings.append(
                 f"{name!r} separates the classes (almost) perfectly, AUC {auc.value:.4f}: was it derived from the "
                 "label, or fitted on these rows?"
             )
         elif auc.value == auc.value and auc.high < 0.5:
-            found = f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
             self.findings.append(
-                f"{name!r} ranks significantly worse than chance, {found}; "
-                f"are these scores of the other class? If so, add --positive {shlex.quote(self.other)}, or reverse "
-                "them"
+                f"{name!r} ranks significantly worse than chance, AUC {auc.value:.3f} ({auc.low:.3f} to "
+                f"{auc.high:.3f}); are these scores of the other class? If so, add --positive "
+                f"{shlex.quote(self.other)}, or reverse them"
             )
         if kind != "probability":
-            low, high = (format_value(float(score[k])) for k in (-1, 0))
+            low, high = map(format_value, ends)
             self.findings.append(
                 f"{name!r} lies between {low} and {high}, so it is not a probability: measures at a threshold "
                 "need --threshold, and measures of probabilities are left out"
@@ -411,8 +393,8 @@ class _Examination:
                 )
         pairs = [(a, b) for k, a in enumerate(scores) for b in scores[k + 1 :] if a["auc"] == b["auc"]]
         for a, b in pairs:
-            one, other = (table.named[row["score"]].sql for row in (a, b))
-            if table.count([f"{one} IS DISTINCT FROM {other}"]) == [0]:
+            first, second = (table.named[row["score"]].sql for row in (a, b))
+            if table.count([f"{first} IS DISTINCT FROM {second}"]) == [0]:
                 self.findings.append(f"{a['score']!r} and {b['score']!r} hold the same values")
 
     def _command(self) -> str:
@@ -427,9 +409,7 @@ class _Examination:
         for usable in tried:
             if usable:
                 try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore", LabelWarning)  # a finding tells of several negative labels
-                        return self._line(self._checked(usable))
+                    return self._line(self._checked(usable))
                 except InputError as error:
                     problem = problem or str(error)
         if problem or not self.chosen:
@@ -439,13 +419,12 @@ class _Examination:
 
     def _line(self, words: Sequence[str]) -> str:
         given = {name: getattr(self.text, name) for name in ("delimiter", "quote", "decimal", "encoding")}
-        said = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
-        return " ".join(map(shlex.quote, ["cutline", *words, *said]))
+        options = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
+        return " ".join(map(shlex.quote, ["cutline", *words, *options]))
 
     def _checked(self, usable: Sequence[str]) -> list[str]:
         """The words of the command, after its columns were read as it will read them; refused where it would be."""
-        from .class_tables import compare_classes_table, evaluate_classes_table
-        from .tables import compare_table, evaluate_table
+        from .verbs import compare, evaluate
 
         assert self.label is not None
         holes = any(p.missing and (p.name == self.label or p.name in usable) for p in self.profiles)
@@ -455,9 +434,9 @@ class _Examination:
         if self.models:
             words[0] = "compare"
             words += [part for pattern in self.models for part in ("--score", pattern)]
-            compare_classes_table(self.table, scores=self.models, measures=["accuracy"], **how)
+            compare(self.table, score=self.models, measures=["accuracy"], **how)
         elif self.classes is not None:
-            evaluate_classes_table(self.table, measures=["accuracy"], **how)
+            evaluate(self.table, measures=["accuracy"], **how)
         else:
             how |= {"pos_label": self.pos_label, "measures": ["roc_auc"]}
             words += [] if self.pos_label is None else ["--positive", str(self.pos_label)]
@@ -466,11 +445,11 @@ class _Examination:
             if self.long is not None:
                 case, model = self.long
                 words = ["compare", *words[1:], "--case", case, "--model", model, "--score", usable[0]]
-                compare_table(self.table, scores=usable[0], case=case, model=model, **how)
+                compare(self.table, score=usable[0], case=case, model=model, **how)
             elif len(usable) > 1:
                 words = ["compare", *words[1:], *scores]
-                compare_table(self.table, scores=list(usable), **how)
+                compare(self.table, score=list(usable), **how)
             else:
                 words += scores
-                evaluate_table(self.table, score=usable[0], **how)
+                evaluate(self.table, score=usable[0], **how)
         return words + (["--missing", "drop"] if holes else [])

@@ -7,14 +7,17 @@ where a table is read. Nothing is ever looked for in, or replaced in, a finished
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from .reference import documented
+
 V = TypeVar("V")
-_LONGEST = 60
+_LONGEST = 60  # characters of a value in a message: it stays on one or two lines of a terminal
 # {{ and }} stand for braces; {name} and {name=value} for an option as the front end writes it
 _FIELD = re.compile(r"\{\{|\}\}|\{([a-z_]+)(?:=((?:[^{}]|\{\{|\}\})*))?\}")
 _BRACES = {"{{": "{", "}}": "}"}
@@ -89,7 +92,8 @@ class Terms:
         if value is None:
             return self.blank.replace("{name}", name)
         if not self.assign.startswith("{name}="):
-            value = _shell_word(value)
+            with contextlib.suppress(ValueError, SyntaxError):
+                value = shlex.quote(str(ast.literal_eval(value)))
         return self.assign.replace("{name}", name).replace("{value}", value)
 
     def row(self, row: int, *, in_file: bool) -> str:
@@ -105,16 +109,10 @@ def _plain(value: str | None) -> str | None:
     return None if value is None else value.replace("{{", "{").replace("}}", "}")
 
 
-def _shell_word(value: str) -> str:
-    try:
-        return shlex.quote(str(ast.literal_eval(value)))
-    except (ValueError, SyntaxError):
-        return value
-
-
 PYTHON = Terms()
 
 
+@documented
 class InputError(ValueError):
     """Invalid input: which argument, what is wrong with it, what to do about it, and where it is.
 
@@ -161,17 +159,17 @@ class InputError(ValueError):
         subject = "" if self.argument is None else terms.name(self.argument)
         if self.column is not None:
             subject = f"column {self.column!r}"
-        said = terms.fill(self.problem)
+        sentence = terms.fill(self.problem)
         if self.row is not None:
             place = self.row if isinstance(self.row, str) else terms.row(self.row, in_file=self.where is not None)
-            said = f"{subject}: {place} {said}" if subject else f"{place} {said}"
+            sentence = f"{subject}: {place} {sentence}" if subject else f"{place} {sentence}"
         elif subject:
-            said = f"{subject} {said}"
+            sentence = f"{subject} {sentence}"
         if self.model is not None:
-            said = f"model {self.model!r}: {said}"
+            sentence = f"model {self.model!r}: {sentence}"
         if self.where is not None:
-            said = f"{terms.fill(self.where)}: {said}"
-        return f"{said}; {terms.fill(self.remedy)}" if self.remedy else said
+            sentence = f"{terms.fill(self.where)}: {sentence}"
+        return f"{sentence}; {terms.fill(self.remedy)}" if self.remedy else sentence
 
     def but(self, **facts: Any) -> InputError:
         """The same error with some of its facts replaced.

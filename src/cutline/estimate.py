@@ -1,11 +1,13 @@
-"""A number with its uncertainty: what every part of cutline hands back."""
+"""How intervals are asked for, and what comes out: a value with its interval."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, get_args
 
-from .validate import checked
+from .errors import InputError
+from .types import AucName, ClassIntervalName, IntervalName, ReplicateName
+from .validate import checked, one_of
 
 
 class Interval(NamedTuple):
@@ -63,3 +65,43 @@ class Estimate:
         return (
             f"Estimate({self.name}={self.value:.6g} [{self.low:.6g}, {self.high:.6g}] {self.level:.0%} {self.method})"
         )
+
+
+OF_AUC: tuple[str, ...] = get_args(AucName)
+FROM_REPLICATES: tuple[str, ...] = get_args(ReplicateName)
+BY_REPLICATES = ("bootstrap", *FROM_REPLICATES)
+INTERVAL = one_of(None, *get_args(IntervalName))
+CLASS_INTERVAL = one_of(None, *get_args(ClassIntervalName))
+
+
+def check_paired_interval(value: Any, name: str) -> Any:
+    """A method that differences between models have; others are for a single share or a single area."""
+    paired = ("auto", "delong", *BY_REPLICATES)
+    if INTERVAL(value, name) not in (None, *paired):
+        remedy = f"choose one of {', '.join(paired)}; evaluate() takes {value!r}"
+        raise InputError(name, f"is {value!r}, which no difference between models has", remedy)
+    return value
+
+
+@dataclass(frozen=True)
+class ClassSettings:
+    """How intervals are made; enough to make them again."""
+
+    interval: str | None = "auto"
+    level: float = 0.95
+    n_resamples: int = 2000
+    seed: int = 0
+    progress: bool | None = field(default=None, kw_only=True, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a reader needs to make the same intervals again."""
+        kept = asdict(self)
+        del kept["progress"]
+        return kept
+
+
+@dataclass(frozen=True)
+class Settings(ClassSettings):
+    """The same for two classes: ``stratify`` keeps their sizes in every replicate."""
+
+    stratify: bool | None = None

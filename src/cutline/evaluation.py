@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,45 +14,54 @@ from numpy.typing import ArrayLike
 from .catalogue.compute import DEFAULT_THRESHOLD, default_threshold, why_inapplicable, with_defaults
 from .catalogue.declare import REQUIRED, Measure, Spec, make_spec, parse_measure
 from .catalogue.declare import measures as all_measures
-from .class_sample import make_class_sample
 from .curves import Curve, curve, hull_points
-from .decide.calibration import Calibration, calibrate
-from .decide.costs import DecisionCurve, decision_curve
 from .decide.operating import OperatingPoint, operating_point
-from .decide.selection import lift_rows
-from .decide.thresholds import Cut, find_cut
 from .errors import PYTHON, InputError, Terms, show, verbatim
-from .estimate import Estimate, Interval
-from .inference.batches import BatchRows, whole_list, within_auc
-from .inference.evidence import Evidence, Rows
-from .inference.intervals import estimate
-from .inference.prevalence import (
+from .estimate import Estimate, Interval, Settings
+from .inference.batch_rows import BatchRows, whole_list, within_auc
+from .inference.evidence import (
     AtPrevalence,
+    Evidence,
     Prevalence,
+    RowEvidence,
     as_prevalence,
     at_prevalence,
     reweighted_ranking,
+    small_size_note,
     widened_limits,
 )
-from .inference.settings import INTERVAL, Settings, check_method_exists
-from .inference.weights import small_size_note
-from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
+from .inference.intervals import check_method_exists, estimate
+from .quotas import Quotas, quota_sizes, resolve_quota
 from .ranking import Ranking
-from .sources.arrays import Sample, make_sample
-from .table import ByMeasure, DictResult, Members, Reported, Table, columns_table, format_value, pluralize, reading_row
-from .types import IntervalName, Label, Labels, MeasureLike, QuotaLike, ScoreMatrix, Scores
+from .sources.arrays import Sample
+from .table import (
+    ByMeasure,
+    DictResult,
+    HasSections,
+    KeepsFields,
+    Reported,
+    Section,
+    Table,
+    columns_table,
+    format_value,
+)
+from .types import Labels, MeasureLike
 from .validate import checked
 
 if TYPE_CHECKING:
-    from .decide.batches import BatchRules
+    from .decide.batch_rules import BatchRules
+    from .decide.calibration import Calibration
+    from .decide.error_costs import DecisionCurve
+    from .decide.thresholds import Cut
+    from .segments import Segments
 
 _SURPRISING = 6.0  # standard deviations
 _MANY = 20  # cases of each class from which a ranking without any error is suspicious
 _NO_THRESHOLD = "the scores are not probabilities, so there is no default threshold: give one"
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation(Reported, DictResult, ByMeasure):
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(HasSections, Reported, DictResult, ByMeasure):
     """The evaluation of one model. ``ev["pem"]`` is an Estimate; ``ev.at(quota=20)`` a cut of the list."""
 
     name: str
@@ -66,6 +75,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
     quotas: Quotas | None = None  # an unknown quota, over which quota measures are averaged
     understood: str = ""
     at_prevalence: AtPrevalence | None = None  # where the share of positives was given
+    by_segment: Segments | None = field(default=None, repr=False)  # where ``by`` was given
 
     @property
     def ranking(self) -> Ranking:
@@ -96,13 +106,13 @@ class Evaluation(Reported, DictResult, ByMeasure):
         return self.measured_by(measures)
 
     @checked
-    def measured_by(self, measures: Sequence[str], keep: dict[str, Any] | None = None) -> Evaluation:
-        """The same as :meth:`with_measures`; ``keep`` takes the replicates of every measure, for a comparison."""
+    def measured_by(self, measures: Sequence[str], replicates_out: dict[str, Any] | None = None) -> Evaluation:
+        """As :meth:`with_measures`; ``replicates_out`` takes the replicates of every measure, for a comparison."""
         sample, quota = self.sample, self.quota if self.quotas is None else self.quotas
         specs = choose_specs(list(measures), threshold=self.threshold, quota=quota)
         obstacles = {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs}
         how: dict[str, Any] = {"name": self.name, "threshold": self.threshold, "quota": quota}
-        how |= {"keep": keep, "dropped": self.dropped}
+        how |= {"replicates_out": replicates_out, "dropped": self.dropped}
         if self.at_prevalence is None:
             return evaluation_of(self.rows, specs, obstacles, self.settings, **how)
         known = self.at_prevalence
@@ -172,7 +182,7 @@ class Evaluation(Reported, DictResult, ByMeasure):
     def _elsewhere(self, prevalence: Prevalence) -> Evaluation:
         """The same rows with another share of positives, for cuts alone."""
         sampled = self.rows if self.at_prevalence is None else self.at_prevalence.sampled
-        if not isinstance(sampled, Rows) or sampled.fold is not None or sampled.batched:
+        if not isinstance(sampled, RowEvidence) or sampled.fold is not None or sampled.batched:
             raise InputError("prevalence", "needs the rows of one list in memory", "leave it out")
         there = AtPrevalence.of(prevalence, [], sampled, self.settings.level)
         return replace(self, rows=at_prevalence(sampled, prevalence.value), at_prevalence=there, specs={}, estimates={})
@@ -196,45 +206,26 @@ class Evaluation(Reported, DictResult, ByMeasure):
         )
 
     def _at_batches(self, rows: BatchRows, cuts: dict[str, Any]) -> OperatingPoint:
-        from .decide.batches import batch_point
+        from .decide.batch_rules import batch_point
 
         quota, threshold = cuts["quota"], None
         if [name for name, value in cuts.items() if value is not None] != ["quota"]:
             threshold = operating_point(self.ranking, **cuts).threshold
         return batch_point(rows, quota=quota, threshold=threshold, level=self.settings.level)
 
-    @checked
-    def batch_rules(
-        self, *, quota: int | float | None = None, threshold: float | None = None, carry: bool = False
-    ) -> BatchRules:
-        """Compare the best ``quota`` of each batch with one threshold for all batches: hits, places used, overflow.
-
-        The default ``threshold`` is the one that takes the same number of cases in total. The threshold is tried twice:
-        with as many places as it takes, and with those of the quota, where cases beyond them are lost, or with
-        ``carry`` wait for the next batch and compete with its cases, best first. Batches come in the order
-        that segments have: numbers, dates and months in theirs, other names by name.
-        """
-        from .decide.batches import batch_rules
-
-        rows = self._need_batches("batch_rules()")
-        places = self.quota if quota is None else quota
-        if places is None:
-            raise InputError("quota", "is missing", "pass it here or to evaluate()")
-        return batch_rules(rows, places, threshold, self.settings, carry=carry)
-
-    def _need_batches(self, what: str) -> BatchRows:
-        if not isinstance(self.rows, BatchRows):
-            raise InputError("batch", f"is missing, and {what} compares batches", "pass {batch} to evaluate()")
-        return self.rows
+    @property
+    def segments(self) -> Segments:
+        """Each segment evaluated by itself, and what they have in common, if ``by`` was given."""
+        if self.by_segment is None:
+            raise InputError("by", "is missing, so there are no segments", "pass {by} to evaluate()")
+        return self.by_segment
 
     @property
-    def within_batch_auc(self) -> Estimate:
-        """AUC over pairs of the same batch: how well each batch's own list is ordered.
-
-        ``ev["roc_auc"]`` compares cases of different batches too. That matters for a single threshold for all batches;
-        the hits at a quota per batch depend only on the order within batches.
-        """
-        return within_auc(self._need_batches("within_batch_auc"), self.settings)
+    def batches(self) -> EvaluatedBatches:
+        """Rules for the places of batches, and the order within them, if ``batch`` was given."""
+        if not isinstance(self.rows, BatchRows):
+            raise InputError("batch", "is missing, so there are no batches", "pass {batch} to evaluate()")
+        return EvaluatedBatches(self.rows, self.settings, self.quota)
 
     @checked
     def cut(
@@ -251,6 +242,8 @@ class Evaluation(Reported, DictResult, ByMeasure):
         prevalence: float | None = None,
     ) -> Cut:
         """The threshold for one goal, as :func:`threshold_for` finds it; with ``confidence`` it holds on new data."""
+        from .decide.thresholds import find_cut
+
         goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
         if quota is not None and self.rows.batched:
             raise whole_list("a threshold for a quota")
@@ -266,6 +259,8 @@ class Evaluation(Reported, DictResult, ByMeasure):
 
     def calibration(self) -> Calibration:
         """Check calibration: a curve with bands, the parts of the Brier score and the log loss, and a test."""
+        from .decide.calibration import calibrate
+
         return calibrate(self.sample, self.ranking, name=self.name, **self._how)
 
     @checked
@@ -276,6 +271,8 @@ class Evaluation(Reported, DictResult, ByMeasure):
 
         The band holds for each point by itself; with ``simultaneous`` it is wider and holds the whole curve.
         """
+        from .decide.error_costs import decision_curve
+
         s = self.settings
         how: dict[str, Any] = {"prevalence": prevalence, "simultaneous": simultaneous, "level": s.level, "seed": s.seed}
         return decision_curve(self.sample, name=self.name, x=x, clusters=self._clusters, **how)
@@ -300,6 +297,8 @@ class Evaluation(Reported, DictResult, ByMeasure):
     @checked
     def lift_table(self, portions: int = 10) -> Table:
         """Lift by portions of the ranked list."""
+        from .decide.selection import lift_rows
+
         return lift_rows(self.ranking, portions)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -340,40 +339,63 @@ class Evaluation(Reported, DictResult, ByMeasure):
             "data": dict(self.facts),
             "notices": self.notices,
             "measures": self.to_dicts(),
+            **({} if self.by_segment is None else self.by_segment.parts_dict()),
         }
 
-    def _reading_rows(self) -> list[dict[str, str]]:
-        with_interval = any(e.low == e.low for e in self.estimates.values())
-        rows = []
-        for key, spec in self.specs.items():
-            e, one = self.estimates[key], spec.measure
-            caution = one.caution if e.low == e.low else ""
-            note = e.reason or caution or (f"same as {one.same_as}" if one.same_as else "")
-            row = reading_row(one.family, one.better, e, note, with_interval=with_interval)
-            if self.at_prevalence is not None:
-                row["depends on"] = "the prevalence" if key in self.at_prevalence.moved else ""
-            rows.append(row)
-        return rows
+    @property
+    def page_title(self) -> str:
+        """The title of the report page."""
+        return f"Evaluation of {self.name}"
 
-    def _headline(self) -> str:
-        facts = self.facts
-        rows = pluralize(facts["rows"], "row")
-        some = f"{facts['labelled']:,} of them labelled, about " if "labelled" in facts else ""
-        said = f"{self.name}: {rows}, {some}{facts['positives']:,} positive ({facts['share_positive']:.1%})"
-        if self.prevalence is not None:
-            moved = f"{len(self.moved)} of {pluralize(len(self.specs), 'measure')} depend on it"
-            said += f"\nfor a prevalence of {self.prevalence}: {moved}"
-        if "batches" in facts:
-            said += f", {pluralize(facts['batches'], 'batch', 'batches')}: a quota counts in each"
-        return "\n".join([said, *self.notices])
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the evaluation has to say, for every medium; options: see ``present.words.evaluation_sections``."""
+        from .present.words import evaluation_sections
 
-    def __repr__(self) -> str:
-        return repr(Table(self._reading_rows(), self._headline()))
+        return evaluation_sections(self, **options)
 
-    def _repr_html_(self) -> str:
-        from .present.notebook import evaluation_html
 
-        return evaluation_html(self, self._reading_rows(), self._headline())
+@dataclass(frozen=True, eq=False)
+class EvaluatedBatches(KeepsFields):
+    """The batches of an evaluation: :meth:`rules` for their places, and how well each list is ordered."""
+
+    batch_rows: BatchRows = field(repr=False)
+    settings: Settings
+    quota: int | float | None
+
+    @property
+    def names(self) -> list[str]:
+        """The batches, in order."""
+        return list(self.batch_rows.batches.names)
+
+    def __len__(self) -> int:
+        return len(self.batch_rows.batches)
+
+    @checked
+    def rules(
+        self, *, quota: int | float | None = None, threshold: float | None = None, carry: bool = False
+    ) -> BatchRules:
+        """Compare the best ``quota`` of each batch with one threshold for all batches: hits, places used, overflow.
+
+        The default ``threshold`` is the one that takes the same number of cases in total. The threshold is tried twice:
+        with as many places as it takes, and with those of the quota, where cases beyond them are lost, or with
+        ``carry`` wait for the next batch and compete with its cases, best first. Batches come in the order
+        that segments have: numbers, dates and months in theirs, other names by name.
+        """
+        from .decide.batch_rules import batch_rules
+
+        places = self.quota if quota is None else quota
+        if places is None:
+            raise InputError("quota", "is missing", "pass it here or to evaluate()")
+        return batch_rules(self.batch_rows, places, threshold, self.settings, carry=carry)
+
+    @property
+    def within_auc(self) -> Estimate:
+        """AUC over pairs of the same batch: how well each batch's own list is ordered.
+
+        ``ev["roc_auc"]`` compares cases of different batches too. That matters for a single threshold for all batches;
+        the hits at a quota per batch depend only on the order within batches.
+        """
+        return within_auc(self.batch_rows, self.settings)
 
 
 def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list[str]:
@@ -425,7 +447,7 @@ def _about_batches(ev: Evaluation) -> list[str]:
     """What the batches leave unknown, and where they are too small for the quota."""
     if not isinstance(ev.rows, BatchRows):
         return []
-    from .decide.batches import batch_point
+    from .decide.batch_rules import batch_point
 
     said = []
     if ev.rows.n_units < 2:
@@ -441,7 +463,7 @@ def _about_batches(ev: Evaluation) -> list[str]:
 
 def _small_weights(ev: Evaluation) -> str:
     """That the weights leave few cases; empty where they do not, or nothing rests on them."""
-    known = isinstance(ev.rows, Rows) and ev.rows.keeps_rows and ev.settings.interval is not None
+    known = isinstance(ev.rows, RowEvidence) and ev.rows.keeps_rows and ev.settings.interval is not None
     weight = ev.sample.weight if known else None
     return "" if weight is None else small_size_note(ev.sample.positive, weight)
 
@@ -475,57 +497,7 @@ def _every_spec(catalogue: tuple[Measure, ...], threshold: float | None, quota: 
     return tuple(
         with_defaults(make_spec(m, {}), threshold=threshold, quota=quota)
         for m in catalogue
-        if m.family != "other" and REQUIRED not in m.params.values() and not (m.needs_quota and quota is None)
-    )
-
-
-@checked(interval=INTERVAL, quota=check_any_quota, prevalence=as_prevalence)
-def evaluate(
-    y_true: Labels,
-    y_score: Scores,
-    *,
-    name: str = "model",
-    pos_label: Label = None,
-    neg_label: Any = None,
-    sample_weight: Scores | None = None,
-    threshold: float | None = None,
-    quota: QuotaLike | None = None,
-    measures: Sequence[MeasureLike] | None = None,
-    interval: IntervalName | None = "auto",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    stratify: bool | None = None,
-    clusters: Labels | None = None,
-    prevalence: Any = None,
-    batch: Labels | None = None,
-    progress: bool | None = None,
-) -> Evaluation:
-    """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
-
-    Measures that need a threshold have no value if the scores have no threshold; their rows say why. With ``batch``, a
-    batch with fewer cases than places is taken whole, and whole batches are resampled; measures without a quota refer
-    to the whole list. With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a quota, Brier
-    score …) are computed for that share, with each class resampled separately; ``ev.moved`` names them. The others
-    (recall, AUC …) keep the sample's values. Arrays are kept, not copied: change them only when you no longer need the
-    result.
-
-    >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
-    >>> ev["pem"].value
-    0.5
-    """
-    settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    how = {"sample_weight": sample_weight, "clusters": clusters}
-    sample = make_sample(y_true, y_score, pos_label=pos_label, neg_label=neg_label, **how)
-    return evaluate_sample(
-        sample,
-        name=name,
-        threshold=threshold,
-        quota=settled(quota),
-        measures=measures,
-        settings=settings,
-        prevalence=prevalence,
-        batch=batch,
+        if m.of_one_score and REQUIRED not in m.params.values() and not (m.needs_quota and quota is None)
     )
 
 
@@ -539,21 +511,21 @@ def evaluate_sample(
     settings: Settings,
     prevalence: Prevalence | None = None,
     batch: Labels | None = None,
-    keep: dict[str, Any] | None = None,
+    replicates_out: dict[str, Any] | None = None,
 ) -> Evaluation:
-    """Evaluate a checked sample; ``keep`` takes the replicates of every measure, for a comparison."""
+    """Evaluate a checked sample; ``replicates_out`` takes the replicates of every measure, for a comparison."""
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
-    paired = keep is not None
+    paired = replicates_out is not None
     if batch is None:
-        rows = Rows.of(sample, paired=paired)
+        rows = RowEvidence.of(sample, paired=paired)
     else:
         check_batch_options(settings, prevalence)
         rows = BatchRows.of_batches(sample, batch, paired=paired)
         if rows.n_units < 2:
             settings = replace(settings, interval=None)
-    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "keep": keep}
+    how: dict[str, Any] = {"name": name, "threshold": threshold, "quota": quota, "replicates_out": replicates_out}
     if prevalence is None:
         ev = evaluation_of(rows, specs, obstacles, settings, **how)
     else:
@@ -564,7 +536,7 @@ def evaluate_sample(
 
 def _evaluation_at(
     prevalence: Prevalence,
-    rows: Rows,
+    rows: RowEvidence,
     specs: Sequence[Spec],
     obstacles: Mapping[Spec, str],
     settings: Settings,
@@ -593,11 +565,11 @@ def evaluation_of(
     name: str,
     threshold: float | None,
     quota: int | float | Quotas | None,
-    keep: dict[str, Any] | None = None,
+    replicates_out: dict[str, Any] | None = None,
     dropped: int | None = None,
 ) -> Evaluation:
-    """The evaluation of what is known of one model's rows; ``keep`` takes the replicates of every measure."""
-    estimates = estimate(specs, rows, obstacles, settings, keep)
+    """The evaluation of what is known of one model's rows; ``replicates_out`` takes the replicates of every measure."""
+    estimates = estimate(specs, rows, obstacles, settings, replicates_out)
     return Evaluation(
         name,
         rows,
@@ -641,78 +613,3 @@ def obstacle_of(spec: Spec, sample: Sample, threshold: float | None, by_default:
     if by_default and one.scores == "distance" and sample.are_probabilities:
         return f"the scores look like probabilities; {one.title.lower()} needs signed distances"
     return why_inapplicable(one, sample)
-
-
-@dataclass(frozen=True, eq=False)
-class OneVsRest(Members[Any, Evaluation]):
-    """Each class in turn against the rest. Reads as a mapping from class to Evaluation."""
-
-    evaluations: Mapping[Any, Evaluation]
-
-    def _sizes(self) -> dict[Any, int]:
-        return {label: ev.facts["positives"] for label, ev in self.evaluations.items()}
-
-    @property
-    def smallest(self) -> Any:
-        """The class with the fewest cases (the first of them, if several)."""
-        sizes = self._sizes()
-        return min(sizes, key=sizes.__getitem__)
-
-    @property
-    def largest(self) -> Any:
-        """The class with the most cases (the first of them, if several)."""
-        sizes = self._sizes()
-        return max(sizes, key=sizes.__getitem__)
-
-    def macro(self, name: str) -> float:
-        """Plain mean over the classes; nan if any class has no value."""
-        return float(np.mean([ev[name].value for ev in self.evaluations.values()]))
-
-    def weighted(self, name: str) -> float:
-        """Mean over the classes, weighted by their numbers of cases."""
-        sizes = self._sizes()
-        return float(np.average([ev[name].value for ev in self.evaluations.values()], weights=list(sizes.values())))
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict for each class and measure, then the means."""
-        rows = [{"class": label, **row} for label, ev in self.evaluations.items() for row in ev.to_dicts()]
-        for kind, mean in (("macro mean", self.macro), ("weighted mean", self.weighted)):
-            for key, spec in self.first.specs.items():
-                shown = {"measure": key, "title": spec.measure.title, "family": spec.measure.family, "value": mean(key)}
-                rows.append({"class": kind, **{column: None for column in rows[0] if column != "class"}, **shown})
-        return rows
-
-    def __repr__(self) -> str:
-        sizes = ", ".join(f"{label}: {size}" for label, size in self._sizes().items())
-        return (
-            f"OneVsRest({pluralize(len(self), 'class', 'classes')}; positives {sizes}; "
-            f"smallest {self.smallest!r}, largest {self.largest!r})"
-        )
-
-    def _repr_html_(self) -> str:
-        from .present.notebook import one_vs_rest_html
-
-        return one_vs_rest_html(self)
-
-
-@checked
-def one_vs_rest(
-    y_true: Labels, score_matrix: ScoreMatrix, *, classes: Sequence[Any] | None = None, **options: Any
-) -> OneVsRest:
-    """Evaluate each class of a score matrix against the rest; options as for :func:`evaluate`.
-
-    ``classes`` names the class of each column (by default the sorted labels, or a frame's column names).
-
-    >>> ovr = one_vs_rest(["a", "b", "b"], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]], interval=None)
-    >>> ovr.smallest, ovr.macro("roc_auc")
-    ('a', 1.0)
-    """
-    if "pos_label" in options:
-        raise InputError("pos_label", "does not apply: each class is positive in turn", "leave it out")
-    sample = make_class_sample(y_true, score_matrix, classes=classes)
-    assert sample.matrix is not None
-    evaluations = {
-        name: evaluate(sample.code == column, np.ascontiguousarray(sample.matrix[:, column]), name=str(name), **options)
-        for column, name in enumerate(sample.classes)
-    }
-    return OneVsRest(evaluations)

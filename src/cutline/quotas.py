@@ -6,15 +6,16 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, show
+from .reference import documented
 from .table import pluralize
 from .types import QuotaLike
-from .validate import check_number, check_quota
+from .validate import check_number, check_quota, checked
 
 MOST = 256  # a longer range is read at this many quotas, evenly spread, each standing for those nearest to it
 _ONE = r"\d+(?:\.\d*)?%?|\.\d+%?"
@@ -22,6 +23,7 @@ _RANGE = re.compile(rf"^\s*({_ONE})\s*[-–…]\s*({_ONE})\s*$")
 _REMEDY = "write a number of cases (200), a share (5%), a range (20-60) or quotas with probabilities (20:0.5,40:0.5)"
 
 
+@documented
 @dataclass(frozen=True)
 class Quotas:
     """Quotas with weights; or, if ``through`` is set, all quotas from the first to the last, equally likely.
@@ -35,6 +37,7 @@ class Quotas:
     through: bool = False
 
     @classmethod
+    @checked(value=lambda value, _: value)  # a quota, not an amount
     def of(cls, value: Any, name: str = "quota") -> Quotas:
         """From a range, a text such as ``20-60``, a pair (low, high), or a mapping from quota to probability."""
         if isinstance(value, Quotas):
@@ -74,10 +77,10 @@ class Quotas:
         """The quotas in cases, ascending, and their weights, which add up to 1; a range at ``most`` quotas at most."""
         resolved = [resolve_quota(quota, cases) for quota in self.quotas]
         if not self.through:
-            found: dict[int, float] = {}
+            weight_of: dict[int, float] = {}
             for size, weight in zip(resolved, self.weights, strict=True):
-                found[size] = found.get(size, 0.0) + weight
-            return sorted(found), np.array([found[size] for size in sorted(found)])
+                weight_of[size] = weight_of.get(size, 0.0) + weight
+            return sorted(weight_of), np.array([weight_of[size] for size in sorted(weight_of)])
         low, high = resolved
         sizes = np.unique(np.linspace(low, high, min(most, high - low + 1)).round())
         edges = np.concatenate([[low - 0.5], (sizes[1:] + sizes[:-1]) / 2.0, [high + 0.5]])
@@ -91,13 +94,13 @@ class Quotas:
         ('20 to 60 places', 'places for 5% to 10% of the cases', '20 (25%) or 40 (75%) places')
         """
         if not self.through:
-            each = (f"{_show(q)} ({w:.3g})" if w < 0.01 else f"{_show(q)} ({w:.0%})" for q, w in self._chances())
+            each = (
+                f"{_show(q)} ({w:.3g})" if w < 0.01 else f"{_show(q)} ({w:.0%})"
+                for q, w in zip(self.quotas, self.weights, strict=True)
+            )
             return " or ".join(each) + " places"
-        said = " to ".join(map(_show, self.quotas))
-        return f"places for {said} of the cases" if isinstance(self.quotas[0], float) else f"{said} places"
-
-    def _chances(self) -> list[tuple[int | float, float]]:
-        return list(zip(self.quotas, self.weights, strict=True))
+        span = " to ".join(map(_show, self.quotas))
+        return f"places for {span} of the cases" if isinstance(self.quotas[0], float) else f"{span} places"
 
     def __str__(self) -> str:
         if self.through:
@@ -107,16 +110,6 @@ class Quotas:
 
 def _show(quota: int | float) -> str:
     return f"{quota * 100:.12g}%" if isinstance(quota, float) else str(quota)
-
-
-def parse_quota(text: str, name: str = "quota") -> int | float | Quotas:
-    """Read a quota: ``200`` cases, ``5%`` or ``0.05`` of them, ``20-60`` any of these, ``20:0.5,40:0.5`` one of these.
-
-    >>> parse_quota("200"), parse_quota("5%"), str(parse_quota("20-60"))
-    (200, 0.05, '20-60')
-    """
-    value = _read(text, name)
-    return value if isinstance(value, int | float) else Quotas.of(value, name)
 
 
 def _read(text: str, name: str) -> Any:
@@ -142,16 +135,24 @@ def _one(text: str, name: str) -> int | float:
         raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
 
 
-def check_any_quota(value: Any, name: str = "quota") -> int | float | Quotas:
-    """A quota, known or not: the rule for functions that average over an unknown one."""
-    if isinstance(value, Quotas | Mapping | range | tuple | list | str):
-        return parse_quota(value, name) if isinstance(value, str) else Quotas.of(value, name)
-    return check_quota(value, name)
+@overload
+def parse_quota(value: None, name: str = "quota") -> None: ...
+@overload
+def parse_quota(value: QuotaLike, name: str = "quota") -> int | float | Quotas: ...
 
 
-def settled(quota: QuotaLike | None) -> int | float | Quotas | None:
-    """What a user gave as a quota, in one of its settled forms."""
-    return None if quota is None else check_any_quota(quota)
+def parse_quota(value: Any, name: str = "quota") -> int | float | Quotas | None:
+    """Read a quota: ``200`` cases, ``5%`` or ``0.05`` of them, ``20-60`` any of these, ``20:0.5,40:0.5`` one of these.
+
+    >>> parse_quota("200"), parse_quota("5%"), str(parse_quota("20-60")), parse_quota(None)
+    (200, 0.05, '20-60', None)
+    """
+    if isinstance(value, str):
+        value = _read(value, name)
+        return value if isinstance(value, int | float) else Quotas.of(value, name)
+    if isinstance(value, Quotas | Mapping | range | tuple | list):
+        return Quotas.of(value, name)
+    return None if value is None else check_quota(value, name)
 
 
 def why_no_cut(quota: Any, cases: Any) -> str:
@@ -173,8 +174,8 @@ def quota_sizes(quota: Any, cases: Any) -> tuple[list[int], NDArray[np.float64]]
 def whole_cases(cases: float) -> int:
     """Whole cases in a sum of weights: rounding must not cost a case, nor add one to a very long list."""
     if 2.0**53 < cases < math.inf:  # beyond that not every whole number is a float
-        said = f"adds up to {cases:.3g} cases, too many to count places"
-        raise InputError("sample_weight", said, "divide all weights by the same number")
+        problem = f"adds up to {cases:.3g} cases, too many to count places"
+        raise InputError("sample_weight", problem, "divide all weights by the same number")
     return math.floor(cases + min(1e-12 * cases, 1e-3))
 
 

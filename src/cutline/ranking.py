@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels.backend import rankings
+from .kernels import compiled
+from .runtime import in_threads
 from .sources.arrays import Sample
-from .threads import in_threads
 
 Ties = Literal["expected", "best", "worst"]
 
-_SORT_IN_THREADS = 50_000
+_SORT_IN_THREADS = 50_000  # rows; fewer are sorted before a second thread has started
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +43,12 @@ class Ranking:
     @cached_property
     def n_pos(self) -> float:
         """Positives (rows, or weight)."""
-        return _total(self.pos)
+        return int(self.pos.sum(dtype=np.int64)) if self.pos.dtype.kind in "iu" else float(self.pos.sum())
 
     @cached_property
     def n_neg(self) -> float:
         """Negatives (rows, or weight)."""
-        return _total(self.neg)
+        return int(self.neg.sum(dtype=np.int64)) if self.neg.dtype.kind in "iu" else float(self.neg.sum())
 
     def above(self, threshold: float) -> int:
         """How many distinct scores are greater than ``threshold``: predicted positive means score > threshold."""
@@ -61,19 +61,19 @@ class Ranking:
     def group_of(self, score: NDArray[Any]) -> NDArray[np.intp]:
         """The row of this ranking in which each score stands. They are looked up in order, which is quicker."""
         order = np.argsort(score)
-        found = np.empty(len(score), np.intp)
-        found[order] = len(self.score) - 1 - np.searchsorted(self.score[::-1], score[order])
-        return found
+        group = np.empty(len(score), np.intp)
+        group[order] = len(self.score) - 1 - np.searchsorted(self.score[::-1], score[order])
+        return group
 
     def resolved(self, ties: Ties) -> Ranking:
         """Each tie taken apart: positives first (``best``) or last (``worst``); ``expected`` leaves ties together."""
         if ties == "expected":
             return self
-        apart = self.apart(ties)
+        apart = self.split_ties(ties)
         there = (apart.pos > 0) | (apart.neg > 0)
         return Ranking(apart.score[there], apart.pos[there], apart.neg[there], self.rows, self.weighted)
 
-    def apart(self, ties: Ties) -> Ranking:
+    def split_ties(self, ties: Ties) -> Ranking:
         """The same, with two groups for each score even where one of them is empty."""
         if ties == "expected":
             return self
@@ -84,40 +84,39 @@ class Ranking:
         return Ranking(np.repeat(self.score, 2), pos, neg, self.rows, self.weighted)
 
 
-def _total(values: NDArray[Any]) -> float:
-    return int(values.sum(dtype=np.int64)) if values.dtype.kind in "iu" else float(values.sum())
-
-
 def rank(sample: Sample) -> Ranking:
     """Rank a sample with one sort.
 
     Labels need not travel with the scores: positives and negatives are sorted by value, side by side in two threads,
     and merged into tie groups. Only weights have to be carried along, which takes an argsort.
     """
-    if sample.weight is not None:
-        return _rank_weighted(sample)
-    kernels = rankings(len(sample))
-    pos, neg = kernels.split(sample.score, sample.positive, int(np.count_nonzero(sample.positive)))
-    if len(sample) < _SORT_IN_THREADS:
-        pos.sort()
-        neg.sort()
+    weighted = sample.weight is not None
+    if weighted:
+        order = np.argsort(sample.score)
+        *columns, used = compiled.group_weighted(sample.score, sample.positive, sample.weight, order)
     else:
-        in_threads([pos.sort, neg.sort])
-    score, positives, negatives = trimmed(kernels.merge_sorted(pos, neg))
-    return Ranking(score, positives, negatives, len(sample))
+        pos, neg = compiled.split(sample.score, sample.positive, int(np.count_nonzero(sample.positive)))
+        if len(sample) < _SORT_IN_THREADS:
+            pos.sort()
+            neg.sort()
+        else:
+            in_threads([pos.sort, neg.sort])
+        *columns, used = compiled.merge_sorted(pos, neg)
+    # the columns are as long as the sample: their used part is copied where that frees much
+    score, pos, neg = (column[:used].copy() if 2 * used < len(column) else column[:used] for column in columns)
+    return Ranking(score, pos, neg, len(sample), weighted)
 
 
-def trimmed(groups: tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]) -> tuple[NDArray[Any], ...]:
-    """The used part of over-long arrays; copied where that frees much."""
-    *arrays, used = groups
-    return tuple(array[:used].copy() if 2 * used < len(array) else array[:used] for array in arrays)
+def tie_starts(*columns: NDArray[Any]) -> NDArray[np.intp]:
+    """Where a tie begins among rows in order: where any of the columns has another value than the row before.
 
+    Values are compared, never subtracted: equal infinities are one tie, and their difference is nan.
 
-def _rank_weighted(sample: Sample) -> Ranking:
-    order = np.argsort(sample.score)
-    kernels = rankings(len(sample), weighted=True)
-    score, pos, neg = trimmed(kernels.group_weighted(sample.score, sample.positive, sample.weight, order))
-    return Ranking(score, pos, neg, len(sample), weighted=True)
+    >>> tie_starts(np.array([np.inf, np.inf, 1.0, 1.0, -np.inf])).tolist()
+    [0, 2, 4]
+    """
+    changes = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
 
 def row_order(sample: Sample) -> NDArray[np.intp]:

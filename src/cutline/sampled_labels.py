@@ -13,64 +13,51 @@ from numpy.typing import NDArray
 from .catalogue.compute import check_applicable, check_threshold, default_threshold, with_defaults
 from .catalogue.declare import Spec, parse_measure
 from .errors import InputError, different_lengths
+from .estimate import Settings
 from .evaluation import Evaluation, choose_specs, obstacle_of
-from .inference.audited import KnownLabels, audit_estimates, audited, cut_edges, unreachable
-from .inference.label_design import (
+from .inference.influence import is_algebra
+from .inference.known_labels import (
+    KnownLabels,
+    audit_estimates,
+    audited,
+    cut_edges,
     draw_systematically,
     expected_error,
     inclusion_chances,
     label_effects,
+    unreachable,
     working_chances,
 )
-from .inference.mass_influence import is_algebra
-from .inference.settings import Settings
-from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota
+from .quotas import Quotas, quota_sizes, resolve_quota
 from .sources.arrays import Sample, as_numbers, make_sample
-from .sources.frames import lacking_cells, taken_cells
-from .table import Table, TabularResult, format_value, pluralize, to_jsonable
-from .validate import check_number, check_whole, checked, one_of
+from .sources.duckdb import Machine
+from .sources.file_formats import TextFormat
+from .sources.frames import MemoryTable, lacking_cells, taken_cells
+from .sources.given_columns import read_known_labels
+from .sources.open_source import open_source
+from .table import HasSections, Section, Table, TabularResult, format_value, pluralize, to_jsonable
+from .validate import check_number, check_whole, checked
 
-ESTIMATORS = ("assisted", "hajek")
 _STRETCHES = 10
 
 
-@checked(interval=one_of(None, "auto"), quota=check_any_quota, estimator=one_of(*ESTIMATORS))
-def audit(
-    y_score: Any,
+def evaluate_sampled_labels(
     label: Any,
-    *,
+    y_score: Any,
     inclusion: Any,
-    name: str = "model",
-    pos_label: Any = None,
-    threshold: float | None = None,
-    quota: Any = None,
-    measures: Sequence[Any] | None = None,
-    estimator: str = "assisted",
-    interval: str | None = "auto",
-    level: float = 0.95,
+    *,
+    name: str,
+    pos_label: Any,
+    threshold: float | None,
+    quota: int | float | Quotas | None,
+    measures: Sequence[Any] | None,
+    estimator: str,
+    interval: str | None,
+    level: float,
 ) -> Evaluation:
-    """Evaluate a list for which only some labels are known: the cases that were acted on, a random sample, or both.
+    """Evaluate a list of which only some labels are known, each with a known probability of being labelled.
 
-    ``label`` is None, nan or empty if it is unknown. ``inclusion`` is the probability with which each row was labelled,
-    whether it was or not: 1 for rows that always are, 0.02 for a random fiftieth (one number if it is the same for
-    all). Every measure is estimated for the whole list, with an interval for what all labels would give.
-
-    ``estimator``: ``"assisted"`` also uses the scores of rows without a label: a curve through the known labels gives
-    each of them a probability of being positive, corrected section by section by the residuals (y − m)(1/π − 1) of the
-    known labels. ``"hajek"`` uses only the labelled rows, weighted by 1/π. Cuts at a quota are those of the whole list.
-    Rows that cannot be labelled (inclusion 0) are refused, unless no requested measure depends on them, such as the hit
-    rate at a quota above the first of them.
-
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(1)
-    >>> score = rng.random(2000)
-    >>> truth = rng.random(2000) < score**3
-    >>> chance = np.where(score > 0.9, 1.0, 0.1)  # the best are acted on, the rest looked at by a tenth
-    >>> known = np.where(rng.random(2000) < chance, truth, np.nan)
-    >>> ev = audit(score, known, inclusion=chance, measures=["hit_rate@200", "recall(threshold=0.9)"])
-    >>> e = ev["hit_rate@200"]
-    >>> bool(e.low <= truth[np.argsort(-score)[:200]].mean() <= e.high)
-    True
+    A missing label is None, nan or empty. Cuts at a quota are those of the whole list.
     """
     settings = Settings(interval, level)
     rows, scores = _known_labels(y_score, label, inclusion, pos_label)
@@ -104,12 +91,10 @@ def _obstacle(spec: Spec, scores: Sample, threshold: float | None, by_default: b
 
 def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> tuple[KnownLabels, Sample]:
     """The rows, checked; and their scores as a sample without labels of its own."""
-    if pos_label is not None and label is None:
-        raise InputError("pos_label", "goes with {label}", "leave it out")
     score, low, high = as_numbers(y_score, "y_score")
     n = len(score)
     scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
-    known, positive = _split(label, n, pos_label, score)
+    known, positive = _split(label, n, pos_label, score, "y_true")
     chance = _chances(inclusion, n)
     bad = known & (chance == 0.0)
     if bad.any():
@@ -121,19 +106,21 @@ def _known_labels(y_score: Any, label: Any, inclusion: Any, pos_label: Any) -> t
         remedy = "look it up; where labels get lost, give the probability that one is there"
         raise InputError("inclusion", said, remedy, row=int(np.argmax(bad)))
     if not known.any():
-        raise InputError("label", "holds no label", "label some of the rows: label_plan says which")
+        raise InputError("y_true", "holds no label", "label some of the rows: label_plan says which")
     return KnownLabels(score, known, positive, chance), scores
 
 
-def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _split(
+    label: Any, n: int, pos_label: Any, score: NDArray[Any], argument: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which labels are known, and which of these are positive."""
     if isinstance(label, str | bytes | dict | set) or not hasattr(label, "__len__"):
-        raise InputError("label", f"is of type {type(label).__name__}", "pass an array, a list or a Series")
+        raise InputError(argument, f"is of type {type(label).__name__}", "pass an array, a list or a Series")
     if len(getattr(label, "shape", (n,))) != 1:
-        raise InputError("label", "is a table, not one column", "pass one of its columns")
+        raise InputError(argument, "is a table, not one column", "pass one of its columns")
     gone = lacking_cells(label)
     if len(gone) != n:
-        raise different_lengths("label", len(gone), "y_score", n)
+        raise different_lengths(argument, len(gone), "y_score", n)
     positive = np.zeros(n, np.bool_)
     kept = np.flatnonzero(~gone)
     if len(kept):
@@ -145,7 +132,7 @@ def _split(label: Any, n: int, pos_label: Any, score: NDArray[Any]) -> tuple[NDA
             positive[kept] = make_sample(cells, score[kept], pos_label=pos_label).positive
         except InputError as error:
             row = int(kept[error.row]) if isinstance(error.row, int) else error.row
-            raise error.but(argument="label" if error.argument == "y_true" else error.argument, row=row) from None
+            raise error.but(argument=argument if error.argument == "y_true" else error.argument, row=row) from None
     return ~gone, positive
 
 
@@ -164,14 +151,14 @@ def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
     return column.astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class LabelPlan(TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelPlan(HasSections, TabularResult):
     """Which rows to label for one measure.
 
     ``rows`` are the rows to look up, best score first. ``inclusion`` is the probability of each row of being drawn;
-    pass it to :func:`audit`. ``standard_error`` is the expected standard error of the measure if a share ``prevalence``
-    of the rows is positive, not counting the gain from the curve that an audit fits. ``simple_random_error`` is that of
-    the same number of labels drawn evenly.
+    pass it to :func:`evaluate`. ``standard_error`` is the expected standard error of the measure if a share
+    ``prevalence`` of the rows is positive, not counting the gain from the curve that the evaluation fits.
+    ``simple_random_error`` is that of the same number of labels drawn evenly.
     """
 
     measure: str
@@ -224,19 +211,22 @@ class LabelPlan(TabularResult):
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    def __repr__(self) -> str:
-        one, two = format_value(self.standard_error), format_value(self.simple_random_error)
+    def sections(self) -> list[Section]:
+        """How many rows to label and how sure the measure will be, and where in the list they stand."""
+        planned, even = format_value(self.standard_error), format_value(self.simple_random_error)
         labels = f"{pluralize(len(self.rows), 'row')} of {len(self.inclusion):,}"
-        return (
+        said = (
             f"Label {labels} for {self.measure}: if {self.prevalence:.2%} are positive, expect a standard error of "
-            f"about {one} ({two} if drawn evenly).\n{self.strata!r}"
+            f"about {planned} ({even} if drawn evenly)."
         )
+        return [Section("answer", [said, self.strata])]
 
 
 @checked(budget=lambda value, name: check_whole(value, name, 1))
 def label_plan(
     y_score: Any,
     *,
+    score: str | None = None,
     budget: int,
     measure: Any,
     label: Any = None,
@@ -248,11 +238,13 @@ def label_plan(
 
     Rows are drawn along the list, each with a probability that grows with the uncertainty of its label and with the
     effect of that label on the measure; no probability is 0. Look up ``plan.rows`` and pass ``plan.inclusion`` to
-    :func:`audit`. Only the order of the scores matters, except for measures of probabilities.
+    :func:`evaluate`. Only the order of the scores matters, except for measures of probabilities.
 
     ``label``: labels that are already known (None or nan elsewhere). They improve the plan; those rows are not drawn
     again, and their ``inclusion`` is 1. Without labels, ``prevalence`` is the expected share of positives (by default
     the mean of the scores if they are probabilities, otherwise 5 %).
+
+    Columns of a table are named: ``label_plan(table, score="p", label="y", budget=200, measure="pem")``.
 
     >>> import numpy as np
     >>> score = np.random.default_rng(0).random(10_000)
@@ -264,18 +256,23 @@ def label_plan(
     """
     if pos_label is not None and label is None:
         raise InputError("pos_label", "goes with {label}", "leave it out")
-    score, low, high = as_numbers(y_score, "y_score")
-    n = len(score)
-    scores = Sample(np.zeros(n, np.bool_), score, None, low, high)
+    if score is not None:
+        with open_source(y_score, None, Machine(), TextFormat()) as table:
+            labels, columns, _ = read_known_labels(table, label, [score], pos_label=pos_label)
+        pos_label = pos_label if isinstance(table, MemoryTable) else None  # else what is positive was read already
+        y_score, label = columns[score], labels
+    values, low, high = as_numbers(y_score, "y_score")
+    n = len(values)
+    scores = Sample(np.zeros(n, np.bool_), values, None, low, high)
     spec = _plannable(measure, scores)
-    known, positive = (np.zeros(n, np.bool_),) * 2 if label is None else _split(label, n, pos_label, score)
-    rows = KnownLabels(score, known, positive, np.ones(n))
+    known, positive = (np.zeros(n, np.bool_),) * 2 if label is None else _split(label, n, pos_label, values, "label")
+    rows = KnownLabels(values, known, positive, np.ones(n))
     left = n - int(np.count_nonzero(known))
     if budget > left:
         of = "rows" if left == n else "rows without a label"
         raise InputError("budget", f"is {budget:,}, but there are {left:,} {of}", "label at most that many")
     if prevalence is None:
-        share = float(np.clip(score.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
+        share = float(np.clip(values.astype(np.float64).mean(), 1e-4, 0.5)) if scores.are_probabilities else 0.05
     else:
         share = prevalence
     guesses = working_chances(rows, share)
@@ -291,7 +288,7 @@ def label_plan(
         expected_error(rows, guesses, effects, inclusion),
         expected_error(rows, guesses, effects, even),
         float((guesses[0] * rows.size).sum() / n),
-        score,
+        values,
         seed,
     )
 

@@ -6,61 +6,67 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .catalogue.declare import Spec
-from .decide.segment_places import ListRows, SharedList, share_list
-from .estimate import Estimate
+from .decide.selection import ListRows, SharedList, share_list
+from .errors import InputError
+from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluation_of
 from .inference.differences import DifferenceTest
-from .inference.evidence import Rows
+from .inference.evidence import RowEvidence
 from .inference.intervals import estimate
-from .inference.segment_differences import joint_difference, joint_left_out
-from .inference.settings import Settings
+from .inference.segment_tests import joint_difference, joint_left_out
+from .partition import Partition, label_of
 from .quotas import Quotas, why_no_cut
 from .ranking import Ranking, rank
-from .sources.arrays import Codes, Sample, number
+from .sources.arrays import Sample, renumber
 from .table import KeepsFields
 from .types import Floats
 
 
-class Pool(Protocol):
-    """All segments' rows together: what one segment is compared with.
+class SegmentedRows(KeepsFields):
+    """All segments' rows together: what one segment is compared with. Unless told otherwise, rows are independent.
 
     ``knows_rest``: whether the rows outside a segment can be evaluated.
     """
 
-    knows_rest: ClassVar[bool]
+    knows_rest: ClassVar[bool] = False
 
     def overall(self) -> Evaluation:
         """All rows as one."""
-
-    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
-        """The rows outside a segment, by some measures."""
-
-    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
-        """The difference of two segments (None: of one and the rest) that share clusters; None where they do not."""
-
-    def covariance(self, spec: Spec, errors: Floats) -> Floats:
-        """Covariance of a measure's values over the segments, given their standard errors."""
+        raise NotImplementedError
 
     def shared_list(
         self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all."""
+        raise NotImplementedError
+
+    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
+        """The rows outside a segment, by some measures; refused where the rows were not kept."""
+        said = "is missing: this table was streamed, and the rows outside a segment were not summed"
+        raise InputError("reference", said, "name the segment to compare with")
+
+    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
+        """The difference of two segments (None: of one and the rest) that share clusters; None where they do not."""
+        return None
+
+    def covariance(self, spec: Spec, errors: Floats) -> Floats:
+        """Covariance of a measure's values over the segments, given their standard errors."""
+        return np.diag(errors**2)
 
 
 @dataclass(frozen=True, eq=False)
-class RowPool(KeepsFields):
+class LoadedSegments(SegmentedRows):
     """All rows in memory, with the segment of each."""
 
     knows_rest: ClassVar[bool] = True
     sample: Sample
-    codes: NDArray[np.intp]
-    segments: int
+    partition: Partition
     specs: Sequence[Spec]
     obstacles: Mapping[Spec, str]
     settings: Settings
@@ -70,7 +76,7 @@ class RowPool(KeepsFields):
 
     def overall(self) -> Evaluation:
         """All rows as one."""
-        return self._evaluation(Rows(self.sample, self.ranking, self.cluster), self.name)
+        return self._evaluation(RowEvidence(self.sample, self.ranking, self.sample.cluster), self.name)
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -80,9 +86,9 @@ class RowPool(KeepsFields):
     @cached_property
     def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows one segment after another, and where each starts."""
-        small: Any = np.uint16 if self.segments < 2**16 else np.int64
-        order = np.argsort(self.codes.astype(small), kind="stable")
-        return order, np.concatenate([[0], np.cumsum(np.bincount(self.codes, minlength=self.segments))])
+        codes = self.partition.codes
+        small: Any = np.uint16 if len(self.partition) < 2**16 else np.int64  # which NumPy sorts by their digits
+        return np.argsort(codes.astype(small), kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(codes))])
 
     def parts(self) -> Iterator[tuple[Sample, NDArray[np.intp]]]:
         """The rows of each segment, and their numbers; each is a stretch of columns that were put in order once."""
@@ -95,39 +101,35 @@ class RowPool(KeepsFields):
             own = None if weight is None else weight[a:b]
             yield Sample(positive[a:b], score[a:b], own, float(low[k]), float(high[k])), order[a:b]
 
-    def evaluate(self, names: Sequence[str], keep: Sequence[dict[str, Floats]] | None = None) -> list[Evaluation]:
-        """Each segment evaluated as if it were alone; ``keep`` takes the replicates of each, for a comparison."""
-        found = []
-        for k, (name, (part, rows)) in enumerate(zip(names, self.parts(), strict=True)):
-            own = Rows(part, rank(part), self._clusters_of(rows), paired=keep is not None)
-            found.append(self._evaluation(own, name, None if keep is None else keep[k]))
-        return found
+    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Evaluation]:
+        """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
+        evaluations: dict[Any, Evaluation] = {}
+        for k, (key, (part, rows)) in enumerate(zip(self.partition.keys, self.parts(), strict=True)):
+            evidence = RowEvidence(part, rank(part), self._clusters_of(rows), paired=replicates_out is not None)
+            replicates = None if replicates_out is None else replicates_out[k]
+            evaluations[key] = self._evaluation(evidence, label_of(key), replicates)
+        return evaluations
 
-    def _evaluation(self, rows: Rows, name: str, keep: dict[str, Floats] | None = None) -> Evaluation:
+    def _evaluation(self, rows: RowEvidence, name: str, replicates_out: dict[str, Floats] | None = None) -> Evaluation:
         settings, obstacles, quota = self._settings(rows), self._obstacles(rows), self.quota
         if quota is not None and why_no_cut(quota, rows.ranking.cases):
             quota = None
         how: dict[str, Any] = {"name": name, "threshold": self.threshold, "quota": quota}
-        return evaluation_of(rows, self.specs, obstacles, settings, keep=keep, **how)
+        return evaluation_of(rows, self.specs, obstacles, settings, replicates_out=replicates_out, **how)
 
-    def _settings(self, rows: Rows) -> Settings:
+    def _settings(self, rows: RowEvidence) -> Settings:
         """No intervals where a segment has a single cluster, which cannot be resampled."""
         single = rows.clusters is not None and not rows.clusters.any()
         return replace(self.settings, interval=None) if single else self.settings
 
-    def _obstacles(self, rows: Rows) -> Mapping[Spec, str]:
+    def _obstacles(self, rows: RowEvidence) -> Mapping[Spec, str]:
         """Why measures have no value: on all rows, or here because it has no cut at a quota."""
         cases = rows.ranking.cases
         why = {spec: "" if spec.quota is None else why_no_cut(spec.quota, cases) for spec in self.specs}
         return {spec: self.obstacles[spec] or why[spec] for spec in self.specs}
 
     def _clusters_of(self, rows: NDArray[np.intp]) -> Any:
-        return None if self.cluster is None else number(self.cluster[rows])
-
-    @property
-    def cluster(self) -> Codes | None:
-        """The cluster of each row as a number."""
-        return self.sample.cluster
+        return None if self.sample.cluster is None else renumber(self.sample.cluster[rows])
 
     def _outside(self, at: int) -> tuple[Sample, Ranking, NDArray[np.intp]]:
         """The rows outside a segment; ranked by taking its cases out of the list, where they are whole numbers."""
@@ -147,7 +149,7 @@ class RowPool(KeepsFields):
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures."""
         part, ranking, numbers = self._outside(at)
-        rows = Rows(part, ranking, self._clusters_of(numbers))
+        rows = RowEvidence(part, ranking, self._clusters_of(numbers))
         return estimate(specs, rows, self._obstacles(rows), self._settings(rows))
 
     def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
@@ -161,19 +163,21 @@ class RowPool(KeepsFields):
 
     @cached_property
     def _shares_clusters(self) -> bool:
-        if self.cluster is None:
+        cluster = self.sample.cluster
+        if cluster is None:
             return False
-        pairs = np.unique(self.cluster * self.segments + self.codes)
-        return len(pairs) > int(self.cluster.max()) + 1
+        pairs = np.unique(cluster * len(self.partition) + self.partition.codes)
+        return len(pairs) > int(cluster.max()) + 1
 
     def _smaller_class(self, at: int) -> float:
-        positive = self.sample.positive[self.codes == at]
+        positive = self.sample.positive[self.partition.codes == at]
         n_pos = int(np.count_nonzero(positive))
         return float(min(n_pos, len(positive) - n_pos))
 
     def _left_out(self, at: int, outside: bool) -> dict[Spec, Floats]:
         if (at, outside) not in self._kept:
-            assert self.cluster is not None
+            cluster = self.sample.cluster
+            assert cluster is not None
             if outside:
                 part, ranking, rows = self._outside(at)
             else:
@@ -181,10 +185,10 @@ class RowPool(KeepsFields):
                 rows = order[starts[at] : starts[at + 1]]
                 part = self.sample.part(rows)
                 ranking = rank(part)
-            here = self._obstacles(Rows(part, ranking))
+            here = self._obstacles(RowEvidence(part, ranking))
             specs = [spec for spec in self.specs if not here[spec] and spec.measure.part != "ranking"]
-            units, seed = int(self.cluster.max()) + 1, self.settings.seed
-            self._kept[at, outside] = joint_left_out(specs, part, ranking, self.cluster[rows], units, seed)
+            units, seed = int(cluster.max()) + 1, self.settings.seed
+            self._kept[at, outside] = joint_left_out(specs, part, ranking, cluster[rows], units, seed)
         return self._kept[at, outside]
 
     @cached_property
@@ -194,8 +198,8 @@ class RowPool(KeepsFields):
     def covariance(self, spec: Spec, errors: Floats) -> Floats:
         """Variances of independent segments; of segments that share clusters, from leaving out clusters of all."""
         if not self._shares_clusters:
-            return np.diag(errors**2)
-        left = np.array([self._left_out(k, False).get(spec, np.empty(0)) for k in range(self.segments)])
+            return super().covariance(spec, errors)
+        left = np.array([self._left_out(k, False).get(spec, np.empty(0)) for k in range(len(self.partition))])
         centred = np.where(np.isfinite(left), left, np.nanmean(left, axis=1, keepdims=True))
         centred = centred - centred.mean(axis=1, keepdims=True)
         blocks = left.shape[1]
@@ -211,5 +215,6 @@ class RowPool(KeepsFields):
         self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all."""
-        rows = ListRows(self.sample, self.codes, self.cluster, self.settings.n_resamples, self.settings.seed)
+        drawn = self.settings.n_resamples, self.settings.seed
+        rows = ListRows(self.sample, self.partition.codes, self.sample.cluster, *drawn)
         return share_list(rows, self.ranking, segments, quota=quota, threshold=threshold, **how)

@@ -1,34 +1,68 @@
-"""Segments of the rows (regions, months, groups) -> each evaluated apart, told apart, and on one shared list."""
+"""Segments of the rows (regions, months, groups): each by itself, compared, followed, and on one shared list."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import json
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .catalogue.compute import default_threshold
 from .catalogue.declare import Spec
-from .decide.segment_places import SharedList
-from .errors import InputError, NoSuchKey, listed, show
+from .comparison import Comparison
+from .decide.selection import SharedList
+from .errors import InputError, NoSuchKey, listed, look_up, show
+from .estimate import Estimate, Settings
 from .evaluation import Evaluation, choose_specs, obstacle_of
+from .inference.closed_forms import FEW_CASES
+from .inference.differences import DifferenceTest
+from .inference.intervals import check_method_exists
+from .inference.paired import RowPairs, holm
 from .inference.resampling import several_clusters
-from .inference.settings import INTERVAL, Settings, check_method_exists
-from .quotas import Quotas, check_any_quota, quota_sizes, resolve_quota, settled
-from .segment_results import COMPARABLE, SegmentDifferences, Trend, few_cases, note_of, ordered_keys, why_not_comparable
-from .segment_rows import Pool, RowPool
-from .sources.arrays import Sample, make_sample
-from .sources.levels import Levels, as_levels, label_of, order_of
-from .table import DictResult, Members, Reported, ShownAsTable, Table, pluralize
-from .types import Floats, IntervalName, Label, Labels, MeasureLike, QuotaLike, Scores, SegmentLike
+from .inference.segment_tests import (
+    Change,
+    Slope,
+    first_change,
+    fit_slope,
+    independent_difference,
+    independent_ratio,
+    standard_errors,
+)
+from .partition import Partition, label_of, order_of
+from .quotas import Quotas, quota_sizes, resolve_quota
+from .segment_rows import LoadedSegments, SegmentedRows
+from .sources.arrays import Sample
+from .table import (
+    DictResult,
+    Drawn,
+    HasSections,
+    Members,
+    Reported,
+    Section,
+    ShownAsTable,
+    Table,
+    TabularResult,
+    format_value,
+    pluralize,
+    text_table,
+    to_jsonable,
+)
+from .types import Floats, Labels, MeasureLike
 from .validate import checked
+from .verdict import Difference, differences_of
 
+REST = "the rest"
+COMPARABLE = "name a rate, a mean or an area, and give a quota as a share, such as 5%"
 _SHOWN = ("hit_rate", "qrecall", "roc_auc", "recall", "false_positive_rate", "precision", "brier_score")
 _FEW_MEASURES = 12  # named or not, so many measures are shown and compared without asking
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
+class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     """Each segment of the rows evaluated separately. Reads as a mapping from segment to Evaluation.
 
     With several columns, a segment is a tuple of values. ``overall`` evaluates all rows together. ``differences()``
@@ -37,11 +71,11 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     places of each segment that text, page and JSON show (:meth:`shown_with`).
     """
 
-    picture: ClassVar[str] = "segments"
+    pictures: ClassVar[tuple[str, ...]] = ("segments",)
     evaluations: Mapping[Any, Evaluation]
     by: tuple[str, ...]
     settings: Settings
-    pool: Pool = field(repr=False)
+    pool: SegmentedRows = field(repr=False)
     quota: int | float | Quotas | None = None
     threshold: float | None = None
     dropped: int | None = None
@@ -74,7 +108,7 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
     @cached_property
     def overall(self) -> Evaluation:
         """All rows as one."""
-        return replace(self.pool.overall(), dropped=self.dropped, understood=self.understood)
+        return replace(self.pool.overall(), dropped=self.dropped, understood=self.understood, by_segment=self)
 
     @property
     def specs(self) -> Mapping[str, Spec]:
@@ -126,6 +160,8 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
         """The differences that text, page and JSON show: to the rest, or in a stream to the largest segment."""
         if self.pool.knows_rest:
             return self.differences()
+        if len(self) == 2:  # the other one is the rest
+            return self.differences(list(self)[1])
         return self.differences(max(self, key=lambda key: self[key].ranking.cases))
 
     @checked
@@ -230,79 +266,515 @@ class Segments(ShownAsTable, Reported, DictResult, Members[Any, Evaluation]):
         first = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
         return f"{first}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else first
 
+    @property
+    def page_title(self) -> str:
+        """The title of the report page."""
+        return f"Evaluation of {self.overall.name} by {', '.join(self.by)}"
+
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the segments have to say, for every medium; options: see ``present.segment_words.segment_sections``."""
+        from .present.segment_words import segment_sections
+
+        return segment_sections(self, **options)
+
     def to_dict(self) -> dict[str, Any]:
         """The overall evaluation, each segment's, and the differences."""
+        return {"overall": replace(self.overall, by_segment=None).to_dict(), **self.parts_dict()}
+
+    def parts_dict(self) -> dict[str, Any]:
+        """Each segment's evaluation, and the differences."""
         return {
             "by": list(self.by),
             "small": self.small,
-            "overall": self.overall.to_dict(),
             "segments": [{"segment": ev.name, **ev.to_dict()} for ev in self.evaluations.values()],
             "differences": self.compared.to_dicts() if len(self) > 1 else [],
             "trends": [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends],
         }
 
 
-@checked(interval=INTERVAL, quota=check_any_quota)
 def evaluate_segments(
-    y_true: Labels,
-    y_score: Scores,
-    segment: SegmentLike,
+    sample: Sample,
+    levels: Partition,
     *,
-    name: str = "model",
-    pos_label: Label = None,
-    sample_weight: Scores | None = None,
-    threshold: float | None = None,
-    quota: QuotaLike | None = None,
-    measures: Sequence[MeasureLike] | None = None,
-    interval: IntervalName | None = "auto",
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    stratify: bool | None = None,
-    clusters: Labels | None = None,
-    progress: bool | None = None,
+    name: str,
+    threshold: float | None,
+    quota: int | float | Quotas | None,
+    measures: Sequence[MeasureLike] | None,
+    settings: Settings,
 ) -> Segments:
-    """Evaluate each segment of the rows separately; options as for :func:`evaluate`.
-
-    ``segment`` is the segment of each row: a column of any values. A frame with several columns, or a mapping from
-    names to columns, crosses them. Each segment has the evaluation that its rows alone would have. A ``quota`` of 200
-    means the best 200 of each segment's own list (usually you want a share); in ``at()`` it means the best 200 of one
-    list for all. Segments with few cases are flagged, but none is left out. If a class is missing, values are nan, with
-    the reason.
-
-    >>> y, p = [1, 0, 1, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.8, 0.1]
-    >>> seg = evaluate_segments(y, p, ["a", "a", "a", "b", "b", "b"], interval=None)
-    >>> seg["a"]["roc_auc"].value, seg["b"]["roc_auc"].value
-    (0.5, 1.0)
-    >>> [(row["segment"], row["places"]) for row in seg.at(quota=3)]
-    [('a', 2), ('b', 1)]
-    """
-    settings = Settings(interval, level, n_resamples, seed, stratify, progress=progress)
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
+    """Evaluate each segment of a checked sample separately; ``overall`` of the result evaluates all rows."""
     several_clusters(sample)  # checked before anything is computed
-    levels = levels_of(segment, sample)
-    places = settled(quota)
-    specs = choose_specs(measures, threshold=threshold, quota=places)
+    specs = choose_specs(measures, threshold=threshold, quota=quota)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
     cases = float(len(sample)) if sample.weight is None else float(sample.weight.sum())
-    for each in (None if isinstance(places, Quotas) else places, *(spec.quota for spec in specs)):
-        if each is not None:
-            quota_sizes(each, cases)  # refused where not even all rows have so many cases
-    pool = RowPool(sample, levels.codes, len(levels.keys), specs, obstacles, settings, threshold, places, name)
-    found = segments_of(pool, levels)
-    check_method_exists((e for ev in found.evaluations.values() for e in ev.estimates.values()), interval)
-    return found
+    for places in (None if isinstance(quota, Quotas) else quota, *(spec.quota for spec in specs)):
+        if places is not None:
+            quota_sizes(places, cases)  # refused where not even all rows have so many cases
+    segments = segments_of(LoadedSegments(sample, levels, specs, obstacles, settings, threshold, quota, name))
+    check_method_exists((e for ev in segments.evaluations.values() for e in ev.estimates.values()), settings.interval)
+    return segments
 
 
-def segments_of(pool: RowPool, levels: Levels, keep: Sequence[dict[str, Floats]] | None = None) -> Segments:
-    """Evaluate every segment of a pool."""
-    names = [label_of(key) for key in levels.keys]
-    found = dict(zip(levels.keys, pool.evaluate(names, keep), strict=True))
-    return Segments(found, levels.by, pool.settings, pool, pool.quota, pool.threshold, ordered=levels.ordered)
+def segments_of(rows: LoadedSegments, replicates_out: Sequence[dict[str, Floats]] | None = None) -> Segments:
+    """Evaluate every segment of some rows."""
+    evaluations, by, is_given = rows.evaluate(replicates_out), rows.partition.by, rows.partition.order == "given"
+    return Segments(evaluations, by, rows.settings, rows, rows.quota, rows.threshold, ordered=is_given)
 
 
-def levels_of(segment: SegmentLike, sample: Sample) -> Levels:
-    """The segments of a sample's rows."""
-    levels = as_levels(segment, sample.input_rows)
-    return levels if sample.source_rows is None else levels.only(sample.source_rows)
+def why_not_comparable(spec: Spec) -> str:
+    """Why segments of different sizes do not share a measure; empty where they do."""
+    if spec.measure.extensive:
+        return "is a sum that grows with the number of cases"
+    quotas = spec.quota.quotas if isinstance(spec.quota, Quotas) else (spec.quota,)
+    if any(isinstance(quota, int) for quota in quotas):
+        return "depends on the size of the segment: a fixed number of places is a larger share of a small one"
+    return ""
+
+
+def note_of(ev: Evaluation) -> str:
+    """That a segment has few cases, and why measures at a quota have no value; empty where nothing is missing."""
+    at_quota = (ev.estimates[key].reason for key, spec in ev.specs.items() if spec.quota is not None)
+    both = ev.facts["positives"] and ev.facts["negatives"]  # else the missing class says it
+    return "; ".join(dict.fromkeys(filter(None, [few_cases(ev), *(at_quota if both else ())])))
+
+
+def few_cases(ev: Evaluation) -> str:
+    """What is missing in a segment, or that it has few cases; empty where it has enough."""
+    few = [
+        f"{'no' if ev.facts[side] == 0 else ev.facts[side]} {side if ev.facts[side] != 1 else side[:-1]}"
+        for side in ("positives", "negatives")
+        if ev.facts[side] < FEW_CASES
+    ]
+    return f"few cases: {', '.join(few)}" if few else ""
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
+    """Segments against the rest or a reference, by each measure: Difference objects, strongest evidence first."""
+
+    found: tuple[Difference, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    reference: str
+    left_out: Mapping[str, str]
+
+    @classmethod
+    def of(cls, segments: Segments, keys: Sequence[str], reference: int | None) -> SegmentDifferences:
+        """Compare, measure by measure, and sort by evidence; ``left_out`` says which measures have no comparison."""
+        if len(segments) < 2:
+            raise InputError("by", "gives a single segment", "give at least two to compare")
+        evaluations, pool, level = list(segments.evaluations.values()), segments.pool, segments.settings.level
+        left_out = {key: why for key in keys if (why := why_not_comparable(segments.specs[key]))}
+        specs = {key: segments.specs[key] for key in keys if key not in left_out}
+        made: list[tuple[Difference, dict[str, Any]]] = []
+        others: list[tuple[int, Evaluation, str, Mapping[str, Estimate]]] = []
+        for at, ev in enumerate(evaluations):
+            if at == reference:
+                continue
+            if reference is None:
+                rest = pool.rest(at, list(specs.values()))
+                others.append((at, ev, REST, {str(spec): e for spec, e in rest.items()}))
+            else:
+                others.append((at, ev, evaluations[reference].name, evaluations[reference].estimates))
+        for key, spec in specs.items():
+            pairs, columns = [], []
+            for at, ev, against, theirs in others:
+                pair = ev.estimates[key], theirs[key]
+                tested = DifferenceTest()
+                if all(e.value == e.value for e in pair) and segments.settings.interval is not None:
+                    joint = pool.test(at, reference, spec, pair)
+                    freedoms = _freedom(ev), math.inf if reference is None else _freedom(evaluations[reference])
+                    tested = independent_difference(*pair, level, freedoms) if joint is None else joint
+                ratios = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
+                columns.append((ev, pair, ratios))
+                pairs.append((ev.name, against, pair[0].value - pair[1].value, tested))
+            judged = differences_of(key, spec.better, pairs, level, None)
+            made += [(d, _difference_row(d, *column)) for d, column in zip(judged, columns, strict=True)]
+        made.sort(key=lambda pair: evidence(pair[0]))
+        name = REST if reference is None else evaluations[reference].name
+        return cls(tuple(d for d, _ in made), tuple(row for _, row in made), name, left_out)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], str):
+            return self.of_segment(*index)
+        return self.found[index]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def of_segment(self, segment: Any, measure: str) -> Difference:
+        """The difference of one segment by one measure."""
+        for one in self.found if isinstance(measure, str) else ():
+            if one.a == label_of(segment) and one.measure == measure:
+                return one
+        raise InputError(None, f"there is no difference of {show(segment)} by {show(measure)}")
+
+    @property
+    def table(self) -> Table:
+        """The differences as rows, strongest evidence first."""
+        return Table(self.rows, f"Segments against {self.reference}, strongest evidence first")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment and measure, strongest evidence first."""
+        return self.table.to_dicts()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The rows as JSON."""
+        return self.table.to_json(indent=indent)
+
+    @property
+    def sentence(self) -> str:
+        """What the data show, in words that judge nobody: which segments have a higher or lower value."""
+        clear = [d for d in self.found if d.verdict in ("higher", "lower")]
+        if not clear:
+            tested = [d for d in self.found if d.verdict != "not tested"]
+            return (
+                f"No segment differs significantly from {self.reference}." if tested else "Nothing could be compared."
+            )
+        said = "; ".join(f"{d.a}: {d.verdict} {d.measure}" for d in clear[:6])
+        return f"Significantly different from {self.reference}: {said}" + (
+            f"; and {len(clear) - 6} more." if len(clear) > 6 else "."
+        )
+
+    def __repr__(self) -> str:
+        columns = ("segment", "measure", "value", "other", "difference", "low", "high", "p_adjusted", "verdict", "note")
+        return text_table(self.rows, columns, f"{self.table.title}\n{self.sentence}")
+
+
+def _difference_row(d: Difference, ev: Evaluation, pair: tuple[Estimate, Estimate], ratios: Any) -> dict[str, Any]:
+    value, other = pair[0].value, pair[1].value
+    reason = pair[0].reason or (f"{d.b}: {pair[1].reason}" if pair[1].reason else "")
+    return {
+        "segment": d.a,
+        "against": d.b,
+        "measure": d.measure,
+        "cases": ev.facts["rows"],
+        "value": value,
+        "other": other,
+        **{key: d[key] for key in ("difference", "low", "high")},
+        "ratio": value / other if other > 0.0 and d.measure and ratios[0] == ratios[0] else math.nan,
+        "ratio_low": ratios[0],
+        "ratio_high": ratios[1],
+        **{key: d[key] for key in ("p_value", "p_adjusted", "method", "verdict")},
+        "note": "; ".join(filter(None, [note_of(ev), reason])),
+    }
+
+
+def evidence(d: Difference) -> tuple[float, ...]:
+    """Smallest adjusted p-value first, then the smallest plain one; what was not tested comes last."""
+    known = d.p_value == d.p_value
+    size = abs(d.difference) / d.standard_error if d.standard_error > 0.0 else 0.0
+    return (0.0, d.p_adjusted, d.p_value, -size) if known else (1.0, 0.0, 0.0, 0.0)
+
+
+def _freedom(ev: Evaluation) -> float:
+    """Degrees of freedom of a segment's interval: its smaller class less one."""
+    return max(float(min(ev.facts["positives"], ev.facts["negatives"])) - 1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trend(Drawn, ShownAsTable, TabularResult):
+    """A measure along ordered segments: its slope per step, and the first clear change.
+
+    ``slope``, ``low``, ``high``, ``p_value``: change from one segment to the next, by weighted least squares.
+    ``change`` is the first segment from which the level differs from before, None if there is no clear change;
+    ``change_p`` is its p-value, adjusted for all segments at which the change could have occurred. ``excess`` is the
+    variance of the segments around the line, relative to what their intervals explain: above 1 segments differ by more
+    than chance. ``plot`` draws the values with their intervals, the line, and the first clear change.
+    """
+
+    pictures: ClassVar[tuple[str, ...]] = ("trend",)
+
+    measure: str
+    segments: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    line: Slope
+    found: Change | None
+    level: float
+    better: str
+    left_out: Mapping[str, str]
+    places: tuple[float, ...] = ()
+    sizes: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, segments: Segments, key: str, order: Sequence[Any] | None) -> Trend:
+        """Fit the trend of a measure."""
+        every, keys = list(segments.evaluations), ordered_keys(segments, order)
+        spec = segments.specs[key]
+        if why := why_not_comparable(spec):
+            raise InputError("measure", f"{key} {why}", COMPARABLE)
+        if segments.settings.interval is None:
+            raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
+        known, left_out = [], {}
+        for one in keys:
+            e = segments.evaluations[one].estimates[key]
+            if e.value == e.value and math.isfinite(e.low) and math.isfinite(e.high) and e.high > e.low:
+                known.append(one)
+            else:
+                left_out[label_of(one)] = e.reason or "no interval"
+        if len(known) < 3:
+            raise InputError("by", f"gives {len(known)} segments with a value of {key}", "a trend needs three or more")
+        found = [segments.evaluations[one] for one in known]
+        estimates = [ev.estimates[key] for ev in found]
+        values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
+        level, seed = segments.settings.level, segments.settings.seed
+        errors = np.zeros(len(every))
+        at = [every.index(one) for one in known]
+        errors[at] = standard_errors(lows, highs, level)
+        covariance = segments.pool.covariance(spec, errors)[np.ix_(at, at)]
+        sizes = np.array([_size(ev, spec) for ev in found])
+        places = np.array([keys.index(one) for one in known], np.float64)
+        line = fit_slope(values, covariance, sizes, places, level)
+        change = first_change(values, covariance, sizes, places, level, seed)
+        names = tuple(ev.name for ev in found)
+        shape = tuple(places.tolist()), tuple(sizes.tolist())
+        return cls(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
+
+    slope = property(lambda self: self.line.slope, doc="Change from one segment to the next.")
+    low = property(lambda self: self.line.low, doc="Lower limit of the slope.")
+    high = property(lambda self: self.line.high, doc="Upper limit of the slope.")
+    p_value = property(lambda self: self.line.p_value, doc="The p-value of the test that the slope is 0.")
+    excess = property(lambda self: self.line.excess, doc="Variance around the line relative to what chance explains.")
+
+    @property
+    def fitted(self) -> list[float]:
+        """The line at each of the segments."""
+        sizes, places = np.array(self.sizes), np.array(self.places)
+        values = np.array([e.value for e in self.estimates])
+        level = np.average(values, weights=sizes)
+        return [float(v) for v in level + self.line.slope * (places - np.average(places, weights=sizes))]
+
+    @property
+    def change(self) -> str | None:
+        """The first segment from which the level differs from before."""
+        return None if self.found is None else self.segments[self.found.at]
+
+    @property
+    def change_p(self) -> float:
+        """The p-value of that change, adjusted for all segments at which it could have occurred."""
+        return math.nan if self.found is None else self.found.p_adjusted
+
+    @property
+    def verdict(self) -> str:
+        """``rising``, ``falling`` or ``cannot tell``."""
+        if self.line.p_value != self.line.p_value:
+            return "not tested"
+        if self.line.p_value >= 1.0 - self.level:
+            return "cannot tell"
+        return "rising" if self.line.slope > 0.0 else "falling"
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether a trend or a change of level is shown."""
+        return self.verdict in ("rising", "falling") or self.found is not None
+
+    @property
+    def sentence(self) -> str:
+        """The trend and the first clear change in words."""
+        line, each = self.line, f"by {format_value(abs(self.line.slope))} per step"
+        ends = f"{self.level:.0%} interval {format_value(line.low)} to {format_value(line.high)}"
+        said = {
+            "rising": f"{self.measure} rises {each} ({ends}).",
+            "falling": f"{self.measure} falls {each} ({ends}).",
+        }.get(self.verdict, f"{self.measure} has no clear trend: {format_value(line.slope)} per step ({ends}).")
+        if self.found is None:
+            return f"{said} There is no clear change of level."
+        low, high = format_value(self.found.low), format_value(self.found.high)
+        gap = format_value(self.found.after - self.found.before)
+        return f"{said} The first clear change is at {self.change}: {gap} from before ({low} to {high}, adjusted)."
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment, in order."""
+        since = math.inf if self.found is None else self.found.at
+        rows = zip(self.segments, self.estimates, strict=True)
+        return [
+            {"segment": name, "measure": self.measure, "value": e.value, **e.interval._asdict(), "changed": k >= since}
+            for k, (name, e) in enumerate(rows)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trend as plain values."""
+        found, line = self.found, self.line
+        changed = None if found is None else (found.after - found.before, found.low, found.high, found.p_adjusted)
+        names = ("change_difference", "change_low", "change_high", "change_p")
+        return {
+            "measure": self.measure,
+            **{name: getattr(line, name) for name in ("slope", "low", "high", "p_value", "excess")},
+            "verdict": self.verdict,
+            "change": self.change,
+            **(dict.fromkeys(names) if changed is None else dict(zip(names, changed, strict=True))),
+            "left_out": dict(self.left_out),
+            "text": self.sentence,
+        }
+
+    @checked
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The trend and its segments."""
+        content = {**self.to_dict(), "segments": self.to_dicts()}
+        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+
+    @property
+    def table(self) -> Table:
+        """The segments as rows, in order."""
+        return Table(self.to_dicts(), self.sentence)
+
+
+def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
+    """The segments in the order given, or in their own; refused where they have none: names in alphabetical order."""
+    every = list(segments.evaluations)
+    order = segments.order if order is None else order
+    if order is None:
+        if not segments.ordered and not order_of(every):
+            said = f"has no order of its own ({listed(segments.names[:3])}{', …' if len(every) > 3 else ''})"
+            raise InputError("by", said, "name the segments in their {order}")
+        return every
+    keys = [segments._key(one) for one in order]
+    if len(set(map(label_of, keys))) < len(keys) or len(keys) != len(every):
+        gone = [label_of(k) for k in every if k not in keys]
+        said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
+        raise InputError("order", said, "name each segment once")
+    return keys
+
+
+def _size(ev: Evaluation, spec: Spec) -> float:
+    """Cases that a measure's variance goes with: of both classes where their share does not matter, else all."""
+    pos, neg = float(ev.ranking.n_pos), float(ev.ranking.n_neg)
+    return pos * neg / (pos + neg) if spec.measure.stratified and pos and neg else pos + neg
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mapping[Any, Comparison]):
+    """Several models compared in each segment. Reads as a mapping from segment to Comparison.
+
+    ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
+    for the number of segments; ``of_model(name)`` gives one model's :class:`Segments`.
+    """
+
+    pictures: ClassVar[tuple[str, ...]] = ("segments",)
+    comparisons: Mapping[Any, Comparison]
+    overall: Comparison
+    models: Mapping[str, Segments] = field(repr=False)
+    by: tuple[str, ...] = ("segment",)
+
+    def __getitem__(self, segment: Labels) -> Comparison:
+        if isinstance(segment, Hashable) and segment in self.comparisons:
+            return self.comparisons[segment]
+        return self.comparisons[self._first._key(segment)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def _first(self) -> Segments:
+        return next(iter(self.models.values()))
+
+    @property
+    def settings(self) -> Settings:
+        """How intervals are made."""
+        return self.overall.settings
+
+    def of_model(self, name: str) -> Segments:
+        """The segments of one model."""
+        return look_up(self.models, name, "name")
+
+    @checked
+    def differences(self, measures: Sequence[str] | None = None) -> Table:
+        """Each pair of models in each segment, strongest evidence first; adjusted over pairs and segments (Holm)."""
+        rows = []
+        for key in self._first.chosen(measures):
+            found = [
+                (segment, d)
+                for segment, comparison in self.comparisons.items()
+                for d in comparison._differences.get(key, [])
+            ]
+            adjusted = holm([d.p_value for _, d in found])
+            made = sum(p == p for p in adjusted)
+            for (segment, one), p in zip(found, adjusted, strict=True):
+                d = replace(one, p_adjusted=p, comparisons=made)
+                rows.append((evidence(d), {"segment": label_of(segment), **d, "note": self._note(segment)}))
+        rows.sort(key=lambda pair: pair[0])
+        return Table(
+            [row for _, row in rows], "Differences between models by segment (a − b), strongest evidence first"
+        )
+
+    def parts(self) -> Iterator[tuple[str, str, Comparison]]:
+        """The segments' names, notes and comparisons."""
+        for key, comparison in self.comparisons.items():
+            yield label_of(key), self._note(key), comparison
+
+    def _note(self, segment: Labels) -> str:
+        return note_of(self._first.evaluations[segment])
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment, model and measure."""
+        return [{"segment": label_of(key), **row} for key, one in self.comparisons.items() for row in one.to_dicts()]
+
+    @property
+    def table(self) -> Table:
+        """One row for each segment and measure, one column for each model."""
+        rows = []
+        for segment, comparison in self.comparisons.items():
+            for key in self._first.chosen():
+                row = {"segment": label_of(segment), "cases": comparison.first.facts["rows"], "measure": key}
+                row |= {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
+                rows.append({**row, "note": self._note(segment)})
+        return Table(rows, f"{len(self.models)} models in {pluralize(len(self), 'segment')}")
+
+    @property
+    def page_title(self) -> str:
+        """The title of the report page."""
+        return f"Comparison of {pluralize(len(self.models), 'model')} by {', '.join(self.by)}"
+
+    def sections(self, **options: Any) -> Iterable[Section]:
+        """What the segments have to say, for every medium; options: see ``present.segment_words``."""
+        from .present.segment_words import segment_comparison_sections
+
+        return segment_comparison_sections(self, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison of all rows, that of each segment, and the differences adjusted for the segments."""
+        return {"overall": replace(self.overall, by_segment=None).to_dict(), **self.parts_dict()}
+
+    def parts_dict(self) -> dict[str, Any]:
+        """The comparison in each segment, and the differences adjusted for the segments."""
+        return {
+            "by": list(self.by),
+            "small": self._first.small,
+            "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.comparisons.items()],
+            "differences": self.differences().to_dicts(),
+        }
+
+
+def compare_segments(
+    overall: Comparison, levels: Partition, *, quota: int | float | Quotas | None, by_default: bool
+) -> SegmentComparison:
+    """Compare models in each segment; ``overall`` compares them on all rows, ``by_default`` by every measure."""
+    models: dict[str, Segments] = {}
+    drawn: dict[str, list[dict[str, Floats]]] = {}
+    for name, ev in overall.evaluations.items():
+        specs = list(ev.specs.values())
+        obstacles = {spec: obstacle_of(spec, ev.sample, ev.threshold, by_default) for spec in specs}
+        settings = (specs, obstacles, overall.settings, ev.threshold, quota, name)
+        drawn[name] = [{} for _ in levels.keys]
+        models[name] = segments_of(LoadedSegments(ev.sample, levels, *settings), drawn[name])
+    comparisons: dict[Any, Comparison] = {}
+    for k, key in enumerate(levels.keys):
+        parts = {name: segments.evaluations[key] for name, segments in models.items()}
+        first = next(iter(parts.values()))
+        comparisons[key] = Comparison(
+            parts,
+            overall.specs,
+            first.settings,
+            first.quota,
+            overall.threshold,
+            overall.margin,
+            RowPairs.of(parts, paired=True),
+            {name: replicates[k] for name, replicates in drawn.items()},
+        )
+    return SegmentComparison(comparisons, overall, models, levels.by)

@@ -7,6 +7,7 @@ hulls join.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,22 +16,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels.backend import is_small, passes
-from .kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, TOTALS, Loss, Wanted
-from .kernels.plain import harmonic_table
+from .kernels import compiled
+from .kernels.layout import AT, CUT, FIELDS, LOSSES, PARTS, SLICE, TOTALS, Loss, Wanted, harmonic_table
 from .ranking import Ranking
-from .threads import in_threads
+from .runtime import in_threads
 
-_PIECE = 32_768
-_SWEEP_IN_THREADS = 8 * _PIECE
+_PIECE = 32_768  # groups of one piece: its columns stay in the cache of one core
+_SWEEP_IN_THREADS = 8 * _PIECE  # groups below which one pass is over before threads have started
 _NO_TABLE = np.empty(0)
-
+SHORT_LIST = 2**10  # cases up to which differences of a table of harmonic numbers are exact enough
 
 # The least probability in a logarithm of two classes: Ferri et al.'s, as in Berrar Def. 20.
 LOG_EPS = 1e-5
 
 
-class Losses(NamedTuple):
+class LossOptions(NamedTuple):
     """What the sums of losses depend on; ``prior`` None stands for the sample's own share of positives."""
 
     eps: float = LOG_EPS
@@ -39,11 +39,11 @@ class Losses(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Request:
+class SumsRequest:
     """What to gather in a pass: which parts, which sets of loss options, which thresholds and quotas (ascending)."""
 
     parts: frozenset[str] = frozenset(PARTS)
-    losses: tuple[Losses, ...] = (Losses(),)
+    losses: tuple[LossOptions, ...] = (LossOptions(),)
     thresholds: tuple[float, ...] = ()
     quotas: tuple[int, ...] = ()
 
@@ -52,18 +52,12 @@ class Request:
         """Numbers in one vector of sums."""
         return len(FIELDS) + len(LOSSES) * len(self.losses) + len(CUT) * (len(self.thresholds) + len(self.quotas))
 
-    def losses_at(self, options: Losses) -> int:
-        """Where the losses with these options start in the vector."""
-        return len(FIELDS) + len(LOSSES) * self.losses.index(options)
-
-    def threshold_at(self, threshold: float) -> int:
-        """Where the cut at this threshold starts in the vector."""
-        return len(FIELDS) + len(LOSSES) * len(self.losses) + len(CUT) * self.thresholds.index(threshold)
-
-    def quota_at(self, quota: int) -> int:
-        """Where the cut at this quota starts in the vector."""
-        before = len(FIELDS) + len(LOSSES) * len(self.losses) + len(CUT) * len(self.thresholds)
-        return before + len(CUT) * self.quotas.index(quota)
+    def at(self, *, losses: LossOptions | None = None, threshold: float | None = None, quota: int | None = None) -> int:
+        """Where the losses with some options, or the cut at a threshold or a quota, start in the vector."""
+        if losses is not None:
+            return len(FIELDS) + len(LOSSES) * self.losses.index(losses)
+        cut = self.thresholds.index(threshold) if quota is None else len(self.thresholds) + self.quotas.index(quota)
+        return len(FIELDS) + len(LOSSES) * len(self.losses) + len(CUT) * cut
 
 
 class Sums:
@@ -116,14 +110,14 @@ class Start(NamedTuple):
 
     def after(self, pos: NDArray[Any], neg: NDArray[Any]) -> Start:
         """The start of the next piece."""
-        end, step = passes(len(pos)).last_positive_group(pos, neg)
+        end, step = compiled.last_positive_group(pos, neg)
         start = self.pos + self.neg
         a, b = self.pos + pos.sum().item(), self.neg + neg.sum().item()
         return Start(a, b, start + end, step) if step > 0 else Start(a, b, self.end, self.step)
 
 
 @dataclass
-class Piece:
+class PieceSums:
     """Sums of one piece of a ranking: the vector, and the hull's vertices (in counts)."""
 
     vector: NDArray[np.float64]
@@ -131,61 +125,55 @@ class Piece:
     totals: tuple[float, float] = field(default=(0, 0))
 
 
-def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float], request: Request) -> Piece:
+def sweep_piece(ranking: Ranking, start: Start, totals: tuple[float, float], request: SumsRequest) -> PieceSums:
     """Sum one piece, given what came before it and the totals (positives, negatives) of the whole list."""
     pos, neg = ranking.pos, ranking.neg
     n_pos, n_neg = totals
     cases, whole = n_pos + n_neg, not isinstance(n_pos, float)
-    small = whole and is_small(int(cases))
-    kernels = passes(len(ranking) if small else None, weighted=not whole)
     out = np.zeros(request.width)
-    piece = Piece(out, totals=totals)
+    piece = PieceSums(out, totals=totals)
     if "pairs" in request.parts:
-        kernels.sum_pairs(pos, neg, start.pos, n_pos, out[SLICE["pairs"]])
+        compiled.sum_pairs(pos, neg, start.pos, n_pos, out[SLICE["pairs"]])
     if "gaps" in request.parts:
-        kernels.sum_gaps(pos, neg, start.pos, start.neg, n_pos, n_neg, out[SLICE["gaps"]])
+        compiled.sum_gaps(pos, neg, start.pos, start.neg, n_pos, n_neg, out[SLICE["gaps"]])
     if "precision" in request.parts:
-        kernels.sum_precision(pos, neg, *map(float, start), out[SLICE["precision"]])
+        compiled.sum_precision(pos, neg, start.pos, start.neg, start.end, start.step, out[SLICE["precision"]])
     if "places" in request.parts:
-        table = harmonic_table(int(cases)) if small else _NO_TABLE
-        kernels.sum_places(pos, neg, start.pos, start.neg, n_pos, cases, whole, table, out[SLICE["places"]])
+        table = harmonic_table(int(cases)) if whole and cases <= SHORT_LIST else _NO_TABLE
+        compiled.sum_places(pos, neg, start.pos, start.neg, n_pos, cases, table, out[SLICE["places"]])
     if "hull" in request.parts:
-        x, y, used = kernels.hull_of_groups(pos, neg, start.pos, start.neg)
+        x, y, used = compiled.hull_of_groups(pos, neg, start.pos, start.neg)
         piece.hull = x[:used], y[:used]
     if "losses" in request.parts:
-        log_p, log_q = loss_columns(ranking.score)
-        both = float(n_pos), float(n_neg)
-        for options in request.losses:
-            at = request.losses_at(options)
-            into = out[at : at + len(LOSSES)]
-            kernels.sum_losses(ranking.score, log_p, log_q, pos, neg, tuple(loss_options(options)), both, into)
+        losses = _loss_inputs(ranking.score, request)
+        for options, given in zip(request.losses, losses[2], strict=True):
+            at = request.at(losses=options)
+            into, both = out[at : at + len(LOSSES)], (float(n_pos), float(n_neg))
+            compiled.sum_losses(ranking.score, *losses[:2], pos, neg, tuple(given), both, into)
     return piece
 
 
-def loss_columns(score: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """log p and log(1−p), nan or −inf where p is not a probability; the losses are then unused."""
+def _loss_inputs(
+    score: NDArray[Any], request: SumsRequest
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[Loss]]:
+    """log p and log(1−p), nan or −inf where p is not a probability (then unused); the options as passes take them."""
     p = score.astype(np.float64)
+    losses = [
+        Loss(float(np.log(eps)), gamma, math.nan if prior is None else prior) for eps, gamma, prior in request.losses
+    ]
     with np.errstate(all="ignore"):
-        return np.log(p), np.log1p(-p)
+        return np.log(p), np.log1p(-p), losses
 
 
-def loss_options(options: Losses) -> Loss:
-    """The options as the passes take them."""
-    prior = float("nan") if options.prior is None else options.prior
-    return Loss(float(np.log(options.eps)), options.gamma, prior)
-
-
-def wanted(
-    request: Request, score: NDArray[Any], cases: float, *, whole: bool, above: Sequence[int] = (), most: int = 0
+def kernel_request(
+    request: SumsRequest, score: NDArray[Any], cases: float, *, whole: bool, above: Sequence[int] = (), most: int = 0
 ) -> Wanted:
     """What the passes over many replicates of a ranking with these scores need to know.
 
     ``above`` is the number of groups above each of the request's thresholds. Places are summed by a table of harmonic
     numbers, for up to ``most`` cases.
     """
-    with_losses = "losses" in request.parts
-    log_p, log_q = loss_columns(score) if with_losses else (np.empty(0), np.empty(0))
-    losses = [loss_options(options) for options in request.losses if with_losses]
+    log_p, log_q, losses = _loss_inputs(score, request) if "losses" in request.parts else (_NO_TABLE, _NO_TABLE, [])
     return Wanted(
         score,
         log_p,
@@ -200,7 +188,7 @@ def wanted(
     )
 
 
-def folded(pieces: Sequence[Piece]) -> Piece:
+def folded(pieces: Sequence[PieceSums]) -> PieceSums:
     """One piece from consecutive ones: totals add, in order; extremes compare; hulls join."""
     if len(pieces) == 1:
         return pieces[0]
@@ -212,72 +200,53 @@ def folded(pieces: Sequence[Piece]) -> Piece:
     hull = None
     if hulls:
         x, y = (np.concatenate([h[k] for h in hulls]) for k in range(2))
-        hx, hy, used = passes().hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
+        hx, hy, used = compiled.hull_of_groups(np.diff(y), np.diff(x), y[0], x[0])
         hull = hx[:used].copy(), hy[:used].copy()
-    return Piece(total, hull, pieces[0].totals)
+    return PieceSums(total, hull, pieces[0].totals)
 
 
-def merge(pieces: Sequence[Piece]) -> NDArray[np.float64]:
+def merge(pieces: Sequence[PieceSums]) -> NDArray[np.float64]:
     """The vector of a whole ranking from those of its pieces, in order."""
-    whole = folded(pieces)
+    whole = folded(pieces) if len(pieces) > 1 else pieces[0]
     total, (n_pos, n_neg) = whole.vector.copy(), whole.totals
     total[: len(TOTALS)] = n_pos, n_neg, n_pos + n_neg
     if whole.hull is not None:
         x, y = whole.hull
-        total[AT["hull_area"]] = 0.5 * passes(len(x)).twice_area(x, y, len(x))
+        total[AT["hull_area"]] = 0.5 * np.cumsum(np.append(0, np.diff(x) * (y[1:] + y[:-1])))[-1]
     with np.errstate(invalid="ignore"):
         share = np.float64(n_pos) / (n_pos + n_neg)
     total[AT["pr_lower"]] += 0.5 * total[AT["last_step"]] * share  # the last recall's least precision
     return total
 
 
-def sweep(ranking: Ranking, request: Request) -> NDArray[np.float64]:
+def sweep(ranking: Ranking, request: SumsRequest) -> NDArray[np.float64]:
     """The vector of sums of a ranking, in threads where it is long."""
     totals = ranking.n_pos, ranking.n_neg
+    first = Start(0 * totals[0], 0 * totals[1])  # nothing before: zeros of the type of the counts, integer or float
     if not request.parts:  # cuts alone need no pass over the whole list
         vector = np.zeros(request.width)
         vector[: len(TOTALS)] = *totals, ranking.cases
     elif len(ranking) <= _SWEEP_IN_THREADS:
-        vector = merge([sweep_piece(ranking, _first(ranking), totals, request)])
+        vector = merge([sweep_piece(ranking, first, totals, request)])
     else:
-        starts, slices = _starts(ranking)
-
-        def summed(start: Start, span: slice) -> Piece:
-            part = Ranking(ranking.score[span], ranking.pos[span], ranking.neg[span], ranking.rows, ranking.weighted)
-            return sweep_piece(part, start, totals, request)
-
-        tasks = [partial(summed, start, span) for start, span in zip(starts, slices, strict=True)]
+        start, tasks = first, []
+        for at in range(0, len(ranking), _PIECE):
+            score, pos, neg = (column[at : at + _PIECE] for column in (ranking.score, ranking.pos, ranking.neg))
+            part = Ranking(score, pos, neg, ranking.rows, ranking.weighted)
+            tasks.append(partial(sweep_piece, part, start, totals, request))
+            start = start.after(pos, neg)
         vector = merge(in_threads(tasks))
-    _fill_cuts(vector, ranking, request)
+    fill_thresholds(vector, ranking, request)
+    if request.quotas:
+        scale = scale_of(ranking.score)
+        fill_quotas(vector, ranking, request, first, scale, np.zeros(5), is_last=True)
     return vector
 
 
-def _first(ranking: Ranking) -> Start:
-    """Nothing before: zeros of the type of the counts, integer or float."""
-    return Start(0 * ranking.n_pos, 0 * ranking.n_neg)
-
-
-def _starts(ranking: Ranking) -> tuple[list[Start], list[slice]]:
-    slices = [slice(i, i + _PIECE) for i in range(0, len(ranking), _PIECE)]
-    starts = [_first(ranking)]
-    for span in slices[:-1]:
-        starts.append(starts[-1].after(ranking.pos[span], ranking.neg[span]))
-    return starts, slices
-
-
-def _fill_cuts(vector: NDArray[np.float64], ranking: Ranking, request: Request) -> None:
-    fill_thresholds(vector, ranking, request)
-    if request.quotas:
-        small = not ranking.weighted and is_small(ranking.rows)
-        kernels = passes(ranking.rows if small else None)
-        scale = scale_of(ranking.score)
-        fill_quotas(vector, ranking, request, _first(ranking), scale, np.zeros(5), is_last=True, kernels=kernels)
-
-
-def fill_thresholds(vector: NDArray[np.float64], ranking: Ranking, request: Request) -> None:
+def fill_thresholds(vector: NDArray[np.float64], ranking: Ranking, request: SumsRequest) -> None:
     """The cells at the thresholds, each added up by itself: what is empty is 0."""
     for threshold in request.thresholds:
-        at, above = request.threshold_at(threshold), ranking.above(threshold)
+        at, above = request.at(threshold=threshold), ranking.above(threshold)
         sides = (ranking.pos[:above], ranking.neg[:above], ranking.pos[above:], ranking.neg[above:])
         vector[at : at + 4] = [side.sum(dtype=np.float64) for side in sides]
 
@@ -285,25 +254,24 @@ def fill_thresholds(vector: NDArray[np.float64], ranking: Ranking, request: Requ
 def fill_quotas(
     vector: NDArray[np.float64],
     ranking: Ranking,
-    request: Request,
+    request: SumsRequest,
     start: Start,
     scale: float,
     moments: NDArray[np.float64],
     *,
     is_last: bool,
-    kernels: Any,
     totals: tuple[float, float] | None = None,
 ) -> None:
     """The cells and spreads at the quotas that end in a piece of a list, and what of it lies behind those before."""
-    cuts = vector[request.quota_at(request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
+    cuts = vector[request.at(quota=request.quotas[0]) :].reshape(len(request.quotas), len(CUT))
     n_pos, n_neg = totals or (ranking.n_pos, ranking.n_neg)
-    known = (float("nan"),) * 2 if ranking.weighted else (float(n_pos), float(n_neg))
-    kernels.cut_at_quotas(
+    sizes = (float("nan"),) * 2 if ranking.weighted else (float(n_pos), float(n_neg))
+    compiled.cut_at_quotas(
         ranking.score,
         ranking.pos,
         ranking.neg,
         (float(start.pos), float(start.neg)),
-        known,
+        sizes,
         scale,
         moments,
         np.array(request.quotas, dtype=np.float64),

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .errors import InputError, NoSuchKey, how_to_install, listed, look_up, show
+from .estimate import Estimate
+from .reference import documented
 from .types import Axes, FilePath
 from .validate import checked
 
 if TYPE_CHECKING:
-    from .estimate import Estimate
     from .present.page import PageView
 
 
-class Markup(str):
-    """Text that is HTML already and goes into a table as it stands."""
-
-
-def escaped(value: Any) -> str:
-    """Any value as text inside HTML, also inside an attribute; signs that no document may hold become �."""
-    text = html.escape(str(value), quote=True)
-    return "".join(sign if sign >= " " or sign in "\t\n\r" else "�" for sign in text)
-
-
+@documented
 class Table(Sequence[Mapping[str, Any]]):
-    """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table."""
+    """Rows with named columns; reads as a list of dicts, converts to frames, prints as a table.
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
+    ``group`` names the column whose values group the rows.
+    """
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], title: str = "", group: str = "") -> None:
         self._rows = [dict(row) for row in rows]
         self.title = title
+        self.group = group
 
     def __getitem__(self, index: Any) -> Any:
         return self._rows[index]
@@ -76,7 +71,38 @@ class Table(Sequence[Mapping[str, Any]]):
         return text_table(self._rows, self.columns, self.title)
 
     def _repr_html_(self) -> str:
-        return html_table(self._rows, self.columns, self.title)
+        from .present.render import as_html
+
+        return as_html([Section("table", [self])])
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture described, not drawn: what ``kind`` shows ``of`` a result. Each medium draws it in its own way.
+
+    As a cell of a table it is a small picture; text leaves out a column of pictures.
+    """
+
+    kind: str
+    of: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One thing that a result has to say: sentences, tables and pictures under a title, for every medium.
+
+    ``name`` is what a program finds it by: a part of a page, a key of a document.
+    """
+
+    name: str
+    parts: Sequence[str | Table | Figure]
+    title: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences alone."""
+        return [part for part in self.parts if isinstance(part, str)]
 
 
 def columns_table(columns: Mapping[str, Any], title: str = "") -> Table:
@@ -91,6 +117,10 @@ class KeepsFields:
     A field that is a dict cannot be written to; its copy in a pickle is plain, because views have no pickle.
     """
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        documented(cls)
+
     def __post_init__(self) -> None:
         self.__dict__.update(_read_only(self.__dict__))
 
@@ -104,6 +134,11 @@ class KeepsFields:
 
 def _read_only(held: Mapping[str, Any]) -> dict[str, Any]:
     return {name: MappingProxyType(value) for name, value in held.items() if type(value) is dict}
+
+
+def values_of(result: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of a result by name."""
+    return {name: getattr(result, name) for name in names}
 
 
 class DictResult(KeepsFields):
@@ -135,35 +170,53 @@ class TabularResult(KeepsFields):
         return Table(self.to_dicts()).to_polars()
 
 
-class ShownAsTable:
-    """A result that is shown as its table, in a terminal and in a notebook."""
+@documented
+class HasSections:
+    """A result that says once what it has to say; a terminal and a notebook show it by the same sections."""
+
+    def sections(self) -> Iterable[Section]:
+        """What the result has to say, in the order in which a reader wants it."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        from .present.render import as_text
+
+        return as_text(self.sections())
+
+    def _repr_html_(self) -> str:
+        from .present.render import as_html
+
+        return as_html(self.sections())
+
+
+class ShownAsTable(HasSections):
+    """A result that is shown as its table."""
 
     table: Any
 
-    def __repr__(self) -> str:
-        return repr(self.table)
-
-    def _repr_html_(self) -> str:
-        shown: str = self.table._repr_html_()
-        return shown
+    def sections(self) -> Iterable[Section]:
+        """The table alone."""
+        return [Section("table", [self.table])]
 
 
+@documented
 class Drawn:
-    """A result that has a picture of its own, which its class describes."""
+    """A result that has a picture of its own, which its class names."""
 
-    picture: ClassVar[str]
+    pictures: ClassVar[tuple[str, ...]]
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Draw the result (matplotlib); returns the Axes."""
         from .present.plots import plot
 
-        return plot(self, self.picture, ax=ax)
+        return plot(self, self.pictures[0], ax=ax)
 
 
+@documented
 class Reported:
-    """A result that has a report page, and plots of which ``picture`` is the first."""
+    """A result that has a report page, and plots: ``pictures`` are the panels of a file, the first is the default."""
 
-    picture: ClassVar[str] = "roc"
+    pictures: ClassVar[tuple[str, ...]] = ("roc", "precision_recall", "gain", "reliability")
 
     def plot(self, kind: str | None = None, ax: Axes | None = None, **options: Any) -> Any:
         """Draw one of the plots (matplotlib), all models in one Axes; returns the Axes.
@@ -176,7 +229,7 @@ class Reported:
         """
         from .present.plots import plot
 
-        return plot(self, self.picture if kind is None else kind, ax=ax, **options)
+        return plot(self, self.pictures[0] if kind is None else kind, ax=ax, **options)
 
     def to_html(self, path: FilePath, **options: Any) -> Any:
         """Write the report page: one file, no network needed to read it."""
@@ -268,6 +321,9 @@ def format_value(value: Any) -> str:
     """A cell as people read it: four significant digits, whole numbers whole, nothing for nan."""
     if value is None or (isinstance(value, float) and value != value):
         return "–"
+    if isinstance(value, Estimate):
+        ends = f"  [{format_value(value.low)}, {format_value(value.high)}]" if value.low == value.low else ""
+        return format_value(value.value) + ends
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -297,6 +353,22 @@ def pluralize(value: float, one: str, many: str = "") -> str:
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {many or one + 's'}"
 
 
+def ends(low: float, high: float) -> str:
+    """An interval in a cell of its own; empty where there is none."""
+    return f"{format_value(low)} … {format_value(high)}" if low == low else ""
+
+
+def count_range(low: float, high: float) -> str:
+    """An interval of counts."""
+    shown = f"{low:,.1f} to {high:,.1f}" if high < 1000 else f"{low:,.0f} to {high:,.0f}"
+    return shown.replace("-", "−")
+
+
+def p_value(value: float) -> str:
+    """A p-value as it is printed."""
+    return "–" if value != value else ("< 0.001" if value < 0.001 else f"{value:.3f}")
+
+
 def round_up(value: float) -> int:
     """Up to two significant digits, for a number that is itself an estimate.
 
@@ -307,19 +379,14 @@ def round_up(value: float) -> int:
     return int(math.ceil(value / 10**digits - 1e-9) * 10**digits)
 
 
-def reading_row(family: str, better: str, e: Estimate, note: str, *, with_interval: bool) -> dict[str, str]:
-    """An estimate in a table for reading."""
-    row = {"family": family, "measure": e.name, "": "↑" if better == "higher" else "↓", "value": format_value(e.value)}
-    if with_interval:
-        row["interval"] = f"[{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else ""
-        row["method"] = e.method
-    return {**row, "note": note}
-
-
 def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "") -> str:
     """A plain table, numbers to the right."""
     cells = [[format_value(row.get(column)) for column in columns] for row in rows]
-    right = [all(isinstance(row.get(c), int | float) or row.get(c) is None for row in rows) for c in columns]
+
+    def is_number(value: Any) -> bool:
+        return value is None or isinstance(value, int | float) or getattr(value, "is_number", False)
+
+    right = [all(is_number(row.get(column)) for row in rows) for column in columns]
     widths = [max([len(name), *(len(row[k]) for row in cells)]) for k, name in enumerate(columns)]
 
     def line(texts: Sequence[str]) -> str:
@@ -328,21 +395,3 @@ def text_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title:
 
     head = [title] if title else []
     return "\n".join([*head, line(columns), "  ".join("─" * w for w in widths), *(line(row) for row in cells)])
-
-
-def html_table(
-    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], title: str = "", texts: Sequence[str] = ()
-) -> str:
-    """The same table for a notebook; every text is escaped, unless it is Markup. ``texts``: columns of words."""
-    kind = dict.fromkeys(texts, ' class="text"')
-
-    def cell(value: Any) -> str:
-        return value if isinstance(value, Markup) else escaped(format_value(value))
-
-    head = "".join(f"<th{kind.get(column, '')}>{escaped(column)}</th>" for column in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td{kind.get(column, '')}>{cell(row.get(column))}</td>" for column in columns) + "</tr>"
-        for row in rows
-    )
-    caption = f"<caption>{escaped(title)}</caption>" if title else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
 
-    from .catalogue.classes import ClassMeasure, ClassSpec
     from .catalogue.declare import Measure, Spec
+    from .partition import Partition
     from .quotas import Quotas
-    from .sources.levels import Levels
 else:
     Axes = Any
 
@@ -43,20 +42,28 @@ QuotaLike: TypeAlias = "Quota | range | str | tuple[Quota, Quota] | Mapping[Quot
 MeasureLike: TypeAlias = "str | Spec | Measure | Callable[..., float]"
 """A measure: a measure string such as ``'qrecall@5%'``, its declaration, or its function."""
 
-ClassMeasureLike: TypeAlias = "str | ClassSpec | ClassMeasure"
-"""A measure of several classes: a measure string such as ``'macro(f1)'``, or its declaration."""
+# Names of interval methods stand here and nowhere else: those that may be asked for, and those that declarations name.
+ProportionName: TypeAlias = Literal["wald", "wilson", "clopper_pearson", "agresti_coull", "jeffreys"]
+"""Intervals of a share of cases."""
 
-IntervalName: TypeAlias = Literal[
-    "auto", "bootstrap", "wald", "wilson", "clopper_pearson", "agresti_coull", "jeffreys", "delong", "delong_logit",
-    "percentile", "basic", "bca",
-]  # fmt: skip
+AucName: TypeAlias = Literal["delong", "delong_logit"]
+"""Intervals of an area under the ROC curve."""
+
+ReplicateName: TypeAlias = Literal["percentile", "basic", "bca"]
+"""Intervals from replicates of the sample."""
+
+IntervalName: TypeAlias = Literal["auto", "bootstrap", ProportionName, AucName, ReplicateName]
 """How intervals are made."""
 
-ClassIntervalName: TypeAlias = Literal[
-    "auto", "delta", "bootstrap", "wald", "wilson", "clopper_pearson", "agresti_coull", "jeffreys", "percentile",
-    "basic", "bca",
-]  # fmt: skip
+ClassIntervalName: TypeAlias = Literal["auto", "delta", "bootstrap", ProportionName, ReplicateName]
 """How intervals of measures of several classes are made."""
+
+IntervalMethod: TypeAlias = Literal[
+    "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_t", "delong_total", "hull",
+    "best_cut", "loss_score", "log_mean", "information", "moving_cut", "moving_cut_recall", "precision_area",
+    "qrecall_area", "places", "mean_score", "scaled", "wilson_effective", "delta_logit", "delta_log", "delta",
+]  # fmt: skip
+"""How the default interval of a measure is made; ``inference`` has the functions. The last four are of classes."""
 
 Better: TypeAlias = Literal["higher", "lower"]
 """Which values of a measure are better."""
@@ -103,5 +110,5 @@ Frame: TypeAlias = HasColumns | ArrowStream
 TableSource: TypeAlias = FilePath | Mapping[str, ArrayLike] | Frame | Connection
 """Where a table comes from: a path or pattern, columns by name, a frame, a relation, or a connection with a query."""
 
-SegmentLike: TypeAlias = "Labels | Mapping[str, Labels] | HasColumns | Levels"
+SegmentLike: TypeAlias = "Labels | Mapping[str, Labels] | HasColumns | Partition"
 """The segment of each row: a column of any values; a frame or a mapping with several columns, to cross them."""

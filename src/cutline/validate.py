@@ -14,12 +14,13 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from .errors import InputError, show
+from .reference import documented
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Rule = Callable[[Any, str], Any]
 
-_MOST_JOBS = 10_000
+_MOST_JOBS = 10_000  # no machine has more cores; a number of rows given by mistake is told
 _FLAGS = (
     *("paired", "stratify", "progress", "normalize", "marginal", "carry", "simultaneous", "every", "ordered"),
     *("best_thresholds", "stream", "distance", "candidates", "pooled"),
@@ -97,8 +98,8 @@ def check_amount(value: Any, name: str) -> float:
     """A number of at least 0, whose cube (a third moment) and sums over weighted cases are numbers."""
     number = _finite(value, name)
     if number and not 1e-90 <= number <= 1e90:
-        said = f"is {number:g}, which is beyond every currency"
-        raise InputError(name, said, "give 0, or an amount from 1e-90 to 1e90")
+        problem = f"is {number:g}, which is beyond every currency"
+        raise InputError(name, problem, "give 0, or an amount from 1e-90 to 1e90")
     return number
 
 
@@ -122,13 +123,13 @@ def check_list(value: Any, name: str) -> Any:
     if isinstance(value, str | bytes):
         raise InputError(name, "is one string, not a list of them", f"write {{{name}=[{show(value)}]}}")
     try:
-        found = value if hasattr(value, "__len__") else list(value)
-        empty = len(found) == 0
+        values = value if hasattr(value, "__len__") else list(value)
+        empty = len(values) == 0
     except TypeError:
         raise InputError(name, f"must be a list, got {show(value)}") from None
     if empty:
         raise InputError(name, "is empty", "name at least one, or leave it out")
-    return found
+    return values
 
 
 def check_text(value: Any, name: str) -> str:
@@ -140,16 +141,16 @@ def check_text(value: Any, name: str) -> str:
 
 def check_function(value: Any, name: str, arguments: str, remedy: str) -> None:
     """Refuse what cannot be called with so many arguments, before the work and not in the midst of it."""
-    said = "" if callable(value) else f"is {show(value)}"
+    problem = "" if callable(value) else f"is {show(value)}"
     try:
-        if not said:
+        if not problem:
             inspect.signature(value).bind(*range(("one", "two", "three").index(arguments.split()[0]) + 1))
     except TypeError:
-        said = f"does not take {arguments}"
+        problem = f"does not take {arguments}"
     except ValueError:  # written in C: it has no signature
-        said = f"is {show(value)}, a type" if isinstance(value, type) else ""
-    if said:
-        raise InputError(name, said, remedy)
+        problem = f"is {show(value)}, a type" if isinstance(value, type) else ""
+    if problem:
+        raise InputError(name, problem, remedy)
 
 
 def check_models(value: Any, name: str) -> Any:
@@ -157,11 +158,6 @@ def check_models(value: Any, name: str) -> Any:
     if not isinstance(value, Mapping) or not value:
         raise InputError(name, f"is {show(value)}", "pass at least one, as a mapping from name to scores")
     return value
-
-
-def check_indent(value: Any, name: str) -> int:
-    """A number of spaces that JSON is indented by."""
-    return check_whole(value, name, 0, 100)
 
 
 def check_estimator(value: Any, name: str) -> Any:
@@ -185,10 +181,17 @@ def check_columns(value: Any, name: str) -> Any:
     return [check_column(column, name) for column in check_list(value, name)]
 
 
+def check_scores(value: Any, name: str) -> Any:
+    """The column or columns of scores: a name, a list of names, or a mapping from model to either."""
+    if isinstance(value, Mapping):
+        return {model: check_columns(columns, name) for model, columns in check_models(value, name).items()}
+    return check_columns(value, name)
+
+
 def _jobs(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 < abs(int(value)) <= _MOST_JOBS:
-        said = f"must be a whole number other than 0, at most {_MOST_JOBS} (−1: all cores), got {show(value)}"
-        raise InputError(name, said)
+        problem = f"must be a whole number other than 0, at most {_MOST_JOBS} (−1: all cores), got {show(value)}"
+        raise InputError(name, problem)
     return int(value)
 
 
@@ -207,7 +210,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("n_permutations", "n_rounds", "n_sets", "set_size", "portions", "bins", "points"), _many(1)),
     "n_jobs": _jobs,
     "name": check_text,
-    "indent": check_indent,
+    "indent": lambda value, name: check_whole(value, name, 0, 100),  # spaces in JSON
     "models": check_models,
     "threshold": check_number,
     "quota": check_quota,
@@ -249,22 +252,21 @@ def checked(function: Callable[..., Any] | None = None, /, **rules: Rule) -> Any
 
 
 def _with_rules(function: Callable[P, R], rules: dict[str, Rule]) -> Callable[P, R]:
-    known = {**RULES, **rules}
+    every_rule = {**RULES, **rules}
     signature = inspect.signature(function)
     single = {n: p for n, p in signature.parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    mine = {name: (known[name], p.default) for name, p in single.items() if name in known}
+    mine = {name: (every_rule[name], p.default) for name, p in single.items() if name in every_rule}
     order = [name for name, p in single.items() if p.kind is not p.KEYWORD_ONLY]
-
-    def settle(name: str, value: Any) -> Any:
-        if name not in mine:
-            return value
-        rule, default = mine[name]
-        return None if value is None and default is None else rule(value, name)
 
     @functools.wraps(function)
     def inner(*args: Any, **kwargs: Any) -> R:
-        placed = [settle(name, value) for name, value in zip(order, args, strict=False)]
-        named = {name: settle(name, value) for name, value in kwargs.items()}
-        return function(*placed, *args[len(placed) :], **named)
+        placed = list(args)
+        for at, name in enumerate(order[: len(args)]):
+            if name in mine and (args[at] is not None or mine[name][1] is not None):
+                placed[at] = mine[name][0](args[at], name)
+        for name, value in kwargs.items():
+            if name in mine and (value is not None or mine[name][1] is not None):
+                kwargs[name] = mine[name][0](value, name)
+        return function(*placed, **kwargs)
 
-    return inner
+    return documented(inner)

@@ -7,6 +7,8 @@ by it, and whether that is sure. Headline, recommendation, tables, page and JSON
 from __future__ import annotations
 
 import math
+import operator
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -18,11 +20,16 @@ from .errors import InputError, NoSuchKey, listed, show
 from .estimate import Estimate
 from .inference.differences import DifferenceTest
 from .inference.paired import holm
-from .table import KeepsFields, Members, Table, format_value, pluralize, round_up
+from .table import HasSections, KeepsFields, Members, Section, Table, format_value, pluralize, round_up, values_of
+from .validate import check_text, checked
 
 Finding = Literal["higher", "lower", "equivalent", "cannot tell", "not tested"]
 Status = Literal["clear", "equivalent", "level", "cannot tell", "not tested", "only model"]
-POWER = 0.8
+Outcome = Literal["pass", "fail", "undecided"]
+_SIGN = re.compile(">=|<=|[<>≥≤]")
+_SIGNS = {"≥": ">=", "≤": "<="}
+_KEEPS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+POWER = 0.8  # the usual convention (Cohen 1988)
 E = TypeVar("E", bound=Any)
 
 
@@ -118,12 +125,12 @@ def differences_of(
 ) -> list[Difference]:
     """All pairs of models by one measure, adjusted for one another; ``rows``: the cases that they were compared on."""
     adjusted = holm([tested.p_value for *_, tested in pairs])
-    made = sum(p == p for p in adjusted)
-    found = []
+    comparisons = sum(p == p for p in adjusted)
+    differences = []
     for (a, b, gap, t), p in zip(pairs, adjusted, strict=True):
         ends = (gap, t.low, t.high, t.standard_error, t.p_value, p, t.method)
-        found.append(Difference(a, b, measure, *ends, better, level, margin, made, rows, t.freedom))
-    return found
+        differences.append(Difference(a, b, measure, *ends, better, level, margin, comparisons, rows, t.freedom))
+    return differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +182,9 @@ class Verdict(KeepsFields):
         """
         if self.status not in ("cannot tell", "level"):
             return None
-        found = [cases_needed(d) for d in self.rivals.values() if d.verdict != "equivalent"]
-        known = [one for one in found if one is not None]
-        return max(known, key=lambda one: one.high) if known and len(known) == len(found) else None
+        needed = [cases_needed(d) for d in self.rivals.values() if d.verdict != "equivalent"]
+        numbers = [cases for cases in needed if cases is not None]
+        return max(numbers, key=lambda cases: cases.high) if numbers and len(numbers) == len(needed) else None
 
     @property
     def comparisons(self) -> int:
@@ -248,12 +255,9 @@ class Verdict(KeepsFields):
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values."""
         return {
-            "question": self.question,
-            "measure": self.measure,
-            "best": self.best,
+            **values_of(self, "question", "measure", "best"),
             "value": self.value.value,
-            "sure": self.sure,
-            "status": self.status,
+            **values_of(self, "sure", "status"),
             "rivals": list(self.rivals),
             "comparisons": self.comparisons,
             **self.needs,
@@ -272,8 +276,8 @@ def verdict_of(
     """The verdict on the best model, from the differences of all pairs."""
     by_pair = {(d.a, d.b): d for d in differences}
     others = [name for name in models if name != best]
-    own = {o: by_pair[best, o] if (best, o) in by_pair else by_pair[o, best].turned() for o in others}
-    return Verdict(question, measure, best, value, own)
+    to_others = {o: by_pair[best, o] if (best, o) in by_pair else by_pair[o, best].turned() for o in others}
+    return Verdict(question, measure, best, value, to_others)
 
 
 class Models(Members[str, E]):
@@ -307,23 +311,19 @@ class Models(Members[str, E]):
     @property
     def decided(self) -> list[Verdict]:
         """The verdict by each measure that some model has a value of."""
-        known = [
-            key
-            for key in self.specs
-            if any(ev.estimates[key].value == ev.estimates[key].value for ev in self.evaluations.values())
-        ]
-        return [self.verdict(key) for key in known]
+        values = {key: [ev.estimates[key].value for ev in self.evaluations.values()] for key in self.specs}
+        return [self.verdict(key) for key, every in values.items() if not all(map(math.isnan, every))]
 
     def best(self, measure: str) -> str:
         """Name of the best model by a measure; the first one if several are equal."""
         key = self.key(measure)
         sign = 1.0 if self.specs[key].better == "higher" else -1.0
-        found = {name: ev.estimates[key] for name, ev in self.evaluations.items()}
-        known = {name: sign * e.value for name, e in found.items() if e.value == e.value}
-        if not known:
-            why = next(iter(found.values())).reason
+        estimates = {name: ev.estimates[key] for name, ev in self.evaluations.items()}
+        worth = {name: sign * e.value for name, e in estimates.items() if e.value == e.value}
+        if not worth:
+            why = next(iter(estimates.values())).reason
             raise InputError("measure", f"{measure!r} is undefined for every model: {why}")
-        return max(known, key=known.__getitem__)
+        return max(worth, key=worth.__getitem__)
 
     @cached_property
     def table(self) -> Table:
@@ -337,12 +337,12 @@ class Models(Members[str, E]):
     @cached_property
     def _differences(self) -> dict[str, list[Difference]]:
         """For each measure, the differences of all pairs."""
-        found = {}
+        differences = {}
         for key, spec in self.specs.items():
             values = {name: ev.estimates[key].value for name, ev in self.evaluations.items()}
             pairs = [(a, b, values[a] - values[b], self._test(a, b, key)) for a, b in combinations(values, 2)]
-            found[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin, self.cases)
-        return found
+            differences[key] = differences_of(key, spec.better, pairs, self.settings.level, self.margin, self.cases)
+        return differences
 
     @cached_property
     def differences(self) -> Table:
@@ -373,6 +373,7 @@ class Models(Members[str, E]):
             None, f"there is no pair of models {show(a)} and {show(b)}", f"the models are {listed(self.evaluations)}"
         )
 
+    @checked(question=check_text)
     def verdict(self, measure: str, question: str = "") -> Verdict:
         """Which model is best by a measure, and whether it differs significantly from every other."""
         key, best = self.key(measure), self.best(measure)
@@ -428,3 +429,98 @@ def cases_needed(gap: Difference) -> CasesNeeded | None:
     middle, freedom = gap.rows * (z * error / size) ** 2, min(gap.freedom, 1e9)
     low, high = (middle * freedom / float(chdtri(freedom, tail)) for tail in (0.1, 0.9))
     return CasesNeeded(low, high, "observed" if gap.margin is None else "margin")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A measure and the limit that it must keep."""
+
+    measure: str
+    sign: str
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.sign} {self.limit:g}"
+
+    def judge(self, estimate: Estimate) -> tuple[Outcome, str]:
+        """Pass where the whole interval keeps the limit, fail where none of it does, else undecided; and why."""
+        if estimate.value != estimate.value:
+            return "undecided", f"it has no value here: {estimate.reason or 'undefined'}"
+        if estimate.low != estimate.low:
+            raise InputError(
+                None, f"{self.measure} has no interval, so it cannot be checked", "evaluate it with interval='auto'"
+            )
+        # the end of the interval that keeps the limit least, and the one that keeps it best
+        worst, best = (estimate.low, estimate.high) if self.sign[0] == ">" else (estimate.high, estimate.low)
+        ends = f"{format_value(estimate.low)} to {format_value(estimate.high)}"
+        evidence = f"{format_value(estimate.value)}, {estimate.level:.0%} interval {ends}"
+        keeps = _KEEPS[self.sign]
+        if keeps(worst, self.limit):
+            return "pass", evidence
+        return ("undecided" if keeps(best, self.limit) else "fail"), evidence
+
+
+def parse_condition(text: Any) -> Condition:
+    """Read a condition such as ``hit_rate@200 >= .5`` or ``brier_score < 10%``.
+
+    >>> parse_condition("hit_rate@200 >= .5")
+    Condition(measure='hit_rate@200', sign='>=', limit=0.5)
+    """
+    sign = max(_SIGN.finditer(text), key=re.Match.start, default=None) if isinstance(text, str) else None
+    measure, limit = ("", "") if sign is None else (text[: sign.start()].strip(), text[sign.end() :].strip())
+    if sign is None or not measure or measure.endswith("=") or not limit or "=" in limit:
+        raise InputError(
+            None, f"{show(text)} is not a condition", "write a measure, >=, <=, > or <, and a number: 'roc_auc >= 0.8'"
+        )
+    try:
+        number = float(limit[:-1]) / 100.0 if limit.endswith("%") else float(limit)
+    except ValueError:
+        number = float("nan")
+    if number != number:
+        raise InputError(None, f"{show(limit)} in the condition {show(text)} is not a number", "write e.g. 0.8 or 80%")
+    return Condition(measure, _SIGNS.get(sign[0], sign[0]), number)
+
+
+class Check(HasSections, str):
+    """The outcome of a check: equal to ``"pass"``, ``"fail"`` or ``"undecided"``, with the evidence in ``table``."""
+
+    table: Table
+
+    def __new__(cls, outcome: Outcome, table: Table) -> Check:
+        """An outcome with its evidence."""
+        check = super().__new__(cls, outcome)
+        check.table = table
+        return check
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Check, (str(self), self.table)
+
+    def sections(self) -> list[Section]:
+        """The outcome, and the evidence for each condition."""
+        valued = all(math.isfinite(row["value"]) for row in self.table)
+        why = "the interval contains the limit" if valued else "a measure has no value here"
+        outcome = {"pass": "Pass.", "fail": "Fail.", "undecided": f"Undecided: {why}."}[str(self)]
+        rows = [{name: row[name] for name in ("condition", "outcome", "evidence")} for row in self.table]
+        return [Section("answer", [outcome, Table(rows)])]
+
+
+def check_conditions(evaluation: Any, conditions: Sequence[str]) -> Check:
+    """Check whether an evaluation meets conditions; measures that were not evaluated yet are evaluated."""
+    if not conditions:
+        raise InputError(None, "check needs at least one condition", "write e.g. check(ev, 'roc_auc >= 0.8')")
+    read = [parse_condition(text) for text in conditions]
+    missing = dict.fromkeys(c.measure for c in read if c.measure not in evaluation)
+    more = evaluation.with_measures(*missing) if missing else {}
+    return judge_all(read, [(more if c.measure in missing else evaluation)[c.measure] for c in read])
+
+
+def judge_all(conditions: Sequence[Condition], estimates: Sequence[Estimate]) -> Check:
+    """The outcome of all conditions together, with a row for each."""
+    rows: list[dict[str, Any]] = []
+    for condition, estimate in zip(conditions, estimates, strict=True):
+        outcome, why = condition.judge(estimate)
+        row = {"condition": str(condition), "outcome": outcome, "value": estimate.value}
+        rows.append({**row, "low": estimate.low, "high": estimate.high, "level": estimate.level, "evidence": why})
+    outcomes = [row["outcome"] for row in rows]
+    worst: Outcome = "fail" if "fail" in outcomes else "undecided" if "undecided" in outcomes else "pass"
+    return Check(worst, Table(rows, "Conditions"))

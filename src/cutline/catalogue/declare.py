@@ -1,4 +1,4 @@
-"""The catalogue: each measure is declared once, over a pure function of counts or sums.
+"""The catalogue: each measure is declared once, over a pure function of counts, sums or a class matrix's totals.
 
 A declaration is all that evaluation, tables, pages, the command line, the docs and the catalogue-wide tests read.
 """
@@ -6,30 +6,32 @@ A declaration is all that evaluation, tables, pages, the command line, the docs 
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import functools
 import inspect
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, get_args
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
 from ..errors import InputError, UndefinedWarning, show
-from ..quotas import Quotas, check_any_quota, parse_quota
+from ..quotas import Quotas, parse_quota
 from ..ranking import Ties
-from ..reference.docstrings import explain
-from ..types import Label, Labels, Scores
-from ..validate import check_number, one_of
+from ..reference import documented, explain
+from ..types import IntervalMethod, Label, Labels, ScoreMatrix, Scores
+from ..validate import check_flag, check_number, one_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Family = Literal["threshold", "probability", "ranking", "quota", "other"]
+Family = Literal["threshold", "probability", "ranking", "quota", "classes", "other"]
+Reads = Literal["", "decisions", "scores", "probabilities"]
 REQUIRED: Any = inspect.Parameter.empty
-FAMILIES: tuple[Family, ...] = ("threshold", "probability", "ranking", "quota", "other")
+FAMILIES: tuple[Family, ...] = get_args(Family)
 
 # what the signs in formulas mean
 SYMBOLS = {
@@ -81,12 +83,6 @@ TIE_RULES = {
 }
 
 
-# how the default interval of a measure is made; ``inference.methods`` has the functions
-IntervalMethod = Literal[
-    "wilson", "wilson_f", "newcombe_difference", "ratio_of_rates", "delta_z", "delong_t", "delong_total", "hull",
-    "best_cut", "loss_score", "log_mean", "information", "moving_cut", "moving_cut_recall", "precision_area",
-    "qrecall_area", "places", "mean_score", "scaled",
-]  # fmt: skip
 # the influence of a row on a difference between two models: its placements, its decision, its hit at a quota, or the
 # difference without it
 PairedTest = Literal["delong", "decisions", "hits", "jackknife"]
@@ -105,6 +101,7 @@ _OF_FAMILY: dict[Family, dict[str, Any]] = {
     "probability": {"part": "losses", "scores": "probability"},
     "ranking": {"rank_based": True},
     "quota": {"rank_based": True},
+    "classes": {"part": "columns"},
     "other": {"part": "columns"},
 }
 OfCells = Callable[[Any], Any]
@@ -118,10 +115,10 @@ class Measure:
     ``compute`` is the pure function behind it; ``part`` names what it reads (``cut``, ``ranking``, ``columns``, or a
     part of the sums) and ``scores`` what the scores must be (``any``, ``finite``, ``probability``, or a signed
     ``distance``). ``needs`` says what must not be empty, ``undefined`` when it has no value (by default, when a need is
-    not met). ``perfect`` is the value of a perfect model, ``chance`` the mean over all orders of the cases (at a
-    threshold: with as many above it), each a number or a formula in ``SYMBOLS``; ``one_class_needs`` is the option
-    without which both classes must be there. ``tie_rule`` says how equal scores count (``TIE_RULES``); empty where
-    their order cannot matter.
+    not met). ``perfect`` is the value of a perfect model (by default the best end of the range), ``chance`` the mean
+    over all orders of the cases (at a threshold: with as many above it), each a number or a formula in ``SYMBOLS``;
+    ``one_class_needs`` is the option without which both classes must be there. ``tie_rule`` says how equal scores count
+    (``TIE_RULES``); empty where their order cannot matter.
 
     ``interval`` is the method of its default interval, ``stratified`` whether replicates keep the class sizes (where
     the share of positives does not matter), ``paired_test`` how two models are compared. ``proportion`` gives successes
@@ -133,10 +130,17 @@ class Measure:
     probabilities have the best expected value, and they alone; None where it reads no probabilities. ``caution`` says
     where its interval falls short.
 
-    ``own``: declared by the user, so it is computed only where it is named.
+    A measure of several classes (family ``classes``) ``reads`` hard predictions, scores, or rows of probabilities.
+    ``areas`` names the totals beyond the confusion matrix that it needs, ``row_value`` gives each row's own
+    contribution where it is, or contains, a mean over rows. ``mean``: which mean over the classes it is, of the
+    two-class measure ``mean_of``; ``by_class``: it compares classes that were sampled by themselves, so that each adds
+    a variance of its own. ``ordered``: it reads the order of the classes. ``remark`` says of the options in which unit
+    the value is, where that differs between libraries.
+
+    ``own``: declared by the user, so it is computed only where it is named. ``remake``: how to make it in another
+    process, where it may not be declared yet; empty for the measures of the catalogue.
     """
 
-    own: ClassVar[bool] = False
     title: str
     family: Family
     formula: str
@@ -153,10 +157,10 @@ class Measure:
     tie_rule: Literal["", "expectation", "together", "shared"] = ""
     rank_based: bool = False
     extensive: bool = False
-    perfect: float | str | None = None
+    perfect: float | str | None = "best"
     chance: float | str | None = None
     one_class_needs: str = ""
-    checks: Callable[..., None] | None = None
+    checks: Callable[..., object] | None = None
     interval: IntervalMethod = "scaled"
     stratified: bool = False
     paired_test: PairedTest = "jackknife"
@@ -168,6 +172,16 @@ class Measure:
     perfect_area: Callable[[float, float], float] | None = None
     proper: bool | None = None
     caution: str = ""
+    reads: Reads = ""
+    areas: tuple[str, ...] = ()
+    row_value: Callable[..., Any] | None = None
+    mean: Literal["", "macro", "weighted", "micro"] = ""
+    mean_of: Spec | None = None
+    by_class: bool = False
+    ordered: bool = False
+    remark: Callable[..., str] | None = None
+    own: bool = False
+    remake: tuple[Any, ...] = ()
     name: str = ""
     compute: Callable[..., Any] = field(default=lambda: None)
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -175,22 +189,35 @@ class Measure:
 
     def __post_init__(self) -> None:
         if not self.undefined:
-            object.__setattr__(self, "undefined", _undefined_without(self.needs))
-        for problem, found in self._contradictions():
-            if found:
+            both = set(BOTH) <= set(self.needs)
+            causes = ["a class is missing"] if both else [f"there are {NEEDS[n]}" for n in BOTH if n in self.needs]
+            causes += [NEEDS[need] for need in self.needs if need not in BOTH]
+            object.__setattr__(self, "undefined", ", or ".join(causes))
+        if self.perfect == "best":
+            object.__setattr__(self, "perfect", self.range[1] if self.better == "higher" else self.range[0])
+        for problem, there in self._contradictions():
+            if there:
                 raise ValueError(f"declaration of {self.name}: {problem}")
 
     def _contradictions(self) -> Iterator[tuple[str, bool]]:
         low, high = self.range
         yield "the family is unknown", self.family not in FAMILIES
-        yield "the part is unknown", self.part not in PARTS or (self.part == "columns") != (self.family == "other")
+        yield "the part is unknown", self.part not in PARTS or (self.part == "columns") == self.of_one_score
         yield "the interval method is unknown", self.interval not in get_args(IntervalMethod)
-        yield "the paired test is unknown", self.paired_test not in get_args(PairedTest)
-        yield "the tie rule is unknown", self.tie_rule not in ("", *TIE_RULES)
-        yield "a need is unknown", not set(self.needs) <= set(NEEDS)
         yield "the range is empty", not low < high
         outside = isinstance(self.perfect, float) and not low <= self.perfect <= high
         yield "a perfect model lies outside the range", outside
+        names = _several if self.family == "classes" else _measures
+        taken = [name for name in (self.name, *self.aliases) if _by_alias.get(name, name) in names]
+        yield f"the name {' and '.join(taken)} is taken", bool(taken)
+        yield "what reads several classes is of the family classes", (self.family == "classes") != bool(self.reads)
+        unexplained = [name for name in self.params if not explain(self.name, name)]
+        yield f"its options {unexplained} are not explained in reference.py", bool(unexplained)
+        if self.family == "classes":
+            return
+        yield "the paired test is unknown", self.paired_test not in get_args(PairedTest)
+        yield "the tie rule is unknown", self.tie_rule not in ("", *TIE_RULES)
+        yield "a need is unknown", not set(self.needs) <= set(NEEDS)
         yield "only what is read at a cut is a proportion", self.proportion is not None and self.part != "cut"
         shares = self.interval in ("wilson", "moving_cut", "moving_cut_recall")
         shares |= self.paired_test in ("decisions", "hits")
@@ -209,17 +236,31 @@ class Measure:
         )
         of_probabilities = self.family == "probability" and self.scores == "probability"
         yield "say whether it is proper", of_probabilities != (self.proper is not None)
-        unexplained = [name for name in self.params if not explain(self.name, name)]
-        yield f"its options {unexplained} are not explained in reference/parameters.py", bool(unexplained)
         yield "the option that one class needs is none of its own", self.one_class_needs not in ("", *self.params)
-        taken = [name for name in (self.name, *self.aliases) if _by_alias.get(name, name) in _measures]
-        yield f"the name {' and '.join(taken)} is taken", bool(taken)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return measure, (self.name,)
+        # the one declared, also in another process
+        return self.remake or (functools.partial(measure, several=self.family == "classes"), (self.name,))
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def of_one_score(self) -> bool:
+        """Whether it reads one score for each case, of two classes."""
+        return self.family not in ("classes", "other")
+
+    @property
+    def sums_classes(self) -> bool:
+        """Whether each class adds a part of its own, also one of few cases."""
+        return self.by_class or self.mean == "macro" or (self.mean == "weighted" and bool(self.areas))
+
+    @property
+    def section(self) -> str:
+        """Its section in tables."""
+        if self.family != "classes":
+            return self.family
+        return {"decisions": "decisions", "scores": "ranking", "probabilities": "probability"}[self.reads]
 
     @property
     def ties(self) -> bool:
@@ -240,8 +281,6 @@ class Measure:
     @property
     def when_undefined(self) -> str:
         """What becomes of an undefined value."""
-        if self.family == "other":
-            return "nan"
         return "refused; nan, with the reason, in an evaluation" if self.one_class_needs else "nan"
 
     @property
@@ -259,48 +298,37 @@ class Measure:
         return f"<{self.name}: {self.title} {arrow} {self.reference}>"
 
 
-def _undefined_without(needs: tuple[Need, ...]) -> str:
-    """When a measure with these needs has no value."""
-    said = ["a class is missing"] if set(BOTH) <= set(needs) else [f"there are {NEEDS[n]}" for n in BOTH if n in needs]
-    return ", or ".join([*said, *(NEEDS[need] for need in needs if need not in BOTH)])
-
-
-_measures: dict[str, Measure] = {}
+_measures: dict[str, Measure] = {}  # of two classes, and of other shapes
+_several: dict[str, Measure] = {}  # of several classes: some have a measure of two classes of the same name
 _by_alias: dict[str, str] = {}
+# what makes a measure of several classes from one of two: macro, weighted, micro
+_combinators: dict[str, Callable[[Spec], Measure]] = {}
 
 
-def says(kind: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Type a function that declares a kind of measure: it takes what that kind may say."""
+def typed_as(kind: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Type a function that declares a measure: it takes what a declaration may say."""
     return lambda function: function
 
 
-@says(Measure)
+@typed_as(Measure)
 def declare(title: str, family: Family, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., float]]:
-    """Declare a measure over a pure function of counts or sums; gives back the function that users call.
+    """Declare a measure over a pure function of counts, sums or totals; gives back the function that users call.
 
     The options of the pure function after its first argument become options of the measure. A measure of another shape
-    (family ``other``: a score matrix, embeddings) is public as it stands, with its keyword-only options.
+    (family ``other``: embeddings) is public as it stands, with its keyword-only options.
     """
 
     def declared(function: Callable[..., Any]) -> Callable[..., float]:
-        other = family == "other"
         parameters = list(inspect.signature(function).parameters.values())
-        own = [p for p in parameters if p.kind is p.KEYWORD_ONLY] if other else parameters[1:]
-        summary = inspect.getdoc(function) or ""
-        made: dict[str, Any] = {"name": function.__name__, "compute": function, "summary": summary}
-        made |= _OF_FAMILY.get(family, {}) | facts
-        one = Measure(title, family, params={p.name: p.default for p in own}, **made)
-        _measures[one.name] = one
-        _by_alias.update(dict.fromkeys(one.aliases, one.name))
-        if not other:
-            return _public(one)
-        function.__doc__ = _docstring(one)
-        return function
+        options = [p for p in parameters if p.kind is p.KEYWORD_ONLY] if family == "other" else parameters[1:]
+        given: dict[str, Any] = {"name": function.__name__, "compute": function}
+        given |= {"summary": inspect.getdoc(function) or "", "params": {p.name: p.default for p in options}}
+        return publish(Measure(title, family, **{**given, **_OF_FAMILY.get(family, {}), **facts}))
 
     return declared
 
 
-@says(Measure)
+@typed_as(Measure)
 def declare_share(title: str, family: Family, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., float]]:
     """Declare a measure that is a share of cases: its function gives successes and trials from the four cells."""
 
@@ -316,42 +344,117 @@ def declare_share(title: str, family: Family, **facts: Any) -> Callable[[Callabl
 
 def publish(one: Measure) -> Callable[..., float]:
     """Make a measure known by its name; gives the function that users call."""
-    _measures[one.name] = one
+    (_several if one.family == "classes" else _measures)[one.name] = one
+    _by_alias.update(dict.fromkeys(one.aliases, one.name))
     return _public(one)
 
 
+def combinator(function: Callable[[Spec], Measure]) -> Callable[[Spec], Measure]:
+    """Declare what makes a measure of several classes from one of two; measure strings call it by its name."""
+    _combinators[function.__name__] = function
+    return function
+
+
 def known_measure(name: str) -> Measure | None:
-    """The measure of a name or an alias, if there is one."""
-    return _measures.get(_by_alias.get(name, name))
+    """The measure of a name or an alias, in any case; of two classes where it is of both kinds."""
+    for written in (name, name.lower()):
+        written = _by_alias.get(written, written)
+        if known := _measures.get(written) or _several.get(written):
+            return known
+    return None
 
 
-def withdraw(name: str) -> None:
-    """Forget a measure."""
-    del _measures[name]
+def withdraw_own(name: str) -> None:
+    """Make a name free for a measure of the user's own, who may declare it again; those of the catalogue stay."""
+    known = known_measure(name)
+    if known is not None and not known.own:
+        raise InputError("name", f"{name!r} is a measure of the catalogue", "choose another name")
+    _measures.pop(name, None)
 
 
+class OwnFunction:
+    """A measure of the user's own as a function of labels and scores; it pickles if what it was made of does."""
+
+    measure: Measure
+
+    def __init__(self, function: Callable[..., float]) -> None:
+        functools.update_wrapper(self, function)  # the measure comes with it
+
+    def __call__(self, *arguments: Any, **options: Any) -> float:
+        return self.__wrapped__(*arguments, **options)  # type: ignore[attr-defined,no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OwnFunction._of, (self.measure,)
+
+    @staticmethod
+    def _of(one: Measure) -> OwnFunction:
+        return OwnFunction(_public(one))
+
+    def __repr__(self) -> str:
+        return f"<your measure {self.measure.name}>"
+
+
+@documented
 def measures(family: Family | None = None) -> list[Measure]:
     """The catalogue, family by family, without your own measures (:func:`ranking_measure`).
 
+    ``"classes"`` gives every measure of several classes, also those that two classes have under the same name.
+
     >>> [m.name for m in measures("quota")][:4]
     ['hit_rate', 'qrecall', 'quota_lift', 'quota_pearson']
+    >>> [m.name for m in measures("classes")][:3]
+    ['accuracy', 'error_rate', 'balanced_accuracy']
     """
-    one_of(None, *FAMILIES)(family, "family")
-    return [m for f in FAMILIES if family in (None, f) for m in _measures.values() if m.family == f and not m.own]
+    if family is not None:
+        one_of(*FAMILIES)(family, "family")
+    listed = list(_several.values())
+    if family is None:
+        listed = [m for m in listed if m.name not in _measures]
+    listed += [m for m in _measures.values() if not m.own]
+    return [m for f in FAMILIES if family in (None, f) for m in listed if m.family == f]
 
 
-def measure(name: str) -> Measure:
-    """Describe one measure, found by its name or an alias.
+@documented
+def measure(name: str, *, several: bool = False) -> Measure:
+    """Describe one measure, found by its name or an alias; ``several=True``: as it is for several classes.
 
-    >>> measure("sensitivity").name
-    'recall'
+    >>> measure("sensitivity").name, measure("AUC").name
+    ('recall', 'roc_auc')
+    >>> measure("brier_score").range, measure("brier_score", several=True).range
+    ((0.0, 1.0), (0.0, 2.0))
     """
-    found = _measures.get(_by_alias.get(name, name)) if isinstance(name, str) else None
-    if found is None:
-        near = difflib.get_close_matches(str(name), [*_measures, *_by_alias], n=3, cutoff=0.0)
-        hint = f"did you mean {', '.join(near)}?"
-        raise InputError("measure", f"is {show(name)}, which is not in the catalogue", hint)
-    return found
+    several = check_flag(several, "several")
+    known = of_two = known_measure(name) if isinstance(name, str) else None
+    if several and known is not None:
+        known = _several.get(known.name)
+    if known is not None:
+        return known
+    if of_two is not None:
+        means = []
+        for mean, combine in _combinators.items():
+            with contextlib.suppress(InputError):  # some measures have no mean over classes, or not this one
+                combine(Spec(of_two))
+                means.append(f"{mean}({name})")
+        if means:
+            remedy = f"say which mean over the classes: {', '.join(means)}"
+            raise InputError("measure", f"is {show(name)}, which each class has for itself", remedy)
+    top = re.fullmatch(r"top_?(\d+)(_accuracy)?", str(name))
+    names = [*_several] if several else [*_measures, *_by_alias, *_several]
+    near = [f"top_t_accuracy(t={top[1]})"] if top else _nearest(str(name), names)
+    kind = "a measure of several classes" if several else "in the catalogue"
+    raise InputError("measure", f"is {show(name)}, which is not {kind}", f"did you mean {', '.join(near)}?")
+
+
+def _nearest(name: str, names: Sequence[str]) -> list[str]:
+    """The three names that are most likely meant: those with a word in common come before those with like letters."""
+    wanted = name.lower()[:60]  # longer than any name: comparing letters takes time by their number
+    words = set(re.split(r"[\W_]+", wanted)) - {""}
+
+    def likeness(known: str) -> float:
+        shared = words & set(known.split("_"))
+        return difflib.SequenceMatcher(None, wanted, known).ratio() + len(shared) / max(len(words), 1)
+
+    return sorted(dict.fromkeys(names), key=likeness, reverse=True)[:3]
 
 
 @dataclass(frozen=True)
@@ -401,6 +504,17 @@ class Spec:
         """The measure's own options."""
         return dict(self.options)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether it reads the order of the classes."""
+        return self.measure.ordered or self.arguments.get("weights") is not None
+
+    @property
+    def remark(self) -> str:
+        """In which unit the value is, where that differs between libraries."""
+        tell = self.measure.remark
+        return "" if tell is None else tell(**{**self.measure.params, **self.arguments})
+
 
 def _number(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -408,34 +522,49 @@ def _number(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else repr(value)
 
 
+# what a measure at a threshold is called at a quota: precision@300 is the hit rate of 300 places
+_AT_QUOTA = {"precision": "hit_rate", "recall": "qrecall", "lift": "quota_lift"}
 # "+" behind a repetition keeps what it took: neighbours that can take the same signs would share them in n² ways
 _STRING = re.compile(r"\s*+(?P<name>\w++)\s*+(\((?P<options>.*)\))?\s*+(@(?P<quota>[^@()]++))?")
 
 
-def parse_measure(text: str | Spec | Measure | Callable[..., float]) -> Spec:
-    """Read a measure string.
+@documented
+def parse_measure(text: str | Spec | Measure | Callable[..., float], *, several: bool = False) -> Spec:
+    """Read a measure string; ``several=True``: as a measure of several classes.
 
-    >>> str(parse_measure("qrecall@5%")), str(parse_measure("f_beta(beta=2)"))
-    ('qrecall@5%', 'f_beta(beta=2)')
+    >>> str(parse_measure("qrecall@5%")), str(parse_measure("f_beta(beta=2)")), str(parse_measure("macro(f1)"))
+    ('qrecall@5%', 'f_beta(beta=2)', 'macro(f1)')
+    >>> str(parse_measure("MCC")), str(parse_measure("precision@300"))
+    ('matthews_correlation', 'hit_rate@300')
     """
-    if isinstance(text, Spec):
-        return text
-    if isinstance(text, Measure):
-        return make_spec(text, {})
+    several = check_flag(several, "several")
     if callable(text) and hasattr(text, "measure"):
-        return make_spec(text.measure, {})
+        text = text.measure
+    if isinstance(text, Measure):
+        text = text.name if text.name in _combinators else make_spec(text, {})
+    if isinstance(text, Spec):
+        if not several or text.measure.family == "classes":
+            return text
+        text = str(text)
     if not isinstance(text, str):
-        raise InputError("measure", f"must be a string such as 'pem' or 'qrecall@5%', got {show(text)}")
+        example = "'macro(f1)'" if several else "'qrecall@5%'"
+        raise InputError("measure", f"must be a string such as 'pem' or {example}, got {show(text)}")
     match = _STRING.fullmatch(text)
     if match is None:
         raise InputError("measure", f"is {show(text)}", "write it like 'pem', 'hit_rate@200' or 'f_beta(beta=2)'")
+    if match["name"].lower() in _combinators:
+        if not (match["options"] or "").strip() or match["quota"]:
+            raise InputError("measure", f"is {show(text)}", f"say of what: '{match['name']}(f1)'")
+        return Spec(_combinators[match["name"].lower()](parse_measure(match["options"])))
     options = parse_options(match["options"] or "")
     if None in options:
-        said = f"is {show(text)}, where {show(options[None])} is not an option"
-        raise InputError("measure", said, "write it like 'beta=2'")
+        problem = f"is {show(text)}, where {show(options[None])} is not an option"
+        raise InputError("measure", problem, "write it like 'beta=2'")
+    named = measure(match["name"], several=several)
     if match["quota"] is not None:
         options["quota"] = parse_quota(match["quota"])
-    return make_spec(measure(match["name"]), options)
+        named = measure(_AT_QUOTA.get(named.name, named.name))
+    return make_spec(named, options)
 
 
 def parse_options(text: str) -> dict[Any, Any]:
@@ -458,7 +587,7 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
         at_quota = ", ".join(m.name for m in _measures.values() if m.needs_quota)
         raise InputError("measure", f"{one.name} takes no quota", f"measures at a quota are {at_quota}")
     if quota is not None:
-        quota = check_any_quota(quota)
+        quota = parse_quota(quota)
     if threshold is not None:
         if not one.needs_threshold:
             raise InputError("measure", f"{one.name} takes no threshold", "leave it out: it reads the whole list")
@@ -475,14 +604,15 @@ def make_spec(one: Measure, options: Mapping[str, Any]) -> Spec:
         raise InputError("measure", f"{one.name} needs the option {missing[0]}", f"write {one.name}({missing[0]}=…)")
     if one.checks is not None:
         one.checks(**left)
-    kept = tuple((k, left[k]) for k in one.params if k in left and not _same(left[k], one.params[k]))
-    return Spec(one, kept, quota, threshold, ties)
+    if "t" in one.params:  # top_t_accuracy: without t the name does not say what is meant
+        left.setdefault("t", one.params["t"])
 
+    def is_default(key: str) -> bool:
+        value, default = left[key], one.params[key]
+        numbers = isinstance(value, int | float) and isinstance(default, int | float)
+        return key != "t" and (value is default or (numbers and value == default))
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (
-        isinstance(value, int | float) and isinstance(default, int | float) and value == default
-    )
+    return Spec(one, tuple((k, left[k]) for k in one.params if k in left and not is_default(k)), quota, threshold, ties)
 
 
 def check_prior(prior: Any = None) -> None:
@@ -500,46 +630,56 @@ def ratio(above: Any, below: Any) -> Any:
 
 
 def _public(one: Measure) -> Callable[..., float]:
-    """The function users call: checks the sample, ranks it, sums it, and applies the algebra."""
+    """The function users call: checks the sample, sums it, and applies the algebra; with the measure's own options."""
 
-    @functools.wraps(one.compute)
-    def function(
+    def warned(value: float, why: str) -> float:
+        if value != value:
+            warnings.warn(f"{one.name} is undefined here: {why}", UndefinedWarning, stacklevel=3)
+        return value
+
+    def of_scores(
         y_true: Labels, y_score: Scores, *, pos_label: Label = None, sample_weight: Scores | None = None, **options: Any
     ) -> float:
         from .compute import compute_one
 
         spec = make_spec(one, options)
-        value, why = compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        if value != value:
-            warnings.warn(f"{one.name} is undefined here: {why}", UndefinedWarning, stacklevel=2)
-        return value
+        return warned(*compute_one(spec, y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    own = inspect.signature(one.compute).parameters
+    def of_classes(
+        y_true: Labels,
+        score_matrix: ScoreMatrix,
+        *,
+        classes: Sequence[Any] | None = None,
+        sample_weight: Scores | None = None,
+        **options: Any,
+    ) -> float:
+        from .compute import compute_one_of_classes
+
+        spec = make_spec(one, options)
+        return warned(*compute_one_of_classes(spec, y_true, score_matrix, classes, sample_weight))
 
     def option(name: str, default: Any, annotation: str) -> inspect.Parameter:
-        return inspect.Parameter(name, keyword, default=default, annotation=annotation)
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
-    added = [option("pos_label", None, "Label")]
+    function: Any = one.compute
     if one.family != "other":
-        added.append(option("sample_weight", None, "Scores | None"))
-    if one.needs_threshold:
-        added.append(option("threshold", None, "float | None"))
-    if one.needs_quota:
-        added.append(option("quota", REQUIRED, "QuotaLike"))
-    added += [option(name, given, own[name].annotation if name in own else "Any") for name, given in one.params.items()]
-    if one.ties:
-        added.append(option("ties", "expected", "Ties"))
-    data = [("y_true", "Labels"), ("y_score", "Scores")]
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*(inspect.Parameter(name, positional, annotation=kind) for name, kind in data), *added],
-        return_annotation=float,
-    )
-    function.__annotations__ = {"return": float}
+        function = of_classes if one.family == "classes" else of_scores
+        *columns, _ = inspect.signature(function).parameters.values()
+        declared = inspect.signature(one.compute).parameters
+        options = [option(name, default, declared[name].annotation) for name, default in one.params.items()]
+        if one.family == "classes":
+            parameters = [*columns[:2], *options, *columns[2:]]
+        else:
+            threshold = [option("threshold", None, "float | None")] if one.needs_threshold else []
+            quota = [option("quota", REQUIRED, "QuotaLike")] if one.needs_quota else []
+            ties = [option("ties", "expected", "Ties")] if one.ties else []
+            parameters = [*columns, *threshold, *quota, *options, *ties]
+        function = functools.wraps(one.compute)(function)
+        function.__signature__ = inspect.Signature(parameters, return_annotation=float)
+        function.__annotations__ = {"return": float}
     function.__doc__ = _docstring(one)
-    function.measure = one  # type: ignore[attr-defined]
-    return function
+    function.measure = one
+    return documented(function)  # type: ignore[no-any-return]
 
 
 def _docstring(one: Measure) -> str:

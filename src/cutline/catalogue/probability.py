@@ -36,7 +36,7 @@ def _n(s: Sums) -> Any:
     return s.n_pos + s.n_neg
 
 
-_loss = partial(declare, family="probability", better="lower", perfect=0.0, interval="loss_score")
+_loss = partial(declare, family="probability", better="lower", interval="loss_score")
 
 
 @_loss(
@@ -46,6 +46,7 @@ _loss = partial(declare, family="probability", better="lower", perfect=0.0, inte
     reference="Berrar Def. 17, Eq. 17",
     proper=False,
     case_loss=lambda p: (1.0 - p, p),
+    aliases=("mae",),
 )
 def mean_absolute_error(s: Sums) -> Any:
     """Mean absolute difference between outcome and probability.
@@ -61,7 +62,7 @@ def mean_absolute_error(s: Sums) -> Any:
     formula="(1/n) Σ (y − p)²",
     latex=r"\frac1n\sum_i (y_i - p_i)^2",
     reference="Berrar Def. 18, Eq. 18",
-    aliases=("mean_squared_error",),
+    aliases=("mean_squared_error", "brier", "mse"),
     proper=True,
     case_loss=lambda p: ((1.0 - p) ** 2, p**2),
 )
@@ -84,6 +85,7 @@ def brier_score(s: Sums) -> Any:
     # for five; only for long lists does it come near p.
     proper=False,
     case_loss=lambda p: ((1.0 - p) ** 2, p**2),
+    aliases=("rmse",),
 )
 def root_mean_squared_error(s: Sums) -> Any:
     """Root of the Brier score, on the scale of the probabilities.
@@ -109,7 +111,7 @@ def check_log(base: Any = 2, eps: Any = LOG_EPS) -> None:
     formula="−(1/n) Σ [y·log p + (1−y)·log(1−p)], p and 1−p at least ε",
     latex=r"-\frac1n\sum_i \left[y_i\log_b p_i + (1-y_i)\log_b(1-p_i)\right]",
     reference="Berrar Def. 20, Eq. 20 (base 2; both logarithms are clamped at ε: erratum B17)",
-    aliases=("cross_entropy",),
+    aliases=("cross_entropy", "logloss"),
     proper=True,
     checks=check_log,
     case_loss=log_losses,
@@ -245,7 +247,6 @@ def _information_missing(p: Any, prior: float) -> tuple[Any, Any]:
     formula="information_score / entropy of the prior",
     latex=r"\frac{\frac1n\sum_i I(x_i)}{-\sum_k \pi_k\log_2\pi_k}",
     reference="Berrar Def. 23, Eq. 25",
-    perfect=1.0,
 )
 def relative_information_score(s: Sums, prior: float | None = None) -> Any:
     """Information score as a share of the entropy of the prior.

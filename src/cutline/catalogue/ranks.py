@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial, update_wrapper
+from dataclasses import replace
+from functools import partial
 from math import inf
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, show
 from ..ranking import Ranking
+from ..reference import documented
 from ..sweep import Sums
-from ..validate import check_function
-from .declare import BOTH, Measure, check_prior, declare, known_measure, publish, ratio, withdraw
+from ..validate import check_function, check_number
+from .declare import BOTH, Measure, OwnFunction, check_prior, declare, known_measure, publish, ratio, withdraw_own
 
 CHANCE_OF_PRECISION = "(H(n) + (n⁺ − 1)/(n − 1)·(n − H(n))) / n"  # of averages over the places of the positives
 
@@ -47,8 +48,7 @@ declare_of_auc = partial(
     formula="P(p₊ > p₋) + ½·P(p₊ = p₋)",
     latex=r"P(p_+ > p_-) + \tfrac12 P(p_+ = p_-)",
     reference="Berrar Def. 27, Eq. 31–32 (ties count one half: erratum B12)",
-    aliases=("auc",),
-    perfect=1.0,
+    aliases=("auc", "auroc", "c_statistic"),
     chance=0.5,
     line_of_auc=lambda n_pos, n_neg, n: (1.0, 0.0),
 )
@@ -69,7 +69,6 @@ def roc_auc(s: Sums) -> Any:
     latex=r"2\,\mathrm{AUC} - 1",
     reference="Berrar Def. 28, Eq. 33",
     same_as="2·roc_auc − 1",
-    perfect=1.0,
     chance=0.0,
     line_of_auc=lambda n_pos, n_neg, n: (2.0, -1.0),
 )
@@ -91,7 +90,6 @@ def gini(s: Sums) -> Any:
     reference="Berrar Def. 29, Eq. 34",
     part="hull",
     tie_rule="together",
-    perfect=1.0,
     needs=BOTH,
     stratified=True,
     interval="hull",
@@ -110,7 +108,6 @@ _largest_gap = partial(
     family="ranking",
     part="gaps",
     tie_rule="together",
-    perfect=1.0,
     needs=BOTH,
     stratified=True,
     interval="best_cut",
@@ -122,6 +119,7 @@ _largest_gap = partial(
     formula="max over thresholds of |TPR − FPR|",
     latex=r"\max_t |\mathrm{TPR}(t) - \mathrm{FPR}(t)|",
     reference="Berrar Def. 30, Eq. 35 (the example's 0.2 should read 0.6: erratum B2)",
+    aliases=("ks",),
 )
 def ks_statistic(s: Sums) -> Any:
     """Largest distance between the cumulative shares of positives and negatives, in either direction.
@@ -179,10 +177,10 @@ def taks(s: Sums) -> Any:
     reference="Berrar Def. 32, Eq. 38 (a step sum: erratum B4)",
     part="precision",
     tie_rule="together",
-    perfect=1.0,
     chance=CHANCE_OF_PRECISION,
     needs=("positives",),
     interval="precision_area",
+    aliases=("ap",),
 )
 def average_precision(s: Sums) -> Any:
     """Area under the precision–recall curve, by steps; tied cases enter together.
@@ -284,10 +282,10 @@ def average_gain(s: Sums, prior: float | None = None) -> Any:
     >>> average_gain([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     0.25
     """
-    own = ratio(s.margin, 2.0 * s.cases)
+    gain = ratio(s.margin, 2.0 * s.cases)
     if prior is None:
-        return own
-    return own + (ratio(s.n_pos, s.cases) - prior) * (s.cases + 1.0) / 2.0
+        return gain
+    return gain + (ratio(s.n_pos, s.cases) - prior) * (s.cases + 1.0) / 2.0
 
 
 @declare(
@@ -391,6 +389,7 @@ def _check_g(g: Any) -> None:
     formula="Σ of g(place) over the positives, worst place = 1",
     latex=r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
     reference="Rosset section 2",
+    perfect=None,
     part="ranking",
     checks=_check_g,
 )
@@ -402,8 +401,8 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
     2.0794
     """
     if ranking.cases > 1e8:  # g may be any function, so that it is asked at every place
-        said = f"adds up to {ranking.cases:.3g} cases, and g is needed at every place"
-        raise InputError("sample_weight", said, "divide all weights by the same number")
+        problem = f"adds up to {ranking.cases:.3g} cases, and g is needed at every place"
+        raise InputError("sample_weight", problem, "divide all weights by the same number")
     places = np.arange(1, int(np.ceil(ranking.cases * (1.0 - 1e-12))) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite is refused below
         worth = np.asarray(g(places))
@@ -411,15 +410,15 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
         raise InputError("g", f"gives {show(worth)}", "return a number for each place")
     worth = worth.astype(np.float64)
     if worth.shape != places.shape:
-        said = f"gives values of shape {worth.shape} for {len(places)} places"
-        raise InputError("g", said, "return one value for each place")
+        problem = f"gives values of shape {worth.shape} for {len(places)} places"
+        raise InputError("g", problem, "return one value for each place")
     if not np.isfinite(worth).all():
         at = int(np.argmin(np.isfinite(worth)))
         raise InputError("g", f"gives {worth[at]:g} for place {at + 1}", "return a finite number for each place")
     if not (np.diff(worth) >= 0).all():
         at = int(np.argmin(np.diff(worth) >= 0)) + 1
-        said = f"decreases: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}"
-        raise InputError("g", said, "pass a function that does not decrease")
+        problem = f"decreases: g({at}) = {worth[at - 1]:g} but g({at + 1}) = {worth[at]:g}"
+        raise InputError("g", problem, "pass a function that does not decrease")
     # a place that is shared between groups, because rows stand for parts of cases, is worth its share to each
     pos, size = ranking.pos.astype(np.float64), ranking.pos.astype(np.float64) + ranking.neg
     behind = np.append(np.cumsum(size[::-1])[::-1], 0.0)  # cases from each group on, down to the worst
@@ -428,8 +427,8 @@ def ranking_score(ranking: Ranking, g: Callable[[Any], Any]) -> Any:
 
 
 def _check_alpha(alpha: Any) -> None:
-    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0.0 < alpha < inf:
-        raise InputError("alpha", f"must be a number above 0, got {alpha!r}")
+    if check_number(alpha, "alpha", 0.0, open_ends=True) == inf:
+        raise InputError("alpha", "must be finite, got inf")
 
 
 @declare(
@@ -442,7 +441,6 @@ def _check_alpha(alpha: Any) -> None:
     tie_rule="expectation",
     undefined="there are no positive or no negative cases",
     needs=BOTH,
-    perfect=1.0,
     checks=_check_alpha,
 )
 def bedroc(ranking: Ranking, alpha: float) -> Any:
@@ -465,45 +463,14 @@ def bedroc(ranking: Ranking, alpha: float) -> Any:
     return np.float64((worth(ends[:-1], ends[1:]) @ pos - worst) / (best - worst))
 
 
-@dataclass(frozen=True)
-class RankingMeasure(Measure):
-    """A Ranking score of one's own; it pickles if its ``g`` does."""
-
-    own: ClassVar[bool] = True
-    g: Callable[[Any], Any] | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.name, self.g, self.title)
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-
-def _again(name: str, g: Callable[[Any], Any], title: str) -> Measure:
+def _declare_again(name: str, g: Callable[[Any], Any], title: str) -> Measure:
     """The measure in another process: declared there if it is not yet."""
     known = known_measure(name)
-    return known if isinstance(known, RankingMeasure) else ranking_measure(name, g, title=title).measure
+    return known if known is not None and known.own else ranking_measure(name, g, title=title).measure
 
 
-class RankingFunction:
-    """A Ranking score of one's own as a function of labels and scores; it pickles if its g does."""
-
-    measure: RankingMeasure
-
-    def __init__(self, function: Callable[..., float]) -> None:
-        update_wrapper(self, function)  # the measure comes with it
-
-    def __call__(self, *arguments: Any, **options: Any) -> float:
-        return self.__wrapped__(*arguments, **options)  # type: ignore[attr-defined,no-any-return]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ranking_measure, (self.measure.name, self.measure.g)
-
-    def __repr__(self) -> str:
-        return f"ranking_measure({self.measure.name!r})"
-
-
-def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> RankingFunction:
+@documented
+def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> OwnFunction:
     """Register your own Ranking score (Rosset section 2): the sum of g over the places of the positives.
 
     ``g`` is a non-decreasing, vectorised function of the places 1 … n, where 1 is the worst: the profit of a place,
@@ -518,29 +485,23 @@ def ranking_measure(name: str, g: Callable[[Any], Any], *, title: str = "") -> R
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("name", f"must be a word that can name a measure, got {name!r}", "use letters, digits and _")
     _check_g(g)
-    if isinstance(known_measure(name), RankingMeasure):
-        withdraw(name)
-    if known_measure(name) is not None:
-        raise InputError("name", f"{name!r} is a measure of the catalogue", "choose another name")
+    withdraw_own(name)
+
+    family: Measure = ranking_score.measure  # type: ignore[attr-defined]
 
     def compute(ranking: Ranking) -> Any:
-        return ranking_score.measure.compute(ranking, g)  # type: ignore[attr-defined]
+        return family.compute(ranking, g)
 
     compute.__name__ = name
-    own = RankingMeasure(
-        title or name,
-        "ranking",
-        "Σ of g(place) over the positives, worst place = 1",
-        r"\sum_{i=1}^n g(i)\, I\{y_{h(i)} = 1\}",
-        "Rosset section 2",
+    one = replace(
+        family,
         name=name,
+        title=title or name,
         compute=compute,
-        range=(-inf, inf),
-        part="ranking",
-        tie_rule="expectation",
-        rank_based=True,
-        extensive=True,
+        params={},
+        checks=None,
         summary="Ranking score with a g of your own.",
-        g=g,
+        own=True,
+        remake=(_declare_again, (name, g, title or name)),
     )
-    return RankingFunction(publish(own))
+    return OwnFunction(publish(one))

@@ -20,8 +20,8 @@ _declare, _declare_share = (partial(kind, family="threshold") for kind in (decla
     formula="(TP + TN) / n",
     latex=r"\frac{TP + TN}{TP + FP + FN + TN}",
     reference="Berrar Def. 1, Eq. 1",
-    perfect=1.0,
     paired_test="decisions",
+    aliases=("acc",),
 )
 def accuracy(c: Counts) -> Any:
     """Share of cases that are classified correctly.
@@ -39,7 +39,6 @@ def accuracy(c: Counts) -> Any:
     latex=r"\frac{FP + FN}{TP + FP + FN + TN}",
     reference="Berrar Def. 2, Eq. 2",
     same_as="1 − accuracy",
-    perfect=0.0,
     paired_test="decisions",
 )
 def error_rate(c: Counts) -> Any:
@@ -60,7 +59,6 @@ def error_rate(c: Counts) -> Any:
     reference="Berrar section 1 (a count, where the error rate is a share: erratum B20)",
     same_as="n · error_rate",
     extensive=True,
-    perfect=0.0,
     interval="wilson",
     proportion=lambda c: (c.fp + c.fn, c.tp + c.fp + c.fn + c.tn),
     scale=lambda c: c.tp + c.fp + c.fn + c.tn,
@@ -80,8 +78,7 @@ def zero_one_loss(c: Counts) -> Any:
     formula="TP / (TP + FN)",
     latex=r"\frac{TP}{TP + FN}",
     reference="Berrar Def. 3, Eq. 3; Arbel & Rokach Eq. 3",
-    aliases=("sensitivity", "true_positive_rate"),
-    perfect=1.0,
+    aliases=("sensitivity", "true_positive_rate", "tpr"),
     needs=("positives",),
 )
 def recall(c: Counts) -> Any:
@@ -98,8 +95,7 @@ def recall(c: Counts) -> Any:
     formula="TN / (FP + TN)",
     latex=r"\frac{TN}{FP + TN}",
     reference="Berrar Def. 4, Eq. 4",
-    aliases=("true_negative_rate",),
-    perfect=1.0,
+    aliases=("true_negative_rate", "tnr"),
     needs=("negatives",),
 )
 def specificity(c: Counts) -> Any:
@@ -116,8 +112,7 @@ def specificity(c: Counts) -> Any:
     formula="TP / (TP + FP)",
     latex=r"\frac{TP}{TP + FP}",
     reference="Berrar Def. 5, Eq. 5; Arbel & Rokach Eq. 2",
-    aliases=("positive_predictive_value",),
-    perfect=1.0,
+    aliases=("positive_predictive_value", "ppv"),
     chance="n⁺/n",
     needs=("taken",),
 )
@@ -135,9 +130,9 @@ def precision(c: Counts) -> Any:
     formula="TN / (TN + FN)",
     latex=r"\frac{TN}{TN + FN}",
     reference="Berrar Def. 6, Eq. 6",
-    perfect=1.0,
     chance="n⁻/n",
     needs=("left",),
+    aliases=("npv",),
 )
 def negative_predictive_value(c: Counts) -> Any:
     """Share of the predicted negatives that are negative.
@@ -155,9 +150,9 @@ def negative_predictive_value(c: Counts) -> Any:
     latex=r"\frac{FP}{FP + TP}",
     reference="Berrar Def. 7, Eq. 7",
     same_as="1 − precision",
-    perfect=0.0,
     chance="n⁻/n",
     needs=("taken",),
+    aliases=("fdr",),
 )
 def false_discovery_rate(c: Counts) -> Any:
     """Share of the predicted positives that are negative.
@@ -175,8 +170,8 @@ def false_discovery_rate(c: Counts) -> Any:
     latex=r"\frac{FP}{FP + TN}",
     reference="Berrar Def. 27 (x-axis of the ROC curve)",
     same_as="1 − specificity",
-    perfect=0.0,
     needs=("negatives",),
+    aliases=("fpr", "fall_out"),
 )
 def false_positive_rate(c: Counts) -> Any:
     """Share of the negatives that are predicted positive (type I errors as a rate).
@@ -194,8 +189,8 @@ def false_positive_rate(c: Counts) -> Any:
     latex=r"\frac{FN}{TP + FN}",
     reference="Berrar Fig. 3 (type II errors as a rate)",
     same_as="1 − recall",
-    perfect=0.0,
     needs=("positives",),
+    aliases=("fnr", "miss_rate"),
 )
 def false_negative_rate(c: Counts) -> Any:
     """Share of the positives that are missed.
@@ -212,10 +207,10 @@ def false_negative_rate(c: Counts) -> Any:
     formula="recall + specificity − 1",
     latex=r"\frac{TP}{TP + FN} + \frac{TN}{FP + TN} - 1",
     reference="Berrar Def. 8, Eq. 8",
-    perfect=1.0,
     chance=0.0,
     needs=BOTH,
     interval="newcombe_difference",
+    aliases=("youden", "informedness"),
 )
 def youden_index(c: Counts) -> Any:
     """How far the point of this threshold lies above the diagonal of the ROC plot.
@@ -233,9 +228,9 @@ def youden_index(c: Counts) -> Any:
     latex=r"\frac{TP / (TP + FN)}{FP / (FP + TN)}",
     reference="Berrar Def. 9, Eq. 9",
     undefined="a class is missing, or nothing is predicted positive; inf if no negative is predicted positive",
-    perfect=inf,
     needs=(*BOTH, "taken"),
     interval="ratio_of_rates",
+    aliases=("lr_plus",),
 )
 def positive_likelihood_ratio(c: Counts) -> Any:
     """How much more often positives are predicted positive than negatives: recall / false positive rate.
@@ -254,9 +249,9 @@ def positive_likelihood_ratio(c: Counts) -> Any:
     latex=r"\frac{FN / (TP + FN)}{TN / (FP + TN)}",
     reference="Berrar Def. 10, Eq. 10",
     undefined="a class is missing, or nothing is predicted negative; inf if no negative is predicted negative",
-    perfect=0.0,
     needs=(*BOTH, "left"),
     interval="ratio_of_rates",
+    aliases=("lr_minus",),
 )
 def negative_likelihood_ratio(c: Counts) -> Any:
     """How much more often positives are predicted negative than negatives: false negative rate / specificity.
@@ -273,10 +268,10 @@ def negative_likelihood_ratio(c: Counts) -> Any:
     latex=r"\frac12\left(\frac{TP}{TP + FN} + \frac{TN}{FP + TN}\right)",
     reference="Berrar Def. 11, Eq. 11",
     same_as="(youden_index + 1) / 2",
-    perfect=1.0,
     chance=0.5,
     needs=BOTH,
     interval="newcombe_difference",
+    aliases=("bacc",),
 )
 def balanced_accuracy(c: Counts) -> Any:
     """Mean of recall and specificity: accuracy as if both classes were equally frequent.
@@ -299,8 +294,7 @@ def _f(c: Counts, beta: float) -> Any:
     latex=r"\frac{2\,TP}{2\,TP + FN + FP}",
     reference="Berrar Def. 12, Eq. 12",
     undefined="there are no positive cases and nothing is predicted positive",
-    aliases=("f_measure", "f1_score"),
-    perfect=1.0,
+    aliases=("f_measure", "f1_score", "f_score"),
     interval="wilson_f",
 )
 def f1(c: Counts) -> Any:
@@ -323,7 +317,7 @@ def _check_beta(beta: Any = 1.0) -> None:
     reference="Berrar Def. 13, Eq. 13",
     undefined="there are no positive cases and nothing is predicted positive",
     checks=_check_beta,
-    perfect=1.0,
+    aliases=("fbeta",),
 )
 def f_beta(c: Counts, beta: float) -> Any:
     """Weighted harmonic mean of precision and recall; recall has β² times the weight of precision.
@@ -339,7 +333,6 @@ def f_beta(c: Counts, beta: float) -> Any:
     formula="√(precision · recall)",
     latex=r"\sqrt{\frac{TP}{TP + FP}\cdot\frac{TP}{TP + FN}}",
     reference="Berrar Def. 14, Eq. 14",
-    perfect=1.0,
     needs=("positives", "taken"),
 )
 def g_measure(c: Counts) -> Any:
@@ -359,10 +352,10 @@ def g_measure(c: Counts) -> Any:
     latex=r"\frac{TP\cdot TN - FP\cdot FN}{\sqrt{(TP+FN)(TP+FP)(TN+FP)(TN+FN)}}",
     reference="Berrar Def. 15, Eq. 15 (any empty margin gives 0/0: erratum B8)",
     undefined="a class is missing, or all predictions are the same",
-    perfect=1.0,
     chance=0.0,
     needs=(*BOTH, "taken", "left"),
     interval="delta_z",
+    aliases=("mcc", "phi"),
 )
 def matthews_correlation(c: Counts) -> Any:
     """Correlation between predicted and real classes.
@@ -385,9 +378,9 @@ def matthews_correlation(c: Counts) -> Any:
     latex=r"\frac{P_0 - P_e}{1 - P_e}",
     reference="Berrar Def. 24, Eq. 26–27 (the example prints Pₑ for κ: erratum B1)",
     undefined="all cases and all predictions belong to the same class",
-    perfect=1.0,
     chance=0.0,
     interval="delta_z",
+    aliases=("kappa",),
 )
 def cohen_kappa(c: Counts) -> Any:
     """Agreement of predicted and real classes, corrected for chance.

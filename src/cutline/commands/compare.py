@@ -3,167 +3,224 @@
 from __future__ import annotations
 
 import json
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import click
+from functools import partial
+from typing import Any
 
 from ..errors import InputError, listed, show
-from . import options
-from .evaluate import check_pictures, error_costs, settings_of, warm_up, write_outputs
-from .output import Block, Report, note
-from .reading import facts_of, keys_of, say_understood
-from .terms import COMMAND_LINE, about_file
+from ..table import Section
+from . import options as o
+from .evaluate import ONE_CLASS, Groups, JudgeArguments, pictures, settings_of
+from .options import COMMAND_LINE, about_file, column, command, option, refuse_others
+from .output import Report, note
+from .reading import (
+    Columns,
+    choose_engine,
+    facts_of,
+    load_models,
+    named_columns,
+    opened_by,
+    say_dropped,
+    say_understood,
+)
 
-if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..decide.costs import Cheapest
 
-EXAMPLES = """\b
-Examples:
+class CompareColumns(o.SeveralModels, section="Columns"):
+    """The columns of several models, also of several classes or with a row for each case and model."""
+
+    predicted: tuple[str, ...] = column("A model's predicted classes; may be repeated.", multiple=True)
+    model: str | None = column("Column with the model (one row per case and model).")
+    case: str | None = column("Column with the case (one row per case and model).")
+
+
+class Margin(o.Arguments, section="Measures and intervals"):
+    """What does not matter."""
+
+    margin: float | None = option("Differences below this do not matter to you.")
+
+
+class SwapOutput(o.Arguments, section="Output"):
+    """Another answer than the differences."""
+
+    swaps: bool = option(
+        "Instead: who enters and who leaves the list when the second --score replaces the first (with --quota)."
+    )
+
+
+class CompareArguments(CompareColumns, JudgeArguments, Margin, SwapOutput):
+    """The options of ``compare``."""
+
+
+OF_SWAPS: Groups = [
+    *(o.SeveralModels, SwapOutput, o.Places, o.LabelValues, o.Weighted, o.Level, o.Reading, o.Printed, o.Plotted),
+]
+OF_MODELS_OF_CLASSES: Groups = [
+    *(CompareColumns, o.Weighted, o.Clustered, o.ClassOrder, o.Intervals, Margin, o.Printed, o.Measures),
+    *(o.Reading, o.Engine),
+]
+# these have a meaning for one model of several classes, and not for a comparison of them
+_NOT_COMPARED = ("quota", "html", "plot", "cost", "value", "everything")
+
+
+@command(
+    CompareArguments,
+    """\
   cutline compare scores.csv --quota 20
   cutline compare scores.csv --label y --score tree --score network --quota 5% --html compare.html
   cutline compare scores.csv --label y --score tree --score network --cost-fp 1 --cost-fn 8
   cutline compare scores.csv --label y --score 'model_*' --measure pem --format json
-"""
-
-
-@options.command(epilog=EXAMPLES)
-@options.several_models
-@options.quota_option
-@options.threshold_option
-@options.error_cost_options
-@options.positive_option
-@options.prevalence_option
-@options.column_option("--predicted", multiple=True, help="A model's predicted classes; may be repeated.")
-@options.order_options
-@options.weight_option
-@options.by_option
-@options.batch_option
-@options.cluster_option
-@options.measure_option
-@options.all_option
-@click.option("--margin", type=float, help="Differences below this do not matter to you.")
-@options.column_option("--model", help="Column with the model (one row per case and model).")
-@options.column_option("--case", help="Column with the case (one row per case and model).")
-@options.result_options
-def compare(file: str, label: str | None, scores: tuple[str, ...], form: str, **asked: Any) -> None:
+  cutline compare scores.csv --label y --score old --score new --quota 500 --swaps --format csv > swapped.csv
+""",
+)
+def compare(asked: CompareArguments) -> Report:
     """Compare models: which one is better, by how much, and whether the difference could be chance.
 
     FILE has one row per case, with its real outcome and a score column for each model. Without --score all
     columns of fractions are compared. With --model and --case it holds a row for each case and model. With more than
     two classes, --score 'a_*' --score 'b_*' name the columns of each model, or --predicted the classes it predicted.
+
+    With --swaps the answer is which cases enter and leave the list when the second --score replaces the first, and how
+    the hits change; csv prints the swapped rows, with their numbers in FILE (the first is 1).
     """
-    from ..tables import compare_table
-    from . import segments
-    from .classes import compare_file
-    from .engine import choose_engine, named_columns, open_for, table_options
+    from ..verbs import compare as compare_models
 
-    check_pictures(asked)
-    prices = error_costs(asked)
-    engine = choose_engine(file, asked)
-    if prices and engine.name != "memory":
-        raise InputError("cost_fp", f"is not read from a stream (--engine {engine.name})", "leave it out")
-    with open_for(engine, file, asked) as table:
-        warm_up(file)
-        if asked["by"] and (asked["model"] is not None or asked["case"] is not None):
-            raise InputError("by", "needs a row for each case, not one for each case and model", "leave it out")
-        if asked["model"] is not None or asked["case"] is not None:
-            table, label, scores = _by_model(engine.name, table, label, scores, asked)
-        elif engine.name != "spark" and label is not None and compare_file(table, file, label, scores, form, asked):
-            return
-        said = next((f"--{name}" for name in ("predicted", "ordered", "order") if asked[name]), None)
-        if said is not None:
-            raise InputError(
-                None, f"{said} is for several classes", "name {label}, and each model's columns: --score 'a_*'"
-            )
-        columns = named_columns(engine, table, label, scores, asked, several=True)
-        if len(columns.scores) < 2:
-            said = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
-            raise InputError(None, said, "name them with {score}")
+    asked.check()
+    if asked.swaps:
+        return _swaps(asked)
+    costs = asked.error_costs()
+    engine = choose_engine(asked)
+    if costs and engine != "memory":
+        raise InputError("cost_fp", f"is not read from a stream (--engine {engine})", "leave it out")
+    by_case = asked.model is not None or asked.case is not None
+    with opened_by(engine, asked) as table:
+        if by_case:
+            columns = _columns_by_case(engine, asked)
+        elif engine != "spark" and asked.label is not None and _of_classes(table, asked, asked.label):
+            return _compare_classes(table, asked, asked.label)
+        for_classes = [f"--{name}" for name in ("predicted", "ordered", "order") if getattr(asked, name)]
+        if for_classes:
+            remedy = "name {label}, and each model's columns: --score 'a_*'"
+            raise InputError(None, f"{for_classes[0]} is for several classes", remedy)
+        if not by_case:
+            columns = named_columns(engine, table, asked, asked.scores, several=True)
+            if len(columns.scores) < 2:
+                problem = f"a comparison needs two score columns or more, not only {show(columns.scores[0])}"
+                raise InputError(None, problem, "name them with {score}")
+        taken = asked.of_table(engine, columns) | {"model": asked.model, "case": asked.case, "margin": asked.margin}
         with about_file(table.name):
-            options = table_options(engine, columns, asked)
-            if asked["by"]:
-                segments.compare_by(table, file, columns, options, form, asked)
-                return
-            comparison = compare_table(table, scores=columns.scores, margin=asked["margin"], **options)
-            cheapest = comparison.cheapest(**prices) if prices else None
-    first = next(iter(comparison.evaluations.values()))
-    say_understood(first.understood)
-    facts = facts_of(file, columns, asked, first.dropped)
-    write_outputs(comparison, facts, asked)
-    report(comparison, facts, asked["measures"], everything=asked["everything"], cheapest=cheapest).publish(form)
+            made = compare_models(table, score=columns.scores[0] if by_case else columns.scores, **taken)
+            cheapest = made.cheapest(**costs) if costs and not asked.by else None
+    if by_case:
+        note(f"models: {listed(made)}")
+        columns = Columns(columns.label, tuple(made))
+    say_understood(made.first.understood)
+    facts = facts_of(asked, columns, made.first.dropped)
+    settings = settings_of(made, made.first.facts["rows"], asked.measures)
+    if asked.by:
+        by_segment = made.segments
+        sections = partial(by_segment.sections, terms=COMMAND_LINE, all_measures=asked.everything)
+        rows = lambda: by_segment.differences().to_dicts()  # noqa: E731
+        return Report(by_segment, facts, settings, None, rows, sections, **pictures(by_segment, facts, asked))
+
+    def document() -> dict[str, Any]:
+        from ..present.words import dominance_of
+
+        cheap = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
+        return {**json.loads(made.to_json()), "dominance": dominance_of(made), **cheap}
+
+    sections = partial(made.sections, terms=COMMAND_LINE, all_measures=asked.everything, cheapest=cheapest)
+    rows = lambda: list(made.differences)  # noqa: E731
+    return Report(made, facts, settings, document, rows, sections, **pictures(made, facts, asked))
 
 
-def _by_model(
-    engine: str, table: Any, label: str | None, scores: Sequence[str], asked: Mapping[str, Any]
-) -> tuple[Any, str, tuple[str, ...]]:
-    """A file with a row for each case and model as one with a score column for each model."""
-    from ..sources.long_format import widened
-    from ..sources.tables import Roles
-
-    for key in keys_of(asked):
-        raise InputError(key, "needs a row for each case, not one for each case and model", "leave it out")
-    case, model = asked["case"], asked["model"]
-    if case is None or model is None or label is None or len(scores) != 1 or engine == "spark":
+def _columns_by_case(engine: str, asked: CompareArguments) -> Columns:
+    """The columns of a file with a row for each case and model."""
+    for key in ("by", "batch", "cluster"):
+        if getattr(asked, key):
+            raise InputError(key, "needs a row for each case, not one for each case and model", "leave it out")
+    if None in (asked.case, asked.model) or asked.label is None or len(asked.scores) != 1 or engine == "spark":
         where = ", and is not read on Spark" if engine == "spark" else ""
-        said = f"a file with a row for each case and model needs four columns{where}"
-        raise InputError(None, said, "name {case}, {model}, {label} and one {score}")
-    (score,) = scores
-    others = (asked["weight"], None, asked["positive"], asked["missing"] or "error", asked["decimal"])
-    wide, models = widened(table, Roles(label, {score: score}, *others), case=case, model=model)
-    note(f"models: {listed(models)}")
-    return wide, label, tuple(models)
+        problem = f"a file with a row for each case and model needs four columns{where}"
+        raise InputError(None, problem, "name {case}, {model}, {label} and one {score}")
+    return Columns(asked.label, asked.scores)
 
 
-def report(
-    comparison: Comparison,
-    facts: Mapping[str, Any],
-    measures: Sequence[str] = (),
-    *,
-    everything: bool = False,
-    cheapest: Cheapest | None = None,
-) -> Report:
-    """A comparison in every form."""
-    from ..evaluation import notices_of
-    from ..present import words
+def _of_classes(table: Any, asked: CompareArguments, label: str) -> bool:
+    """Whether the models have a score column for each class (``--score 'a_*' --score 'b_*'``) or predicted classes."""
+    from ..sources.class_matrix import find_class_columns
+    from ..sources.profiles import matching
 
-    first = next(iter(comparison.evaluations.values()))
+    if asked.predicted:
+        return True
+    patterns = asked.scores
+    if asked.positive is not None or len(patterns) < 2 or not all("*" in pattern for pattern in patterns):
+        return False
+    if any(len(matching(table, pattern)) < 2 for pattern in patterns):
+        return False
+    taken = [name for name in (asked.weight, asked.cluster, *asked.by) if name]
+    return all(find_class_columns(table, label, pattern, None, taken) is not None for pattern in patterns)
 
-    def content() -> dict[str, Any]:
-        costs = {} if cheapest is None else {"cheapest": cheapest.to_dict()}
-        return {**json.loads(comparison.to_json()), "dominance": words.dominance_of(comparison), **costs}
 
-    def blocks() -> Iterator[str | Block]:
-        quota = comparison.quota
-        yield "\n".join(
-            [
-                *(words.answer(comparison, quota) if quota is not None else words.range_answer(comparison)),
-                words.headline(first, named=False),
-                *notices_of(list(comparison.evaluations.values()), COMMAND_LINE),
-            ]
-        )
-        keys = list(comparison.specs) if everything else words.chosen_measures(comparison)
-        yield Block("Side by side", words.side_by_side(comparison, keys))
-        if len(comparison.evaluations) > 1:
-            yield Block("Differences between models", words.differences_of(comparison, keys), "measure")
-        stretches = words.dominance_of(comparison)
-        leads = words.clear_leads(stretches)
-        if leads:
-            yield Block("Clear leaders by quota", leads)
-        elif stretches:
-            yield "No model leads clearly at any quota: the leads could be chance."
-        if cheapest is not None:
-            yield "\n".join(["Costs of errors", *(f"  {line}" for line in cheapest.sentences)])
-            if len(cheapest.others):
-                yield Block(cheapest.others.title, cheapest.others.to_dicts())
-        lines = [
-            textwrap.fill(f"{r.goal}: {r.text}", 118, initial_indent="  ", subsequent_indent="    ")
-            for r in comparison.recommendations.values()
+def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
+    from ..verbs import compare as compare_models
+
+    if len(asked.scores) + len(asked.predicted) < 2:
+        raise InputError(None, "a comparison needs two models or more", "name them with {score} or {predicted}")
+    compared = "cannot be used when models of several classes are compared"
+    for name in _NOT_COMPARED:
+        if name in asked.given:
+            refuse_others(asked, OF_MODELS_OF_CLASSES, compared, "use it with: cutline evaluate, or leave it out")
+    refuse_others(asked, OF_MODELS_OF_CLASSES, "works with two classes only", ONE_CLASS)
+    with about_file(table.name):
+        models: dict[str, Any] = {"score": list(asked.scores) or None, "predicted": list(asked.predicted) or None}
+        cmp = compare_models(table, label=label, margin=asked.margin, **models, **asked.of_classes())
+    first = cmp.first
+    say_dropped(first.dropped or 0, len(first.sample))
+    facts = {"file": asked.file, "label": label, **models, "dropped": first.dropped}
+    facts = {key: value for key, value in facts.items() if value}
+    sections = partial(cmp.sections, terms=COMMAND_LINE, dropped=first.dropped or 0)
+    return Report(cmp, facts, settings_of(cmp, len(first.sample), asked.measures), sections=sections)
+
+
+def _swaps(asked: CompareArguments) -> Report:
+    """Who enters and who leaves the list when one model replaces another."""
+    from ..decide.model_choice import swaps
+    from ..quotas import Quotas
+    from ..sources.arrays import make_sample
+    from ..validate import check_number
+
+    refuse_others(asked, OF_SWAPS, "cannot be used with --swaps", "leave one of them out")
+    if asked.quota is None or isinstance(asked.quota, Quotas):
+        problem = "is missing" if asked.quota is None else "is a range, and a swap set has one number of places"
+        raise InputError("quota", problem, "write e.g. --quota 500 or --quota 5%")
+    check_number(asked.level, "level", 0.0, 1.0, open_ends=True)
+    loaded = load_models(asked, asked.scores)
+    rows, names = loaded.rows, loaded.columns.scores
+    if len(names) != 2:
+        means = f" and means {listed(names)}" if len(names) > 1 else ""
+        remedy = "give it twice: first the old model, then the new one"
+        raise InputError("score", f"must name two models{means}", remedy)
+    old, new = names
+    with about_file(loaded.table.name):
+        a, b = (make_sample(rows.positive, rows.scores[name], sample_weight=rows.weight) for name in names)
+        made = swaps(a, b, asked.quota, names=(old, new), level=asked.level)
+
+    def swapped() -> list[dict[str, Any]]:
+        return [
+            {
+                "row": int(k if rows.source_rows is None else rows.source_rows[k]) + 1,
+                "swap": side,
+                "positive": bool(rows.positive[k]),
+                old: float(rows.scores[old][k]),
+                new: float(rows.scores[new][k]),
+            }
+            for side, those in (("enters", made.entering), ("leaves", made.leaving))
+            for k in those
         ]
-        if lines:
-            yield "\n".join(["Which model for which goal", *lines])
 
-    settings = settings_of(comparison, first.facts["rows"], measures)
-    return Report(facts, content, lambda: list(comparison.differences), blocks, settings)
+    def document() -> dict[str, Any]:
+        facts = {key: value for key, value in made.to_dict().items() if key not in ("entering", "leaving")}
+        return {"rows": len(rows), **facts, "swapped_rows": swapped()}
+
+    settings = {"rows": len(rows), "quota": made.quota, "level": asked.level}
+    more = [Section("more", ["--format csv lists the swapped rows."])]
+    return Report(made, loaded.facts, settings, document, swapped, more=more)

@@ -12,29 +12,40 @@ from typing import IO, Any
 import click
 
 from ..errors import InputError, LabelWarning
-from .options import TERMS
+from .options import COMMAND_LINE, TERMS
 from .output import clean, note
-from .terms import COMMAND_LINE
 
-# Name -> where the command object lives, and its line in the help. The help must not import the commands.
-COMMANDS = {
-    "doctor": ("cutline.commands.doctor:doctor", "Inspect a file: what it supports, what looks wrong."),
-    "evaluate": ("cutline.commands.evaluate:evaluate", "Evaluate one model, each measure with an interval."),
-    "compare": ("cutline.commands.compare:compare", "Compare models: which is better, and is that clear?"),
-    "select": ("cutline.commands.select:select", "Choose the best rows for a number of places."),
-    "cut": ("cutline.commands.cut:cut", "Find a threshold that keeps a promise or costs least."),
-    "check": ("cutline.commands.check:check", "Check conditions such as 'roc_auc >= 0.8'."),
-    "screen": ("cutline.commands.screen:screen", "Screen in stages: sizes, losses and costs."),
-    "vote": ("cutline.commands.vote:vote", "Choose how many of the best models to average."),
-    "calibration": ("cutline.commands.calibration:calibration", "Check whether probabilities are right."),
-    "swaps": ("cutline.commands.swaps:swaps", "List who enters and leaves when a model is replaced."),
-    "plan": ("cutline.commands.plan:plan", "Choose how many to take, given costs and values."),
-    "audit": ("cutline.commands.audit:audit", "Evaluate one model when only some rows have labels."),
-    "label-plan": ("cutline.commands.label_plan:label_plan", "Choose which rows to label for one measure."),
-    "extrapolate": ("cutline.commands.extrapolate:extrapolate", "Predict accuracy with more classes than you tested."),
-    "measures": ("cutline.commands.measures:measures", "List the measures, or explain one."),
-    "experiment": ("cutline.commands.experiment:experiment", "Rerun a paper's experiment."),
-    "demo": ("cutline.commands.demo:demo", "Evaluate the bundled example and write a report."),
+# Section of the help -> the commands in it: the module of each, and its line. The help must not import the commands.
+SECTIONS = {
+    "Start": {
+        "doctor": ("start", "Inspect a file: what it supports, what looks wrong."),
+        "demo": ("start", "Evaluate the bundled example and write a report."),
+    },
+    "Judge": {
+        "evaluate": ("evaluate", "Evaluate one model, each measure with an interval."),
+        "compare": ("compare", "Compare models: which is better, and is that clear?"),
+        "check": ("evaluate", "Check conditions such as 'roc_auc >= 0.8'."),
+    },
+    "Decide": {
+        "select": ("select", "Choose the best rows for a number of places."),
+        "cut": ("decisions", "Find a threshold that keeps a promise or costs least."),
+        "plan": ("decisions", "Choose how many to take, given costs and values."),
+    },
+    "More": {
+        "measures": ("start", "List the measures, or explain one."),
+        "label-plan": ("decisions", "Choose which rows to label for one measure."),
+        "screen": ("decisions", "Screen in stages: sizes, losses and costs."),
+        "vote": ("decisions", "Choose how many of the best models to average."),
+        "extrapolate": ("extrapolate", "Predict accuracy with more classes than you tested."),
+        "experiment": ("start", "Rerun a paper's experiment."),
+    },
+}
+COMMANDS = {name: module for section in SECTIONS.values() for name, (module, _) in section.items()}
+# Commands that are an option of another one.
+_MOVED = {
+    "calibration": "cutline evaluate --calibration",
+    "audit": "cutline evaluate --inclusion COLUMN",
+    "swaps": "cutline compare --swaps",
 }
 
 EXAMPLES = """\b
@@ -72,8 +83,8 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        module = importlib.import_module(f"cutline.commands.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(
@@ -81,15 +92,16 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or name the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            near = [_MOVED.get(name, name) for name in difflib.get_close_matches(args[0], [*_MOVED, *COMMANDS], n=1)]
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(COMMANDS)}"
             raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()], col_max=11)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; whatever a user can change is said in one line."""

@@ -1,22 +1,67 @@
-"""Options that several commands share, declared once."""
+"""Options: declared once in typed groups, from which each command's own class of options is put together.
+
+A command takes one object whose attributes are what the user typed, by name and type::
+
+    class PlanArguments(OneModel, LabelValues, Batched, Resamples, Reading, Printed, Plotted):
+        cost: float = option("Cost of each case taken.", required=True)
+
+    @command(PlanArguments, EXAMPLES)
+    def plan(asked: PlanArguments) -> Report: ...
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, get_args
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, get_args
 
 import click
 from click.shell_completion import CompletionItem
 
-from ..errors import InputError, show
-from ..types import IntervalName
-from .output import QUIET, check_outputs
-from .terms import terms_of
+from ..errors import InputError, Terms, show
+from ..types import IntervalName, Missing
+from .output import QUIET, Report, check_outputs, check_plot
 
 TERMS = "cutline.terms"  # where a context keeps what its command calls an argument
-F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
+# What the library calls an argument -> its option; those of the same name are added as they are declared.
+NAMES = {
+    "stream=False": "--engine memory",
+    "segment": "--by",
+    "places": "--quota-by",
+    "n_resamples": "--resamples",
+    "clusters": "--cluster",
+    "sample_weight": "--weight",
+    "n_classes": "--among",
+    "keep": "--stage",
+    "stages": "--stage",
+    "y_true": "--label",
+    "labels": "--label",
+    "y_score": "--score",
+    "scores": "--score",
+    "score_matrix": "--score",
+    "pos_label": "--positive",
+    "neg_label": "--negative",
+    "neg_label=None": "--rest-negative",
+    "k": "--classes",
+    "genuine": "--pairs",
+    "impostor": "--pairs",
+    "accuracies": "--accuracy",
+    "measures": "--measure",
+    "measure": "--measure",
+    "class_column": "--class",
+    "classes": "--order",
+}
+COMMAND_LINE = Terms(NAMES, assign="{name} {value}", blank="{name}", first_row=1, row_word="data row")
+
+# The sections of a command's help, in this order: what is asked for first, how the file is read and where last.
+SECTIONS = [
+    *("Columns", "Other kinds of files", "Options", "Where to cut", "Groups of rows", "Measures and intervals"),
+    *("Output", "Reading the file", "Large files and clusters"),
+]
 
 
 class PathName(click.Path):
@@ -37,30 +82,198 @@ class OutputFile(PathName):
     """A file that is written."""
 
 
+@dataclass(frozen=True)
+class _Declared:
+    """An option or an argument as a class of options declares it."""
+
+    flags: tuple[str, ...]
+    how: dict[str, Any]
+    is_argument: bool = False
+
+    def flag(self, name: str) -> str:
+        """The option as it is typed."""
+        return max(self.flags, key=len, default=f"--{name.replace('_', '-')}")
+
+
+def option(words: str, *flags: str, **how: Any) -> Any:
+    """An option of a class of options; its flag is its name, its type is annotated."""
+    return _Declared(flags, {"help": words, **how})
+
+
+def argument(**how: Any) -> Any:
+    """An argument, which has no flag."""
+    return _Declared((), how, is_argument=True)
+
+
+def column(words: str, *flags: str, **how: Any) -> Any:
+    """An option that names a column, which the shell completes."""
+    return option(words, *flags, metavar="COLUMN", shell_complete=_complete_column, **how)
+
+
+def share(words: str, metavar: str = "SHARE", **how: Any) -> Any:
+    """An option that takes a share, ``0.8`` or ``80%``; its range is checked where it is used."""
+    return option(words, callback=_share, metavar=metavar, **how)
+
+
+def choice(words: str, choices: Sequence[str], *flags: str, **how: Any) -> Any:
+    """An option that takes one of a few words; its default is shown."""
+    return option(words, *flags, type=click.Choice(choices), show_default="default" in how, **how)
+
+
+class Arguments:
+    """What the user typed for one command. Here stands what says which rows are read, for commands without it."""
+
+    section: ClassVar[str]  # of the help
+    given: frozenset[str]  # the names of the options that were typed
+    file: str
+    label: str | None = None
+    positive: str | None = None
+    negative: tuple[str, ...] = ()
+    rest_negative: bool = False
+    weight: str | None = None
+    batch: str | None = None
+    cluster: str | None = None
+    by: tuple[str, ...] = ()
+    missing: Missing | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    form: str = "table"
+    html: str | None = None
+    plot: str | None = None
+
+    def __init_subclass__(cls, section: str = "Options") -> None:
+        cls.section = section
+        for name, value in vars(cls).items():
+            if isinstance(value, _Declared) and not value.is_argument:
+                NAMES.setdefault(name, value.flag(name))
+
+    def __init__(self, given: frozenset[str] = frozenset(), **values: Any) -> None:
+        self.__dict__.update(dict.fromkeys(declared(type(self))), given=given, **values)
+
+    def but(self: O, **values: Any) -> O:
+        """The same options with some of them replaced."""
+        return type(self)(**(self.__dict__ | values))
+
+    def named(self, *names: str) -> dict[str, Any]:
+        """Some of the options that have a value, by name."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+O = TypeVar("O", bound=Arguments)  # noqa: E741
+
+
+def declared(options: type[Arguments]) -> dict[str, _Declared]:
+    """The options and arguments of a class, by name: those of its groups, in their order, before its own."""
+    names: list[str] = []
+
+    def visit(group: type) -> None:
+        for base in group.__bases__:
+            visit(base)
+        names.extend(name for name, value in vars(group).items() if isinstance(value, _Declared))
+
+    visit(options)
+    return {name: getattr(options, name) for name in names}
+
+
 class Command(click.Command):
-    """A command whose outputs are checked against everything that it reads and writes, before it does anything."""
+    """A command whose outputs are checked against all that it reads and writes before it does anything.
+
+    What it gives is published: the page and the picture that were asked for, and the report in its format.
+    """
+
+    def __init__(
+        self,
+        options: type[Arguments],
+        function: Callable[[Any], Report | None],
+        renames: Mapping[str, str],
+        **how: Any,
+    ) -> None:
+        self.options, self.function = options, function
+        self.terms = replace(COMMAND_LINE, names=ChainMap(dict(renames), NAMES))
+        self.sections: dict[str, list[click.Parameter]] = {section: [] for section in SECTIONS}
+        super().__init__(params=list(self._parameters()), help=function.__doc__, **how)
+
+    def _parameters(self) -> Iterator[click.Parameter]:
+        for name, declaration in declared(self.options).items():
+            how = declaration.how
+            if declaration.is_argument:
+                yield click.Argument([name], **how)
+                continue
+            group: Any = next(group for group in self.options.__mro__ if name in vars(group))
+            typed = group.__annotations__[name].removesuffix(" | None")
+            if typed == "bool":
+                how = how | {"is_flag": True}
+            elif not {"type", "callback"} & how.keys():
+                how = how | {"type": {"int": int, "float": float}.get(typed)}
+            made = click.Option([*(declaration.flags or [declaration.flag(name)]), name], **how)
+            self.sections[group.section].append(made)
+            yield made
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options by section."""
+        sections = {title: list(options) for title, options in self.sections.items()}
+        sections["Output" if sections["Output"] else "Options"].extend(filter(None, [self.get_help_option(ctx)]))
+        for title, options in sections.items():
+            records = [record for made in options if (record := made.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Check the files that its parameters declare, then run it."""
+        """Check the files that its parameters declare, run it, and publish what it gives."""
 
-        def given(kind: type[PathName]) -> dict[str, str]:
-            named = [param for param in self.params if isinstance(param.type, kind)]
+        def paths(kind: type[PathName]) -> dict[str, str]:
             return {
                 param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx): value
-                for param in named
-                if (value := ctx.params.get(param.name or "")) is not None
+                for param in self.params
+                if isinstance(param.type, kind) and (value := ctx.params.get(param.name or "")) is not None
             }
 
         default = click.core.ParameterSource.DEFAULT
-        typed = {name for name in ctx.params if ctx.get_parameter_source(name) is not default}
-        ctx.meta[TERMS] = terms_of(self.name, typed)
-        check_outputs(given(InputFile), given(OutputFile))
-        return super().invoke(ctx)
+        given = frozenset(name for name in ctx.params if ctx.get_parameter_source(name) is not default)
+        ctx.meta[TERMS] = self.terms
+        check_outputs(paths(InputFile), paths(OutputFile))
+        asked = self.options(given, **ctx.params)
+        check_plot(asked.plot)
+        report = self.function(asked)
+        if report is not None:
+            report.publish(asked.form, html=asked.html, plot=asked.plot)
+            ctx.exit(report.status)
 
 
-def command(name: str | None = None, **how: Any) -> Callable[[Callable[..., Any]], Command]:
-    """Declare a command."""
-    return click.command(name, Command, **how)
+def command(
+    options: type[O], examples: str = "", renames: Mapping[str, str] = MappingProxyType({}), **how: Any
+) -> Callable[[Callable[[O], Report | None]], Command]:
+    """Declare a command: its options, the function that answers it, and what it calls an argument otherwise."""
+
+    def declare(function: Callable[[O], Report | None]) -> Command:
+        epilog = f"\b\nExamples:\n{examples}" if examples else None
+        name = function.__name__.replace("_", "-")
+        return Command(options, function, renames, name=name, epilog=epilog, **how)
+
+    return declare
+
+
+@contextmanager
+def about_file(name: str = "") -> Iterator[None]:
+    """Around a call of the library: what it refuses of a row is said of that row of the file."""
+    try:
+        yield
+    except InputError as error:
+        raise error.located({}, name or None) from None
+
+
+def refuse_others(asked: Arguments, groups: Sequence[type[Arguments]], problem: str, remedy: str) -> None:
+    """Refuse an option that was given and has no meaning here: one outside these groups of options."""
+    meant = {name for group in groups for name in declared(group)}
+    for made in click.get_current_context().command.params:
+        if made.name in asked.given and made.name not in meant:
+            raise InputError(None, f"{max(made.opts, key=len)} {problem}", remedy)
+
+
+# ------------------------------------------------------------------------------------- values, as they are typed
 
 
 def read_share(text: str) -> float:
@@ -69,13 +282,12 @@ def read_share(text: str) -> float:
     return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
 
 
-def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """Read a share, ``0.8`` or ``80%``; its range is checked where it is used."""
+def _share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
     try:
         return None if value is None else read_share(value)
     except ValueError:
-        said = f"is {show(value)}, which is not a share"
-        raise InputError(param.name, said, "write e.g. 0.8 or 80%") from None
+        problem = f"is {show(value)}, which is not a share"
+        raise InputError(param.name, problem, "write e.g. 0.8 or 80%") from None
 
 
 def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
@@ -90,38 +302,9 @@ def read_quota(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return quota
 
 
-def _one_score(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
-    """The one score column of a command for one model."""
-    if len(value) > 1:
-        remedy = "give it once; for several models use: cutline compare"
-        raise InputError("score", f"is given {len(value)} times", remedy)
-    return value[0] if value else None
-
-
-def _columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a column name from the file that is already on the line."""
-    from .reading import opened
-
-    # While the option still waits for its value, click leaves what was read before it among the arguments.
-    file = ctx.params.get("file") or next(iter(ctx.args), None)
-    if not file or file == "-":
-        return []
-    try:
-        with opened(file) as table:
-            return [CompletionItem(c.name) for c in table.columns if c.name.startswith(incomplete)]
-    except (InputError, OSError):
-        return []  # a shell that completes must not print errors
-
-
-def _measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from ..catalogue.declare import measures
-
-    return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
-
-
 def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
     """Read a prevalence: ``0.002`` or ``0.2%``, also with its standard error, ``0.002±0.0005`` or ``0.002,0.0005``."""
-    from ..inference.prevalence import as_prevalence
+    from ..inference.evidence import as_prevalence
 
     if value is None:
         return None
@@ -134,210 +317,298 @@ def read_prevalence(ctx: click.Context, param: click.Parameter, value: str | Non
     return as_prevalence(shares[0] if len(shares) == 1 else shares)
 
 
-def _classes_in_order(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
-    """Read ``low,medium,high``."""
+def read_places(text: str) -> dict[str, int]:
+    """Read the places of each segment: ``north:60,south:40``."""
+    places: dict[str, int] = {}
+    for part in text.split(","):
+        name, mark, number = part.rpartition(":")
+        name = name.strip()
+        if not mark or not number.strip().isdigit() or name in places:
+            raise InputError("quota_by", f"lists {show(part)}", "write each segment once, as SEGMENT:PLACES")
+        places[name] = int(number)
+    return places
+
+
+def one_score_given(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """Refuse more than one score."""
+    if len(value) > 1:
+        remedy = "give it once; for several models use: cutline compare"
+        raise InputError("score", f"is given {len(value)} times", remedy)
+    return value[0] if value else None
+
+
+def _in_order(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
     return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
 
 
-def _sign(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """A delimiter; a tab may be written as one would in Python."""
-    return "\t" if value in ("\\t", "tab") else value
+def _complete_column(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a column name from the file that is already on the line."""
+    from .reading import opened
+
+    # While the option still waits for its value, click leaves what was read before it among the arguments.
+    file = ctx.params.get("file") or next(iter(ctx.args), None)
+    if not file or file == "-":
+        return []
+    try:
+        with opened(Arguments(file=file)) as table:
+            return [CompletionItem(c.name) for c in table.columns if c.name.startswith(incomplete)]
+    except (InputError, OSError):
+        return []  # a shell that completes must not print errors
 
 
-def together(*options: Decorator[Any]) -> Decorator[Any]:
-    """Several options as one, listed in this order."""
+def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a measure."""
+    from ..catalogue.declare import measures
 
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return [CompletionItem(m.name, help=m.title) for m in measures() if m.name.startswith(incomplete)]
 
 
-def column_option(*names: str, **how: Any) -> Decorator[Any]:
-    """An option that names a column, which the shell completes."""
-    return click.option(*names, metavar="COLUMN", shell_complete=_columns, **how)
+# ---------------------------------------------------------------------------------- options that commands share
 
 
-def share_option(name: str, words: str, metavar: str = "SHARE", **how: Any) -> Decorator[Any]:
-    """An option that takes a share, ``0.8`` or ``80%``."""
-    return click.option(name, callback=share, metavar=metavar, help=words, **how)
+class FileArgument(Arguments):
+    """A file."""
+
+    file: str = argument(type=InputFile(allow_dash=True))
 
 
-def choice_option(
-    name: str, choices: Sequence[str], words: str, *, called: str | None = None, **how: Any
-) -> Decorator[Any]:
-    """An option that takes one of a few words; its default is shown. ``called``: the argument, if not as the option."""
-    names = [name] if called is None else [name, called]
-    return click.option(*names, type=click.Choice(choices), show_default="default" in how, help=words, **how)
+class Labelled(FileArgument, section="Columns"):
+    """A file with labels."""
+
+    label: str | None = column("Column with the real outcome.")
 
 
-def resamples_option(default: int = 2000, words: str = "Bootstrap resamples.") -> Decorator[Any]:
-    """How often rows are drawn again."""
-    return click.option("--resamples", type=int, default=default, show_default=True, help=words)
+class OneModel(Labelled, section="Columns"):
+    """A file with one score."""
+
+    score: str | None = column("Column with the score.", multiple=True, callback=one_score_given)
 
 
-file_argument = click.argument("file", type=InputFile(allow_dash=True))
-label_option = column_option("--label", help="Column with the real outcome.")
-_one = {"multiple": True, "callback": _one_score}
-score_option = column_option("--score", **_one, help="Column with the score; 'p_*' for a column per class.")
-one_score_option = column_option("--score", **_one, help="Column with the score.")
-_each = "Column with a model's score; repeat it for each model, or give a pattern ('p_*')."
-scores_option = column_option("--score", "scores", multiple=True, help=_each)
-one_model = together(file_argument, label_option, one_score_option)
-several_models = together(file_argument, label_option, scores_option)
-positive_alone = click.option("--positive", metavar="VALUE", help="The positive label (default: 1 or true).")
-# which labels are positive and which negative, where there are more than two
-positive_option = together(
-    positive_alone,
-    click.option(
-        "--negative",
-        metavar="VALUE",
-        multiple=True,
-        help="With --positive: a negative label; repeat it. Any other label is an error.",
-    ),
-    click.option("--rest-negative", is_flag=True, help="With --positive: all other labels are negative."),
-)
-_apart = "Column with the segment: each segment is reported separately; repeat it to cross columns."
-by_option = column_option("--by", multiple=True, help=_apart)
-quota_by_option = click.option(
-    "--quota-by", metavar="S:N,…", help="With --by: also price given places of each segment (north:60,south:40)."
-)
-weight_option = column_option("--weight", help="Column with case weights.")
-batch_option = column_option("--batch", help="Column with the batch (day): the quota counts in each batch.")
-carry_option = click.option(
-    "--carry", is_flag=True, help="With --batch: cases above the threshold without a place wait for the next batch."
-)
-cluster_option = column_option("--cluster", help="Column with the cluster (patient): its rows are resampled together.")
-prevalence_option = click.option(
-    "--prevalence",
-    callback=read_prevalence,
-    metavar="SHARE[,SE]",
-    help="Share of positives where the scores will be used (0.2%), optionally with its standard error.",
-)
-# whether the classes have an order, and which
-order_options = together(
-    click.option("--ordered", is_flag=True, help="The classes (with --by: the segments) are in order as they are."),
-    click.option(
-        "--order",
-        callback=_classes_in_order,
+class SeveralModels(Labelled, section="Columns"):
+    """A file with the scores of several models."""
+
+    scores: tuple[str, ...] = column(
+        "Column with a model's score; repeat it for each model, or give a pattern ('p_*').", "--score", multiple=True
+    )
+
+
+class PositiveLabel(Arguments, section="Columns"):
+    """Which label is positive."""
+
+    positive: str | None = option("The positive label (default: 1 or true).", metavar="VALUE")
+
+
+class LabelValues(PositiveLabel, section="Columns"):
+    """Which labels are positive and which negative, where there are more than two."""
+
+    negative: tuple[str, ...] = option(
+        "With --positive: a negative label; repeat it. Any other label is an error.", metavar="VALUE", multiple=True
+    )
+    rest_negative: bool = option("With --positive: all other labels are negative.")
+
+
+class Weighted(Arguments, section="Columns"):
+    """Cases that count more than once."""
+
+    weight: str | None = column("Column with case weights.")
+
+
+class ClassOrder(Arguments, section="Groups of rows"):
+    """Whether the classes have an order, and which."""
+
+    ordered: bool = option("The classes (with --by: the segments) are in order as they are.")
+    order: list[str] | None = option(
+        "All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
+        callback=_in_order,
         metavar="A,B,C",
-        help="All classes in order, for measures of ordered classes; with --by all segments, for their trend.",
-    ),
-)
-# how a file holds several classes
-class_options = together(
-    column_option("--predicted", help="Column with the predicted class."),
-    column_option("--case", help="Column with the case (a row per case and class)."),
-    column_option("--class", "class_column", help="Column with the class (a row per case and class)."),
-    order_options,
-    share_option(
-        "--abstain",
-        "Several classes: the confidence above which answers keep this accuracy (at --level).",
-        "ACCURACY",
-    ),
-)
-quota_option = click.option(
-    "--quota", callback=read_quota, metavar="N|P%", help="Places: a number (200) or a share (5%)."
-)
-threshold_option = click.option(
-    "--threshold", type=float, help="Predicted positive means score > threshold; 0.5 for probabilities."
-)
-all_option = click.option("--all", "everything", is_flag=True, help="Print every measure of the catalogue.")
-quiet_option = click.option(
-    "-q",
-    "--quiet",
-    is_flag=True,
-    expose_value=False,
-    callback=lambda ctx, param, value: ctx.meta.__setitem__(QUIET, value),
-    help="No messages on standard error.",
-)
-plot_option = click.option("--plot", type=OutputFile(), metavar="PATH", help="Also save a plot (.png, .svg, .pdf).")
-cut_options = together(
-    share_option("--recall", "Cut that takes the fewest cases and reaches this recall."),
-    share_option("--precision", "Cut that takes the most cases and keeps this precision."),
-    share_option("--specificity", "Cut that takes the most cases and keeps this specificity."),
-    share_option("--fpr", "Cut that takes the most cases within this false positive rate."),
-)
-_cost_fp = "Cost of a false positive; with --cost-fn, finds the cheapest cut."
-error_cost_options = together(
-    click.option("--cost-fp", type=float, metavar="COST", help=_cost_fp),
-    click.option("--cost-fn", type=float, metavar="COST", help="Cost of a false negative."),
-)
-measure_option = click.option(
-    "--measure",
-    "measures",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=_measures,
-    help="Only this measure, e.g. pem, qrecall@5%, 'f_beta(beta=2)'; may be repeated.",
-)
-_forms = "table is for reading; the others are stable for programs."
-format_option = choice_option("--format", ["table", "json", "csv", "markdown"], _forms, called="form", default="table")
-html_option = click.option("--html", type=OutputFile(), metavar="PATH", help="Also write the interactive report.")
-level_option = share_option("--level", "Level of the intervals.", default="0.95", show_default=True)
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Makes random results reproducible.")
-# how intervals are made
-_interval = "How intervals are made; a measure that lacks the method is shown without an interval."
-inference_options = together(
-    click.option("--no-intervals", is_flag=True, help="Values only; faster on very large files."),
-    choice_option("--interval", get_args(IntervalName), _interval),
-    level_option,
-    resamples_option(),
-    seed_option,
-)
-# how a text file is written, where it does not show by itself
-text_options = together(
-    click.option("--delimiter", metavar="CHAR", callback=_sign, help="Column delimiter (default: detected)."),
-    click.option("--quote", metavar="CHAR", help="Quote character (default: detected)."),
-    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal separator (default: detected)."),
-    click.option("--encoding", metavar="NAME", help="Encoding of a text file, e.g. latin-1 (default: detected)."),
-)
-# the same, and what to do with rows that lack something
-reading_options = together(
-    choice_option("--missing", ["error", "drop"], "What to do with rows without a label or score."),
-    text_options,
-)
-# where and within which bounds a file is read
-engine_options = together(
-    choice_option(
-        "--engine",
-        ["auto", "memory", "duckdb", "spark"],
+    )
+
+
+class Segmented(Arguments, section="Groups of rows"):
+    """Rows that are reported by segment."""
+
+    by: tuple[str, ...] = column(
+        "Column with the segment: each segment is reported separately; repeat it to cross columns.", multiple=True
+    )
+
+
+class Batched(Arguments, section="Groups of rows"):
+    """Rows that come in batches."""
+
+    batch: str | None = column("Column with the batch (day): the quota counts in each batch.")
+
+
+class Clustered(Arguments, section="Groups of rows"):
+    """Rows that belong together."""
+
+    cluster: str | None = column("Column with the cluster (patient): its rows are resampled together.")
+
+
+class Places(Arguments, section="Where to cut"):
+    """How many places there are."""
+
+    quota: Any = option("Places: a number (200) or a share (5%).", callback=read_quota, metavar="N|P%")
+
+
+class Threshold(Arguments, section="Where to cut"):
+    """Above which score a case is predicted positive."""
+
+    threshold: float | None = option("Predicted positive means score > threshold; 0.5 for probabilities.")
+
+
+class Goals(Arguments, section="Where to cut"):
+    """What a cut has to reach."""
+
+    recall: float | None = share("Cut that takes the fewest cases and reaches this recall.")
+    precision: float | None = share("Cut that takes the most cases and keeps this precision.")
+    specificity: float | None = share("Cut that takes the most cases and keeps this specificity.")
+    fpr: float | None = share("Cut that takes the most cases within this false positive rate.")
+
+
+class ErrorCosts(Arguments, section="Where to cut"):
+    """What errors cost."""
+
+    cost_fp: float | None = option("Cost of a false positive; with --cost-fn, finds the cheapest cut.", metavar="COST")
+    cost_fn: float | None = option("Cost of a false negative.", metavar="COST")
+
+    def error_costs(self) -> dict[str, float]:
+        """What errors cost, if that was given: both kinds or none."""
+        costs = self.named("cost_fp", "cost_fn")
+        if len(costs) == 1:
+            missing = "cost_fn" if "cost_fp" in costs else "cost_fp"
+            raise InputError(missing, f"is missing: {{{next(iter(costs))}}} needs it", "give the costs of both errors")
+        return costs
+
+
+class PrevalenceShare(Arguments, section="Where to cut"):
+    """The share of positives elsewhere."""
+
+    prevalence: Any = option(
+        "Share of positives where the scores will be used (0.2%), optionally with its standard error.",
+        callback=read_prevalence,
+        metavar="SHARE[,SE]",
+    )
+
+
+class Measures(Arguments, section="Measures and intervals"):
+    """Which measures are printed."""
+
+    measures: tuple[str, ...] = option(
+        "Only this measure, e.g. pem, qrecall@5%, 'f_beta(beta=2)'; may be repeated.",
+        "--measure",
+        metavar="NAME",
+        multiple=True,
+        shell_complete=complete_measure,
+    )
+    everything: bool = option("Print every measure of the catalogue.", "--all")
+
+
+class Level(Arguments, section="Measures and intervals"):
+    """How sure an interval is."""
+
+    level: float = share("Level of the intervals.", default="0.95", show_default=True)
+
+
+class Seeded(Arguments, section="Measures and intervals"):
+    """Random results that can be made again."""
+
+    seed: int = option("Makes random results reproducible.", default=0, show_default=True)
+
+
+class Resamples(Level, Seeded, section="Measures and intervals"):
+    """How sure a result is, by rows that are drawn again."""
+
+    resamples: int = option("Bootstrap resamples.", default=2000, show_default=True)
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """How intervals are drawn, as the library takes it."""
+        return {"level": self.level, "n_resamples": self.resamples, "seed": self.seed}
+
+
+class NoIntervals(Arguments, section="Measures and intervals"):
+    """Values without intervals."""
+
+    no_intervals: bool = option("Values only; faster on very large files.")
+
+
+class Intervals(Resamples, NoIntervals, section="Measures and intervals"):
+    """How intervals are made."""
+
+    interval: Any = choice(
+        f"How intervals are made: {', '.join(get_args(IntervalName))}. A measure that lacks the method is shown "
+        "without an interval.",
+        get_args(IntervalName),
+        metavar="METHOD",
+    )
+
+
+class Text(Arguments, section="Reading the file"):
+    """How a text file is written, where it does not show by itself."""
+
+    delimiter: str | None = option(
+        "Column delimiter (default: detected).",
+        metavar="CHAR",
+        callback=lambda ctx, param, value: "\t" if value in ("\\t", "tab") else value,
+    )
+    quote: str | None = option("Quote character (default: detected).", metavar="CHAR")
+    decimal: str | None = choice("Decimal separator (default: detected).", [".", ","])
+    encoding: str | None = option("Encoding of a text file, e.g. latin-1 (default: detected).", metavar="NAME")
+
+
+class Reading(Text, section="Reading the file"):
+    """The same, and what to do with rows that lack something."""
+
+    missing: Missing | None = choice("What to do with rows without a label or score.", ["error", "drop"])
+
+
+class Engine(Arguments, section="Large files and clusters"):
+    """Where and within which bounds a file is read."""
+
+    engine: str = choice(
         "Large files and patterns stream through DuckDB; spark leaves the rows on a cluster.",
+        ["auto", "memory", "duckdb", "spark"],
         default="auto",
-    ),
-    click.option("--master", metavar="URL", help="Spark: local[4], spark://host:7077, yarn, sc://host (Connect)."),
-    click.option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, e.g. 2GB; the rest goes to disk."),
-    click.option("--threads", type=int, help="Threads for DuckDB (default: all cores)."),
-    click.option("--temp-directory", metavar="PATH", help="Where DuckDB stores data beyond the memory limit."),
-)
-# where a file is summed, and what is made of an evaluation or a comparison
-result_options = together(
-    inference_options,
-    reading_options,
-    engine_options,
-    format_option,
-    html_option,
-    plot_option,
-    click.option("--cost", type=float, help="Cost of each place, for the report."),
-    click.option("--value", type=float, help="Value of each hit, for the report."),
-    quiet_option,
-)
-# how a file is read, and what is printed of what was made of it
-decision_options = together(reading_options, format_option, plot_option, quiet_option)
+    )
+    master: str | None = option("Spark: local[4], spark://host:7077, yarn, sc://host (Connect).", metavar="URL")
+    memory_limit: str | None = option("Memory for DuckDB, e.g. 2GB; the rest goes to disk.", metavar="SIZE")
+    threads: int | None = option("Threads for DuckDB (default: all cores).")
+    temp_directory: str | None = option("Where DuckDB stores data beyond the memory limit.", metavar="PATH")
 
 
-def output_option(words: str = "Write here (.csv, .tsv, .parquet, .jsonl).") -> Decorator[Any]:
-    """A file to write besides what is printed."""
-    return click.option("-o", "--output", type=OutputFile(), metavar="PATH", help=words)
+class Printed(Arguments, section="Output"):
+    """What is printed."""
+
+    form: str = choice(
+        "table is for reading; the others are stable for programs.",
+        ["table", "json", "csv", "markdown"],
+        "--format",
+        default="table",
+    )
+    quiet: bool = option(
+        "No messages on standard error.",
+        "-q",
+        "--quiet",
+        callback=lambda ctx, param, value: ctx.meta.setdefault(QUIET, value),
+    )
 
 
-formulas_option = click.option(
-    "--escape-formulas", is_flag=True, help="Put an apostrophe before text that a spreadsheet would run as a formula."
-)
+class Paged(Arguments, section="Output"):
+    """A report to look at."""
+
+    html: str | None = option("Also write the interactive report.", type=OutputFile(), metavar="PATH")
 
 
-def drawing_options(default: int = 2000, words: str = "Bootstrap resamples.") -> Decorator[Any]:
-    """How sure a result is."""
-    return together(level_option, resamples_option(default, words), seed_option)
+class Plotted(Arguments, section="Output"):
+    """A picture."""
+
+    plot: str | None = option("Also save a plot (.png, .svg, .pdf).", type=OutputFile(), metavar="PATH")
+
+
+class Written(Arguments, section="Output"):
+    """Rows that are written besides what is printed."""
+
+    output: str | None = option(
+        "Write here (.csv, .tsv, .parquet, .jsonl).", "-o", "--output", type=OutputFile(), metavar="PATH"
+    )
+    escape_formulas: bool = option("Put an apostrophe before text that a spreadsheet would run as a formula.")

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import importlib.util
 import io
+import itertools
 import json
 import os
 import re
@@ -18,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import click
 
 from ..errors import InputError, how_to_install, listed
-from ..files import is_stream
-from ..table import format_value, text_table, to_jsonable
+from ..runtime import is_stream
+from ..table import Section, format_value, text_table, to_jsonable
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Table as RuledTable
 
 Row = Mapping[str, Any]
 QUIET = "cutline.quiet"  # where a context keeps that messages are not wanted
@@ -89,7 +90,7 @@ def check_outputs(inputs: Mapping[str, str], outputs: Mapping[str, str]) -> None
 
 def _files_read(path: str) -> list[Any]:
     """The files of an input. Spark's patterns and addresses are told roughly: rather one file too many."""
-    from ..sources.files import files_meant
+    from ..sources.file_formats import files_meant
 
     if path == "-":
         return [0]
@@ -143,6 +144,15 @@ def check_extra(extra: str, *modules: str) -> None:
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
         raise InputError(None, f"this needs {' and '.join(missing)}: {how_to_install(extra)}")
+
+
+def check_plot(plot: str | None) -> None:
+    """Refuse a picture that cannot be drawn, before anything is computed."""
+    if plot is not None:
+        check_extra("plot", "matplotlib")
+        from ..present.plots import picture_format
+
+        picture_format(plot)
 
 
 def settings_line(**facts: Any) -> str:
@@ -204,15 +214,17 @@ def _fitting(rows: Sequence[Row], columns: Sequence[str], width: int) -> tuple[l
     return shown, needed(wrapped=True) <= width
 
 
-def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str) -> Table:
+def _ruled(rows: Sequence[Row], columns: Sequence[str], title: str, section: str) -> RuledTable:
     """The table for a terminal; only prose is wrapped."""
     from rich import box
-    from rich.table import Table
+    from rich.table import Table as RuledTable
     from rich.text import Text
 
     numeric = {c for c in columns if all(isinstance(r.get(c), int | float) or r.get(c) is None for r in rows)}
     right = numeric | {c for c in columns if c in ("value", "interval")}
-    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    table = RuledTable(
+        title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False
+    )
     for column in columns:
         justify: Literal["right", "left"] = "right" if column in right else "left"
         table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column not in _PROSE)
@@ -238,61 +250,59 @@ def as_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def as_markdown(rows: Sequence[Row], columns: Sequence[str], title: str = "") -> str:
-    """Rows as a Markdown table."""
-
-    def cell(value: Any) -> str:
-        return format_value(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
-
-    lines = [f"**{cell(title)}**", ""] if title else []
-    lines += ["| " + " | ".join(cell(c) for c in columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(cell(row.get(c)) for c in columns) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Block:
-    """A table with its title, for people; ``section`` names the column whose values group the rows."""
-
-    title: str
-    rows: Sequence[Row]
-    section: str = ""
-
-
 @dataclass(frozen=True)
 class Report:
-    """A result in every form: a document and rows for programs, sentences and tables for people.
+    """A result in every form: a document and rows for programs, sections for people, a page, a picture.
 
     ``facts`` say what the result is about, in the document and behind the tables; ``settings`` how it was made.
-    What only one form needs is made when that form is asked for.
+    ``document``, ``rows``, ``sections`` and ``draw`` are given where the result's own are not what is wanted; ``more``
+    is said by the command. The document begins with what the first section says.
     """
 
+    result: Any
     facts: Mapping[str, Any]
-    content: Callable[[], Mapping[str, Any]]
-    rows: Callable[[], Sequence[Row]]
-    blocks: Callable[[], Iterable[str | Block]]
     settings: Mapping[str, Any]
+    document: Callable[[], Mapping[str, Any]] | None = None
+    rows: Callable[[], Sequence[Row]] | None = None
+    sections: Callable[[], Iterable[Section]] | None = None
+    more: Sequence[Section] = ()
+    page: Callable[[str], None] | None = None
+    draw: Callable[[str], None] | None = None
+    status: int = 0
 
-    def publish(self, form: str) -> None:
-        """Print the result in one of the formats, and what makes it again."""
-        if form == "json":
-            from .. import __version__
+    def publish(self, form: str, *, html: str | None = None, plot: str | None = None) -> None:
+        """Write the page and the picture, print the result in one of the formats, and what makes it again."""
+        from ..present.render import as_markdown, readable
 
-            emit(as_json({"cutline": __version__, **self.facts, **self.content()}))
-            return
+        if html is not None and self.page is not None:
+            self.page(html)
+            note(f"page: {html}")
+        if plot is not None:
+            from ..present.plots import write_picture
+
+            self.draw(plot) if self.draw is not None else write_picture(self.result, plot)
+            note(f"picture: {plot}")
         settings = settings_line(**{**self.facts, **self.settings})
         if form == "csv":
-            rows = self.rows()
+            rows = (self.rows or self.result.to_dicts)()
             emit(as_csv(rows, list(rows[0])).rstrip("\n"))
             note(settings)
             return
-        for k, block in enumerate(self.blocks()):
-            if k:
-                say()
-            if isinstance(block, str):
-                say(block)
-            elif form == "markdown":
-                say(as_markdown(block.rows, list(block.rows[0]), block.title))
-            else:
-                print_table(block.rows, list(block.rows[0]), title=block.title, section=block.section)
+        sections = itertools.chain((self.sections or self.result.sections)(), self.more)
+        if form == "json":
+            from .. import __version__
+
+            content = self.document() if self.document is not None else json.loads(self.result.to_json())
+            emit(as_json({"cutline": __version__, **self.facts, "answer": next(sections).sentences, **content}))
+            return
+        if form == "markdown":
+            say(as_markdown(sections))
+        else:
+            for k, part in enumerate(readable(sections)):
+                if k:
+                    say()
+                if isinstance(part, str):
+                    say(part)
+                else:
+                    print_table(part, part.columns, title=part.title, section=part.group)
         say(f"\n{settings}")

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import glob
+import os
+import re
 import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, listed, show
-from .output import note
+from ..errors import InputError, listed, show, verbatim
+from ..runtime import TUNING
+from .options import COMMAND_LINE, Arguments, Engine, OneModel
+from .output import check_extra, note
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
-    from ..sources.frames import Rows
+    from ..sources.frames import LoadedColumns
 
-_FEW_COLUMNS, _FEW_ROWS = 50, 200_000  # where columns that were not named are looked at, too
-TEXT = ("delimiter", "quote", "decimal", "encoding")
-VALUES = ("positive", "negative", "rest_negative")
+# Where columns that were not named are looked at, too: it costs a pass over each of them, for a note on a file that is
+# mostly not of case and model.
+_FEW_COLUMNS, _FEW_ROWS = 50, 200_000
+# Bytes from which a file is streamed: columns and compressed text take several times as much when they are loaded.
+_LARGE = {".parquet": 2**28, ".pq": 2**28, ".gz": 2**28, ".zst": 2**28}
 
 
 @dataclass(frozen=True)
@@ -30,56 +37,43 @@ class Columns:
 
     label: str
     scores: tuple[str, ...]
-    weight: str | None
 
 
 @contextmanager
-def opened(
-    file: str, asked: Mapping[str, Any] | None = None, machine: Mapping[str, Any] | None = None
-) -> Iterator[DuckTable]:
-    """Open a file by its name, ``-`` for standard input; ``asked`` says how it is written, as far as the user knows."""
+def opened(asked: Arguments, file: str | None = None, machine: Mapping[str, Any] | None = None) -> Iterator[DuckTable]:
+    """Open the file, or another one that is written alike; ``-`` is standard input."""
     from ..sources.duckdb import Machine, open_table
-    from ..sources.files import TextFormat
+    from ..sources.file_formats import TextFormat
 
-    text = TextFormat(*((asked or {}).get(option) for option in TEXT))
-    with open_table(file, None, Machine(**(machine or {})), text) as table:
+    text = TextFormat(asked.delimiter, asked.quote, asked.decimal, asked.encoding)
+    with open_table(file or asked.file, None, Machine(**(machine or {})), text) as table:
         yield table
 
 
-def choose_columns(
-    table: DuckTable,
-    label: str | None,
-    scores: Sequence[str],
-    weight: str | None,
-    *,
-    several: bool = False,
-    besides: Mapping[str, str] = MappingProxyType({}),
-) -> Columns:
-    """The columns that were named, and those that can only be meant; says which it took.
-
-    ``besides``: columns that have another role, which it names, and cannot be meant.
-    """
-    from ..sources.columns import find_label, find_scores, matching, profiles
+def choose_columns(table: DuckTable, asked: Arguments, scores: Sequence[str], *, several: bool = False) -> Columns:
+    """The columns that were named, and those that can only be meant; says which it took."""
+    from ..sources.profiles import find_label, find_scores, matching, profiles
 
     twice = next((name for name in scores if list(scores).count(name) > 1), None)
     if twice is not None:
         raise InputError("score", f"names {show(twice)} twice", "name each model once")
-    if weight is not None:
-        table.column(weight, "weight")
-    for name, role in besides.items():
+    roles = dict.fromkeys(asked.by, "segment")  # columns that have another role cannot be meant
+    roles |= {name: role for role in ("weight", "batch", "cluster") if (name := getattr(asked, role)) is not None}
+    for name, role in roles.items():
         table.column(name, role)
-    named = [column for pattern in scores for column in matching(table, pattern)]
-    for column in named:
-        table.column(column, "score")
+    named = [name for pattern in scores for name in matching(table, pattern)]
+    for name in named:
+        table.column(name, "score")
+    label = asked.label
     if label is not None:
         table.column(label, "label")
         if label in scores:
             raise InputError(
                 None, f"{table.name}: column {show(label)} is the label", "name another column with {score}"
             )
-        named = [column for column in named if column != label]  # a pattern such as * covers the label too
+        named = [name for name in named if name != label]  # a pattern such as * covers the label too
     if label is None or not named:
-        taken = {*named, *([weight] if weight else []), *([label] if label else []), *besides}
+        taken = {*named, *roles, label}
         free = profiles(table, [column.name for column in table.columns if column.name not in taken])
         if label is None:
             label = find_label(table, free)
@@ -88,57 +82,56 @@ def choose_columns(
         if not named:
             named = find_scores(table, free, several=several)
             note(f"score: column{'s' if len(named) > 1 else ''} {listed(named)}")
-    return Columns(label, tuple(dict.fromkeys(named)), weight)
+    return Columns(label, tuple(dict.fromkeys(named)))
 
 
 def one_score(table: DuckTable, score: str | None) -> str:
     """The one score column of a command that reads no label."""
-    from ..sources.columns import find_scores, matching, profiles
+    from ..sources.profiles import find_scores, matching, profiles
 
     if score is None:
         score = find_scores(table, profiles(table), several=False, comparable=False)[0]
         note(f"score: column {score!r}")
         return score
-    found = matching(table, score)
-    if len(found) > 1:
-        raise InputError(None, f"{table.name}: {score} means {listed(found)}", "name one of them with {score}")
-    return found[0]
+    columns = matching(table, score)
+    if len(columns) > 1:
+        raise InputError(None, f"{table.name}: {score} means {listed(columns)}", "name one of them with {score}")
+    return columns[0]
 
 
 def load(
-    table: DuckTable,
-    label: str | None,
-    scores: Sequence[str],
-    weight: str | None,
-    asked: Mapping[str, Any],
-    *,
-    quiet: bool = False,
-) -> Rows:
+    table: DuckTable, asked: Arguments, label: str | None, scores: Sequence[str], *, quiet: bool = False
+) -> LoadedColumns:
     """The rows in memory; says what was understood of the file, and how many rows were left out."""
-    from ..sources.tables import Roles, check
+    from ..sources.sql_table import Roles, check
 
-    positive, missing, decimal = (asked.get(key) for key in ("positive", "missing", "decimal"))
-    columns = {column: column for column in scores}
-    by, keys = tuple(asked.get("by") or ()), keys_of(asked)
-    named: dict[str, Any] = {"clusters": keys.get("clusters"), "batch": keys.get("batch"), "by": by}
-    named |= {"pos_label": positive, "neg_label": negatives_of(asked) if label is not None else None}
-    roles = Roles(label, columns, weight, missing=missing or "error", decimal=decimal, **named)
+    roles = Roles(
+        label,
+        {column: column for column in scores},
+        asked.weight,
+        asked.cluster,
+        asked.positive,
+        asked.missing or "error",
+        asked.decimal,
+        by=asked.by,
+        batch=asked.batch,
+        neg_label=negative_labels(asked) if label is not None else None,
+    )
     rows = table.load(check(table, roles))
-    if quiet:
-        return rows
-    say_understood("; ".join(rows.understood))
-    say_dropped(rows.dropped, len(rows))
+    if not quiet:
+        say_understood("; ".join(rows.understood))
+        say_dropped(rows.dropped, len(rows))
     return rows
 
 
 def known_labels(
-    table: DuckTable, label: str, score: str, asked: Mapping[str, Any], rows: int
+    table: DuckTable, asked: Arguments, label: str, score: str, rows: int
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """The labels that are there, nan elsewhere; and how they are written."""
-    known = load(table, label, [score], None, {**asked, "missing": "drop"}, quiet=True)
+    labelled = load(table, asked.but(missing="drop"), label, [score], quiet=True)
     labels = np.full(rows, np.nan)
-    labels[np.arange(rows) if known.source_rows is None else known.source_rows] = known.positive
-    return labels, known.understood
+    labels[np.arange(rows) if labelled.source_rows is None else labelled.source_rows] = labelled.positive
+    return labels, labelled.understood
 
 
 @dataclass(frozen=True)
@@ -147,7 +140,7 @@ class Loaded:
 
     table: DuckTable
     columns: Columns
-    rows: Rows
+    rows: LoadedColumns
     facts: dict[str, Any]
 
     @property
@@ -161,63 +154,50 @@ class Loaded:
         return self.rows.positive, self.rows.scores[self.score]
 
 
-def load_one_score(file: str, asked: dict[str, Any]) -> Loaded:
-    """The rows of one score, as ``load_models`` gives them. Says what looks wrong with them."""
-    score = asked.pop("score")
-    found = load_models(file, asked, [score] if score else [], one=True)
-    say_if_suspicious(found.rows)
-    return found
+def load_one_score(asked: OneModel) -> Loaded:
+    """The rows of one score. Says what looks wrong with them."""
+    with opened(asked) as table:
+        named = [one_score(table, asked.score)] if asked.score else []
+        loaded = _load_columns(table, asked, choose_columns(table, asked, named))
+        say_if_long(table, loaded.columns.label, loaded.columns.scores, asked.weight)
+    say_if_suspicious(loaded.rows)
+    return loaded
 
 
-def load_models(
-    file: str, asked: dict[str, Any], scores: Sequence[str], *, several: bool = True, one: bool = False
-) -> Loaded:
-    """The rows of some scores; takes what says where they stand, and what they are, out of ``asked``.
-
-    ``several``: where none is named, all columns that can be scores; ``one``: a pattern may mean but one column.
-    """
-    reading = {key: asked.pop(key) for key in ("missing", *TEXT)}
-    label, weight = asked.pop("label"), asked.pop("weight", None)
-    keys = {key: asked.pop(key, None) for key in (*VALUES, "batch", "cluster")}
-    with opened(file, reading) as table:
-        named = [one_score(table, score) for score in scores] if one else scores
-        columns = choose_columns(table, label, named, weight, several=several and not one, besides=roles_of(keys))
-        rows = load(table, columns.label, columns.scores, weight, {**reading, **keys})
-        if one:
-            say_if_long(table, columns.label, columns.scores, weight)
-    return Loaded(table, columns, rows, facts_of(file, columns, keys, rows.dropped))
+def load_models(asked: Arguments, scores: Sequence[str], *, several: bool = True) -> Loaded:
+    """The rows of some scores; ``several``: where none is named, all columns that can be scores."""
+    with opened(asked) as table:
+        return _load_columns(table, asked, choose_columns(table, asked, scores, several=several))
 
 
-def facts_of(file: str, columns: Columns, asked: Mapping[str, Any], dropped: int | None = 0) -> dict[str, Any]:
+def _load_columns(table: DuckTable, asked: Arguments, columns: Columns) -> Loaded:
+    rows = load(table, asked, columns.label, columns.scores)
+    return Loaded(table, columns, rows, facts_of(asked, columns, rows.dropped))
+
+
+def facts_of(asked: Arguments, columns: Columns, dropped: int | None = 0) -> dict[str, Any]:
     """Which file and which of its columns a result is about, as the options say it."""
-    facts = {"file": file, "label": columns.label, "positive": asked["positive"]}
-    facts["negative"] = ", ".join(asked.get("negative") or ()) or ("all others" if asked.get("rest_negative") else None)
-    facts["score"] = ", ".join(columns.scores)
-    more = {"weight": columns.weight, "batch": asked.get("batch"), "cluster": asked.get("cluster")}
-    more["dropped"] = dropped or None
-    return {key: value for key, value in {**facts, **more}.items() if value is not None}
+    facts = {
+        "file": asked.file,
+        "label": columns.label,
+        "positive": asked.positive,
+        "negative": ", ".join(asked.negative) or ("all others" if asked.rest_negative else None),
+        "score": ", ".join(columns.scores),
+        "weight": asked.weight,
+        "batch": asked.batch,
+        "cluster": asked.cluster,
+        "dropped": dropped or None,
+        "by": ", ".join(asked.by) or None,
+    }
+    return {key: value for key, value in facts.items() if value is not None}
 
 
-def negatives_of(asked: Mapping[str, Any]) -> tuple[str, ...] | None:
+def negative_labels(asked: Arguments) -> tuple[str, ...] | None:
     """The labels that count as negative, as ``Roles`` takes them: a file may hold "unknown" or a row of totals."""
-    named = tuple(asked.get("negative") or ())
-    if asked.get("rest_negative") and (named or asked.get("positive") is None):
-        said = "counts all labels but the positive one as negative"
-        raise InputError("neg_label=None", said, "name that one with {pos_label}, and leave {neg_label} out")
-    return None if asked.get("rest_negative") else named
-
-
-def keys_of(asked: Mapping[str, Any]) -> dict[str, str]:
-    """The columns that tell batches and clusters, by the library's names, as far as they were given."""
-    named = {"batch": asked.get("batch"), "clusters": asked.get("cluster")}
-    return {key: column for key, column in named.items() if column is not None}
-
-
-def roles_of(asked: Mapping[str, Any]) -> dict[str, str]:
-    """What the columns of segments, batches and clusters are there for, as far as they were given."""
-    named = {"batch": asked.get("batch"), "cluster": asked.get("cluster")}
-    roles = {column: role for role, column in named.items() if column is not None}
-    return {**dict.fromkeys(asked.get("by", ()), "segment"), **roles}
+    if asked.rest_negative and (asked.negative or asked.positive is None):
+        problem = "counts all labels but the positive one as negative"
+        raise InputError("neg_label=None", problem, "name that one with {pos_label}, and leave {neg_label} out")
+    return None if asked.rest_negative else asked.negative
 
 
 def say_understood(words: str) -> None:
@@ -232,10 +212,10 @@ def say_dropped(dropped: int, left: int) -> None:
         note(f"note: {dropped:,} of {dropped + left:,} rows have missing values and are left out")
 
 
-def say_if_suspicious(rows: Rows) -> None:
+def say_if_suspicious(rows: LoadedColumns) -> None:
     """What looks wrong with the scores, where a command acts on them and does not report on them."""
-    from ..evaluation import evaluate, notices_of
-    from .terms import COMMAND_LINE
+    from ..evaluation import notices_of
+    from ..verbs import evaluate
 
     for name, score in rows.scores.items():
         ev = evaluate(rows.positive, score, name=name, sample_weight=rows.weight, measures=["roc_auc"])
@@ -245,7 +225,7 @@ def say_if_suspicious(rows: Rows) -> None:
 
 def say_if_long(table: DuckTable, label: str | None, scores: Sequence[str], weight: str | None = None) -> None:
     """Say so where rows are of case and model: together they are no model, and no independent rows."""
-    from ..sources.columns import case_and_model, label_candidates, profiles
+    from ..sources.profiles import case_and_model, label_candidates, profiles
 
     taken = (label, *scores, weight)
     others = [
@@ -253,10 +233,10 @@ def say_if_long(table: DuckTable, label: str | None, scores: Sequence[str], weig
     ]
     if not 2 <= len(others) <= _FEW_COLUMNS or table.aggregate(["count(*)"])[0] > _FEW_ROWS:
         return
-    known = profiles(table, others, exact=True)
-    found = case_and_model(table, known, label_candidates(table, known) if label is None else [label])
-    if found is not None:
-        case, model = found
+    columns = profiles(table, others, exact=True)
+    pair = case_and_model(table, columns, label_candidates(table, columns) if label is None else [label])
+    if pair is not None:
+        case, model = pair
         note(
             f"note: each case ({show(case)}) has a row for each model ({show(model)}), taken here as one; "
             f"to compare the models: cutline compare … --case {shlex.quote(case)} --model {shlex.quote(model)}"
@@ -264,12 +244,111 @@ def say_if_long(table: DuckTable, label: str | None, scores: Sequence[str], weig
 
 
 def complete_rows(
-    table: DuckTable, texts: Sequence[str], numbers: Sequence[str], asked: Mapping[str, Any], *, quiet: bool = False
+    table: DuckTable, asked: Arguments, texts: Sequence[str], numbers: Sequence[str], *, quiet: bool = False
 ) -> NDArray[np.intp] | None:
     """The rows that lack nothing in some columns, with ``--missing drop``; None for all of them."""
-    from ..sources.matrices import count_rows, rows_with
+    from ..sources.class_matrix import count_rows, rows_with
 
-    kept = rows_with(table, texts, numbers) if asked.get("missing") == "drop" else None
-    if kept is not None and not quiet:
-        say_dropped(count_rows(table) - len(kept), len(kept))
-    return kept
+    complete = rows_with(table, texts, numbers) if asked.missing == "drop" else None
+    if complete is not None and not quiet:
+        say_dropped(count_rows(table) - len(complete), len(complete))
+    return complete
+
+
+# ------------------------------------------------------------- where the rows are summed: memory, DuckDB or Spark
+
+
+def choose_engine(asked: Engine) -> str:
+    """``memory``, ``duckdb`` or ``spark``; refuses what does not go together."""
+    machine = asked.named("memory_limit", "threads", "temp_directory")
+    engine = asked.engine
+    if engine == "auto":
+        engine = _fitting_engine(asked.file, asked.master, bool(machine))
+    if asked.master is not None and engine != "spark":
+        raise InputError("master", f"goes with --engine spark, not with {engine}", "leave it out")
+    if machine and engine != "duckdb":
+        raise InputError(next(iter(machine)), f"goes with --engine duckdb, not with {engine}", "leave it out")
+    return engine
+
+
+def _fitting_engine(file: str, master: str | None, streamed: bool) -> str:
+    if master is not None:
+        return "spark"
+    if streamed or file.lower().endswith(".zst") or (not os.path.exists(file) and glob.has_magic(file)):
+        return "duckdb"
+    if os.path.isfile(file):
+        size = os.path.getsize(file)
+        if size > _LARGE.get(os.path.splitext(file.lower())[1], TUNING.large_text):
+            note(f"note: {file} has {size / 2**30:.1f} GB and is streamed through DuckDB (--engine memory loads it)")
+            return "duckdb"
+    return "memory"
+
+
+@contextmanager
+def opened_by(engine: str, asked: Engine) -> Iterator[Any]:
+    """The file as a table, where the engine reads it; opened once."""
+    if engine == "spark":
+        from ..sources.open_source import SparkTable
+
+        with _spark_frame(asked.file, asked.master or "local[*]") as frame:
+            yield SparkTable(frame)
+    else:
+        with opened(asked, machine=asked.named("memory_limit", "threads", "temp_directory")) as table:
+            yield table
+
+
+def named_columns(engine: str, table: Any, asked: Arguments, scores: Sequence[str], *, several: bool) -> Columns:
+    """The columns: chosen where only one can be meant, but named by the user for many files or a cluster."""
+    if engine != "spark" and (table.files is None or len(table.files.files) <= 1):
+        return choose_columns(table, asked, scores, several=several)
+    if asked.label is None or not scores:
+        raise InputError(None, f"{table.name} is read from many files", "name its columns with {label} and {score}")
+    return Columns(asked.label, tuple(dict.fromkeys(scores)))
+
+
+@contextmanager
+def _spark_frame(file: str, master: str) -> Iterator[Any]:
+    """The file as a DataFrame of a session that ends with the command.
+
+    Spark finds the cells of text, and their types, by rules of its own: text is refused.
+    """
+    from ..sources.file_formats import kind_of
+
+    if kind_of(os.path.basename(file.rstrip("/*")))[0] not in (None, "parquet"):
+        problem = f"{show(file)} is text, which Spark reads by other rules than cutline does"
+        remedy = "convert it to Parquet, or use {engine='duckdb'}, which streams files of any size"
+        raise InputError(None, problem, remedy)
+    if not re.match(r"(local|yarn|local-cluster)($|\[)|[\w+.-]+://", master):
+        problem = f"is {show(master)}, which is not a Spark master"
+        raise InputError("master", problem, "give local[4], yarn, spark://host:7077 or sc://host")
+    check_extra("spark", "pyspark", "pyarrow")
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("cutline")
+    try:
+        if master.startswith("sc://"):
+            session = builder.remote(master).getOrCreate()
+        else:
+            session = builder.master(master).getOrCreate()
+            session.sparkContext.setLogLevel("ERROR")
+        try:
+            yield read_on_spark(session, file)
+        finally:
+            session.stop()
+    except PySparkException as error:
+        raise InputError(None, "Spark: " + verbatim(str(error).strip().splitlines()[0])) from None
+
+
+def read_on_spark(session: Any, file: str) -> Any:
+    """ORC by the ending of the name, else Parquet, which a folder mostly holds. By the rules of every other door."""
+    session.conf.set("spark.sql.caseSensitive", "true")  # P is not p
+    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")  # 01 is not 1
+    if os.path.exists(file):  # a file may really be called so: its name is no pattern
+        if ":" in os.path.abspath(file):
+            raise InputError(None, f"{show(file)} has a colon in its name, which Spark cannot read", "rename it")
+        file = re.sub(r"([*?\[\]{}\\])", r"\\\1", file)
+    reader = session.read.option("mergeSchema", "true")  # columns by name, whichever file has them
+    return reader.orc(file) if file.lower().rstrip("/*").endswith(".orc") else reader.parquet(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 import re
 import shutil
@@ -11,25 +12,47 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ..errors import InputError, listed, show
-from ..files import is_stream, temporary_folder, write_whole
-from . import options
+from ..runtime import is_stream, temporary_folder, write_whole
+from . import options as o
+from .options import about_file, choice, command, option
 from .output import emit, note, settings_line
-from .segments import listed_places
-from .terms import about_file
+from .reading import load, one_score, opened, say_if_long
 
 if TYPE_CHECKING:
     from ..sources.duckdb import DuckTable
-    from ..sources.tables import Column
+    from ..sources.sql_table import Column
 
 # What a spreadsheet takes for a formula (OWASP, CSV injection; also in full width), but for amounts: -1.5, +3%.
 _FORMULA = r"(?s)[=+\-@\t\r\n＝＋－＠].*"
 _AMOUNT = r"[+-]?[0-9.,]+([eE][+-]?[0-9]+)?%?"
 
-EXAMPLES = """\b
-Examples:
+
+class SelectArguments(o.FileArgument, o.Batched, o.Seeded, o.Reading, o.Written):
+    """The options of ``select``."""
+
+    score: str | None = o.column("Column with the score.", multiple=True, callback=o.one_score_given)
+    quota: int | float | None = option("Places: 200 or 5%.", callback=o.read_quota, metavar="N|P%")
+    quota_by: str | None = option(
+        "Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
+        metavar="COLUMN[=S:N,…]",
+    )
+    zone: str | None = choice(
+        "With a cut file that has a reviewer: the cases decided automatically, or those to review.",
+        ["automatic", "review"],
+    )
+    cut: str | None = option("Apply a cut file (see: cutline cut).", type=o.InputFile(), metavar="PATH")
+    ties: Any = choice(
+        "If scores tie at the cut: draw at random, take all, or take none.",
+        ["random", "expand", "shrink"],
+        default="random",
+    )
+    quiet: bool = o.Printed.quiet
+
+
+@command(
+    SelectArguments,
+    """\
   cutline select scores.csv --score p --quota 20 -o chosen.csv
   cutline select scores.parquet --score p --quota 5% --ties expand -o chosen.parquet
   cutline select scores.csv --score p --quota-by region=north:60,south:40 -o chosen.csv
@@ -37,50 +60,10 @@ Examples:
   cutline select claims.csv --score p --quota 100 --batch day -o chosen.csv
   cutline select new-scores.csv --score p --cut cut.json
   cutline select new-scores.csv --score p --cut cut.json --zone review
-"""
-
-
-@options.command(epilog=EXAMPLES)
-@options.file_argument
-@options.one_score_option
-@click.option("--quota", callback=options.read_quota, metavar="N|P%", help="Places: 200 or 5%.")
-@click.option(
-    "--quota-by",
-    metavar="COLUMN[=S:N,…]",
-    help="Give each segment its own places: in proportion to its cases, or as listed (region=north:60,south:40).",
+""",
+    renames={"by": "--quota-by", "segment": "--quota-by"},
 )
-@options.choice_option(
-    "--zone",
-    ["automatic", "review"],
-    "With a cut file that has a reviewer: the cases decided automatically, or those to review.",
-)
-@click.option("--cut", type=options.InputFile(), metavar="PATH", help="Apply a cut file (see: cutline cut).")
-@options.choice_option(
-    "--ties",
-    ["random", "expand", "shrink"],
-    "If scores tie at the cut: draw at random, take all, or take none.",
-    default="random",
-)
-@options.batch_option
-@options.seed_option
-@options.reading_options
-@options.output_option()
-@options.formulas_option
-@options.quiet_option
-def select(
-    file: str,
-    score: str | None,
-    quota: int | float | None,
-    quota_by: str | None,
-    cut: str | None,
-    zone: str | None,
-    ties: Any,
-    batch: str | None,
-    seed: int,
-    output: str | None,
-    escape_formulas: bool,
-    **reading: Any,
-) -> None:
+def select(asked: SelectArguments) -> None:
     """Choose the rows with the highest scores for a number of places (with --batch for each batch), best first.
 
     With --cut those above a cut.
@@ -91,65 +74,66 @@ def select(
     from ..decide.selection import above
     from ..decide.selection import select as select_rows
     from ..decide.thresholds import read_cut_file
-    from .reading import load, one_score, opened, say_if_long
 
-    listed_places = quota_by is not None and quota is None and "=" in quota_by
-    if (quota is None and not listed_places) == (cut is None):  # exactly one
+    quota, batch, seed = asked.quota, asked.batch, asked.seed
+    lists_places = asked.quota_by is not None and quota is None and "=" in asked.quota_by
+    if (quota is None and not lists_places) == (asked.cut is None):  # exactly one
         raise InputError(None, "give either --quota or --cut", "")
-    if cut is not None and quota_by is not None:
+    if asked.cut is not None and asked.quota_by is not None:
         raise InputError("quota_by", "shares places, but a cut takes all above it", "leave one of them out")
-    if batch is not None and (quota is None or quota_by is not None):
+    if batch is not None and (quota is None or asked.quota_by is not None):
         raise InputError("batch", "goes with a {quota} of each batch", "leave {batch} out, or give the {quota} alone")
-    known = None if cut is None else read_cut_file(cut)
-    first, last = _zone(known, zone)
-    output_kind(output)
-    with opened(file, reading) as table:
-        if score is None and known is not None and known.get("score") in table.named:
-            score = str(known["score"])
+    cut = None if asked.cut is None else read_cut_file(asked.cut)
+    first, last = _zone(cut, asked.zone)
+    output_kind(asked.output)
+    with opened(asked) as table:
+        score = asked.score
+        if score is None and cut is not None and cut.get("score") in table.named:
+            score = str(cut["score"])
         score = one_score(table, score)
-        column, places = (None, None) if quota_by is None else _places(table, quota_by, quota)
-        named = {"by": () if column is None else (column,), "batch": batch}
-        rows = load(table, None, [score], None, {**reading, **named})
+        segment, places = (None, None) if asked.quota_by is None else _places(table, asked.quota_by, quota)
+        rows = load(table, asked.but(by=() if segment is None else (segment,)), None, [score])
         say_if_long(table, None, [score])
-        with about_file(table.name):
-            if cut is None:
-                asked: Any = quota if places is None else places
-                own: dict[str, Any] = {"by": rows.segments, "batch": rows.batch}
-                chosen = select_rows(rows.scores[score], asked, ties=ties, seed=seed, **own)
-            else:
-                chosen = above(rows.scores[score], first, last)
+        try:
+            with about_file(table.name):
+                if cut is None:
+                    groups: dict[str, Any] = {"by": rows.segments, "batch": rows.batch}
+                    wanted: Any = quota if places is None else places
+                    chosen = select_rows(rows.scores[score], wanted, ties=asked.ties, seed=seed, **groups)
+                else:
+                    chosen = above(rows.scores[score], first, last)
+        except InputError as error:
+            raise error.but(argument="quota_by") if error.argument == "quota" and quota is None else error from None
         at = chosen.indices if rows.source_rows is None else rows.source_rows[chosen.indices]
         taken = [len(at)] if chosen.batches is None else chosen.batches.column("chosen")  # a place is one of its batch
         added = {"place": [k for n in taken for k in range(1, n + 1)]}
-        write_rows(table, at.tolist(), output, added, escaped=escape_formulas)
+        write_rows(table, at.tolist(), asked.output, added, escaped=asked.escape_formulas)
     note(chosen.note)
-    if known is not None and zone != "review" and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
+    if cut is not None and asked.zone != "review" and len(rows) > 1 and len(chosen.indices) in (0, len(rows)):
         who = "every" if len(chosen.indices) else "no"
-        note(
-            f"note: {who} score lies above the cut {known['threshold']:g}: are the scores on the scale of the cut file?"
-        )
-    if known is not None and known.get("score") not in (None, score):
-        note(f"note: the cut was made for the score {known['score']!r}, and {score!r} is used here")
+        note(f"note: {who} score lies above the cut {cut['threshold']:g}: are the scores on the scale of the cut file?")
+    if cut is not None and cut.get("score") not in (None, score):
+        note(f"note: the cut was made for the score {cut['score']!r}, and {score!r} is used here")
     how: dict[str, Any] = {} if batch is None else {"batch": batch}
-    how |= {"quota": chosen.quota, "ties": ties, "seed": seed} if cut is None else {"cut": cut}
-    note(settings_line(file=file, score=score, rows=len(rows), **how))
-    if output is not None:
-        note(f"chosen: {output}")
+    how |= {"quota": chosen.quota, "ties": asked.ties, "seed": seed} if cut is None else {"cut": asked.cut}
+    note(settings_line(file=asked.file, score=score, rows=len(rows), **how))
+    if asked.output is not None:
+        note(f"chosen: {asked.output}")
 
 
-def _zone(known: Mapping[str, Any] | None, zone: str | None) -> tuple[float, float]:
+def _zone(cut: Mapping[str, Any] | None, zone: str | None) -> tuple[float, float]:
     """Above which score, and up to which, cases are taken by a cut file."""
-    if known is None:
+    if cut is None:
         if zone is not None:
             raise InputError("zone", "is for a cut file", "give it with --cut")
         return math.nan, math.inf
-    if zone is not None and "review_threshold" not in known:
+    if zone is not None and "review_threshold" not in cut:
         raise InputError(
             "zone", "needs a cut file with a reviewer", "write one with: cutline cut … --capacity N -o cut.json"
         )
     if zone != "review":
-        return known["threshold"], math.inf
-    return float(known["review_threshold"]), known["threshold"]
+        return cut["threshold"], math.inf
+    return float(cut["review_threshold"]), cut["threshold"]
 
 
 def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int] | None]:
@@ -160,11 +144,11 @@ def _places(table: DuckTable, text: str, quota: Any) -> tuple[str, dict[str, int
             said = "names a column, but no places"
             raise InputError("quota_by", said, "add {quota}, or list them: COLUMN=SEGMENT:PLACES,…")
         return text, None
-    column, _, rest = text.rpartition("=")
-    table.column(column, "segment")
+    segment, _, rest = text.rpartition("=")
+    table.column(segment, "segment")
     if quota is not None:
         raise InputError("quota_by", "lists places, which contradicts {quota}", "leave one of them out")
-    return column, listed_places(rest)
+    return segment, o.read_places(rest)
 
 
 def write_rows(
@@ -175,9 +159,9 @@ def write_rows(
     Text formats keep every cell as it stands, and CSV keeps the file's delimiter; a name that the file has already gets
     an underscore. ``escaped`` puts an apostrophe before what a spreadsheet would take for a formula.
     """
-    from ..sources.tables import DUCKDB
+    from ..sources.sql_table import DUCKDB
 
-    first = [_free_name(table, name) for name in added]
+    first = [name + "_" * next(k for k in itertools.count() if name + "_" * k not in table.named) for name in added]
     kind = output_kind(output)
     if escaped and kind in ("parquet", "json"):
         raise InputError("escape_formulas", "is for .csv and .tsv", "leave it out")
@@ -208,7 +192,9 @@ def write_rows(
         f"(SELECT {cells}, row_number() OVER () - 1 AS n FROM {table.relation}) f "
         f"JOIN {chosen} c ON c.n = f.n ORDER BY c.nth"
     )
-    delimiter = "\t" if kind == "tsv" else _delimiter(table)
+    file = table.files.files[0] if table.files is not None else None
+    kept = file.delimiter if file is not None and file.kind == "csv" else ","  # what is copied keeps its own
+    delimiter = "\t" if kind == "tsv" else kept
     if output is None:
         text = io.StringIO(newline="")
         csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows([header, *table.rows(query)])
@@ -234,18 +220,6 @@ def write_rows(
             shutil.copyfileobj(rows_of, whole)
 
 
-def _delimiter(table: DuckTable) -> str:
-    """The delimiter of a CSV file, which rows copied out of it keep; a comma for any other source."""
-    file = table.files.files[0] if table.files is not None else None
-    return file.delimiter if file is not None and file.kind == "csv" else ","
-
-
-def _free_name(table: DuckTable, name: str) -> str:
-    while name in table.named:
-        name += "_"
-    return name
-
-
 def _output_names(table: DuckTable, first: Sequence[str]) -> list[str]:
     """The names of the columns as they stand; where the file has one twice, SQL needs them to differ."""
     taken = {name.casefold() for name in first}
@@ -261,9 +235,9 @@ def _output_names(table: DuckTable, first: Sequence[str]) -> list[str]:
 
 def _number_types(table: DuckTable) -> dict[str, str]:
     """Types for columns of text that are numbers throughout. Codes such as 007 are none: they would lose zeros."""
-    from ..sources.columns import profiles
+    from ..sources.profiles import profiles
     from ..sources.rules import LABEL_CELL
-    from ..sources.tables import DUCKDB
+    from ..sources.sql_table import DUCKDB
 
     numbers = [p for p in profiles(table) if p.is_number and not p.notation and table.named[p.name].kind == "text"]
     if not numbers:
@@ -276,7 +250,7 @@ def _number_types(table: DuckTable) -> dict[str, str]:
 
 def output_kind(output: str | None) -> str:
     """The format that the ending of a file's name stands for."""
-    from ..sources.files import KINDS
+    from ..sources.file_formats import KINDS
 
     ending = "" if output is None else Path(output).suffix.lower()
     if output is None or (not ending and is_stream(output)):

@@ -1,10 +1,12 @@
-"""One cut of a ranked list: where it lies, what it takes, what it gives."""
+"""One cut: of a ranked list, what it takes and gives; and of a model's confidence, where it answers at all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -12,18 +14,28 @@ from ..catalogue.declare import ratio
 from ..catalogue.quota import quota_pearson
 from ..errors import InputError
 from ..estimate import Estimate, Interval
-from ..inference.quota_cut import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
+from ..inference.closed_forms import Cuts, QuotaCut, expected_hits_limits, next_hits_limits
+from ..inference.limits import wilson_shares
 from ..quotas import resolve_quota
 from ..ranking import Ranking
-from ..sweep import Counts, Request, counts_at, sweep
-from ..table import text_table
+from ..sweep import Counts, SumsRequest, counts_at, sweep
+from ..table import Drawn, Figure, HasSections, Section, Table, TabularResult, columns_table, format_value
+from ..types import Floats
+from ..validate import check_number, checked
+
+if TYPE_CHECKING:
+    from ..catalogue.compute import ClassTotals
 
 CUTS = ("quota", "threshold", "recall", "precision", "fpr", "specificity")  # what a cut may be asked for by
+_FEW_ERRORS = 3  # up to so many, Wilson's lower limit is too high (Brown, Cai & DasGupta 2001)
+# Places of the list from which tests go on until one fails, and cuts tested from each to its end. More starts are
+# stopped less easily by a bad stretch, but each has a smaller part of the error; both chosen by hand.
+_STARTS, _STEPS = 5, 200
 CutOf = Callable[[float, float, float], QuotaCut]
 
 
-@dataclass(frozen=True)
-class OperatingPoint:
+@dataclass(frozen=True, repr=False)
+class OperatingPoint(HasSections):
     """Counts and measures at one cut.
 
     Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
@@ -62,19 +74,15 @@ class OperatingPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, with hit rate and Qrecall under their own names too, and intervals by their ends."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("expected_hits", "next_hits")}
+        content = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("expected_hits", "next_hits")}
         ends = {"expected_hits_low": self.expected_hits.low, "expected_hits_high": self.expected_hits.high}
         ends |= {"next_hits_low": self.next_hits.low, "next_hits_high": self.next_hits.high}
-        return {**kept, "hit_rate": self.hit_rate, "qrecall": self.qrecall, **ends}
+        return {**content, "hit_rate": self.hit_rate, "qrecall": self.qrecall, **ends}
 
-    def __repr__(self) -> str:
-        rows = [{"at this cut": key, "": value} for key, value in self.to_dict().items()]
-        return text_table(rows, ["at this cut", ""])
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import cut_html
-
-        return cut_html(self)
+    def sections(self) -> list[Section]:
+        """Who gets a place and who does not, and every number at this cut."""
+        rows = [{"at this cut": name, "": value} for name, value in self.to_dict().items()]
+        return [Section("cut", [Figure("cut", self), Table(rows)])]
 
 
 def operating_point(
@@ -91,43 +99,39 @@ def operating_point(
     ((name, value),) = given.items()
     if name == "quota":
         return at_rows(ranking, resolve_quota(value, ranking.cases), level, cut_of)
-    if name == "threshold":
-        cut = _after(ranking, ranking.above(value), level, cut_of)
-        return replace(cut, threshold=float(value))
     side, cases = ("positive", ranking.n_pos) if name == "recall" else ("negative", ranking.n_neg)
-    if cases == 0 and name != "precision":
+    if cases == 0 and name not in ("precision", "threshold"):
         raise InputError(name, f"is undefined: the sample has no {side} cases")
     hits = np.cumsum(ranking.pos, dtype=np.float64)
     misses = np.cumsum(ranking.neg, dtype=np.float64)
-    if name == "recall":
+    if name == "threshold":
+        groups = ranking.above(value)
+    elif name == "recall":
         groups = int(np.searchsorted(hits, value * cases * (1 - 1e-12))) + 1 if value > 0 else 0
     elif name == "precision":
         rates = hits / (hits + misses)
-        kept = np.flatnonzero(rates >= value * (1 - 1e-12))
-        if len(kept) == 0:
+        reaching = np.flatnonzero(rates >= value * (1 - 1e-12))
+        if len(reaching) == 0:
             raise InputError("precision", f"of {value:g} is reached by no cut", f"the highest is {rates.max():.4g}")
-        groups = int(kept[-1]) + 1
+        groups = int(reaching[-1]) + 1
     else:
         allowed = (value if name == "fpr" else 1.0 - value) * cases
         room = 1e-12 * cases  # rounding must not cost a case
         groups = int(np.searchsorted(misses, allowed + room, side="right"))
-    return _after(ranking, groups, level, cut_of)
-
-
-def _after(ranking: Ranking, groups: int, level: float, cut_of: CutOf | None) -> OperatingPoint:
-    """The cut after a number of whole groups."""
     tp = float(ranking.pos[:groups].sum(dtype=np.float64))
     fp = float(ranking.neg[:groups].sum(dtype=np.float64))
-    cut = Counts(tp, fp, max(0.0, ranking.n_pos - tp), max(0.0, ranking.n_neg - fp))  # sums of weights may round
     if not ranking.weighted and 0 < tp + fp:
-        return at_rows(ranking, round(tp + fp), level, cut_of)
-    return _point(ranking, cut, groups, 0.0, level, cut_of)
+        point = at_rows(ranking, round(tp + fp), level, cut_of)
+    else:  # sums of weights may round
+        cut = Counts(tp, fp, max(0.0, ranking.n_pos - tp), max(0.0, ranking.n_neg - fp))
+        point = _point(ranking, cut, groups, 0.0, level, cut_of)
+    return replace(point, threshold=float(value)) if name == "threshold" else point
 
 
 def at_rows(ranking: Ranking, rows: int, level: float = 0.95, cut_of: CutOf | None = None) -> OperatingPoint:
     """The cut after a number of rows, which may fall inside a tie."""
-    request = Request(frozenset(), (), quotas=(rows,))
-    cut = counts_at(sweep(ranking, request), request.quota_at(rows))
+    request = SumsRequest(frozenset(), (), quotas=(rows,))
+    cut = counts_at(sweep(ranking, request), request.at(quota=rows))
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64 if ranking.weighted else np.int64)
     room = 1e-12 * rows if ranking.weighted else 0  # sums of weights round
     groups = int(np.searchsorted(ends, rows + room, side="right"))  # whole groups that are taken
@@ -142,11 +146,11 @@ def _point(
     inside = taken_of_group > 0
     pos, neg = (float(ranking.pos[groups]), float(ranking.neg[groups])) if inside else (0.0, 0.0)
     above = float(ranking.pos[:groups].sum(dtype=np.float64))
-    known, taken, hits = None, float(cut.tp + cut.fp), float(cut.tp)
+    spread, taken, hits = None, float(cut.tp + cut.fp), float(cut.tp)
     mean = Estimate("expected_hits", hits)  # over many lists cut at the same quota
     if taken > 0:
-        known = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
-        mean = Estimate("expected_hits", hits, *expected_hits_limits(known, level), level, "moving_cut")
+        spread = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
+        mean = Estimate("expected_hits", hits, *expected_hits_limits(spread, level), level, "moving_cut")
     return measured(
         OperatingPoint,
         cut,
@@ -157,7 +161,7 @@ def _point(
         hits_worst=above + max(0.0, taken_of_group - neg),
         hits_best=above + min(pos, taken_of_group),
         expected_hits=mean,
-        next_hits=next_hits(known, level),
+        next_hits=next_hits(spread, level),
     )
 
 
@@ -182,6 +186,14 @@ def measured(kind: type[P], cut: Counts, *, finite: bool, **known: Any) -> P:
     )
 
 
+def percentile_estimate(name: str, value: float, drawn: Floats, level: float) -> Estimate:
+    """A value with the percentile interval of its replicates, of those that are defined."""
+    low, high = math.nan, math.nan
+    if (drawn == drawn).any():
+        low, high = np.nanquantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
+    return Estimate(name, value, low, high, level, "percentile")
+
+
 def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0) -> Interval:
     """Interval for the positives that the next list of the same size will hold, cut at the same share.
 
@@ -191,3 +203,158 @@ def next_hits(cut: QuotaCut | None, level: float, *, optimism: float = 0.0) -> I
     if cut is None:
         return Interval(float("nan"), float("nan"))
     return next_hits_limits(cut, level, optimism=optimism)
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCoverage(Drawn, TabularResult):
+    """Error rate of the answers, by the share of cases answered, the most confident first.
+
+    One entry for each distinct confidence: all cases at least as confident are answered. ``low`` and ``high`` are
+    intervals at each coverage, not a band for the whole curve. ``area`` is the mean of the error rate over all numbers
+    of cases answered. ``plot`` draws the curve with its band.
+    """
+
+    pictures: ClassVar[tuple[str, ...]] = ("risk_coverage",)
+
+    coverage: Floats
+    risk: Floats
+    low: Floats
+    high: Floats
+    confidence: Floats
+    area: Estimate
+    level: float
+
+    def __len__(self) -> int:
+        return len(self.coverage)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.to_dicts())
+
+    def at(self, coverage: float) -> dict[str, Any]:
+        """The point with the smallest coverage that is at least the given one."""
+        check_number(coverage, "coverage", 0.0, 1.0)
+        at = min(int(np.searchsorted(self.coverage, coverage - 1e-12)), len(self) - 1)
+        return {name: float(value) for name, value in self._columns(at).items()}
+
+    def _columns(self, at: Any) -> dict[str, Any]:
+        return {name: getattr(self, name)[at] for name in ("coverage", "risk", "low", "high", "confidence")}
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each distinct confidence."""
+        return columns_table(self._columns(slice(None))).to_dicts()
+
+    @checked
+    def thinned(self, points: int = 200) -> RiskCoverage:
+        """At most this many points, evenly spread over the coverage."""
+        if len(self) <= points:
+            return self
+        at = np.unique(np.searchsorted(self.coverage, np.linspace(self.coverage[0], 1.0, points) - 1e-12))
+        return replace(self, **self._columns(np.minimum(at, len(self) - 1)))
+
+    def __repr__(self) -> str:
+        rows = [self.at(share) for share in (0.2, 0.4, 0.6, 0.8, 1.0)]
+        title = f"Error rate by coverage; area {format_value(self.area.value)}"
+        return repr(Table(rows, title))
+
+
+def risk_coverage(totals: ClassTotals, area: Estimate, level: float) -> RiskCoverage:
+    """The curve of a sample; the band is Wilson's at each coverage, with a Poisson lower end for up to three errors."""
+    from scipy.special import gammaincinv
+
+    from ..inference.influence import by_unit, variance_of
+
+    sample, ranked = totals.sample, totals.confidence_order
+    weight = sample.row_weight[ranked.order]
+    wrong = np.where(sample.right[ranked.order], 0.0, weight)
+    ends = np.flatnonzero(~ranked.tie)
+    answered, errors = np.cumsum(weight)[ends], np.cumsum(wrong)[ends]
+    trials = answered**2 / np.cumsum(weight**2)[ends]
+    if sample.cluster is not None:  # the variance of the accuracy grows because rows belong together
+        each = sample.row_weight
+        parts = each * (sample.right - np.average(sample.right, weights=each)) / each.sum()
+        alone = variance_of(parts)
+        trials = trials / (max(1.0, variance_of(by_unit(parts, sample.cluster)) / alone) if alone > 0 else 1.0)
+    risk = errors / answered
+    low, high = wilson_shares(risk, trials, level)
+    low = np.where(errors > 0, low, 0.0)
+    few = risk * trials <= _FEW_ERRORS
+    low[few] = np.minimum(low[few], gammaincinv(np.maximum(risk * trials, 1e-9)[few], 1.0 - level) / trials[few])
+    high = np.where(errors < answered, high, 1.0)
+    confidence = totals.sample.confidence[ranked.order][ends]
+    return RiskCoverage(answered / answered[-1], risk, low, high, confidence, area, level)
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """Answer only if the model's confidence is at least ``threshold``: results on this sample, and what holds on new
+    cases.
+
+    With probability ``confidence`` over samples like this one, the accuracy among new answers is at least ``accuracy``.
+    ``threshold`` is ``None`` if no cut achieves that.
+    """
+
+    accuracy: float
+    confidence: float
+    threshold: float | None
+    coverage: float
+    observed: float
+    answered: int
+    errors: int
+
+    @cached_property
+    def sentence(self) -> str:
+        """What was found, in one sentence."""
+        if self.threshold is None:
+            return (
+                f"no cut guarantees that {self.accuracy:.1%} of the answers are right (with {self.confidence:.0%} "
+                "confidence); ask for less, or collect more cases"
+            )
+        return (
+            f"answer if the model's confidence is at least {self.threshold:.4g}: {self.coverage:.1%} of the cases; "
+            f"{self.observed:.1%} of these answers are right, and at least {self.accuracy:.1%} of new ones "
+            f"(with {self.confidence:.0%} confidence)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cut, its results on this sample, what holds on new cases, and the summary sentence."""
+        return {**asdict(self), "sentence": self.sentence}
+
+    def __repr__(self) -> str:
+        return f"Abstention({self.sentence})"
+
+
+def abstain(totals: ClassTotals, accuracy: float, confidence: float) -> Abstention:
+    """The largest coverage whose accuracy is kept on new cases with a stated confidence.
+
+    Each cut is tested by the exact binomial test that the accuracy above it is no more than ``accuracy``. Tests run
+    down the list from five starting points, each until one fails, with a fifth of the error probability each
+    (fixed-sequence testing; Angelopoulos et al. 2021, "Learn then test"): the promise holds for whichever cut is taken.
+    """
+    from scipy.special import bdtrc
+
+    sample = totals.sample
+    if sample.weight is not None or sample.cluster is not None:
+        raise InputError(
+            "accuracy",
+            "is promised for independent cases that count alike, but these are weighted or clustered",
+            "leave {sample_weight} and {clusters} out, or read risk_coverage()",
+        )
+    ranked = totals.confidence_order
+    right = np.cumsum(sample.right[ranked.order])
+    ends = np.flatnonzero(~ranked.tie)
+    answered, hits = ends + 1, right[ends]
+    n, risk = len(sample), (1.0 - confidence) / _STARTS
+    fewest = math.ceil(math.log(risk) / math.log(accuracy)) if accuracy < 1.0 else n + 1
+    best = -1
+    for start in np.unique(np.geomspace(min(fewest, n), n, _STARTS, endpoint=False).astype(int)):
+        for wanted in np.linspace(start, n, _STEPS).astype(int):
+            at = int(np.searchsorted(answered, wanted))
+            p = float(bdtrc(hits[at] - 1, answered[at], accuracy)) if hits[at] > 0 else 1.0  # P(X ≥ hits)
+            if p > risk:
+                break
+            best = max(best, at)
+    if best < 0:
+        return Abstention(accuracy, confidence, None, 0.0, math.nan, 0, 0)
+    count, good = int(answered[best]), int(hits[best])
+    threshold = float(totals.sample.confidence[ranked.order[ends[best]]])
+    return Abstention(accuracy, confidence, threshold, count / n, good / count, count, count - good)

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..estimate import Estimate, Interval
-from ..inference.batches import BatchRows, forecast, whole_list
-from ..inference.evidence import Rows
-from ..inference.prevalence import Prevalence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
+from ..estimate import Estimate, Interval, Settings
+from ..inference.batch_rows import BatchRows, forecast, whole_list
+from ..inference.evidence import RowEvidence, as_prevalence, at_prevalence, reweighted_ranking, widened_limits
 from ..inference.resampling import enough_replicates
-from ..inference.settings import Settings
-from ..kernels.backend import passes
+from ..kernels import compiled
 from ..quotas import MOST, resolve_quota, whole_cases
-from ..ranking import Ranking
-from ..sources.arrays import make_sample
-from ..table import DictResult, Drawn, Table, columns_table, count, format_value, pluralize
-from ..types import Floats, Label, Labels, QuotaLike, Scores
+from ..sources.given_columns import sample_from
+from ..table import (
+    DictResult,
+    Drawn,
+    Figure,
+    HasSections,
+    Section,
+    Table,
+    columns_table,
+    count,
+    format_value,
+    pluralize,
+    values_of,
+)
+from ..types import Floats, Label, Labels, QuotaLike, Scores, TableSource
 from ..validate import checked
-from .batches import batch_point
-from .operating import OperatingPoint, at_rows, next_hits
+from .batch_rules import batch_point
+from .operating import OperatingPoint, at_rows, next_hits, percentile_estimate
 from .selection import hits_at, quota_weights
 
-_GRID = 400
+_GRID = 400  # quotas tried in each replicate: their profits are nearly those of all quotas
 _EVERY_PLACE = 100_000  # cases up to which the curve has every place
 _CELLS = 4_000_000  # hits that are kept of all batches, over the quotas that are tried
 
 
-@dataclass(frozen=True, eq=False)
-class Plan(Drawn, DictResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(HasSections, Drawn, DictResult):
     """Profit by number of cases taken, and the most profitable cut.
 
     ``profit`` is the profit at the best quota with a bootstrap interval; ``optimism`` is how much of it is due to
@@ -45,7 +54,7 @@ class Plan(Drawn, DictResult):
     draws the profit by number of cases taken, with the best cut and its interval.
     """
 
-    picture: ClassVar[str] = "plan"
+    pictures: ClassVar[tuple[str, ...]] = ("plan",)
 
     quota: int
     profit: Estimate
@@ -78,9 +87,7 @@ class Plan(Drawn, DictResult):
         return {
             "quota": self.quota,
             **self.profit.to_dict("profit"),
-            "optimism": self.optimism,
-            "expected_profit": self.expected_profit,
-            "break_even": self.break_even,
+            **values_of(self, "optimism", "expected_profit", "break_even"),
             "one_more_place": self.marginal_value,
             "limit": self.limit,
             **forecast,
@@ -134,20 +141,38 @@ class Plan(Drawn, DictResult):
             )
         return words
 
-    def __repr__(self) -> str:
-        return "\n".join(self.sentences())
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import plan_html
-
-        return plan_html(self)
+    def sections(self) -> list[Section]:
+        """The plan in words and in numbers, with the profit by number of cases."""
+        p = self.profit
+        fine = (p.high - p.low) / 10  # the table carries one digit more than the sentences
+        lines = [("cases to take", f"{self.quota:,}"), ("cases allowed", f"{self.limit:,}")]
+        if self.cut is not None:
+            low, high = self.next_hits
+            lines += [
+                *([("threshold", format_value(self.cut.threshold))] if self.batches is None else []),
+                ("hits here" if self.batches is None else "hits in all batches", count(self.cut.tp)),
+                ("hits in the next batch", f"{count(low)} … {count(high)}"),
+            ]
+        lines += [
+            ("profit on these data", format_value(p.value)),
+            ("interval of the profit", f"{format_value(p.low)} … {format_value(p.high)}"),
+            ("optimism in the profit", amount(self.optimism, fine)),
+            ("profit to expect", amount(self.expected_profit, fine)),
+            ("largest quota without a loss", f"{self.break_even:,}"),
+            ("one more place is worth", amount(self.marginal_value, abs(self.marginal_value) / 10)),
+        ]
+        numbers = Table([{"": name, "value": value} for name, value in lines])
+        return [Section("answer", [*self.sentences(), Figure("plan", self), numbers])]
 
 
 @checked(prevalence=as_prevalence)
 def plan(
-    y_true: Labels,
-    y_score: Scores,
+    y_true: Labels | TableSource,
+    y_score: Scores | None = None,
     *,
+    label: str | None = None,
+    score: str | None = None,
+    weight: str | None = None,
     cost: float = 0.0,
     value: float = 1.0,
     fixed_cost: float = 0.0,
@@ -174,29 +199,32 @@ def plan(
     profit. With ``batch`` (the batch of each row: a day, a branch) the plan is per batch: the number of places, the
     budget and the fixed cost are those of one batch, and the profit is the mean per batch.
 
+    Columns of a table are named: ``plan(table, label="y", score="p", batch="day")``.
+
     >>> p = plan([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], cost=2, value=5)
     >>> p.quota, p.profit.value, p.break_even
     (4, 7.0, 6)
     """
-    prices = {"cost": cost, "value": value, "fixed_cost": fixed_cost}
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, clusters=clusters)
+    prices = Gains(value, cost, fixed_cost)
+    wished = {"cost": cost, "value": value, "fixed_cost": fixed_cost, "budget": budget, "capacity": quota}
+    wished |= {"level": level, "seed": seed}
+    columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
+    columns |= {"pos_label": pos_label, "clusters": clusters, "batch": batch}
+    sample, batch = sample_from(y_true, y_score, **columns)
     if batch is not None:
         if prevalence is not None:
             raise whole_list("{prevalence}")
         in_batches = BatchRows.of_batches(sample, batch)
-        how = Settings("auto", level, n_resamples, seed)
-        return _plan_batches(in_batches, prices, budget, quota, quotas, how)
-    sampled = Rows.of(sample)
+        return _plan_batches(in_batches, prices, wished, quotas, Settings("auto", level, n_resamples, seed))
+    sampled = RowEvidence.of(sample)
     rows = sampled if prevalence is None else at_prevalence(sampled, prevalence.value)
     ranking = rows.ranking
     n = whole_cases(ranking.cases)
     if n < 1:
         raise _too_few(ranking.cases)
-    limit = _limit(n, prices, budget, quota)
+    limit = min(n if quota is None else resolve_quota(quota, n), prices.affordable(n, budget))
     taken = _bends(np.cumsum(ranking.pos.astype(np.float64) + ranking.neg), n, limit)
-    hits = hits_at(ranking, taken)
-    curve = _Curve(taken, hits, taken, prices)
-    best, afloat = curve.best(limit), curve.break_even()
+    curve = ProfitCurve(taken, hits_at(ranking, taken), taken, prices, (ranking.pos, ranking.neg))
     resampler = rows.resampler(Settings(seed=seed, progress=progress), stratified=rows.classes_given)
     n_resamples = enough_replicates(n_resamples, ranking.rows)
 
@@ -204,47 +232,44 @@ def plan(
         drawn = resampler.curves(0, quotas / ranking.cases, n_resamples)[0]
         return drawn, np.broadcast_to(quotas, drawn.shape)
 
-    estimate, optimism, luck = _forecast(curve, best, limit, draw, level)
-    known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": seed}
-    if prevalence is not None:
-        estimate = _with_error_of(prevalence, estimate, best, sampled.ranking, prices, level)
-        known |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
-    # a drop of the hit chance at the cut is taken for chance, because the cut was chosen where the list drops
-    at_best = float(curve.at(best)[0])
-    chosen = replace(rows.cut(float(best), at_best, level), slope=0.0) if best else None
-    return Plan(
-        best,
-        estimate,
-        optimism,
-        afloat,
-        _marginal_value(*_least_concave(ranking.pos, ranking.neg), best, limit, prices),
-        limit,
-        at_rows(ranking, best, level, rows.cut) if best else None,
-        next_hits(chosen, level, optimism=luck),
-        taken,
-        hits,
-        curve.profits,
-        known,
-        None if quotas is None else _over(quotas, ranking.cases, curve, draw, level),
+    def coming(best: int, luck: float) -> Interval:
+        # a drop of the hit chance at the cut is taken for chance, because the cut was chosen where the list drops
+        chosen = replace(rows.cut(float(best), float(curve.at(best)[0]), level), slope=0.0) if best else None
+        return next_hits(chosen, level, optimism=luck)
+
+    def cut_at(best: int) -> OperatingPoint:
+        return at_rows(ranking, best, level, rows.cut)
+
+    over = None if quotas is None else quota_weights(quotas, ranking.cases, MOST)
+    planned = _plan_of(curve, limit, draw, wished, over, cut_at, coming)
+    if prevalence is None:
+        return planned
+    wished |= {"prevalence": prevalence.value, "prevalence_standard_error": prevalence.standard_error}
+    if not prevalence.standard_error or not planned.quota:
+        return planned
+    place = np.array([float(planned.quota)])
+    low, high = (
+        float(prices.profit(place, hits_at(reweighted_ranking(sampled.ranking, share), place))[0])
+        for share in prevalence.limits(level)
     )
+    ends = widened_limits(planned.profit.value, planned.profit.interval, (low, high))
+    return replace(planned, profit=replace(planned.profit, low=ends[0], high=ends[1]))
 
 
 def _too_few(cases: float, where: str = "") -> InputError:
-    said = f"adds up to {cases:.6g} cases{where}, and a place takes one"
-    return InputError("sample_weight", said, "give each row the number of cases that it represents")
+    why = f"adds up to {cases:.6g} cases{where}, and a place takes one"
+    return InputError("sample_weight", why, "give each row the number of cases that it represents")
 
 
 def _plan_batches(
-    rows: BatchRows,
-    prices: dict[str, float],
-    budget: float | None,
-    quota: int | float | None,
-    quotas: QuotaLike | None,
-    settings: Settings,
+    rows: BatchRows, prices: Gains, wished: dict[str, Any], quotas: QuotaLike | None, settings: Settings
 ) -> Plan:
-    """The same number of places in every batch: mean hits, places used and profit of a batch."""
-    lists, level = rows.lists(), settings.level
-    known: dict[str, Any] = {**prices, "budget": budget, "capacity": quota, "level": level, "seed": settings.seed}
+    """The same number of places in every batch: mean hits, places used and profit of a batch.
+
+    A batch with fewer cases than places leaves places empty, so that the mean of the cases taken (what is paid for)
+    grows more slowly than the places.
+    """
+    lists, level, quota = rows.lists(), settings.level, wished["capacity"]
     if isinstance(quotas, Mapping) and any(isinstance(q, float | np.floating) for q in quotas):
         raise InputError("quotas", "holds a share, which differs from batch to batch", "give numbers of places")
     cap = np.array([whole_cases(cases) for cases in lists.cases], np.float64)
@@ -253,42 +278,83 @@ def _plan_batches(
     most = cap if quota is None else lists.places(quota)  # places of each batch
     cap = most if isinstance(quota, float) else cap
     n = max(1, int(cap.max()))
-    limit = min(int(most.max()), _limit(n, prices, budget, None))
+    limit = min(int(most.max()), prices.affordable(n, wished["budget"]))
     places = _bends(np.concatenate([lists.ends_in_batch, cap]), n, limit)
     hits, taken = (total / len(rows.batches) for total in lists.totals(places, cap))
-    curve = _Curve(places, hits, taken, prices)
-    best, afloat = curve.best(limit), curve.break_even()
+    steps = np.diff(hits), np.maximum(np.diff(taken) - np.diff(hits), 0.0)
+    curve = ProfitCurve(places, hits, taken, prices, steps)
 
     def draw(quotas: Floats) -> tuple[Floats, Floats]:
-        found = np.stack([lists.at(np.minimum(q, cap))[:, :2] for q in quotas.tolist()], axis=1)
-        of_unit = rows.by_unit(np.concatenate([found, np.ones((len(found), len(quotas), 1))], axis=2))
+        planned = np.stack([lists.at(np.minimum(q, cap))[:, :2] for q in quotas.tolist()], axis=1)
+        of_unit = rows.by_unit(np.concatenate([planned, np.ones((len(planned), len(quotas), 1))], axis=2))
         drawn = [times @ of_unit.reshape(rows.n_units, -1) for times in rows.multiplicities(settings)]
         summed = np.concatenate(drawn).reshape(-1, len(quotas), 3)
         return summed[:, :, 0] / summed[:, :, 2], summed[:, :, 1] / summed[:, :, 2]
 
+    def coming(best: int, luck: float) -> Interval:
+        chosen = lists.at(np.minimum(float(best), cap))
+        return forecast(rows, chosen[:, 0], chosen[:, 1], level, optimism=luck).next
+
+    def cut_at(best: int) -> OperatingPoint:
+        return batch_point(rows, quota=best, threshold=None, level=level)
+
+    several = rows.n_units > 1  # one batch shows no variation between batches
+    over = None if quotas is None or not several else quota_weights(quotas, n, MOST)
     grid = max(20, min(_GRID, _CELLS // len(rows.batches)))
-    if rows.n_units > 1:
-        estimate, optimism, luck = _forecast(curve, best, limit, draw, level, grid)
-    else:
-        estimate, optimism, luck = Estimate("profit", float(curve.profit_at(best))), 0.0, 0.0
-    chosen = lists.at(np.minimum(float(best), cap))
-    steps = np.diff(hits), np.maximum(np.diff(taken) - np.diff(hits), 0.0)
-    corners = _least_concave(*steps)
+    planned = _plan_of(curve, limit, draw if several else None, wished, over, cut_at, coming, grid)
+    return replace(planned, batches=len(rows.batches))
+
+
+Draw = Callable[[Floats], tuple[Floats, Floats]]  # quotas -> hits and cases taken there in each replicate
+
+
+def _plan_of(
+    curve: ProfitCurve,
+    limit: int,
+    draw: Draw | None,
+    wished: dict[str, Any],
+    over: tuple[Floats, Floats] | None,
+    cut_at: Callable[[int], OperatingPoint],
+    coming: Callable[[int, float], Interval],
+    grid: int = _GRID,
+) -> Plan:
+    """The plan of a curve: its best quota, the interval of the profit there, and the optimism of that choice.
+
+    The optimism, in profit and in hits (``luck``), is how much better the best quota of a replicate looks in it than on
+    the sample. ``over``: quotas and their weights where the number of places is not known.
+    """
+    best, level, prices = curve.best(limit), wished["level"], curve.prices
+    profit, optimism, luck, over_quotas = Estimate("profit", float(curve.profit_at(best))), 0.0, 0.0, None
+    if draw is not None:
+        quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, grid)).round(), best))
+        drawn_hits, drawn_taken = draw(quotas)
+        drawn = prices.profit(drawn_taken, drawn_hits)
+        profit = percentile_estimate("profit", profit.value, drawn[:, np.searchsorted(quotas, best)], level)
+        chosen = np.argmax(drawn, axis=1)
+        every = np.arange(len(drawn))
+        optimism = max(0.0, float(np.mean(drawn[every, chosen] - curve.profit_at(quotas)[chosen])))
+        luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - curve.at(quotas)[0][chosen])))
+    if draw is not None and over is not None:
+        order = np.argsort(over[0])
+        sizes, weights = over[0][order], over[1][order] / over[1].sum()
+        drawn_hits, drawn_taken = draw(sizes)
+        value = float(curve.profit_at(sizes) @ weights)
+        means = prices.profit(drawn_taken, drawn_hits) @ weights
+        over_quotas = percentile_estimate("profit over quotas", value, means, level)
     return Plan(
         best,
-        estimate,
+        profit,
         optimism,
-        afloat,
-        _marginal_value(*corners, float(curve.at(best)[1]), float(curve.at(limit)[1]), prices),
+        curve.break_even(),
+        curve.marginal_value(best, limit),
         limit,
-        batch_point(rows, quota=best, threshold=None, level=level) if best else None,
-        forecast(rows, chosen[:, 0], chosen[:, 1], level, optimism=luck).next,
-        places,
-        hits,
+        cut_at(best) if best else None,
+        coming(best, luck),
+        curve.places,
+        curve.hits,
         curve.profits,
-        known,
-        None if quotas is None or rows.n_units < 2 else _over(quotas, n, curve, draw, level),
-        len(rows.batches),
+        wished,
+        over_quotas,
     )
 
 
@@ -304,14 +370,41 @@ def _bends(ends: Floats, n: int, limit: int) -> Floats:
     return np.unique(np.minimum(np.concatenate(around), n))
 
 
-class _Curve:
-    """Profit by number of places, as straight lines between ``places``; ``taken``: cases that fill them."""
+class Gains(NamedTuple):
+    """What a hit brings, what a case costs, and what taking anyone at all costs."""
 
-    def __init__(self, places: Floats, hits: Floats, taken: Floats, prices: dict[str, float]) -> None:
-        self.places, self.hits, self.taken, self.prices = places, hits, taken, prices
-        self.profits = _profit(taken, hits, prices)
+    value: float
+    cost: float
+    fixed_cost: float
+
+    def profit(self, taken: Floats, hits: Floats) -> Floats:
+        """value · hits − cost · taken − fixed_cost, and 0 if no one is taken."""
+        return np.where(taken > 0, self.value * hits - self.cost * taken - self.fixed_cost, 0.0)
+
+    def affordable(self, n: int, budget: float | None) -> int:
+        """How many of n cases a budget pays for."""
+        if budget is None:
+            return n
+        left = budget - self.fixed_cost
+        if left < 0:
+            fixed = f"{{fixed_cost={self.fixed_cost:g}}}"
+            raise InputError("budget", f"is {budget:g}, which does not cover {fixed}", "raise it")
+        return n if self.cost == 0 else min(n, int(left / self.cost + 1e-9))
+
+
+class ProfitCurve:
+    """Profit by number of places, as straight lines between ``places``; ``taken``: cases that fill them.
+
+    ``steps`` are the positives and the negatives of each stretch of the list.
+    """
+
+    def __init__(
+        self, places: Floats, hits: Floats, taken: Floats, prices: Gains, steps: tuple[NDArray[Any], NDArray[Any]]
+    ) -> None:
+        self.places, self.hits, self.taken, self.prices, self.steps = places, hits, taken, prices, steps
+        self.profits = prices.profit(taken, hits)
         # amounts like 0.1 are not exact in floats: what differs by rounding alone is equal
-        self._rounding = 1e-12 * (prices["value"] * hits + prices["cost"] * taken + prices["fixed_cost"])
+        self._rounding = 1e-12 * (prices.value * hits + prices.cost * taken + prices.fixed_cost)
 
     def at(self, places: Any) -> tuple[Floats, Floats]:
         """Hits and cases taken."""
@@ -319,8 +412,9 @@ class _Curve:
         return np.asarray(hits), np.asarray(taken)
 
     def profit_at(self, places: Any) -> Floats:
+        """The profit at some numbers of places."""
         hits, taken = self.at(places)
-        return _profit(taken, hits, self.prices)
+        return self.prices.profit(taken, hits)
 
     def best(self, limit: int) -> int:
         """The quota with the highest profit; of equal ones the smallest."""
@@ -335,6 +429,31 @@ class _Curve:
             return int(place)
         loss = (self.profits[last] - self.profits[last + 1]) / (self.places[last + 1] - place)
         return int(min(place + np.floor(left / loss), self.places[last + 1] - 1.0))
+
+    def marginal_value(self, best: int, limit: int) -> float:
+        """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
+
+        The chance is the slope of the least concave curve above the hits; the single next outcome would be 0 or 1. A
+        limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before
+        it because the last of them happen to be no hits. Otherwise there is nothing to gain by lifting it.
+        """
+        pos, neg = self.steps
+        weighted = pos.dtype.kind == "f"
+        zero = 0.0 if weighted else 0
+        x, y, used = compiled.hull_of_groups(pos, neg, zero, zero)
+        cases, hits = (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
+        end = cases[-1] * (1.0 - 1e-12)  # mean cases of batches round
+        at_best, at_limit = (float(self.at(place)[1]) for place in (best, limit))
+        if at_best >= end:
+            return float("nan")
+
+        def after(taken: float) -> float:
+            k = int(np.searchsorted(cases, taken * (1.0 + 1e-12), side="right"))
+            slope = (hits[k] - hits[k - 1]) / (cases[k] - cases[k - 1])
+            return float(self.prices.value * slope - self.prices.cost)
+
+        beyond = after(at_limit) if at_limit < end else 0.0
+        return beyond if at_best == at_limit or beyond > 0 else min(after(at_best), 0.0)
 
 
 def amount(value: float, spread: float) -> str:
@@ -355,95 +474,3 @@ def _digits(spread: float) -> int:
 
 def _rounded(value: float, spread: float) -> float:
     return round(value, _digits(spread)) + 0.0
-
-
-def _limit(n: int, prices: dict[str, float], budget: float | None, quota: int | float | None) -> int:
-    limit = n if quota is None else resolve_quota(quota, n)
-    if budget is None:
-        return limit
-    left = budget - prices["fixed_cost"]
-    if left < 0:
-        fixed = prices["fixed_cost"]
-        raise InputError("budget", f"is {budget:g}, which does not cover {{fixed_cost={fixed:g}}}", "raise it")
-    return limit if prices["cost"] == 0 else min(limit, int(left / prices["cost"] + 1e-9))
-
-
-def _profit(taken: Floats, hits: Floats, prices: dict[str, float]) -> Floats:
-    return np.where(taken > 0, prices["value"] * hits - prices["cost"] * taken - prices["fixed_cost"], 0.0)
-
-
-def _least_concave(pos: NDArray[Any], neg: NDArray[Any]) -> tuple[Floats, Floats]:
-    """The least concave curve above the hits, as its corners.
-
-    Its slope is the chance of a hit at the next place; the single next outcome would be 0 or 1.
-    """
-    weighted = pos.dtype.kind == "f"
-    zero = 0.0 if weighted else 0
-    x, y, used = passes(len(pos), weighted=weighted).hull_of_groups(pos, neg, zero, zero)
-    return (x[:used] + y[:used]).astype(np.float64), y[:used].astype(np.float64)
-
-
-def _marginal_value(places: Floats, found: Floats, best: float, limit: float, prices: dict[str, float]) -> float:
-    """Value of a hit times its chance at the next place, less the cost; nan where nobody is left.
-
-    A limit binds where the stretch of the list behind it still pays, though the best cut may lie some places before it
-    because the last of them happen to be no hits. Otherwise there is nothing to gain by lifting it.
-    """
-    end = places[-1] * (1.0 - 1e-12)  # mean cases of batches round
-    if best >= end:
-        return float("nan")
-
-    def after(place: float) -> float:
-        k = int(np.searchsorted(places, place * (1.0 + 1e-12), side="right"))
-        slope = (found[k] - found[k - 1]) / (places[k] - places[k - 1])
-        return float(prices["value"] * slope - prices["cost"])
-
-    beyond = after(limit) if limit < end else 0.0
-    return beyond if best == limit or beyond > 0 else min(after(best), 0.0)
-
-
-Draw = Callable[[Floats], tuple[Floats, Floats]]  # quotas -> hits and cases taken there in each replicate
-
-
-def _forecast(
-    curve: _Curve, best: int, limit: int, draw: Draw, level: float, grid: int = _GRID
-) -> tuple[Estimate, float, float]:
-    """Percentile interval of the profit at the best quota, and the optimism of its choice in profit and in hits."""
-    quotas = np.unique(np.append(np.linspace(0, limit, min(limit + 1, grid)).round(), best))
-    drawn_hits, drawn_taken = draw(quotas)
-    drawn = _profit(drawn_taken, drawn_hits, curve.prices)
-    here = drawn[:, np.searchsorted(quotas, best)]
-    low, high = np.quantile(here, [(1 - level) / 2, (1 + level) / 2])
-    chosen = np.argmax(drawn, axis=1)
-    every = np.arange(len(drawn))
-    optimism = max(0.0, float(np.mean(drawn[every, chosen] - curve.profit_at(quotas)[chosen])))
-    luck = max(0.0, float(np.mean(drawn_hits[every, chosen] - curve.at(quotas)[0][chosen])))
-    profit = float(curve.profit_at(best))
-    return Estimate("profit", profit, float(low), float(high), level, "percentile"), optimism, luck
-
-
-def _with_error_of(
-    prevalence: Prevalence, profit: Estimate, best: int, ranking: Ranking, prices: dict[str, float], level: float
-) -> Estimate:
-    """The profit with the error of the prevalence in its interval."""
-    if not prevalence.standard_error or not best:
-        return profit
-    taken = np.array([float(best)])
-    ends = [
-        float(_profit(taken, hits_at(reweighted_ranking(ranking, share), taken), prices)[0])
-        for share in prevalence.limits(level)
-    ]
-    low, high = widened_limits(profit.value, profit.interval, (ends[0], ends[1]))
-    return replace(profit, low=low, high=high)
-
-
-def _over(quotas: QuotaLike, n: float, curve: _Curve, draw: Draw, level: float) -> Estimate:
-    """Expected profit over a distribution of quotas, with a percentile interval."""
-    sizes, weights = quota_weights(quotas, n, MOST)
-    order = np.argsort(sizes)
-    sizes, weights = sizes[order], weights[order] / weights.sum()
-    drawn_hits, drawn_taken = draw(sizes)
-    drawn = _profit(drawn_taken, drawn_hits, curve.prices) @ weights
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    value = float(curve.profit_at(sizes) @ weights)
-    return Estimate("profit over quotas", value, float(low), float(high), level, "percentile")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -14,21 +14,22 @@ from numpy.typing import NDArray
 from ..catalogue.declare import ratio
 from ..errors import InputError, show
 from ..estimate import Estimate
-from ..kernels.plain_rankings import tie_starts
 from ..quotas import resolve_quota
+from ..ranking import tie_starts
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Drawn, Table
-from ..types import Floats, Label, Labels
-from ..validate import check_amount, check_list, check_number, checked
+from ..sources.given_columns import read_columns
+from ..table import DictResult, Drawn, Figure, HasSections, Section, Table
+from ..types import Floats, Label, Labels, TableSource
+from ..validate import check_amount, check_column, check_list, check_number, checked
 from .selection import TieRule, select
 
-_REPLICATES = 400
-_SHARES = 24  # sizes tried for a stage whose size is to be chosen
-_FOLDS, _REPEATS = 5, 4
+_REPLICATES = 400  # by default: enough for percentiles at 95 %
+_SHARES = 24  # sizes tried for a stage whose size is to be chosen: every 4 % of those who enter
+_FOLDS, _REPEATS = 5, 4  # for the optimism of chosen sizes: a mean of 20 gaps, in about as many times one choice
 
 
-@dataclass(frozen=True, eq=False)
-class Screening(Drawn, DictResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Screening(HasSections, Drawn, DictResult):
     """The final selection, and what each stage kept, lost and cost.
 
     ``sizes`` are the cases kept at each stage. ``recall`` is the share of positives left in the end and
@@ -37,7 +38,7 @@ class Screening(Drawn, DictResult):
     recall without it. ``plot`` draws how many cases and positives each stage leaves.
     """
 
-    picture: ClassVar[str] = "screening"
+    pictures: ClassVar[tuple[str, ...]] = ("screening",)
 
     chosen: NDArray[np.intp]
     stages: Table
@@ -74,21 +75,24 @@ class Screening(Drawn, DictResult):
     def summary(self) -> str:
         """What is kept in the end and what it costs, in a sentence."""
         r = self.recall
-        said = f"The stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
+        summary = f"The stages keep {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%})"
         if self.cost > 0:
             c = self.cost_per_hit
-            said += f" at a cost of {c.value:.3g} per positive kept ({c.low:.3g} to {c.high:.3g})"
+            summary += f" at a cost of {c.value:.3g} per positive kept ({c.low:.3g} to {c.high:.3g})"
         if self.optimism is not None:
-            said += f"; about {self.optimism:.1%} of this recall is optimism from choosing the sizes on the same data"
-        return said
+            summary += (
+                f"; about {self.optimism:.1%} of this recall is optimism from choosing the sizes on the same data"
+            )
+        return summary
 
-    def __repr__(self) -> str:
-        return f"{self.stages!r}\n{self.summary}"
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import screening_html
-
-        return screening_html(self)
+    def sections(self, names: Sequence[str] = ()) -> list[Section]:
+        """What is kept in the end, and stage by stage; ``names`` are those of the stages' scores."""
+        stages = self.stages
+        if not isinstance(names, list | tuple) or len(names) not in (0, len(stages)):
+            raise InputError("names", f"is {show(names)}", f"give {len(stages)} names, one for each stage")
+        if names:
+            stages = Table([{"score": name, **row} for name, row in zip(names, stages, strict=True)])
+        return [Section("answer", [f"{self.summary}.", stages, Figure("screening", self)])]
 
 
 @dataclass(frozen=True)
@@ -117,15 +121,15 @@ class _Order:
         return left
 
 
-def _prices(value: Any, name: str) -> list[float]:
-    return [check_amount(price, name) for price in check_list(value, name)]
-
-
-@checked(cost=_prices, max_loss=lambda value, name: check_number(value, name, 0.0, 1.0))
+@checked(
+    cost=lambda value, name: [check_amount(price, name) for price in check_list(value, name)],
+    max_loss=lambda value, name: check_number(value, name, 0.0, 1.0),
+)
 def screen(
-    y_true: Labels,
+    y_true: Labels | TableSource,
     stages: Sequence[tuple[Any, int | float | None]],
     *,
+    label: str | None = None,
     cost: Sequence[float] | None = None,
     budget: float | None = None,
     max_loss: float | None = None,
@@ -145,13 +149,15 @@ def screen(
     more; with ``budget``, the sizes that keep the most positives within it; with both, the cheapest sizes that meet
     both.
 
+    Columns of a table are named: ``screen(table, [("cheap", 0.5), ("dear", 200)], label="y")``.
+
     >>> s = screen([1, 0, 1, 0], [([0.9, 0.1, 0.6, 0.5], 0.75), ([0.2, 0.1, 0.9, 0.8], 2)], cost=[1, 10])
     >>> s.chosen.tolist(), s.lost, s.cost
     ([2, 3], 1, 34.0)
     """
     if not isinstance(stages, list | tuple) or not stages:
-        said = "is empty" if isinstance(stages, list | tuple) else f"is {show(stages)}"
-        raise InputError("stages", said, "pass a list with at least one (score, keep)")
+        why = "is empty" if isinstance(stages, list | tuple) else f"is {show(stages)}"
+        raise InputError("stages", why, "pass a list with at least one (score, keep)")
     prices = [0.0] * len(stages) if cost is None else list(cost)
     if len(prices) != len(stages):
         raise InputError(
@@ -160,8 +166,16 @@ def screen(
     for k, stage in enumerate(stages):
         if not (isinstance(stage, tuple | list) and len(stage) == 2):
             raise InputError(f"stages[{k}]", f"must be a pair (score, keep), got {type(stage).__name__}", "")
+    if label is not None:
+        names = [check_column(name, f"stages[{k}]") for k, (name, _) in enumerate(stages)]
+        table = read_columns(y_true, label, names, pos_label=pos_label)
+        y_true, pos_label = table.positive, None
+        stages = [(table.scores[name], keep) for name, keep in stages]
     positive = make_sample(y_true, stages[0][0], pos_label=pos_label).positive
-    scores = [_score(values, k, len(positive)) for k, (values, _) in enumerate(stages)]
+    scores, n = [as_numbers(values, f"stages[{k}] score")[0] for k, (values, _) in enumerate(stages)], len(positive)
+    for k, score in enumerate(scores):
+        if len(score) != n:
+            raise InputError(f"stages[{k}]", f"has {len(score)} scores but y_true has {n} rows", "score every row")
     keeps = [keep for _, keep in stages]
     free = [k for k, keep in enumerate(keeps) if keep is None]
     if free and budget is None and max_loss is None:
@@ -172,18 +186,15 @@ def screen(
         name = "budget" if budget is not None else "max_loss"
         raise InputError(name, "chooses sizes, and every stage has one", "pass None as the size of a stage")
     problem = _Problem(positive, [_Order.of(s) for s in scores], keeps, prices, budget, max_loss)
-    sizes = problem.sizes(len(positive)) if not free else problem.best(np.ones(len(positive)))
+    sizes = problem.best(np.ones(n)) if free else problem.sizes(n)
     optimism = problem.optimism(seed) if free else None
-    left = np.arange(len(positive))
-    n_pos = int(positive.sum())
-    drawn = problem.replicates(sizes, min(n_resamples, max(50, 20_000_000 // len(positive))), seed)
-    rows, total = [], 0.0
+    drawn = problem.replicates(sizes, min(n_resamples, max(50, 20_000_000 // n)), seed)
+    left, rows = np.arange(n), []
     for k, (score, size) in enumerate(zip(scores, sizes, strict=True), start=1):
         kept = left[np.asarray(select(score[left], min(int(size), len(left)), ties=ties, seed=seed + k))]
         before, after = int(positive[left].sum()), int(positive[kept].sum())
-        total += prices[k - 1] * len(left)
-        lost = 1.0 - ratio(drawn[:, k], drawn[:, k - 1])
-        (lost_low, lost_high), (low, high) = (_middle(v, level) for v in (lost, ratio(drawn[:, k], drawn[:, 0])))
+        lost_low, lost_high = _middle(1.0 - ratio(drawn[:, k], drawn[:, k - 1]), level)
+        low, high = _middle(ratio(drawn[:, k], drawn[:, 0]), level)
         rows.append(
             {
                 "stage": k,
@@ -196,50 +207,30 @@ def screen(
                 "share_lost_low": lost_low,
                 "share_lost_high": lost_high,
                 "hit_rate": float(ratio(after, len(kept))),
-                "recall_so_far": float(ratio(after, n_pos)),
+                "recall_so_far": float(ratio(after, int(positive.sum()))),
                 "recall_low": low,
                 "recall_high": high,
                 "cost": prices[k - 1] * len(left),
             }
         )
         left = kept
-    shift = 0.0 if optimism is None else optimism
-    last = rows[-1]
-    recall = Estimate(
-        "recall",
-        last["recall_so_far"],
-        max(0.0, last["recall_low"] - shift),
-        max(0.0, last["recall_high"] - shift),
-        level,
-        "percentile" if optimism is None else "percentile, optimism removed",
-    )
-    each = ratio(total, drawn[:, -1])
-    low, high = _middle(each, level)
-    per_hit = Estimate("cost_per_hit", float(ratio(total, last["positives_keep"])), low, high, level, "percentile")
-    return Screening(
-        np.sort(left),
-        Table(rows, "Progressive screening"),
-        tuple(int(row["keep"]) for row in rows),
-        recall,
-        per_hit,
-        optimism,
-    )
+    method = "percentile" if optimism is None else "percentile, optimism removed"
+    low, high = (max(0.0, end - (optimism or 0.0)) for end in (low, high))
+    recall = Estimate("recall", rows[-1]["recall_so_far"], low, high, level, method)
+    total = sum(row["cost"] for row in rows)
+    ends_per_hit = _middle(ratio(total, drawn[:, -1]), level)
+    per_hit = Estimate("cost_per_hit", float(ratio(total, after)), *ends_per_hit, level, "percentile")
+    kept_sizes = tuple(int(row["keep"]) for row in rows)
+    return Screening(np.sort(left), Table(rows, "Progressive screening"), kept_sizes, recall, per_hit, optimism)
 
 
 def _middle(values: Floats, level: float) -> tuple[float, float]:
     """The middle of replicates that holds a share ``level`` of them; some may be infinite."""
-    known = np.sort(values[~np.isnan(values)])
-    if len(known) == 0:
+    defined = np.sort(values[~np.isnan(values)])
+    if len(defined) == 0:
         return math.nan, math.nan
-    cut = round((1.0 - level) / 2.0 * (len(known) - 1))
-    return float(known[cut]), float(known[len(known) - 1 - cut])
-
-
-def _score(values: Any, k: int, n: int) -> NDArray[Any]:
-    score, _, _ = as_numbers(values, f"stages[{k}] score")
-    if len(score) != n:
-        raise InputError(f"stages[{k}]", f"has {len(score)} scores but y_true has {n} rows", "score every row")
-    return score
+    cut = round((1.0 - level) / 2.0 * (len(defined) - 1))
+    return float(defined[cut]), float(defined[len(defined) - 1 - cut])
 
 
 @dataclass(frozen=True)
@@ -255,45 +246,36 @@ class _Problem:
 
     def sizes(self, n: int, shares: Sequence[float] = ()) -> list[int]:
         """Cases kept at each stage: what was asked for, and shares of those entering where it was left open."""
-        found: list[int] = []
+        sizes: list[int] = []
         left, open_shares = n, iter(shares)
         for keep in self.keeps:
             size = max(1, round(next(open_shares) * left)) if keep is None else resolve_quota(keep, left, "keep")
             left = min(left, size)
-            found.append(left)
-        return found
+            sizes.append(left)
+        return sizes
 
     def left(self, times: Floats, sizes: Sequence[float]) -> Floats:
         """Positives at the start and after each stage; ``times`` may have a row for each replicate."""
-        found = [times[..., self.positive].sum(axis=-1)]
+        positives = [times[..., self.positive].sum(axis=-1)]
         for order, size in zip(self.orders, sizes, strict=True):
             times = order.kept(times, size)
-            found.append(times[..., self.positive].sum(axis=-1))
-        return np.stack(found, axis=-1)
-
-    def cost(self, n: float, sizes: Sequence[float]) -> float:
-        """What the stages cost, each for those who enter it."""
-        return float(np.dot(self.prices, [n, *sizes[:-1]]))
-
-    def candidates(self, n: int) -> Iterator[list[int]]:
-        """Sizes to try for the open stages."""
-        n_open = sum(keep is None for keep in self.keeps)
-        per_stage = max(4, min(_SHARES, int(600 ** (1.0 / n_open))))
-        for shares in product(np.linspace(1.0 / per_stage, 1.0, per_stage).tolist(), repeat=n_open):
-            try:
-                yield self.sizes(n, shares)
-            except InputError:  # a later stage asks for more than are left
-                continue
+            positives.append(times[..., self.positive].sum(axis=-1))
+        return np.stack(positives, axis=-1)
 
     def best(self, times: Floats) -> list[int]:
         """The best sizes for rows that come so often."""
         n, rows = len(times), float(times.sum())
-        found: tuple[tuple[float, float], list[int]] | None = None
+        best: tuple[tuple[float, float], list[int]] | None = None
         cheapest, least = math.inf, math.inf
-        for sizes in self.candidates(n):
-            scaled = [size * rows / n for size in sizes]
-            cost = self.cost(n, sizes)
-            start, *_, end = self.left(times, scaled).tolist()
+        n_open = sum(keep is None for keep in self.keeps)
+        per_stage = max(4, min(_SHARES, int(600 ** (1.0 / n_open))))  # some 600 combinations in all
+        for shares in product(np.linspace(1.0 / per_stage, 1.0, per_stage).tolist(), repeat=n_open):
+            try:
+                sizes = self.sizes(n, shares)
+            except InputError:  # a later stage asks for more than are left
+                continue
+            cost = float(np.dot(self.prices, [n, *sizes[:-1]]))  # each stage for those who enter it
+            start, *_, end = self.left(times, [size * rows / n for size in sizes]).tolist()
             loss = 1.0 - end / start if start else math.nan
             cheapest, least = min(cheapest, cost), min(least, loss)
             if self.budget is not None and cost > self.budget * (1 + 1e-12):
@@ -301,9 +283,9 @@ class _Problem:
             if self.max_loss is not None and not loss <= self.max_loss + 1e-12:
                 continue
             rank = (cost, loss) if self.max_loss is not None else (loss, cost)
-            if found is None or rank < found[0]:
-                found = rank, sizes
-        if found is None:
+            if best is None or rank < best[0]:
+                best = rank, sizes
+        if best is None:
             if self.max_loss is None or cheapest > (math.inf if self.budget is None else self.budget):
                 raise InputError("budget", f"is too small: the stages cost at least {cheapest:g}", "raise it")
             raise InputError(
@@ -311,7 +293,7 @@ class _Problem:
                 f"cannot be met: the stages lose at least {least:.1%} of the positives",
                 "allow a larger loss",
             )
-        return found[1]
+        return best[1]
 
     def optimism(self, seed: int) -> float:
         """Recall on the data that the sizes were chosen on, less that on rows held out of choosing."""
@@ -328,8 +310,8 @@ class _Problem:
                     continue
                 recalls = []
                 for times in (inside, outside):
-                    found = self.left(times, [size * times.sum() / n for size in chosen])
-                    recalls.append(found[-1] / found[0] if found[0] else math.nan)
+                    positives = self.left(times, [size * times.sum() / n for size in chosen])
+                    recalls.append(positives[-1] / positives[0] if positives[0] else math.nan)
                 gaps.append(recalls[0] - recalls[1])
         return max(0.0, float(np.nanmean(gaps))) if np.isfinite(gaps).any() else 0.0
 
@@ -337,11 +319,11 @@ class _Problem:
         """Positives at the start and after each stage, in replicates of the rows."""
         rng = np.random.default_rng([seed, 8])
         n = len(self.positive)
-        found = []
+        positives = []
         at_once = max(1, 2_000_000 // n)
         for first in range(0, n_drawn, at_once):
             many = min(at_once, n_drawn - first)
             rows = rng.integers(0, n, (many, n)) + n * np.arange(many)[:, None]
             times = np.bincount(rows.ravel(), minlength=many * n).reshape(many, n).astype(np.float64)
-            found.append(self.left(times, sizes))
-        return np.concatenate(found)
+            positives.append(self.left(times, sizes))
+        return np.concatenate(positives)

@@ -1,28 +1,38 @@
-"""Limited places: whom to take, and what each portion of the ranked list holds."""
+"""Limited places: whom to take, what each portion of the list holds, and how segments share one list."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import Batches, in_batches, places_in
 from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, listed, show
+from ..estimate import Interval
+from ..inference.batch_rows import in_batches, places_in
+from ..inference.limits import z_of
+from ..inference.segment_tests import SelectionRates, selection_rates
+from ..partition import Partition, label_of
 from ..quotas import Quotas, resolve_quota
-from ..ranking import Ranking, rank
+from ..ranking import Ranking, rank, tie_starts
+from ..reference import documented
 from ..sources.arrays import Sample, as_numbers, make_sample
-from ..sources.levels import as_levels, label_of
-from ..table import Table, columns_table, pluralize
-from ..types import Label, Labels, QuotaLike, Scores
-from ..validate import Rule, check_quota, check_whole, checked
+from ..sources.given_columns import read_columns
+from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, pluralize, text_table
+from ..types import Floats, Label, Labels, QuotaLike, Scores, TableSource
+from ..validate import Rule, check_number, check_quota, check_whole, checked
 
+Codes = NDArray[np.intp]
+FOUR_FIFTHS = 0.8
+EQUAL_RATES, EQUAL_RECALL, GIVEN = "equal selection rates", "equal recall", "given places"
+_DRAWS, _ROWS_DRAWN = 400, 20_000_000  # replicates for a standard error, and rows in all of them
 TieRule = Literal["random", "expand", "shrink"]
 
 
@@ -32,6 +42,7 @@ class Selection:
     resolved.
 
     If rows were chosen within batches, they come batch by batch; ``batches`` describes each, and ``threshold`` is nan.
+    If they were chosen by segment, ``places`` says how many each segment has.
     """
 
     indices: NDArray[np.intp]
@@ -41,6 +52,7 @@ class Selection:
     taken_of_tied: int
     ties: TieRule
     batches: Table | None = None
+    places: Mapping[str, int] | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.indices, dtype=dtype, copy=True if copy is None else copy)
@@ -60,52 +72,44 @@ class Selection:
     @property
     def note(self) -> str:
         """How many rows were chosen and how ties were resolved, in words."""
-        if self.batches is not None:
-            return self._batch_note(self.batches)
-        if self.tied == 0:
-            return f"{len(self)} chosen; no tie at the cut"
-        done = {
-            "random": f"{self.taken_of_tied} of them drawn at random",
-            "expand": "all of them taken",
-            "shrink": "none of them taken",
-        }[self.ties]
-        return (
-            f"{len(self)} chosen for {pluralize(self.quota, 'place')}; {self.tied} tied at {self.threshold:g}: {done}"
-        )
-
-    def _batch_note(self, batches: Table) -> str:
+        if self.places is not None:
+            each = ", ".join(f"{name} {places}" for name, places in self.places.items())
+            return f"{len(self)} chosen; places by segment: {each}"
+        if self.batches is None:
+            if self.tied == 0:
+                return f"{len(self)} chosen; no tie at the cut"
+            drawn = f"{self.taken_of_tied} of them drawn at random"
+            done = {"random": drawn, "expand": "all of them taken", "shrink": "none of them taken"}[self.ties]
+            places = pluralize(self.quota, "place")
+            return f"{len(self)} chosen for {places}; {self.tied} tied at {self.threshold:g}: {done}"
         quota = f"{100 * self.quota:.4g} %" if isinstance(self.quota, float) else f"{self.quota:,}"
-        said = f"{len(self):,} chosen, {quota} of each of {pluralize(len(batches), 'batch', 'batches')}"
-        split = [row for row in batches if row["tied"]]
+        note = f"{len(self):,} chosen, {quota} of each of {pluralize(len(self.batches), 'batch', 'batches')}"
+        split = sum(row["tied"] > 0 for row in self.batches)
         if split:
             done = {"random": "drawn at random", "expand": "all taken", "shrink": "none taken"}[self.ties]
-            said += f"; ties across the cut in {pluralize(len(split), 'batch', 'batches')}: {done}"
-        short = sum(row["places"] < self.quota for row in batches) if isinstance(self.quota, int) else 0
-        none = sum(row["places"] == 0 for row in batches)
+            note += f"; ties across the cut in {pluralize(split, 'batch', 'batches')}: {done}"
+        short = sum(row["places"] < self.quota for row in self.batches) if isinstance(self.quota, int) else 0
+        none = sum(row["places"] == 0 for row in self.batches)
         if short:
-            said += f"; {short:,} {'has' if short == 1 else 'have'} fewer cases than places: all taken"
+            note += f"; {short:,} {'has' if short == 1 else 'have'} fewer cases than places: all taken"
         elif none:
-            said += f"; {none:,} too small for one place"
-        return said
+            note += f"; {none:,} too small for one place"
+        return note
 
     def __repr__(self) -> str:
         return f"Selection({self.note}; indices={np.array2string(self.indices, threshold=8)})"
 
 
-def _any_quota(value: Any, name: str) -> Any:
-    """A quota, or a mapping from segment to places."""
-    return value if isinstance(value, Mapping) else check_quota(value, name)
-
-
-@checked(quota=_any_quota)
+@checked(quota=lambda value, name: value if isinstance(value, Mapping) else check_quota(value, name))
 def select(
-    y_score: Scores,
+    y_score: Scores | TableSource,
     quota: int | float | Mapping[Any, int],
     *,
+    score: str | None = None,
     ties: TieRule = "random",
     seed: int = 0,
     by: Any = None,
-    batch: Labels | None = None,
+    batch: Labels | Partition | None = None,
 ) -> Selection:
     """Choose the best ``quota`` rows by score; with ``by`` (the segment of each row) those of each segment.
 
@@ -115,6 +119,8 @@ def select(
     ``batch`` (the batch of each row) every batch has the whole quota: a batch with fewer rows is taken whole, and
     batches come in the order that segments have: numbers, dates and months in theirs, other names by name.
 
+    Columns of a table are named: ``select(table, 200, score="p", by="region")``; rows are numbered as they come.
+
     >>> select([0.9, 0.5, 0.5, 0.1], 2, ties="expand").indices.tolist()
     [0, 1, 2]
     >>> select([0.9, 0.5, 0.4, 0.1], 1, batch=["mon", "mon", "tue", "tue"]).indices.tolist()
@@ -122,19 +128,22 @@ def select(
     >>> select([0.9, 0.8, 0.5, 0.1], {"a": 1, "b": 1}, by=["a", "a", "b", "b"]).indices.tolist()
     [0, 2]
     """
+    if score is not None:
+        table = read_columns(y_score, None, [score], by=by, batch=batch)
+        return select(table.scores[score], quota, ties=ties, seed=seed, by=table.segments, batch=table.batch)
+    values, _, _ = as_numbers(y_score, "y_score")
+    n = len(values)
     if by is not None:
         if batch is not None:
             raise InputError("batch", "does not go with {by}: either segments or batches have places", "leave one out")
-        return select_by(y_score, quota, by, ties=ties, seed=seed)
+        return _select_by_segment(values, quota, by, ties, seed)
     if isinstance(quota, Mapping):
         raise InputError("quota", "is a mapping, which gives segments their places", "name the segments with {by}")
-    score, _, _ = as_numbers(y_score, "y_score")
-    n = len(score)
     if batch is not None:
-        return _select_in_batches(score, quota, ties, seed, batch)
+        return _select_in_batches(values, quota, ties, seed, batch)
     rows = resolve_quota(quota, n)
-    edge = np.partition(score, n - rows)[n - rows]  # the score at the last place
-    above, at = np.flatnonzero(score > edge), np.flatnonzero(score == edge)
+    edge = np.partition(values, n - rows)[n - rows]  # the score at the last place
+    above, at = np.flatnonzero(values > edge), np.flatnonzero(values == edge)
     left = rows - len(above)
     split = len(at) > left
     if not split or ties == "expand":
@@ -144,17 +153,14 @@ def select(
     else:
         taken = np.random.default_rng(seed).choice(at, size=left, replace=False)
     chosen = np.concatenate([above, np.sort(taken)])
-    chosen = chosen[np.argsort(-score[chosen].astype(np.float64), kind="stable")]
+    chosen = chosen[np.argsort(-values[chosen].astype(np.float64), kind="stable")]
     return Selection(chosen, rows, float(edge), len(at) if split else 0, len(taken) if split else 0, ties)
 
 
-def _select_in_batches(
-    score: NDArray[Any], quota: int | float, ties: TieRule, seed: int, batch: Labels | None
-) -> Selection:
+def _select_in_batches(score: NDArray[Any], quota: int | float, ties: TieRule, seed: int, batch: Any) -> Selection:
     values = score.astype(np.float64)
-    sample = Sample(np.zeros(len(score), np.bool_), score, None, float(values.min()), float(values.max()))
-    batches = Batches.of(batch, sample)
-    code, cases = batches.code, np.bincount(batches.code).astype(np.float64)
+    batches = Partition.of(batch, "batch", len(score))
+    code, cases = batches.codes, np.bincount(batches.codes).astype(np.float64)
     places = places_in(cases, quota).astype(np.intp)
     order = in_batches(code, np.argsort(-values, kind="stable"))
     start = np.searchsorted(code[order], np.arange(len(batches)))
@@ -183,14 +189,40 @@ def _select_in_batches(
     return Selection(chosen, quota, float("nan"), len(tied), len(drawn), ties, each)
 
 
+def _select_by_segment(
+    score: NDArray[Any], quota: int | float | Mapping[Any, int], segment: Labels, ties: TieRule, seed: int
+) -> Selection:
+    segments = Partition.of(segment, "by", len(score))
+    sizes, names = np.bincount(segments.codes), segments.labels
+    if isinstance(quota, Mapping):
+        places = given_places(quota, names, sizes, "quota", partial(check_whole, least=0)).astype(np.intp)
+    else:  # whole places in proportion to the cases: what is left over goes to the largest remainders
+        whole = resolve_quota(quota, int(sizes.sum()))
+        exact = whole * sizes / sizes.sum()
+        places = np.floor(exact + 1e-9).astype(np.intp)
+        left = whole - int(places.sum())
+        places[np.argsort(places - exact, kind="stable")[:left]] += 1
+    chosen, tied, drawn = [np.empty(0, np.intp)], 0, 0
+    for k in np.flatnonzero(places):
+        rows = np.flatnonzero(segments.codes == k)
+        selected = select(score[rows], int(places[k]), ties=ties, seed=seed)
+        chosen.append(rows[selected.indices])
+        tied, drawn = tied + selected.tied, drawn + selected.taken_of_tied
+    rows = np.sort(np.concatenate(chosen))
+    rows = rows[np.argsort(-score[rows].astype(np.float64), kind="stable")]
+    by_segment = dict(zip(names, places.tolist(), strict=True))
+    return Selection(rows, int(places.sum()), float("nan"), tied, drawn, ties, places=by_segment)
+
+
 def above(y_score: Scores, threshold: float, up_to: float = np.inf) -> Selection:
     """The rows that score above a threshold, and no more than ``up_to``, best first."""
     score, _, _ = as_numbers(y_score, "y_score")
-    found = np.flatnonzero((score > np.float64(threshold)) & (score <= np.float64(up_to)))
-    found = found[np.argsort(-score[found].astype(np.float64), kind="stable")]
-    return Selection(found, len(found), float(threshold), 0, 0, "expand")
+    rows = np.flatnonzero((score > np.float64(threshold)) & (score <= np.float64(up_to)))
+    rows = rows[np.argsort(-score[rows].astype(np.float64), kind="stable")]
+    return Selection(rows, len(rows), float(threshold), 0, 0, "expand")
 
 
+@documented
 def average_over_quotas(
     y_true: Labels,
     y_score: Scores,
@@ -209,13 +241,15 @@ def average_over_quotas(
     >>> round(average_over_quotas([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], (2, 4)), 4)
     0.8333
     """
-    one = find_measure(measure)
-    if one.name not in ("hit_rate", "qrecall", "quota_lift"):
+    averaged = find_measure(measure)
+    if averaged.name not in ("hit_rate", "qrecall", "quota_lift"):
         raise InputError("measure", f"is {show(measure)}", "choose hit_rate, qrecall or quota_lift")
     ranking = rank(make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight))
     sizes, weights = quota_weights(quotas, ranking.cases)
     hits = hits_at(ranking, sizes)
-    by = {"hit_rate": sizes, "qrecall": ranking.n_pos, "quota_lift": sizes * (ranking.n_pos / ranking.cases)}[one.name]
+    by = {"hit_rate": sizes, "qrecall": ranking.n_pos, "quota_lift": sizes * (ranking.n_pos / ranking.cases)}[
+        averaged.name
+    ]
     return float(np.average(ratio(hits, by), weights=weights))
 
 
@@ -269,10 +303,10 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
     n, share = ranking.cases, ranking.n_pos / ranking.cases
     check_whole(portions, "portions", 1, max(1, int(n)))
     bounds = [*(n * k // portions for k in range(portions)), n]
-    found = hits_at(ranking, np.array(bounds, dtype=np.float64))
+    hits_up_to = hits_at(ranking, np.array(bounds, dtype=np.float64))
     ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
     groups = np.searchsorted(ends[:-1], np.array(bounds[1:]) * (1.0 - 1e-12))  # the group that holds the last place
-    sizes, hits, last = np.diff(bounds), np.diff(found), np.array(bounds[1:])
+    sizes, hits, last = np.diff(bounds), np.diff(hits_up_to), np.array(bounds[1:])
     columns = {
         "portion": range(1, portions + 1),
         "from": np.array(bounds[:-1]) + 1,
@@ -282,64 +316,11 @@ def lift_rows(ranking: Ranking, portions: int) -> Table:
         "positives": hits,
         "hit_rate": hits / sizes,
         "lift": ratio(hits / sizes, share),
-        "cumulative_positives": found[1:],
-        "qrecall": ratio(found[1:], ranking.n_pos),
-        "cumulative_lift": ratio(found[1:] / last, share),
+        "cumulative_positives": hits_up_to[1:],
+        "qrecall": ratio(hits_up_to[1:], ranking.n_pos),
+        "cumulative_lift": ratio(hits_up_to[1:] / last, share),
     }
     return columns_table(columns, "Lift by portions of the ranked list")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SegmentSelection(Selection):
-    """The chosen rows of all segments, best first; ``places`` says how many each segment has."""
-
-    places: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def note(self) -> str:
-        """How many were chosen in each segment."""
-        each = ", ".join(f"{name} {places}" for name, places in self.places.items())
-        return f"{len(self)} chosen; places by segment: {each}"
-
-
-def select_by(
-    y_score: Scores, quota: int | float | Mapping[Any, int], segment: Labels, *, ties: TieRule = "random", seed: int = 0
-) -> SegmentSelection:
-    """Choose the best rows of each segment.
-
-    ``quota``: a share of each segment's cases; a number of places in all, which segments share in proportion to their
-    cases; or a mapping from segment to its places.
-    """
-    score, _, _ = as_numbers(y_score, "y_score")
-    levels = as_levels(segment, len(score), "by")
-    sizes = np.bincount(levels.codes, minlength=len(levels.keys))
-    names = [label_of(key) for key in levels.keys]
-    if isinstance(quota, Mapping):
-        whole = partial(check_whole, least=0)
-        places = given_places(quota, names, sizes, "quota", whole).astype(np.intp)
-    else:
-        places = _in_proportion(quota, sizes)
-    chosen, tied, drawn = [], 0, 0
-    for k, own in enumerate(places.tolist()):
-        if own:
-            rows = np.flatnonzero(levels.codes == k)
-            found = select(score[rows], own, ties=ties, seed=seed)
-            chosen.append(rows[found.indices])
-            tied, drawn = tied + found.tied, drawn + found.taken_of_tied
-    rows = np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.intp)
-    rows = rows[np.argsort(-score[rows].astype(np.float64), kind="stable")]
-    by_segment = dict(zip(names, places.tolist(), strict=True))
-    return SegmentSelection(rows, int(places.sum()), float("nan"), tied, drawn, ties, places=by_segment)
-
-
-def _in_proportion(quota: int | float, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Whole places in proportion to the cases: what is left over goes to the largest remainders."""
-    whole = resolve_quota(quota, int(sizes.sum()))
-    exact = whole * sizes / sizes.sum()
-    places: NDArray[np.intp] = np.floor(exact + 1e-9).astype(np.intp)
-    left = whole - int(places.sum())
-    places[np.argsort(places - exact, kind="stable")[:left]] += 1
-    return places
 
 
 def given_places(
@@ -352,14 +333,316 @@ def given_places(
     strange = [name for name in asked if name not in names]
     gone = [name for name in names if name not in asked]
     if strange or gone:
-        said = f"names {listed(strange)}, which is not a segment" if strange else f"has no number for {listed(gone)}"
-        raise InputError(argument, said, f"give a number of places for each of {listed(names)}")
-    found = np.array([rule(asked[name], f"{argument}[{name!r}]") for name in names], np.float64)
-    over = np.flatnonzero(found > cases * (1.0 + 1e-12))
+        why = f"names {listed(strange)}, which is not a segment" if strange else f"has no number for {listed(gone)}"
+        raise InputError(argument, why, f"give a number of places for each of {listed(names)}")
+    given = np.array([rule(asked[name], f"{argument}[{name!r}]") for name in names], np.float64)
+    over = np.flatnonzero(given > cases * (1.0 + 1e-12))
     if len(over):
         k = int(over[0])
-        said = f"gives {show(names[k])} {pluralize(found[k], 'place')}, but it has {pluralize(cases[k], 'case')}"
-        raise InputError(argument, said, "give at most as many")
-    if not found.any():
+        why = f"gives {show(names[k])} {pluralize(given[k], 'place')}, but it has {pluralize(cases[k], 'case')}"
+        raise InputError(argument, why, "give at most as many")
+    if not given.any():
         raise InputError(argument, "gives no one a place", "give at least one")
-    return found
+    return given
+
+
+@dataclass(frozen=True, eq=False)
+class ListRows:
+    """The rows of one list in memory: what other rules than one cut for all can be worked out from."""
+
+    sample: Sample
+    segment: Codes
+    cluster: Codes | None = None
+    n_resamples: int = 2000
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SharedList(ShownAsTable, DictResult, TabularResult):
+    """One list for all segments, cut at a quota or threshold. Reads as rows, one for each segment.
+
+    ``selection_ratio`` is the selection rate over that of ``reference``; without one over the highest of all segments
+    that have at least 2 % of the cases, as the four-fifths rule does. ``four_fifths`` is ``below`` if the interval lies
+    below 0.8, ``kept`` if it lies above, and ``cannot tell`` otherwise.
+    """
+
+    segments: tuple[str, ...]
+    cut: Mapping[str, float]
+    threshold: float
+    rates: SelectionRates
+    hits: Floats
+    positives: Floats
+    reference: str | None
+    level: float
+    rows: ListRows | None = field(default=None, repr=False)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each segment."""
+        cases, places, hits = self.rates.cases, self.rates.places, self.hits
+        ratios, ends = zip(*self._ratios, strict=True)
+        low, high = zip(*ends, strict=True)
+        columns = {
+            "segment": self.segments,
+            "cases": _whole(cases),
+            "places": _whole(places),
+            "share_of_places": ratio(places, places.sum()),
+            "selection_rate": ratio(places, cases),
+            "hits": _whole(hits),
+            "hit_rate": ratio(hits, places),
+            "recall": ratio(hits, self.positives),
+            "fpr": ratio(places - hits, cases - self.positives),
+            "selection_ratio": ratios,
+            "low": low,
+            "high": high,
+            "level": [self.level] * len(self),
+            "four_fifths": [*map(_four_fifths, low, high)],
+        }
+        return columns_table(columns).to_dicts()
+
+    @cached_property
+    def _ratios(self) -> list[tuple[float, Interval]]:
+        rates, nothing = self.rates, Interval(math.nan, math.nan)
+        if self.reference is None:
+            return [rates.to_highest(k, self.level) for k in range(len(self.segments))]
+        two = self.segments.index(self.reference)
+        share = rates.rates
+        return [
+            (1.0, nothing) if k == two else (float(ratio(share[k], share[two])), rates.ratio(k, two, self.level))
+            for k in range(len(self.segments))
+        ]
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def __iter__(self) -> Any:
+        return iter(self.to_dicts())
+
+    def __getitem__(self, segment: Any) -> dict[str, Any]:
+        rows = self.to_dicts()
+        if isinstance(segment, int) and str(segment) not in self.segments:
+            return rows[segment]
+        if str(segment) not in self.segments:
+            raise InputError(None, f"there is no segment {show(segment)}", f"choose from {listed(self.segments)}")
+        return rows[self.segments.index(str(segment))]
+
+    @property
+    def table(self) -> Table:
+        """The segments as rows."""
+        (what, value), *_ = self.cut.items()
+        return Table(self.to_dicts(), f"One list for all segments, {what} {value:g}")
+
+    @property
+    def four_fifths(self) -> Literal["kept", "below", "cannot tell", ""]:
+        """Whether every segment's rate is at least four fifths of the reference's: the same word as in the rows."""
+        words = {_four_fifths(low, high) for _, (low, high) in self._ratios if low == low}
+        for word in ("below", "cannot tell", "kept"):
+            if word in words:
+                return word
+        return ""
+
+    @property
+    def sentence(self) -> str:
+        """What the four-fifths rule says of this list."""
+        against = "the highest" if self.reference is None else f"that of {self.reference}"
+        if self.reference is None and len(self.rates.yardsticks) < len(self.segments):
+            against += " among segments with at least 2 % of the cases"
+        told = {word: [] for word in ("below", "cannot tell")}  # type: dict[str, list[str]]
+        for name, (_, (low, high)) in zip(self.segments, self._ratios, strict=True):
+            if low == low and _four_fifths(low, high) in told:
+                told[_four_fifths(low, high)].append(name)
+        if self.four_fifths == "":
+            return "Selection rates cannot be compared here."
+        if self.four_fifths == "kept":
+            return f"Four-fifths rule: every selection rate is at least 0.8 of {against}."
+        parts = []
+        if told["below"]:
+            parts.append(f"below 0.8 of {against} for {', '.join(told['below'])}")
+        if told["cannot tell"]:
+            parts.append(f"undecided for {', '.join(told['cannot tell'])}")
+        return f"Four-fifths rule: {'; '.join(parts)}."
+
+    def price(self, places: Mapping[Any, float] | None = None) -> Table:
+        """What other rules with the same number of places cost in hits: equal selection rates, equal recall, or given
+        places.
+
+        ``price`` is the number of hits given up compared with one list for all, with a bootstrap interval over rows or
+        clusters. ``places``: the number of places for each segment.
+        """
+        if self.rows is None:
+            why = "the price of another rule would need the rows of this table, which was streamed: they were not kept"
+            raise InputError(None, f"{why} in memory", "use a sample of the rows")
+        number = partial(check_number, low=0.0)
+        given = None if places is None else given_places(places, self.segments, self.rates.cases, "places", number)
+        if not self.rates.places.any():
+            raise InputError(None, "no one gets a place at this cut, so no other rule can be compared with it")
+        return price_table(self.rows, self.rates.places, given, self.segments, self.level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cut and the segments."""
+        content = {**self.cut, "score_above": self.threshold, "reference": self.reference, "level": self.level}
+        return {**content, "four_fifths": self.four_fifths, "text": self.sentence, "segments": self.to_dicts()}
+
+    def __repr__(self) -> str:
+        rows = [{key: v for key, v in row.items() if key != "level"} for row in self.to_dicts()]
+        return text_table(rows, list(rows[0]), f"{self.table.title}\n{self.sentence}")
+
+
+def _whole(values: Floats) -> list[float]:
+    return [int(value) if value.is_integer() else value for value in values.tolist()]
+
+
+def _four_fifths(low: float, high: float) -> str:
+    if low != low or high != high:
+        return ""
+    return "below" if high < FOUR_FIFTHS else "kept" if low >= FOUR_FIFTHS else "cannot tell"
+
+
+def share_list(
+    rows: ListRows,
+    ranking: Ranking,
+    segments: Sequence[str],
+    *,
+    quota: int | None,
+    threshold: float | None,
+    reference: str | None,
+    level: float,
+) -> SharedList:
+    """Cut one list at a quota (in cases) or threshold and count by segment; a tie at the cut is shared pro rata."""
+    sample, weight = rows.sample, rows.sample.row_weight
+
+    def by_segment(each: NDArray[Any]) -> Floats:
+        return np.bincount(rows.segment, weights=weight * each, minlength=len(segments)).astype(np.float64)
+
+    near = None
+    if quota is not None:
+        ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+        at = min(int(np.searchsorted(ends, quota * (1.0 - 1e-12))), len(ends) - 1)
+        edge, here = float(ranking.score[at]), float(ranking.pos[at] + ranking.neg[at])
+        inside = min(max((quota - (float(ends[at]) - here)) / here, 0.0), 1.0)
+        taken = np.where(sample.score > edge, 1.0, np.where(sample.score == edge, inside, 0.0))
+        # cases of each segment within three standard deviations of the place of the cut, ties whole
+        whole = float(ends[-1])
+        half = max(3.0 * math.sqrt(max(quota * (1.0 - quota / whole), 1.0)), 1.0)
+        half = max(min(half, quota, whole - quota), 1.0)
+        places = [max(quota - half, 0.0), min(quota + half, whole * (1.0 - 1e-12))]
+        first, last = np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1).tolist()
+        near = by_segment((sample.score <= ranking.score[first]) & (sample.score >= ranking.score[last]))
+        cut = {"quota": float(quota)}
+    else:
+        assert threshold is not None
+        edge, cut = float(threshold), {"threshold": float(threshold)}
+        taken = np.where(sample.score > np.float64(threshold), 1.0, 0.0)
+    rates = selection_rates(taken, weight, rows.segment, len(segments), rows.cluster, near)
+    hits, positives = by_segment(taken * sample.positive), by_segment(sample.positive)
+    return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, rows)
+
+
+# --- other rules ---
+
+_Curve = tuple[Floats, Floats]  # cases and positives up to each tie group of a list, best first
+
+
+class _SegmentLists:
+    """Tie groups of one list and of each segment's own, best first: hits under any rule, for any weights of the rows.
+
+    ``cell`` is the place of each row among the pairs (score, segment), in the order of scores.
+    """
+
+    def __init__(self, rows: ListRows, segments: int) -> None:
+        score = rows.sample.score.astype(np.float64)
+        order = np.lexsort((rows.segment, -score))
+        s, segment = score[order], rows.segment[order]
+        first = tie_starts(s, segment)
+        self.positive, self.cells = rows.sample.positive, len(first)
+        self.cell = np.empty(len(order), np.intp)
+        self.cell[order] = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
+        self.starts = tie_starts(s[first])
+        self.own = [np.flatnonzero(segment[first] == k) for k in range(segments)]
+
+    def curves(self, weight: Floats) -> tuple[_Curve, list[_Curve]]:
+        """The curve of the one list, and those of the segments, where rows have these weights."""
+        sides = [np.bincount(self.cell, each, self.cells) for each in (weight, weight * self.positive)]
+
+        def curve(parts: Sequence[Any]) -> _Curve:
+            cases, pos = (np.concatenate([[0.0], np.cumsum(part, dtype=np.float64)]) for part in parts)
+            return cases, pos
+
+        whole = curve([np.add.reduceat(side, self.starts) for side in sides])
+        return whole, [curve([side[at] for side in sides]) for at in self.own]
+
+
+def _allocate(curves: Sequence[_Curve], quota: float, rule: str, share: Floats | None) -> Floats:
+    """Places of each segment under a rule; ``share``: the given places as shares of the segments' cases.
+
+    Equal recall takes the fewest places with which every segment finds the same share of its positives. Segments
+    without positives get none, unless places are left when all positives are found: then all share what is left in
+    proportion to the cases that remain.
+    """
+    every = np.array([cases[-1] for cases, _ in curves])
+    if rule == GIVEN and share is not None:
+        return np.asarray(share * every)
+    if rule != EQUAL_RECALL:
+        return np.asarray(quota * every / every.sum())  # in proportion to the cases
+
+    def fewest(recall: float, cases: Floats, pos: Floats) -> float:
+        hits = recall * pos[-1]
+        if hits <= 0.0:
+            return 0.0
+        at = int(np.searchsorted(pos, hits * (1.0 - 1e-12)))
+        rise = float(pos[at] - pos[at - 1])
+        return float(cases[at - 1] + (cases[at] - cases[at - 1]) * (hits - pos[at - 1]) / rise)
+
+    def places(recall: float) -> Floats:
+        return np.array([fewest(recall, *curve) for curve in curves])
+
+    all_found = places(1.0)
+    if all_found.sum() <= quota:
+        left = every - all_found
+        return np.asarray(all_found + left * (quota - all_found.sum()) / max(float(left.sum()), 1e-300))
+    low, high = 0.0, 1.0
+    for _ in range(60):  # halvings: as fine as floats are
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if places(middle).sum() <= quota else (low, middle)
+    at, beyond = places(low), places(high)
+    gap = float(beyond.sum() - at.sum())  # a stretch without positives is entered in part
+    return np.asarray(at + (beyond - at) * ((quota - at.sum()) / gap if gap > 0.0 else 0.0))
+
+
+def _hits_of(curves: Sequence[_Curve], places: Floats) -> float:
+    """Hits of segments with places of their own."""
+    return float(np.array([np.interp(k, *curve) for k, curve in zip(places, curves, strict=True)]).sum())
+
+
+def price_table(rows: ListRows, of_one: Floats, given: Floats | None, segments: Sequence[str], level: float) -> Table:
+    """Hits under each rule, and what it costs compared with one list for all, which gives segments ``of_one``.
+
+    Standard errors: rows, or clusters, are drawn again, and the same rules applied to them.
+    """
+    sample, lists, quota = rows.sample, _SegmentLists(rows, len(segments)), float(of_one.sum())
+    weight = sample.row_weight
+    whole, curves = lists.curves(weight)
+    rules = [EQUAL_RATES, *([EQUAL_RECALL] if sample.positive.any() else []), *([] if given is None else [GIVEN])]
+    share = None if given is None else given / np.array([cases[-1] for cases, _ in curves])
+    rng = np.random.default_rng([rows.seed & (2**63 - 1), 13])
+    units = len(sample) if rows.cluster is None else int(rows.cluster.max()) + 1
+    drawn_prices: dict[str, list[float]] = {rule: [] for rule in rules}
+    for _ in range(min(rows.n_resamples, _DRAWS, max(100, _ROWS_DRAWN // len(sample)))):
+        times = np.bincount(rng.integers(0, units, units), minlength=units).astype(np.float64)
+        drawn = weight * (times if rows.cluster is None else times[rows.cluster])
+        again, of_segments = lists.curves(drawn)
+        for rule in rules:
+            places = _allocate(of_segments, quota * float(drawn.sum()) / float(weight.sum()), rule, share)
+            drawn_prices[rule].append(float(np.interp(places.sum(), *again)) - _hits_of(of_segments, places))
+    table = []
+    for rule in ("one list", *rules):
+        places, hits, half = of_one, float(np.interp(quota, *whole)), math.nan
+        if rule in rules:
+            places = _allocate(curves, quota, rule, share)
+            hits = _hits_of(curves, places)
+            half = z_of(level) * float(np.nanstd(drawn_prices[rule], ddof=1))
+        total = float(places.sum())
+        price = float(np.interp(total, *whole)) - hits
+        row = {"rule": rule, "places": round(total, 6), "hits": round(hits, 6)}
+        row |= {"price": price, "low": price - half, "high": price + half}
+        table.append(row | {f"places: {name}": round(float(k), 6) for name, k in zip(segments, places, strict=True)})
+    return Table(table, f"Hits of {quota:g} places under other rules")

@@ -1,4 +1,9 @@
-"""The threshold for a goal: a recall, precision, specificity or false positive rate, a quota, or the least cost."""
+"""The threshold for a goal: a recall, precision, specificity or false positive rate, a quota, or the least cost.
+
+Some cuts keep a promise on new data with a stated confidence. Recall and specificity are promised by order statistics
+of one class, which is exact for continuous scores and errs on the safe side where scores tie. Precision is promised by
+a fixed sequence of binomial tests from the top of the list.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +14,50 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..catalogue.declare import ratio
 from ..errors import InputError, show
 from ..estimate import Estimate
-from ..files import write_whole
-from ..inference.proportions import wilson
+from ..inference.limits import wilson
 from ..inference.resampling import Resampler, enough_replicates
 from ..quotas import resolve_quota
 from ..ranking import Ranking, rank
-from ..sources.arrays import Sample, make_sample
-from ..table import DictResult, Table, format_value, pluralize, to_jsonable
-from ..types import FilePath, Label, Labels, Scores
+from ..reference import documented
+from ..runtime import write_whole
+from ..sources.arrays import Sample
+from ..sources.given_columns import sample_from
+from ..table import (
+    DictResult,
+    HasSections,
+    Section,
+    Table,
+    columns_table,
+    count,
+    format_value,
+    pluralize,
+    round_up,
+    to_jsonable,
+)
+from ..types import FilePath, Floats, Label, Labels, Scores, TableSource
 from ..validate import check_number, check_quota, checked
-from .costs import Prices, cheapest
-from .operating import CutOf, OperatingPoint, operating_point
-from .promises import PROMISES, Weighing, chance_kept, promised_groups
+from .error_costs import ErrorPrices, cheapest
+from .operating import CutOf, OperatingPoint, operating_point, percentile_estimate
 
+PROMISES = ("recall", "precision", "specificity", "fpr")
+# The sequence of tests starts where odds this many times those promised would be found with this probability.
+# A later start finds smaller gains and refuses more samples; chosen by hand.
+START_ODDS, START_POWER = 3.0, 0.8
 GOALS = (*PROMISES, "quota")
 _WORDS = {"recall": "recall of at least", "precision": "precision of at least"}
 _WORDS |= {"specificity": "specificity of at least", "fpr": "false positive rate of at most"}
 
 
+@documented
 class Cut(float):
     """A threshold that knows what it was chosen for: take the cases with ``score > cut``.
 
@@ -77,13 +101,13 @@ class Cut(float):
         from .. import __version__
 
         costs = {} if self.cost is None else {"expected_cost": self.cost.to_dict()}
-        kept = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
+        chance = {} if math.isnan(self.chance) else {"chance_kept": self.chance}
         return {
             "cutline": __version__,
             "threshold": float(self),
             "direction": "score > threshold is taken",
             "goal": self.goal,
-            **kept,
+            **chance,
             **costs,
             "note": self.note,
             "sample": self.sample,
@@ -107,15 +131,30 @@ class Cut(float):
             sample=content.get("sample", {}),
         )
 
+    def sections(self) -> list[Section]:
+        """Whom to take, and what the cut gives on the sample; a loaded cut has no sample."""
+        taken = f"Take score > {format_value(float(self))}: {self.note}."
+        return [Section("answer", [taken, *([] if self.point is None else [self.here])])]
+
+    @property
+    def here(self) -> Table:
+        """What the cut gives on the sample."""
+        assert self.point is not None, "a loaded cut has no sample"
+        p = self.point
+        rows = {
+            "threshold": format_value(float(self)),
+            "cases taken": count(p.taken),
+            "recall here": format_value(p.recall),
+            "precision here": format_value(p.precision),
+            "false positive rate here": format_value(p.fpr),
+        }
+        return Table({"": name, "value": value} for name, value in rows.items())
+
     def __repr__(self) -> str:
         return f"Cut({float(self)!r}: {self.note})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (float(self), self.__dict__.copy())
-
-
-def _rebuilt(threshold: float, known: dict[str, Any]) -> Cut:
-    return Cut(threshold, **known)
+    def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, Any]]:
+        return (float(self),), self.__dict__.copy()
 
 
 # what a cut file holds, as far as anybody reads it
@@ -164,9 +203,12 @@ def fingerprint(sample: Sample) -> dict[str, Any]:
 
 @checked
 def threshold_for(
-    y_true: Labels,
-    y_score: Scores,
+    y_true: Labels | TableSource,
+    y_score: Scores | None = None,
     *,
+    label: str | None = None,
+    score: str | None = None,
+    weight: str | None = None,
     recall: float | None = None,
     precision: float | None = None,
     fpr: float | None = None,
@@ -198,6 +240,8 @@ def threshold_for(
     The threshold is the highest score that is not taken; if all are taken it is −inf. It is returned as a
     :class:`Cut`, a float that also has the counts on the sample (``.point``) and a summary (``.note``).
 
+    Columns of a table are named: ``threshold_for(table, label="y", score="p", recall=0.9)``.
+
     >>> y, s = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]
     >>> float(threshold_for(y, s, recall=0.9)), float(threshold_for(y, s, quota=2))
     (0.4, 0.7)
@@ -206,7 +250,8 @@ def threshold_for(
     >>> float(threshold_for(y, s, cost_fp=1, cost_fn=3))
     0.4
     """
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
+    sample, _ = sample_from(y_true, y_score, pos_label=pos_label, **columns)
     goals = {"recall": recall, "precision": precision, "fpr": fpr, "specificity": specificity, "quota": quota}
     costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "prevalence": prevalence}
     ranking = rank(sample)
@@ -240,37 +285,47 @@ def find_cut(
         check_number(confidence, "confidence", 0.0, 1.0, open_ends=True)
         if not asked or "quota" in asked:
             raise InputError("confidence", "goes with a recall, precision, specificity or fpr", "leave it out here")
+    goal, chance, cost = asked, math.nan, None
     if not asked:
-        how: Any = {"level": level, "n_resamples": n_resamples, "seed": seed}
-        return _cheapest_cut(sample, ranking, priced, clusters, cut_of, how)
-    if "prevalence" in priced:
-        raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
-    name, target = next(iter(asked.items()))
-    if clusters is not None and name != "quota":
-        said = f"cannot be used for a cut that keeps a {name}: how likely it is kept is known for independent rows only"
-        raise InputError("clusters", said, f"leave it out, or read at({name}=…)")
-    weighing = Weighing.of(sample, ranking)
-    if confidence is None:
-        point = operating_point(ranking, **{name: target}, level=level, cut_of=cut_of)
+        for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
+            if name not in priced:
+                raise InputError(name, f"is missing: {{{other}}} needs it", "give the costs of both errors")
+        prices = ErrorPrices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
+        of_rows = None if clusters is None else {"": clusters}
+        how: Any = {"level": level, "n_resamples": n_resamples, "seed": seed, "clusters": of_rows}
+        best = cheapest({"": sample}, {"": ranking}, prices, **how)
+        goal, cost = priced, best.cost
+        point = operating_point(ranking, threshold=best.threshold, level=level, cut_of=cut_of)
+        note = (
+            f"expected cost {format_value(cost.value)} per case ({cost.level:.0%} interval {format_value(cost.low)} to "
+            f"{format_value(cost.high)}); the cheapest cut as long as a false negative costs {best.ratios[0]:.3g} "
+            f"to {best.ratios[1]:.3g} times as much as a false positive"
+        )
     else:
-        target = check_number(target, name, 0.0, 1.0)
-        groups = promised_groups(ranking, name, target, confidence, weighing)
-        point = operating_point(ranking, threshold=ranking.score_after(groups), level=level)
-    _check_reachable(point.threshold, ranking)
-    if name == "quota":
-        taken = pluralize(point.taken, "case")
-        return Cut(point.threshold, goal=asked, note=f"takes {taken}", point=point, sample=fingerprint(sample))
-    chance = chance_kept(ranking, name, target, ranking.above(point.threshold), weighing)
-    note = _promise_note(name, target, confidence, chance, point)
-    goal = asked if confidence is None else {**asked, "confidence": confidence}
-    return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, sample=fingerprint(sample))
-
-
-def _check_reachable(threshold: float, ranking: Ranking) -> None:
-    """Refuse a cut that takes everyone where some score −inf: no score > threshold takes those."""
-    if threshold == ranking.score[-1] == -math.inf:
-        said = "holds −inf, and the cut takes everyone, but no threshold lies below −inf"
-        raise InputError("y_score", said, "give those rows a finite score below the others")
+        if "prevalence" in priced:
+            raise InputError("prevalence", "goes with costs", "leave it out, or pass {cost_fp} and {cost_fn}")
+        ((name, target),) = asked.items()
+        if clusters is not None and name != "quota":
+            reason = "how likely it is kept is known for independent rows only"
+            why = f"cannot be used for a cut that keeps a {name}: {reason}"
+            raise InputError("clusters", why, f"leave it out, or read at({name}=…)")
+        weighing = Weighing.of(sample, ranking)
+        if confidence is None:
+            point = operating_point(ranking, **asked, level=level, cut_of=cut_of)
+        else:
+            goal = {**asked, "confidence": confidence}
+            groups = promised_groups(ranking, name, check_number(target, name, 0.0, 1.0), confidence, weighing)
+            point = operating_point(ranking, threshold=ranking.score_after(groups), level=level)
+        if name == "quota":
+            note = f"takes {pluralize(point.taken, 'case')}"
+        else:
+            chance = chance_kept(ranking, name, target, ranking.above(point.threshold), weighing)
+            note = _promise_note(name, target, confidence, chance, point)
+    if point.threshold == ranking.score[-1] == -math.inf:  # no score > threshold takes those that score −inf
+        why = "holds −inf, and the cut takes everyone, but no threshold lies below −inf"
+        raise InputError("y_score", why, "give those rows a finite score below the others")
+    rows = fingerprint(sample)
+    return Cut(point.threshold, goal=goal, note=note, point=point, chance=chance, cost=cost, sample=rows)
 
 
 def _promise_note(name: str, target: float, confidence: float | None, chance: float, point: OperatingPoint) -> str:
@@ -282,40 +337,15 @@ def _promise_note(name: str, target: float, confidence: float | None, chance: fl
         # a test from the top of the list: valid over all samples, those that are refused a cut included
         over = f" (at most {1.0 - confidence:.0%} of samples give a cut that breaks it)" if name == "precision" else ""
         return f"{words} on new data with {confidence:.0%} confidence{over}; {taken}"
-    kept = "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
-    return f"{words} on this sample, kept on new data {kept}; {taken}"
-
-
-def _cheapest_cut(
-    sample: Sample,
-    ranking: Ranking,
-    priced: Mapping[str, Any],
-    clusters: NDArray[np.int64] | None,
-    cut_of: CutOf | None,
-    how: Mapping[str, Any],
-) -> Cut:
-    for name, other in (("cost_fp", "cost_fn"), ("cost_fn", "cost_fp")):
-        if name not in priced:
-            raise InputError(name, f"is missing: {{{other}}} needs it", "give the costs of both errors")
-    prices = Prices.checked(priced["cost_fp"], priced["cost_fn"], priced.get("prevalence"))
-    of_rows = None if clusters is None else {"": clusters}
-    found = cheapest({"": sample}, {"": ranking}, prices, clusters=of_rows, **how)
-    _check_reachable(found.threshold, ranking)
-    point = operating_point(ranking, threshold=found.threshold, level=how["level"], cut_of=cut_of)
-    c = found.cost
-    note = (
-        f"expected cost {format_value(c.value)} per case ({c.level:.0%} interval {format_value(c.low)} to "
-        f"{format_value(c.high)}); the cheapest cut as long as a false negative costs {found.ratios[0]:.3g} "
-        f"to {found.ratios[1]:.3g} times as much as a false positive"
-    )
-    return Cut(found.threshold, goal=priced, note=note, point=point, cost=c, sample=fingerprint(sample))
+    how_often = "about half the time" if math.isnan(chance) else f"with a probability of about {chance:.0%}"
+    return f"{words} on this sample, kept on new data {how_often}; {taken}"
 
 
 # -------------------------------------------------------------------------------------------------- with a reviewer
 
 
-@dataclass(frozen=True, eq=False)
-class Triage(DictResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Triage(HasSections, DictResult):
     """Three zones of a list: decided automatically, sent to a reviewer, left out.
 
     ``cut`` is where the automatic zone ends, ``review_cut`` where the reviewer's does. ``recall`` and ``precision`` are
@@ -343,20 +373,24 @@ class Triage(DictResult):
             "zones": self.zones.to_dicts(),
         }
 
-    def __repr__(self) -> str:
+    def sections(self) -> list[Section]:
+        """The cut, the three zones, and what they give after the reviewer."""
         r, p = self.recall, self.precision
-        return (
-            f"{self.zones!r}\n"
-            f"found {r.value:.1%} of the positives ({r.level:.0%} interval {r.low:.1%} to {r.high:.1%}); "
-            f"{p.value:.1%} of the cases called positive really are ({p.low:.1%} to {p.high:.1%})"
+        found = (
+            f"With the reviewer {r.value:.1%} of the positives are found ({r.low:.1%} to {r.high:.1%}), and "
+            f"{p.value:.1%} of the cases called positive really are ({p.low:.1%} to {p.high:.1%})."
         )
+        return [*self.cut.sections(), Section("zones", [Table(self.zones, "Automatic, review, left"), found])]
 
 
 @checked
 def triage(
-    y_true: Labels,
-    y_score: Scores,
+    y_true: Labels | TableSource,
+    y_score: Scores | None = None,
     *,
+    label: str | None = None,
+    score: str | None = None,
+    weight: str | None = None,
     capacity: int | float,
     reviewer_error: float = 0.0,
     precision: float | None = None,
@@ -381,7 +415,8 @@ def triage(
     """
     error = check_number(reviewer_error, "reviewer_error", 0.0, 1.0)
     capacity = check_quota(capacity, "capacity")
-    sample = make_sample(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
+    columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "sample_weight": sample_weight}
+    sample, _ = sample_from(y_true, y_score, pos_label=pos_label, **columns)
     ranking = rank(sample)
     goals = {"precision": precision, "fpr": fpr, "specificity": specificity}
     if sum(value is not None for value in goals.values()) != 1:
@@ -389,59 +424,256 @@ def triage(
             None, "give exactly one of {precision}, {fpr}, {specificity} for the cases decided automatically", ""
         )
     cut = find_cut(sample, ranking, goals, {}, confidence, level=level, n_resamples=n_resamples, seed=seed)
-    n, first = float(ranking.cases), 0.0 if cut.point is None else float(cut.point.taken)
-    wanted = capacity if isinstance(capacity, int) else resolve_quota(capacity, n)
-    last = min(first + wanted, n)
-    resampler = Resampler(sample, ranking, stratified=False, seed=seed)
+    n, n_pos = float(ranking.cases), float(ranking.n_pos)
+    first = 0.0 if cut.point is None else float(cut.point.taken)
+    last = min(first + (capacity if isinstance(capacity, int) else resolve_quota(capacity, n)), n)
     shares = np.array([first, last]) / n
-    hits, misses, n_pos, _ = resampler.curves(0, shares, enough_replicates(n_resamples, len(sample)))
+    resampler = Resampler(sample, ranking, stratified=False, seed=seed)
+    hits, misses, drawn_pos, _ = resampler.curves(0, shares, enough_replicates(n_resamples, len(sample)))
     here, missed, *_ = resampler.observed_curve(0, shares)
-    recall, kept = _after_review(hits, misses, n_pos[:, 0], error)
-    at = _after_review(here, missed, np.array([float(ranking.n_pos)]), error)
-    zones = _zones(here[0], (first, last, n), ranking, Weighing.of(sample, ranking), error, level)
-    groups = int(np.searchsorted(np.cumsum(ranking.pos + ranking.neg), last * (1.0 + 1e-12), side="right"))
-    review_cut = ranking.score_after(groups)
-    of_recall, of_precision = (
-        _percentile(name, float(value[0]), drawn, level)
-        for name, value, drawn in zip(("recall", "precision"), at, (recall, kept), strict=True)
+
+    def after_review(hits: Any, misses: Any, n_pos: Any) -> dict[str, Any]:
+        found = hits[:, 0] + (1.0 - error) * (hits[:, 1] - hits[:, 0])
+        false = misses[:, 0] + error * (misses[:, 1] - misses[:, 0])
+        return {"recall": ratio(found, n_pos), "precision": ratio(found, found + false)}
+
+    drawn = after_review(hits, misses, drawn_pos[:, 0])
+    recall, of_called = (
+        percentile_estimate(name, float(value[0]), drawn[name], level)
+        for name, value in after_review(here, missed, n_pos).items()
     )
-    return Triage(cut, review_cut, last - first, error, of_recall, of_precision, zones)
+    positives, sizes = np.diff([0.0, *here[0], n_pos]).round(9), np.diff([0.0, first, last, n])
+    # weighted rows tell as much as so many cases of equal weight
+    worth = 1.0 if sample.weight is None else n / float((sample.weight**2).sum())
+    limits = [
+        wilson(float(found * worth), float(size * worth), level) if size > 1e-9 else (math.nan, math.nan)
+        for found, size in zip(positives, sizes, strict=True)
+    ]
+    low, high = zip(*limits, strict=True)
+    right, wrong = np.array([1.0, 1.0 - error, 0.0]), np.array([1.0, error, 0.0])  # shares that are called positive
+    zones = {
+        "zone": ("automatic", "review", "left"),
+        "cases": sizes if ranking.weighted else sizes.round().astype(np.int64),
+        "positives": positives,
+        "hit_rate": np.where(sizes > 1e-9, ratio(positives, sizes), math.nan),
+        "low": low,
+        "high": high,
+        "found": positives * right,
+        "false_alarms": (sizes - positives) * wrong,
+        "missed": positives * (1.0 - right),
+    }
+    groups = int(np.searchsorted(np.cumsum(ranking.pos + ranking.neg), last * (1.0 + 1e-12), side="right"))
+    table = columns_table(zones, "Automatic, review, left")
+    return Triage(cut, ranking.score_after(groups), last - first, error, recall, of_called, table)
 
 
-def _after_review(hits: Any, misses: Any, n_pos: Any, error: float) -> tuple[Any, Any]:
-    found = hits[:, 0] + (1.0 - error) * (hits[:, 1] - hits[:, 0])
-    false = misses[:, 0] + error * (misses[:, 1] - misses[:, 0])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return found / n_pos, found / (found + false)
+# ------------------------------------------------------------------------------------------- promises for new data
 
 
-def _percentile(name: str, value: float, drawn: Any, level: float) -> Estimate:
-    tail = (1.0 - level) / 2.0
-    low, high = np.nanquantile(drawn, [tail, 1.0 - tail]) if (drawn == drawn).any() else (math.nan, math.nan)
-    return Estimate(name, value, float(low), float(high), level, "percentile")
+class Weighing(NamedTuple):
+    """Sums of squared weights of the positives and of the negatives of each group; of weighted rows only."""
+
+    pos: Floats
+    neg: Floats
+
+    @classmethod
+    def of(cls, sample: Sample, ranking: Ranking) -> Weighing | None:
+        """From the rows behind a ranking; None where they count alike."""
+        if sample.weight is None:
+            return None
+        group = ranking.group_of(sample.score)
+        squares = sample.weight.astype(np.float64) ** 2
+        pos = np.bincount(group, np.where(sample.positive, squares, 0.0), len(ranking))
+        neg = np.bincount(group, np.where(sample.positive, 0.0, squares), len(ranking))
+        return cls(pos.astype(np.float64), neg.astype(np.float64))
 
 
-def _zones(
-    hits: Any, ends: tuple[float, float, float], ranking: Ranking, weighing: Weighing | None, error: float, level: float
-) -> Table:
-    found_in = np.diff([0.0, *hits, float(ranking.n_pos)]).round(9)
-    sizes = np.diff([0.0, *ends])
-    worth = 1.0 if weighing is None else ends[2] / float(weighing.pos.sum() + weighing.neg.sum())
-    called = ((1.0, 1.0), (1.0 - error, error), (0.0, 0.0))  # share of positives and of negatives called positive
-    rows = []
-    for zone, size, found, (right, wrong) in zip(("automatic", "review", "left"), sizes, found_in, called, strict=True):
-        low, high = wilson(float(found * worth), float(size * worth), level) if size > 1e-9 else (math.nan, math.nan)
-        rows.append(
-            {
-                "zone": zone,
-                "cases": round(float(size)) if weighing is None else float(size),
-                "positives": float(found),
-                "hit_rate": float(found / size) if size > 1e-9 else math.nan,
-                "low": low,
-                "high": high,
-                "found": float(found * right),
-                "false_alarms": float((size - found) * wrong),
-                "missed": float(found * (1.0 - right)),
-            }
+def promised_groups(
+    ranking: Ranking, promise: str, target: float, confidence: float, weighing: Weighing | None = None
+) -> int:
+    """How many of the best distinct scores to take so that the promise is kept on new data with that confidence.
+
+    At most 1 − confidence of samples give a cut that breaks the promise; samples that are refused one count as kept.
+
+    Weighted rows need their ``weighing``. They count as so many cases of equal weight as tell as much about the share
+    at the cut and about its errors, and never as more than Kish's effective size; with equal weights the promise is
+    exact again.
+    """
+    if promise == "precision":
+        return _precise_groups(ranking, target, confidence, weighing)
+    chances, n = _class_chances(ranking, promise, target, weighing)
+    share = 1.0 - target if promise == "fpr" else target
+    kind = "positive" if promise == "recall" else "negative"
+    if share >= 1.0:
+        raise InputError(
+            promise,
+            f"cannot be promised at {0 if promise == 'fpr' else 1}: no sample rules out one more {kind} case",
+            "promise a little less",
         )
-    return Table(rows, "Automatic, review, left")
+    needed = cases_needed(share, confidence) if share > 0 else 0
+    without_errors = float(n[-1 if promise == "recall" else 0])
+    if without_errors < needed - 1e-9:
+        weighted = f"the weights leave about {without_errors:,.3g}"
+        there = weighted if ranking.weighted else f"there are {without_errors:,.0f}"
+        raise InputError(
+            promise,
+            f"cannot be promised from these data: {needed:,} {kind} cases would be needed, {there}",
+            "label more cases, ask for less, or lower {confidence}",
+        )
+    if share <= 0.0:
+        return 0 if promise == "recall" else len(ranking)
+    keeps = chances >= confidence
+    # the cuts are tried in a fixed order, from the one without errors on, up to the first that fails
+    if promise == "recall":
+        return len(ranking) - int(np.argmin(np.append(keeps[-2::-1], False)))
+    return int(np.argmin(np.append(keeps, False))) - 1
+
+
+def chance_kept(ranking: Ranking, promise: str, target: float, groups: int, weighing: Weighing | None = None) -> float:
+    """Chance that the cut after so many groups keeps a recall or specificity on new data, over samples like this one.
+
+    nan for precision, whose chance depends on the whole list.
+    """
+    if promise == "precision":
+        return math.nan
+    if target == (1.0 if promise == "fpr" else 0.0):
+        return 1.0
+    there = ranking.n_pos if promise == "recall" else ranking.n_neg
+    return float(_class_chances(ranking, promise, target, weighing)[0][groups]) if there else math.nan
+
+
+def _class_chances(ranking: Ranking, promise: str, target: float, weighing: Weighing | None) -> tuple[Floats, Floats]:
+    """Chance of each cut, from taking nobody to taking all, to keep the promise, and the cases that it rests on.
+
+    The chance that the class errs no more often than allowed is P(Bin(n, allowed) ≥ errors + 1), that of an order
+    statistic: exact where scores do not tie, a lower bound where they do.
+    """
+    from scipy.special import betainc
+
+    errors, n = _errors_of(ranking, promise, weighing)
+    lost = np.minimum(errors + 1.0, n)
+    allowed = target if promise == "fpr" else 1.0 - target
+    chances = np.where(errors >= n, 0.0, betainc(lost, np.maximum(n - lost + 1.0, 1e-9), allowed))
+    if promise == "recall":
+        chances[-1] = 1.0  # all are taken, whatever they score
+    return np.asarray(chances), n
+
+
+def _errors_of(ranking: Ranking, promise: str, weighing: Weighing | None) -> tuple[Floats, Floats]:
+    """Errors in the class at each cut, from taking nobody to taking all, among so many cases of equal weight."""
+    recall = promise == "recall"
+    of_class = (ranking.pos if recall else ranking.neg).astype(np.float64)
+    total, taken = float(ranking.n_pos if recall else ranking.n_neg), np.append(0.0, np.cumsum(of_class))
+    errors = np.maximum(total - taken, 0.0) if recall else taken
+    if weighing is None:
+        return errors, np.full(len(errors), total)
+    squares_of = weighing.pos if recall else weighing.neg
+    squares, above = float(squares_of.sum()), np.append(0.0, np.cumsum(squares_of))
+    of_errors = np.maximum(squares - above, 0.0) if recall else above
+    # One case among the errors and one more weighs Σw²/Σw (as in the gamma limits of Fay & Feuer 1997): where a tail
+    # was rarely labelled, few of its rows stand for much, however many rows there are in all. The one more was not
+    # seen: it weighs between the nearest case of its class and the mean case beyond, of either class (their geometric
+    # mean; the first alone kept a recall of 0.9 in 84 % of samples: benchmarks/decisions.py tails).
+    there, side = np.flatnonzero(of_class > 0), slice(None, None, -1 if recall else 1)
+    if not len(there):
+        return errors, np.zeros(len(errors))
+    beyond = [np.cumsum(v[side])[side] for v in (weighing.pos + weighing.neg, ranking.pos + ranking.neg)]
+    at = np.searchsorted(there, np.arange(len(errors))) - recall  # the last taken, or first not taken
+    last = there[np.clip(at, 0, len(there) - 1)]
+    nearest = squares_of[last] / of_class[last]
+    one_more = np.sqrt(nearest * np.maximum(nearest, (beyond[0] / beyond[1])[last]))
+    unit = (of_errors + one_more**2) / (errors + one_more)
+    n = np.minimum(_effective(total, squares, errors, of_errors), total / unit)
+    return errors * n / total, n
+
+
+def _effective(total: Any, squares: Any, part: Any, part_squares: Any) -> Any:
+    """Cases of equal weight that would tell the share part / total as well as weighted rows do; at most Kish's size."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.divide(part, total)
+        kish = np.where(np.asarray(squares) > 0, np.square(total) / squares, 0.0)
+        variance = (np.square(1.0 - share) * part_squares + np.square(share) * (squares - part_squares)) / total**2
+        local = share * (1.0 - share) / variance
+    return np.where(local > 0, np.minimum(kish, local), kish)
+
+
+def cases_needed(share: float, confidence: float) -> int:
+    """Cases of a class for any cut to promise a share of them: the least n with 1 − shareⁿ ≥ confidence.
+
+    >>> cases_needed(0.8, 0.9)
+    11
+    """
+    return max(1, math.ceil(math.log1p(-confidence) / math.log(share) - 1e-9))
+
+
+@lru_cache(maxsize=256)
+def first_test(target: float, error: float) -> int:
+    """Cases in the first test of a precision: so many that odds three times as high are found in 80 % of samples.
+
+    It depends on the promise alone, not on the data, so that the sequence of tests is fixed beforehand.
+    """
+    from scipy.stats import binom
+
+    higher = START_ODDS * target / (1.0 - target + START_ODDS * target)
+    least = max(1.0, math.log(error) / math.log(target))  # below, no test can reject
+    cases = np.unique(np.ceil(np.geomspace(least, 400.0 * least + 400.0 / target, 2000)))
+    hits = binom.isf(error, cases, target) + 1.0  # the fewest whose chance is at most ``error``
+    strong = (hits <= cases) & (_at_least(hits, cases, higher) >= START_POWER)
+    return int(cases[np.argmax(strong)]) if strong.any() else int(cases[-1])
+
+
+def _at_least(hits: Floats, cases: Floats, share: float) -> Floats:
+    """P(Bin(cases, share) ≥ hits)."""
+    from scipy.special import betainc
+
+    inside = np.clip(hits, 1.0, cases)
+    return np.where(hits <= 0, 1.0, np.where(hits > cases, 0.0, betainc(inside, cases - inside + 1.0, share)))
+
+
+def _precise_groups(ranking: Ranking, target: float, confidence: float, weighing: Weighing | None) -> int:
+    """The last cut, from the first test on, up to which every binomial test of "precision ≤ target" rejects."""
+    if target >= 1.0:
+        raise InputError(
+            "precision", "cannot be promised at 1: no sample rules out one more negative case", "promise a little less"
+        )
+    if target <= 0.0:
+        return len(ranking)
+    hits = np.cumsum(ranking.pos, dtype=np.float64)
+    taken = hits + np.cumsum(ranking.neg, dtype=np.float64)
+    if weighing is not None:
+        of_hits = np.cumsum(weighing.pos)
+        n = np.maximum.accumulate(_effective(taken, of_hits + np.cumsum(weighing.neg), hits, of_hits))
+        hits, taken = hits / taken * n, n
+    error = 1.0 - confidence
+    start = int(np.searchsorted(taken, first_test(target, error)))
+    rejects = _at_least(hits[start:], taken[start:], target) <= error * (1 + 1e-9)
+    if len(rejects) and rejects[0]:
+        return start + (len(rejects) if rejects.all() else int(np.argmin(rejects)))
+    raise _unreachable_precision(hits, taken, min(start, len(taken) - 1), target, error)
+
+
+def _unreachable_precision(
+    hits: NDArray[np.float64], taken: NDArray[np.float64], start: int, target: float, error: float
+) -> InputError:
+    """Why a precision cannot be promised, and how many positives would do if the list stayed as good as it looks."""
+    from scipy.special import ndtri
+    from scipy.stats import binom
+
+    rates = hits / taken
+    few = min(int(np.searchsorted(taken, 10)), start)  # the rate of still fewer says nothing
+    at = few + int(np.argmax(((rates - target) * np.sqrt(taken))[few:]))  # the cut with the most evidence for it
+    rate = float(rates[at])
+    if rate <= target:
+        reaches = f"reaches {target:g} (the highest is {rates[start:].max():.3g})"
+        why, remedy = f"no cut that takes {taken[start]:,.0f} cases or more {reaches}", "ask for less"
+    else:
+        z = max(0.0, -float(ndtri(error))) + 0.8416  # a chance of 80 % that the promise can be made
+        wanted = max((z / (rate - target)) ** 2 * target * (1.0 - target), first_test(target, error))
+        needed = hits[-1] * wanted / taken[at]
+        why = f"about {round_up(needed):,} positive cases would be needed, there are {hits[-1]:,.0f}"
+        remedy = "label more cases, ask for less, or lower {confidence}"
+        if needed <= hits[-1]:  # enough in all, but the top of the list does not bear it out
+            least = float(binom.isf(error, taken[start], target)) + 1.0
+            best = f"of the best {taken[start]:,.0f} cases {hits[start]:,.0f} are positive"
+            why, remedy = f"{best}, {least:,.0f} would be needed", "ask for less, or lower {confidence}"
+    return InputError("precision", f"cannot be promised from these data: {why}", remedy)

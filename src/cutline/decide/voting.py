@@ -1,4 +1,4 @@
-"""Selective voting (Arbel & Rokach section 4.2): how many of the best models to average."""
+"""Arbel & Rokach's demonstrations: selective voting (section 4.2) and the areas behind PEM."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.compute import compute
-from ..catalogue.declare import Spec
+from ..catalogue.declare import Spec, ratio
 from ..errors import InputError, show
 from ..estimate import Estimate
 from ..evaluation import choose_specs
 from ..quotas import resolve_quota
 from ..ranking import rank
+from ..reference import documented
 from ..sources.arrays import as_numbers, make_sample
-from ..table import DictResult, Drawn, Table, columns_table, format_value
-from ..types import Floats, Label, Labels
+from ..table import DictResult, Drawn, Figure, HasSections, Section, Table, columns_table, format_value
+from ..types import Floats, Label, Labels, Scores
 from ..validate import check_models, check_whole, checked, one_of
 from .power import judge_sets, model_samples
+from .selection import hits_at
 
 DEFAULT_MARKS = ("average_hit_rate", "average_qrecall", "pem", "quota_pearson")
 Vote = Literal["score", "rank"]
@@ -31,15 +33,38 @@ Vote = Literal["score", "rank"]
 class _Case:
     """What is averaged and judged: labels, one row of scores for each model, and how a vote is cast."""
 
+    names: list[str]
     positive: NDArray[np.bool_]
     table: Floats
     vote: Vote
 
-    def votes(self, known: NDArray[np.intp], rows: NDArray[np.intp]) -> Floats:
-        """The votes of every model on some rows; ranks are places among the scores of the rows that are known."""
-        if self.vote == "score":
-            return self.table[:, rows]
-        return np.array([places_among(scores[known], scores[rows]) for scores in self.table])
+    @classmethod
+    def of(cls, y_true: Labels, models: Mapping[str, Any], pos_label: Label, vote: Vote) -> _Case:
+        """From the arrays that users pass."""
+        samples = model_samples(y_true, models, pos_label)
+        for name, sample in samples.items():
+            if not sample.are_finite:
+                row = sample.first_row(np.isinf(sample.score))
+                raise InputError(None, f"row {row} is infinite; averages need finite scores", model=name)
+        table = np.array([sample.score.astype(np.float64) for sample in samples.values()])
+        return cls(list(models), next(iter(samples.values())).positive, table, vote)
+
+    def best_first(self, by: Spec, rows: NDArray[np.intp]) -> list[int]:
+        """The models by a measure on some rows, best first."""
+        worth = [_read([by], self.positive[rows], scores[rows])[by] for scores in self.table]
+        for name, value in zip(self.names, worth, strict=True):
+            if value != value:
+                why = f"{show(str(by))} is undefined for model {show(name)}, so the models cannot be ordered"
+                raise InputError("rank_by", why, "")
+        sign = -1.0 if by.measure.better == "higher" else 1.0
+        return sorted(range(len(self.names)), key=lambda k: sign * worth[k])  # sorted() is stable
+
+    def means(self, order: list[int], known: NDArray[np.intp], rows: NDArray[np.intp]) -> Floats:
+        """The mean vote of the first X models on some rows, a row for each X; ranks are places among known rows."""
+        votes = self.table[:, rows]
+        if self.vote == "rank":
+            votes = np.array([places_among(scores[known], scores[rows]) for scores in self.table])
+        return np.asarray(np.cumsum(votes[order], axis=0) / np.arange(1, len(order) + 1)[:, None])
 
 
 def places_among(known: Floats, new: Floats) -> Floats:
@@ -50,8 +75,8 @@ def places_among(known: Floats, new: Floats) -> Floats:
     return np.asarray((below + upto) / (2.0 * len(ascending)))
 
 
-@dataclass(frozen=True, eq=False)
-class SelectiveVoting(Drawn, DictResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectiveVoting(HasSections, Drawn, DictResult):
     """Marks of the mean of the best X models, for X = 1 … M, and the X to use.
 
     ``order`` names the models, best first by ``rank_by``; ``marks`` has a row for each X. ``voters`` is the number of
@@ -62,7 +87,7 @@ class SelectiveVoting(Drawn, DictResult):
     those of new rows. ``plot`` draws the marks against the number of models, as in Fig. 10.
     """
 
-    picture: ClassVar[str] = "voting"
+    pictures: ClassVar[tuple[str, ...]] = ("voting",)
 
     order: list[str]
     marks: Table
@@ -96,7 +121,15 @@ class SelectiveVoting(Drawn, DictResult):
         """Pearson correlation between marks over X; nan for a mark that does not vary."""
         names = [str(spec) for spec in self.specs]
         table: Floats = np.array([self.marks.column(name) for name in names], dtype=np.float64)
-        columns = {other: [_correlation(one, two) for one in table] for other, two in zip(names, table, strict=True)}
+
+        def correlation(a: Floats, b: Floats) -> float:
+            both = ~(np.isnan(a) | np.isnan(b))
+            a, b = a[both], b[both]
+            if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
+                return float("nan")
+            return float(np.corrcoef(a, b)[0, 1])
+
+        columns = {other: [correlation(a, b) for a in table] for other, b in zip(names, table, strict=True)}
         return columns_table({"mark": names, **columns}, "Correlation of the marks")
 
     @checked
@@ -113,7 +146,11 @@ class SelectiveVoting(Drawn, DictResult):
             )
         columns = []
         for name in wanted:
-            new = _finite(models[name], name)
+            scores, low, high = as_numbers(models[name], f"models[{name!r}]")
+            if not (np.isfinite(low) and np.isfinite(high)):
+                why = f"is infinite for model {show(name)}; averages need finite scores"
+                raise InputError("models", why, "", row=int(np.argmax(np.isinf(scores))))
+            new = scores.astype(np.float64)
             columns.append(new if self.vote == "score" else places_among(self.known[name], new))
         if len({len(column) for column in columns}) > 1:
             raise InputError("models", "have different numbers of rows", "pass one score for each row and model")
@@ -121,14 +158,14 @@ class SelectiveVoting(Drawn, DictResult):
 
     def to_dict(self) -> dict[str, Any]:
         """What was chosen, and the marks."""
-        found = {} if self.expected is None else self.expected.to_dict()
-        found.pop("method", None)
+        expected = {} if self.expected is None else self.expected.to_dict()
+        expected.pop("method", None)
         return {
             "order": self.order,
             "vote": self.vote,
             "voters": self.order[: self.voters],
             "chosen_by": self.chosen_by,
-            "expected": {**found, "optimism": self.optimism},
+            "expected": {**expected, "optimism": self.optimism},
             "held_out": list(self.held_out),
             "marks": self.marks.to_dicts(),
             "optimum": self.optimum.to_dicts(),
@@ -142,26 +179,20 @@ class SelectiveVoting(Drawn, DictResult):
         if e is None:
             return ""
         best = "Use the best model alone" if self.voters == 1 else f"Average the best {self.voters} models"
-        said = f"{best}: expect {self.chosen_by} {format_value(e.value)}"
+        summary = f"{best}: expect {self.chosen_by} {format_value(e.value)}"
         if e.low == e.low:
-            said += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
-        return f"{said}, after subtracting {format_value(self.optimism)} of optimism"
+            summary += f" ({e.level:.0%} interval {format_value(e.low)} to {format_value(e.high)})"
+        return f"{summary}, after subtracting {format_value(self.optimism)} of optimism"
 
-    def __repr__(self) -> str:
-        return f"{self.marks!r}\n\n{self.optimum!r}\n\n{self.correlation!r}\n\n{self.summary}".rstrip()
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import voting_html
-
-        return voting_html(self)
-
-
-def _correlation(a: Floats, b: Floats) -> float:
-    both = ~(np.isnan(a) | np.isnan(b))
-    a, b = a[both], b[both]
-    if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
-        return float("nan")
-    return float(np.corrcoef(a, b)[0, 1])
+    def sections(self) -> list[Section]:
+        """How many models to average, and the marks of every number of them."""
+        answer = [f"{self.summary}."] if self.summary else []
+        charts = [Figure("voting", self, {"measure": k, "name": f"voting-{k}"}) for k in range(len(self.specs))]
+        return [
+            Section("answer", [*answer, *charts, self.marks]),
+            Section("optimum", [self.optimum]),
+            Section("correlation", [self.correlation]),
+        ]
 
 
 @checked(vote=one_of("score", "rank"), folds=lambda value, name: check_whole(value, name, 2))
@@ -198,34 +229,29 @@ def selective_voting(
     >>> v.order, v.optimum[0]["models"]
     (['b', 'a'], 1)
     """
-    names, table = _table(y_true, models, pos_label)
-    positive = make_sample(y_true, table[0], pos_label=pos_label).positive
-    n_pos = int(positive.sum())
-    places = quota if quota is not None else max(1, n_pos)
+    case = _Case.of(y_true, models, pos_label, vote)
+    names, positive, every = case.names, case.positive, np.arange(len(case.positive))
+    places = max(1, int(positive.sum())) if quota is None else quota
     how: dict[str, Any] = {"threshold": threshold, "quota": places}
     (by,) = choose_specs([rank_by], **how, argument="rank_by")
     judge = by if choose_by is None else choose_specs([choose_by], **how, argument="choose_by")[0]
     specs = tuple(choose_specs(list(marks), **how, argument="marks"))
-    case = _Case(positive, table, vote)
-    every = np.arange(len(positive))
     if order_on is None:
-        ordering = case
+        order = case.best_first(by, every)
     elif not isinstance(order_on, tuple | list) or len(order_on) != 2:
         raise InputError("order_on", f"is {show(order_on)}", "pass a pair: labels, and a mapping from name to scores")
     else:
         check_models(order_on[1], "order_on")
-        order_names, order_table = _table(order_on[0], order_on[1], pos_label)
-        if set(order_names) != set(names):
+        if set(map(str, order_on[1])) != set(map(str, names)):
             raise InputError("order_on", "must hold the same models as {models}", "")
-        known = make_sample(order_on[0], order_table[0], pos_label=pos_label).positive
-        ordering = _Case(known, order_table[[order_names.index(name) for name in names]], vote)
-    order = _best_first(by, ordering, np.arange(len(ordering.positive)), names)
-    means = _means(case.votes(every, every)[order])
+        other = _Case.of(order_on[0], {name: order_on[1][name] for name in names}, pos_label, vote)
+        order = other.best_first(by, np.arange(len(other.positive)))
+    means = case.means(order, every, every)
     rows = []
     for x, scores in enumerate(means, start=1):
         values = _read(specs, positive, scores)
         rows.append({"models": x, "added": names[order[x - 1]], **{str(s): values[s] for s in specs}})
-    held = _held_out(case, None if order_on is None else order, by, names, folds, seed)
+    held = _held_out(case, by, None if order_on is None else order, folds, seed)
     voters, on_folds, expected, optimism = _chosen(judge, positive, held, level, n_resamples, seed)
     return SelectiveVoting(
         [names[k] for k in order],
@@ -238,30 +264,11 @@ def selective_voting(
         optimism,
         tuple(on_folds.tolist()),
         means[voters - 1],
-        {names[k]: np.sort(table[k]) for k in order[:voters]} if vote == "rank" else {},
+        {names[k]: np.sort(case.table[k]) for k in order[:voters]} if vote == "rank" else {},
     )
 
 
-def _means(votes: Floats) -> Floats:
-    """The mean vote of the first X models, a row for each X."""
-    return np.asarray(np.cumsum(votes, axis=0) / np.arange(1, len(votes) + 1)[:, None])
-
-
-def _best_first(by: Spec, case: _Case, rows: NDArray[np.intp], names: Sequence[str]) -> list[int]:
-    """The models by a measure on some rows, best first."""
-    worth = [_read([by], case.positive[rows], scores[rows])[by] for scores in case.table]
-    unknown = [name for name, value in zip(names, worth, strict=True) if value != value]
-    if unknown:
-        raise InputError(
-            "rank_by", f"{show(str(by))} is undefined for model {show(unknown[0])}, so the models cannot be ordered", ""
-        )
-    sign = -1.0 if by.measure.better == "higher" else 1.0
-    return sorted(range(len(names)), key=lambda k: sign * worth[k])  # sorted() is stable
-
-
-def _held_out(
-    case: _Case, fixed: list[int] | None, by: Spec, names: Sequence[str], folds: int, seed: int
-) -> Floats | None:
+def _held_out(case: _Case, by: Spec, fixed: list[int] | None, folds: int, seed: int) -> Floats | None:
     """Combined scores of each X on rows that had no part in ordering the models; None where a class is too small."""
     sides = [np.flatnonzero(side) for side in (case.positive, ~case.positive)]
     folds = min([folds, *(len(side) for side in sides)])
@@ -274,8 +281,8 @@ def _held_out(
     out = np.empty(case.table.shape)
     for k in range(folds):
         inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        order = _best_first(by, case, inside, names) if fixed is None else fixed
-        out[:, outside] = _means(case.votes(inside, outside)[order])
+        order = case.best_first(by, inside) if fixed is None else fixed
+        out[:, outside] = case.means(order, inside, outside)
     return out
 
 
@@ -295,55 +302,63 @@ def _chosen(
     drawn = rng.integers(0, n, (n_resamples, n))
     seen = positive[drawn].sum(axis=1)
     drawn = drawn[(seen > 0) & (seen < n)]
-    values = sign * np.array([_on_sets(judge, positive[drawn], scores[drawn]) for scores in held])
     honest = []
-    for inside, worth in zip(drawn, values.T, strict=True):
+    values = np.empty((len(held), 0))
+    if len(drawn):
+        sets = np.ascontiguousarray(positive[drawn])
+        values = np.array([judge_sets(sets, np.ascontiguousarray(scores[drawn]), [judge])[judge] for scores in held])
+    for inside, worth in zip(drawn, sign * values.T, strict=True):
         outside = np.setdiff1d(np.arange(n), inside)
         if np.isnan(worth).all() or positive[outside].all() or not positive[outside].any():
             continue
-        scaled = _scaled(judge, n, len(outside))
+        scaled = judge  # with its quota as the same share of fewer rows
+        if judge.quota is not None:
+            scaled = replace(judge, quota=max(1, round(resolve_quota(judge.quota, n) * len(outside) / n)))
         honest.append(_read([scaled], positive[outside], held[int(np.nanargmax(worth)), outside])[scaled])
-    known = np.array(honest)
-    known = known[~np.isnan(known)]
-    if len(known) < 2:
+    judged = np.array(honest)
+    judged = judged[~np.isnan(judged)]
+    if len(judged) < 2:
         return best + 1, on_folds, Estimate(str(judge), float(on_folds[best])), float("nan")
-    value = float(known.mean())
+    value = float(judged.mean())
     # replicates judge on a share f = 1/e of the rows, all different: their variance is (1 − f)/f times that of all rows
-    half = (np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) - value) / np.sqrt(np.e - 1.0)
+    half = (np.quantile(judged, [(1 - level) / 2, (1 + level) / 2]) - value) / np.sqrt(np.e - 1.0)
     expected = Estimate(str(judge), value, value + float(half[0]), value + float(half[1]), level, "out of bag")
     return best + 1, on_folds, expected, sign * (float(on_folds[best]) - value)
 
 
-def _on_sets(spec: Spec, positive: NDArray[np.bool_], scores: Floats) -> Floats:
-    """The values of a spec on many sets of rows of one size."""
-    if len(scores) == 0:
-        return np.empty(0)
-    return judge_sets(np.ascontiguousarray(positive), np.ascontiguousarray(scores), [spec])[spec]
-
-
-def _scaled(spec: Spec, n: int, rows: int) -> Spec:
-    """The spec with its quota as the same share of fewer rows."""
-    if spec.quota is None:
-        return spec
-    return replace(spec, quota=max(1, round(resolve_quota(spec.quota, n) * rows / n)))
-
-
-def _finite(scores: Any, name: str) -> Floats:
-    column, low, high = as_numbers(scores, f"models[{name!r}]")
-    if not (np.isfinite(low) and np.isfinite(high)):
-        row = int(np.argmax(np.isinf(column)))
-        raise InputError("models", f"is infinite for model {show(name)}; averages need finite scores", "", row=row)
-    return column.astype(np.float64)
-
-
-def _table(y_true: Labels, models: Mapping[str, Any], pos_label: Label) -> tuple[list[str], Floats]:
-    samples = model_samples(y_true, models, pos_label)
-    for name, sample in samples.items():
-        if not sample.are_finite:
-            row = sample.first_row(np.isinf(sample.score))
-            raise InputError(None, f"row {row} is infinite; averages need finite scores", model=name)
-    return list(models), np.array([sample.score.astype(np.float64) for sample in samples.values()])
-
-
 def _read(specs: Sequence[Spec], positive: NDArray[np.bool_], scores: Any) -> dict[Spec, float]:
     return dict(compute(specs, rank(make_sample(positive, scores))).values)
+
+
+@dataclass(frozen=True)
+class PemAreas:
+    """The areas behind PEM (Arbel & Rokach Eq. 14): S₁ where the list finds more than a random one, S₂ where it finds
+    less, S₃ between an optimal and a random list, each summed over the quotas 1 … n."""
+
+    s1: float
+    s2: float
+    s3: float
+
+    @property
+    def pem(self) -> float:
+        """(S₁ − S₂) / S₃."""
+        return float(ratio(self.s1 - self.s2, self.s3))
+
+
+@documented
+def pem_areas(y_true: Labels, y_score: Scores, *, pos_label: Label = None) -> PemAreas:
+    """S₁, S₂ and S₃ of PEM, summed at the quotas 1 … n as in Table 5; S₁ − S₂ over S₃ is PEM (erratum A18).
+
+    >>> y = [1, 0, 1, 1, 0, 0, 1, 0, 0, 0]
+    >>> p = [0.45, 0.34, 0.32, 0.26, 0.15, 0.14, 0.09, 0.07, 0.06, 0.03]
+    >>> areas = pem_areas(y, p)
+    >>> round(areas.s1, 4), areas.s2, areas.s3, round(areas.pem, 4)
+    (1.75, 0.0, 3.0, 0.5833)
+    """
+    ranking = rank(make_sample(y_true, y_score, pos_label=pos_label))
+    if ranking.n_pos == 0:
+        raise InputError("y_true", "holds no positive cases, so there is nothing to extract", "pass both classes")
+    places = np.arange(1, ranking.rows + 1, dtype=np.float64)
+    gained = hits_at(ranking, places) / ranking.n_pos - places / ranking.rows
+    gained[np.abs(gained) < 1e-12] = 0.0
+    return PemAreas(float(gained[gained > 0].sum()), float(np.abs(gained[gained < 0]).sum()), ranking.n_neg / 2.0)

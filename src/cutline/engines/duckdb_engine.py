@@ -10,16 +10,13 @@ import numpy as np
 
 from ..comparison import Comparison
 from ..evaluation import Evaluation
-from ..progress import Progress
-from ..segment_comparison import SegmentComparison
-from ..segments import Segments
+from ..runtime import TUNING, Progress
+from ..segments import SegmentComparison, Segments
 from ..sources.duckdb import DuckTable
-from ..sources.tables import Checked
-from ..tuning import TUNING
-from .keyed import codes_of
+from ..sources.sql_table import Checked
 from .lists import ListPlan, compared
-from .pairs import Gaps, add_to_all, split_by
-from .request import EvaluationRequest
+from .stream import EvaluationRequest
+from .streamed_pairs import Gaps, add_to_all, split_by
 
 
 def evaluate(table: DuckTable, checked: Checked, request: EvaluationRequest) -> Evaluation | Segments:
@@ -40,7 +37,7 @@ def compare(
         with closing(table.all_scores(checked, plan.key)) as arriving:
             for piece in arriving:
                 scores = [piece[f"score_{k}"] for k in range(len(plans))]
-                add_to_all(gaps, codes_of(plan.numbers, piece), piece["positive"].astype(np.bool_), scores)
+                add_to_all(gaps, plan.codes(piece), piece["positive"].astype(np.bool_), scores)
 
     return compared(plans, found, margin, add_rows)
 
@@ -67,7 +64,7 @@ def _evaluated(table: DuckTable, plan: ListPlan) -> list[Evaluation]:
                 continue
             columns: list[Any] = [piece["score"], piece["positive"], piece.get("weight"), piece.get("row")]
             whole.feed(*columns)
-            code = codes_of(plan.numbers, piece)
+            code = plan.codes(piece)
             if code is not None and cells is not None:
                 cells.add(code, *columns[:3])
             elif code is not None:

@@ -8,38 +8,39 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from ..batches import BatchGroups
 from ..catalogue.compute import default_threshold
-from ..catalogue.declare import Spec
 from ..comparison import Comparison
-from ..decide.segment_places import SharedList
+from ..decide.selection import SharedList
 from ..errors import InputError
-from ..estimate import Estimate
 from ..evaluation import Evaluation, evaluation_of
-from ..inference.differences import DifferenceTest
+from ..inference.batch_rows import BatchGroups
 from ..inference.evidence import Evidence
-from ..inference.selection_ratios import selection_rates
-from ..inference.settings import check_method_exists
+from ..inference.intervals import check_method_exists
+from ..inference.segment_tests import selection_rates
+from ..partition import HashedPartition, Partition, label_of
 from ..quotas import Quotas, resolve_quota, why_no_cut
 from ..ranking import Ranking
-from ..segment_comparison import SegmentComparison
-from ..segments import Segments
-from ..sources.levels import as_levels, crossed, label_of
-from ..sources.tables import Checked, Table, check_same
-from ..table import KeepsFields
+from ..segment_rows import SegmentedRows
+from ..segments import SegmentComparison, Segments
+from ..sources.arrays import Codes
+from ..sources.sql_table import Checked, SqlTable, Totals, check_same
 from ..types import Floats
-from .batch_stream import BatchSizes, StreamedBatches, StreamedBatchPairs
-from .comparing import Discordant, comparison_of, discordant_rows, gaps_between, row_pairs, thresholds_compared
-from .draws import Draws
-from .keyed import Numbering, totals_by
-from .pairs import Gaps
-from .request import EvaluationRequest, Job, empty_sample
-from .stream import Part, Stream, Totals
+from .batch_stream import BatchSizes, StreamedBatches, StreamedBatchPairs, totals_by
+from .stream import Draws, EvaluationRequest, Stream, StreamPlan, StreamSums, empty_sample
 from .streamed import Streamed, needs_rows
+from .streamed_pairs import (
+    Discordant,
+    Gaps,
+    comparison_of,
+    discordant_rows,
+    gaps_between,
+    row_pairs,
+    thresholds_compared,
+)
 
 
 class ListPlan:
@@ -50,12 +51,12 @@ class ListPlan:
     """
 
     def __init__(
-        self, table: Table, checked: Checked, model: str, request: EvaluationRequest, *, paired: bool = False
+        self, table: SqlTable, checked: Checked, model: str, request: EvaluationRequest, *, paired: bool = False
     ) -> None:
         self.table, self.checked, self.model = table, checked, model
         self.whole = checked.totals[model]
         self.key: str | None = None
-        self.numbers: Numbering | None = None
+        self.numbers: HashedPartition | None = None
         self.sizes: BatchSizes | None = None
         self.keys: list[Any] = []
         self.totals: list[Totals] = [self.whole]
@@ -66,15 +67,16 @@ class ListPlan:
             self._divide()
             if request.quota is not None and not isinstance(request.quota, Quotas):
                 self.places = resolve_quota(request.quota, self.whole.cases)
-        elif checked.batch is not None:
-            self.key, self.sizes = table.dialect.key([checked.batch]), BatchSizes.of(table, checked, model)
+        elif checked.batch:
+            self.key, self.sizes = table.dialect.key(checked.batch), BatchSizes.of(table, checked, model)
             self.numbers = self.sizes.numbers
-            if paired:  # models are compared on the same draws, as in memory
-                same = replace(request.settings, stratify=bool(request.settings.stratify))
-                request = replace(request, settings=same)
+        if paired and (self.sizes is not None or request.settings.interval is None):
+            # models are compared on the same draws, or on none, as in memory
+            same = replace(request.settings, stratify=bool(request.settings.stratify))
+            request = replace(request, settings=same)
         self.window = _window(self.places, self.whole.cases)
-        self.jobs = [Job.of(request, one, segment=True) for one in self.totals[:-1]]
-        self.jobs.append(Job.of(request, self.whole, batched=self.sizes is not None))
+        self.jobs = [StreamPlan.of(request, one, segment=True) for one in self.totals[:-1]]
+        self.jobs.append(StreamPlan.of(request, self.whole, batched=self.sizes is not None))
         self.quota = request.quota
         # batches are drawn from what each holds
         rows_draw = needs_rows(self.settings, weighted=self.whole.weighted, paired=paired)
@@ -87,12 +89,14 @@ class ListPlan:
         self.key = self.table.dialect.key(columns)
         shown = [column.comparable for column in columns]
         found, cells, totals = totals_by(self.table, self.checked, self.model, columns, shown)
-        levels = crossed(
-            [as_levels({column.name: [row[k] for row in cells]}, len(cells)) for k, column in enumerate(columns)]
-        )
-        self.numbers = Numbering.of(found, levels.codes)
-        self.keys = list(levels.keys)
-        self.totals = [*(totals[k] for k in np.argsort(levels.codes).tolist()), self.whole]
+        segments = Partition.of({column.name: [row[k] for row in cells] for k, column in enumerate(columns)})
+        self.numbers = HashedPartition.of(found, segments.codes)
+        self.keys = list(segments.keys)
+        self.totals = [*(totals[k] for k in np.argsort(segments.codes).tolist()), self.whole]
+
+    def codes(self, piece: Mapping[str, Any]) -> Codes | None:
+        """The segment or batch of each row of a piece; None where all rows are one list."""
+        return None if self.numbers is None else self.numbers(piece["key"])
 
     @property
     def settings(self) -> Any:
@@ -116,12 +120,12 @@ class ListPlan:
             draws = Draws(job.settings.n_resamples, job.settings.seed, weighted=totals.weighted, rows=totals.rows)
         return Stream(totals, job.readings, tolerance=job.tolerance, marks=self.marks(k), draws=draws)
 
-    def evaluation(self, k: int, part: Part, groups: BatchGroups | None = None) -> Evaluation:
+    def evaluation(self, k: int, part: StreamSums, groups: BatchGroups | None = None) -> Evaluation:
         """The evaluation of a segment, or of all rows, from what was gathered; ``groups`` are the lists of batches."""
         totals, job = self.totals[k], self.jobs[k]
         check_same(self.table.name, totals, *part.blocks[:, [2, 3, 1]].T)
-        keep, settings = None if self.kept is None else self.kept[k], job.settings
-        streamed = Streamed.of(part, totals, job, paired=keep is not None and groups is None)
+        replicates_out, settings = None if self.kept is None else self.kept[k], job.settings
+        streamed = Streamed.of(part, totals, job, paired=replicates_out is not None and groups is None)
         rows: Evidence = streamed
         if groups is not None and self.sizes is not None:
             rows = batches = StreamedBatches.of_groups(streamed, groups, self.sizes.batches)
@@ -136,7 +140,7 @@ class ListPlan:
             name=self.names[k] if is_segment else self.model,
             threshold=job.threshold,
             quota=None if too_large else self.quota,
-            keep=keep,
+            replicates_out=replicates_out,
             dropped=None if is_segment else totals.dropped,  # rows are dropped from the table, not from a segment
         )
         if not is_segment:
@@ -152,7 +156,7 @@ class ListPlan:
             lists["quota", float(self.places)] = self._list(self.places, _scores_at(found[-1].ranking, self.window))
         if self.threshold is not None:
             lists["threshold", self.threshold] = self._list(None, [self.threshold] * 3)
-        pool = StreamPool(found[-1], lists)
+        pool = StreamedSegments(found[-1], lists)
         evaluations = dict(zip(self.keys, found[:-1], strict=True))
         understood = "; ".join((*getattr(self.table, "understood", ()), *self.checked.understood))
         asked = None if isinstance(self.quota, Quotas) else self.quota
@@ -241,29 +245,15 @@ def compared(
 
 
 @dataclass(frozen=True, eq=False)
-class StreamPool(KeepsFields):
+class StreamedSegments(SegmentedRows):
     """All rows of a streamed table: the evaluation of them, and the lists that were asked for."""
 
-    knows_rest: ClassVar[bool] = False
     whole: Evaluation
     lists: Mapping[tuple[str, float], SharedList]
 
     def overall(self) -> Evaluation:
         """All rows as one."""
         return self.whole
-
-    def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
-        """Refused: the rows were not kept."""
-        said = "is missing: this table was streamed, and the rows outside a segment were not summed"
-        raise InputError("reference", said, "name the segment to compare with")
-
-    def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
-        """Rows of a stream are independent."""
-        return None
-
-    def covariance(self, spec: Spec, errors: Floats) -> Floats:
-        """Variances of independent segments."""
-        return np.diag(errors**2)
 
     def shared_list(
         self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
@@ -272,5 +262,5 @@ class StreamPool(KeepsFields):
         what = ("quota", float(quota)) if quota is not None else ("threshold", float(threshold or 0.0))
         if what not in self.lists:
             said = f"is {what[1]:g}, but this table was streamed and its list was cut elsewhere"
-            raise InputError(what[0], said, f"pass {{{what[0]}}} to evaluate_table()")
+            raise InputError(what[0], said, f"pass {{{what[0]}}} to evaluate()")
         return replace(self.lists[what], **how)

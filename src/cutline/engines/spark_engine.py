@@ -13,33 +13,38 @@ are summed on one executor. No query is made for a single segment or batch.
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..batches import BatchGroups
 from ..catalogue.compute import SweepPlan
 from ..comparison import Comparison
 from ..errors import InputError, changed
 from ..evaluation import Evaluation
-from ..progress import Progress
-from ..segment_comparison import SegmentComparison
-from ..segments import Segments
-from ..sources.spark import SparkTable
-from ..sources.tables import SPARK, Roles, check
-from ..tuning import TUNING
+from ..inference.batch_rows import BatchGroups
+from ..runtime import TUNING, Progress
+from ..segments import SegmentComparison, Segments
+from ..sources.open_source import SparkTable
+from ..sources.sql_table import SPARK, Roles, Totals, check
 from .lists import ListPlan, compared
-from .pairs import Gaps
-from .partition import PartialSums, joined_parts
-from .request import EvaluationRequest
-from .spark_work import PARTS, Range, Task, Work, gaps_of_rows, lists_of_batches, sums_of_ranges
-from .stream import Part, Totals
+from .spark_work import (
+    PARTS,
+    PartialSums,
+    Range,
+    Task,
+    Work,
+    gaps_of_rows,
+    joined_parts,
+    lists_of_batches,
+    sums_of_ranges,
+)
+from .stream import EvaluationRequest, StreamSums
+from .streamed_pairs import Gaps
 
 Keys = list[list[int]]
-_MOST_PARTITIONS = 1024
-_SAMPLED_PER_PARTITION = 400
+_MOST_PARTITIONS = 1024  # chosen by hand: the driver joins their answers, some kilobytes each
+_SAMPLED_PER_PARTITION = 400  # scores that say where ranges end: their sizes then differ by about 1/√400 = 5 %
 
 
 def evaluate(table: SparkTable, roles: Roles, request: EvaluationRequest) -> Evaluation | Segments:
@@ -99,7 +104,7 @@ class Passes:
             found.append([*(self._segments(plan, k) if plan.keys else ()), whole])
         return found
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[StreamSums]:
         """What was gathered of each model's list, from one shuffle."""
         with self._progress as progress:
             bounds = _bounds(self.rows, self.totals)
@@ -124,7 +129,6 @@ class Passes:
         ordered = keyed.repartition(partitions, "key").sortWithinPartitions("key", _falling("score"), *last)
         found: dict[int, PartialSums] = dict(_answers(ordered, sums_of_ranges(tasks, ranges)))
         _check_complete(found, ranges)
-        _say_if_slow(found)
         return found
 
     def _task(self, plan: ListPlan, k: int) -> Task:
@@ -176,7 +180,7 @@ class Passes:
             cases = cases.groupBy("key", "score").agg(*_added(self.totals[0]))
         ranges = {
             key: Range(code, (0, 0), (plan.totals[code].pos, plan.totals[code].neg))
-            for key, code in zip(plan.numbers.keys.tolist(), plan.numbers.codes.tolist(), strict=True)
+            for key, code in zip(plan.numbers.hashes.tolist(), plan.numbers.codes.tolist(), strict=True)
         }
         tasks = [self._task(plan, at) for at in range(len(plan.keys))]
         told = self._summed(cases, self._partitions(len(ranges)), tasks, ranges)
@@ -296,14 +300,3 @@ def _check_complete(found: Mapping[int, PartialSums], ranges: Mapping[int, Range
                 f"a partition had {here.own[0]} positives and {here.own[1]} negatives when it was counted, "
                 f"{blocks[:, 2].sum():g} and {blocks[:, 3].sum():g} when it was summed",
             )
-
-
-def _say_if_slow(found: Mapping[int, PartialSums]) -> None:
-    """Executors without numba take longer."""
-    slow = sum(not told.compiled for told in found.values())
-    if slow:
-        warnings.warn(
-            f"{slow} of {len(found)} partitions were summed without numba, which their executors lack: the results are "
-            "the same, the sums take longer; see 'What executors need' in the guide to files and clusters",
-            stacklevel=5,
-        )

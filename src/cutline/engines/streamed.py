@@ -1,4 +1,21 @@
-"""What a stream knows of a table whose rows are not in memory: the evidence that its evaluation is made from."""
+"""What a stream knows of a table whose rows are not in memory: the evidence that its evaluation is made from.
+
+The Poisson bootstrap of a stream: every row draws its weights by its number, and blocks of rows add them up.
+
+A replicate gives each row a weight from the Poisson distribution with mean 1, independent of all others. That is the
+ordinary bootstrap without its one condition, that the weights add up to the number of rows; so no row needs to know
+of any other, and a pass over the rows in any order, on any thread, gives the same replicates. Two corrections bring
+the condition back: quotas are taken as shares of the rows drawn, and what of a measure's spread is due to the number
+of rows (or of rows of each class, where the ordinary bootstrap keeps the class sizes) is taken out by regression.
+
+Weights add up: those of a block of c rows make a Poisson number with mean c. So where rows have no weights of their own
+and need not match the rows of other models, whole blocks are drawn after the pass, at a cost that does not grow with
+the rows. Only weighted rows and paired models are drawn row by row while they stream by.
+
+Replicates are read on the compact ranking: blocks of neighbouring groups count as ties, and the small shift that this
+makes, the same in every replicate to first order, is taken out by centring on the exact value.
+
+"""
 
 from __future__ import annotations
 
@@ -12,22 +29,108 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.compute import Computed, SweepPlan
+from ..catalogue.compute import Computed, SweepPlan, plan_sweeps
 from ..catalogue.declare import Spec
 from ..errors import InputError
-from ..inference.areas import auc_spread
-from ..inference.bootstrap import Replicates, Resampled
-from ..inference.evidence import Drawn, Evidence
-from ..inference.quota_cut import Cuts
-from ..inference.settings import FROM_REPLICATES, Settings
+from ..estimate import FROM_REPLICATES, Settings
+from ..inference.bands import hits_by
+from ..inference.closed_forms import Cuts, auc_spread
+from ..inference.evidence import GRID, Drawn, Evidence
+from ..inference.resampling import Replicates, Resampled
+from ..kernels import compiled
 from ..ranking import Ranking
+from ..runtime import cores, in_threads
 from ..sources.arrays import Sample
-from ..sweep import counts_at
+from ..sources.sql_table import Totals
+from ..sweep import SumsRequest, counts_at, kernel_request
 from ..table import KeepsFields
 from ..types import Floats
-from .poisson import AXES, SHARES, drawn_by_block, hits_of_replicates, replicate
-from .request import Job, empty_sample
-from .stream import Part, Totals
+from .stream import StreamPlan, StreamSums, empty_sample
+
+AXES = ("quota", "fpr")
+SHARES = np.linspace(0.0, 1.0, GRID)
+
+
+def drawn_by_block(ranking: Ranking, n_resamples: int, seed: int) -> NDArray[np.uint32]:
+    """Counts by block, class and replicate, drawn for whole blocks: a Poisson number with the mean of its rows."""
+    rng = np.random.default_rng([seed & (2**63 - 1), 3])
+    counts = np.empty((len(ranking), 2, n_resamples), np.uint32 if ranking.rows < 2**31 else np.uint64)
+    for r in range(n_resamples):
+        counts[:, 0, r] = rng.poisson(ranking.pos)
+        counts[:, 1, r] = rng.poisson(ranking.neg)
+    return counts
+
+
+def hits_of_replicates(ranking: Ranking, counts: NDArray[Any]) -> dict[str, Floats]:
+    """For each axis of dominance: positives found by replicate and share of the axis, on the compact ranking."""
+    found = {axis: np.empty((counts.shape[2], len(SHARES))) for axis in AXES}
+    for r in range(counts.shape[2]):
+        pos, neg = (counts[:, side, r].astype(np.float64) for side in range(2))
+        drawn = Ranking(ranking.score, pos, neg, ranking.rows, ranking.weighted)
+        for axis, whole in zip(AXES, (pos.sum() + neg.sum(), neg.sum()), strict=True):
+            found[axis][r] = hits_by(drawn, axis, SHARES * whole)
+    return found
+
+
+def replicate(
+    wanted: Mapping[Spec, Resampled], ranking: Ranking, middle: Floats, counts: NDArray[Any]
+) -> dict[Spec, Floats]:
+    """Replicates of many measures from the counts of a stream, centred on their exact values.
+
+    ``middle`` is the mean score of each block.
+    """
+    found: dict[Spec, Floats] = {}
+    drawn = counts.astype(np.float64).sum(axis=0)  # (class, replicate)
+    relative = drawn / np.array([[max(ranking.n_pos, 1e-300)], [max(ranking.n_neg, 1e-300)]]) - 1.0
+    whole = drawn.sum(axis=0) / (ranking.n_pos + ranking.n_neg) - 1.0
+    for reading in plan_sweeps(list(wanted), ranking.cases):
+        vectors = _vectors(reading.request, ranking, middle, counts, reading.ties)
+        own, drawn_values = reading.values(vectors[0]), reading.values(vectors[1:])
+        for k, spec in enumerate(reading.specs):
+            replicates = np.asarray(drawn_values[k], dtype=np.float64)
+            covariates = relative if wanted[spec].keeps_classes else whole[None, :]
+            shift = wanted[spec].value - float(own[k])
+            found[spec] = _conditioned(replicates, covariates) + (shift if np.isfinite(shift) else 0.0)
+    return found
+
+
+def _conditioned(values: Floats, covariates: Floats) -> Floats:
+    """The values less what the covariates (mean 0 by design) explain linearly."""
+    known = np.isfinite(values)
+    usable = [c for c in covariates if np.ptp(c[known]) > 0] if known.any() else []
+    if known.sum() < 4 * (len(usable) + 1) or not usable:
+        return values
+    design = np.column_stack([np.ones(known.sum()), *(c[known] for c in usable)])
+    slopes = np.linalg.lstsq(design, values[known], rcond=None)[0][1:]
+    corrected = values.copy()
+    corrected[known] -= design[:, 1:] @ slopes
+    return corrected
+
+
+def _vectors(request: SumsRequest, ranking: Ranking, middle: Floats, counts: NDArray[Any], ties: Any) -> Floats:
+    """The vector of sums of the compact ranking itself, then those of its replicates."""
+
+    n = counts.shape[2]
+    dtype: Any = np.float64 if ranking.weighted else np.int64
+    out = np.zeros((n + 1, request.width))
+    repeat = np.arange(len(ranking)) if ties == "expected" else np.repeat(np.arange(len(ranking)), 2)
+    above = [int(np.count_nonzero(ranking.score[repeat] > t)) for t in request.thresholds]
+    whole = not ranking.weighted
+    sums = kernel_request(request, middle[repeat], ranking.cases, whole=whole, above=above)
+
+    def one(r: int) -> None:
+        pair = (ranking.pos, ranking.neg) if r == 0 else (counts[:, 0, r - 1], counts[:, 1, r - 1])
+        pos, neg = (np.ascontiguousarray(side, dtype=dtype) for side in pair)
+        drawn = Ranking(ranking.score, pos, neg, ranking.rows).split_ties(ties)
+        compiled.sum_replicate(drawn.pos, drawn.neg, sums, out[r])
+
+    def span(first: int, last: int) -> None:
+        for r in range(first, last):
+            one(r)
+
+    step = -(-(n + 1) // cores())
+    in_threads([partial(span, first, min(first + step, n + 1)) for first in range(0, n + 1, step)])
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +159,7 @@ class Streamed(KeepsFields, Evidence):
     hits: Mapping[str, Floats] | None = None
 
     @classmethod
-    def of(cls, part: Part, totals: Totals, job: Job, *, paired: bool) -> Streamed:
+    def of(cls, part: StreamSums, totals: Totals, job: StreamPlan, *, paired: bool) -> Streamed:
         """What a stream gathered; ``paired`` keeps what each replicate found, for a comparison."""
         kind: Any = np.float64 if totals.weighted else np.int64
         columns = part.blocks[:, 2].astype(kind), part.blocks[:, 3].astype(kind)
@@ -161,11 +264,7 @@ class Streamed(KeepsFields, Evidence):
         if counts is None:
             counts = drawn_by_block(self.ranking, settings.n_resamples, settings.seed)
         drawn = replicate(wanted, self.ranking, self.middle, counts)
-        nothing = np.empty(0)
-        return {
-            spec: Replicates(wanted[spec].value, found, nothing, nothing, np.empty(0, np.int64))
-            for spec, found in drawn.items()
-        }
+        return {spec: Replicates(wanted[spec].value, found) for spec, found in drawn.items()}
 
     def label(self, method: str) -> str:
         """Methods that read Poisson replicates are called so."""
@@ -183,7 +282,8 @@ class Streamed(KeepsFields, Evidence):
             point = replace(point, pearson=self._pearson[rows])
         elif self.tolerance:
             point = replace(point, pearson=nan)
-        if point.from_tie > 0 and not self._is_single(rows):
+        ends = np.cumsum(self.ranking.pos + self.ranking.neg)
+        if point.from_tie > 0 and not self.single[int(np.searchsorted(ends, rows, side="right"))]:
             point = replace(point, tied=nan, from_tie=nan, hits_worst=nan, hits_best=nan)
         return point
 
@@ -196,13 +296,9 @@ class Streamed(KeepsFields, Evidence):
         found: dict[int, float] = {}
         for reading, vector in self.sums:
             if reading.ties == "expected" and self.are_finite:
-                at = reading.request.quota_at
-                found |= {q: float(of_cut(counts_at(vector, at(q)))) for q in reading.request.quotas}
+                at = reading.request.at
+                found |= {q: float(of_cut(counts_at(vector, at(quota=q)))) for q in reading.request.quotas}
         return found
-
-    def _is_single(self, rows: int) -> bool:
-        ends = np.cumsum(self.ranking.pos + self.ranking.neg)
-        return bool(self.single[int(np.searchsorted(ends, rows, side="right"))])
 
     def band(self, name: str, settings: Settings) -> Any:
         """Refused when it is asked for."""

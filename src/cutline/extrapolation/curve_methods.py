@@ -1,4 +1,4 @@
-"""Methods that fit a flexible D̄ to the accuracy curve: splines as the paper has them, repaired, normals, your own."""
+"""Methods that fit the accuracy curve: splines, mixtures of normals, your own functions, laws with two parameters."""
 
 from __future__ import annotations
 
@@ -8,29 +8,39 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..types import Floats
 from ..validate import one_of
-from .evidence import Evidence
 from .favorability import Favorability, power_of_atom, power_of_span, spline_moment
-from .methods import Fixed, Method
+from .task_evidence import GrowthMethod, TaskEvidence
 
 Constraint = Literal["convex", "monotone", "none"]
 CONSTRAINTS: tuple[Constraint, ...] = ("convex", "monotone", "none")
-# Directions of the curve space weaker than this, relative to the strongest, are rounding.
-_RANK_TOLERANCE = 1e-15
+# Directions of the curve space weaker than this, relative to the strongest, are rounding; so are such slopes.
+_RANK_TOLERANCE = _NO_GAIN = 1e-15
+# Columns that non-negative least squares starts with, of each kind; the rounds end what rounding would repeat.
 _START, _MOST_ROUNDS = 200, 60
-# Slopes below this are rounding of the projected problem.
-_NO_GAIN = 1e-15
 # How much harder the row "weights sum to one" pulls than the data: enough to hold it to about 1e-9.
 _SUM_PULL = 1e4
+# Spreads on the scale of Φ⁻¹(U) that the back-test chooses from. Chosen by hand: narrower ones follow the noise of a
+# few dozen classes, and one as wide as guessing (σ = 1) is the smoothest that can still bend.
 BANDWIDTHS = (0.3, 0.6, 1.0)
+# The grid of Φ⁻¹(U): from sure losses (U < 1e-15) to a competitor in 10²³.
 _LOWEST, _HIGHEST = -8.0, 10.0
+# So many misses are told apart one by one; more fall into groups a fiftieth wide, where one more is nothing.
+_EXACT_MISSES, _GROUPS = 60, 300
+# Fixed values that stand for a beta law (27 for each decade of 1 − U down to 1e-15), and for a log-uniform one.
+_BETA_NODES, _LOG_NODES = 400, 160
+# Log-probabilities at which losses are tabulated: e^−40 never shows in a task, and a thirtieth is far below its bends.
+_LOWEST_LOG, _LOG_STEPS = -40.0, 1200
+# Steps of forward differences, on the scale of logarithms; chosen by hand, well above the rounding of a curve.
+_SMALL_STEPS = np.eye(2) * 1e-5
 
 
 @dataclass(frozen=True)
-class LinearSpline(Fixed):
+class LinearSpline(GrowthMethod):
     """``D̄(u) = Σ β_ℓ [u − a_ℓ]₊``, fitted by least squares to ``1 − ATA_k`` for ``k = 2 … k1``.
 
     Zheng, Achanta & Benjamini, Eq. 12–17 and section 5.3, with their knots ``(ℓ−1)/m``, ``m = 10,000``, unless you
@@ -45,11 +55,11 @@ class LinearSpline(Fixed):
     Examples
     --------
     >>> k = np.arange(2.0, 21.0)
-    >>> guessing = LinearSpline().fit(Evidence(20, pairs=(k, 1 / k)))
-    >>> guessing.accuracy([40]).round(4).tolist()
+    >>> guessing = TaskEvidence(20, pairs=(k, 1 / k))
+    >>> LinearSpline().fit(guessing).accuracy([40]).round(4).tolist()
     [0.025]
-    >>> LinearSpline(knots=(0.0, 0.5, 0.9), constraint="none").fit(Evidence(20, pairs=(k, 1 / k))).accuracy(40).round(4)
-    array([0.025])
+    >>> LinearSpline(knots=(0.0, 0.5, 0.9), constraint="none").fit(guessing).accuracy([40]).round(4).tolist()
+    [0.025]
     """
 
     m: int = 10_000
@@ -70,14 +80,14 @@ class LinearSpline(Fixed):
                 "knots", "has a knot outside [0, 1)", "give places on the scale of U, such as (0, 0.5, 0.9)"
             )
 
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """Least squares on the observed errors, under the constraint."""
         from scipy.optimize import nnls
 
         k, accuracy = evidence.curve
         knot = np.arange(self.m) / self.m if self.knots is None else np.unique(self.knots)
         if self.constraint == "convex" and self.knots is None and not self.literal:
-            basis, matrix = _compressed(self.m, k.tobytes())
+            basis, matrix = _spline_space(self.m, k.tobytes())
             beta: Floats = _by_columns(matrix, basis.T @ (1.0 - accuracy))
         else:
             matrix = spline_moment(knot[None, :], k[:, None])
@@ -97,7 +107,7 @@ class LinearSpline(Fixed):
 
 
 @dataclass(frozen=True)
-class FunctionBasis(Fixed):
+class FunctionBasis(GrowthMethod):
     """``D̄(u) = Σ β_ℓ h_ℓ(u)`` with functions of your own, non-negative weights or (``constraint="none"``) any.
 
     The moments ``H_ℓ,k = (k−1) ∫ h_ℓ(u) u^(k−2) du`` (Eq. 16) are found by quadrature on a grid, finest near one.
@@ -106,7 +116,7 @@ class FunctionBasis(Fixed):
     --------
     >>> k = np.arange(2.0, 21.0)
     >>> powers = FunctionBasis((lambda u: u, lambda u: u**8))
-    >>> powers.fit(Evidence(20, pairs=(k, 1 / k))).accuracy([40]).round(3).tolist()
+    >>> powers.fit(TaskEvidence(20, pairs=(k, 1 / k))).accuracy([40]).round(3).tolist()
     [0.025]
     """
 
@@ -120,7 +130,7 @@ class FunctionBasis(Fixed):
             raise InputError("functions", "is empty", "give one function of u or more")
         one_of("convex", "none")(self.constraint, "constraint")
 
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """Least squares on the observed errors."""
         from scipy.optimize import nnls
 
@@ -143,7 +153,7 @@ class FunctionBasis(Fixed):
 
 
 @dataclass(frozen=True)
-class UniformMixture(Fixed):
+class UniformMixture(GrowthMethod):
     """``U`` is a mixture of Uniform(1 − s, 1) pieces and an atom at one, with weights that sum to one.
 
     ``AGA_k = w₀ + Σ_j w_j (1 − (1 − s_j)^k) / (k s_j)``. A linear spline with knot ``a`` is the piece with
@@ -153,7 +163,7 @@ class UniformMixture(Fixed):
     Examples
     --------
     >>> k = np.arange(2.0, 21.0)
-    >>> guessing = UniformMixture().fit(Evidence(20, pairs=(k, 1 / k)))
+    >>> guessing = UniformMixture().fit(TaskEvidence(20, pairs=(k, 1 / k)))
     >>> guessing.accuracy([40]).round(4).tolist()
     [0.025]
     """
@@ -162,7 +172,7 @@ class UniformMixture(Fixed):
     name: str = "mixture"
     needs_scores: bool = False
 
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """Constrained least squares on the observed curve."""
         k, accuracy, importance = evidence.sketch
         span, pieces = _uniform_pieces(self.knots, evidence.n_classes, k.tobytes())
@@ -171,7 +181,7 @@ class UniformMixture(Fixed):
 
 
 @dataclass(frozen=True)
-class GaussianBasis:
+class GaussianBasis(GrowthMethod):
     """``Φ⁻¹(U)`` is a mixture of normals with one common spread ``h`` and means on a grid.
 
     The final version of Zheng, Achanta & Benjamini replaced the splines by this basis and chose ``h`` by how well
@@ -180,7 +190,7 @@ class GaussianBasis:
     Examples
     --------
     >>> k = np.arange(2.0, 21.0)
-    >>> fit = GaussianBasis(bandwidth=1.0).fit(Evidence(20, pairs=(k, 1 / k)))
+    >>> fit = GaussianBasis(bandwidth=1.0).fit(TaskEvidence(20, pairs=(k, 1 / k)))
     >>> fit.accuracy([20]).round(3).tolist()
     [0.05]
     """
@@ -193,17 +203,13 @@ class GaussianBasis:
         """``gaussian``, with the bandwidth where it is fixed."""
         return "gaussian" if self.bandwidth is None else f"gaussian({self.bandwidth:g})"
 
-    def variants(self) -> tuple[Method, ...]:
+    def variants(self) -> tuple[GrowthMethod, ...]:
         """One per bandwidth."""
         if self.bandwidth is not None:
             return (self,)
         return tuple(replace(self, bandwidth=bandwidth) for bandwidth in BANDWIDTHS)
 
-    def settled(self, evidence: Evidence) -> Method:
-        """Itself: a fixed bandwidth stays."""
-        return self
-
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """Constrained least squares on the observed curve."""
         bandwidth = BANDWIDTHS[1] if self.bandwidth is None else self.bandwidth
         k, accuracy, importance = evidence.sketch
@@ -313,32 +319,22 @@ def _normal_pieces(bandwidth: float, n_classes: int, k_bytes: bytes) -> tuple[Fl
 
 
 @lru_cache(maxsize=4)
-def _compressed(m: int, k_bytes: bytes) -> tuple[Floats, Floats]:
-    """Basis of the curve space and all splines in it: depends on the numbers of classes alone."""
+def _spline_space(m: int, k_bytes: bytes) -> tuple[Floats, Floats]:
+    """Orthonormal basis of the space spanned by the splines' curves, and the coordinates of every spline in it.
+
+    The space is found from a few hundred of the curves, and coordinates are read off at as many well-chosen ``k`` as
+    the space has dimensions. Both depend on the numbers of classes alone.
+    """
+    from scipy.linalg import qr
+
     k, knot = np.frombuffer(k_bytes), np.arange(m) / m
-    basis = _curve_space(knot, k)
-    return basis, _project(basis, knot, k)
-
-
-def _curve_space(knot: Floats, k: Floats) -> Floats:
-    """Orthonormal basis of the space spanned by the splines' curves, found from a few hundred of them."""
-    from scipy.linalg import qr
-
-    even, near_one = np.linspace(0, knot.size - 1, 60), knot.size - np.geomspace(1, knot.size, 80)
-    sample = spline_moment(knot[np.unique(np.concatenate([even, near_one]).astype(np.intp))][None, :], k[:, None])
-    left, triangle, _ = qr(sample, mode="economic", pivoting=True)
+    even, near_one = np.linspace(0, m - 1, 60), m - np.geomspace(1, m, 80)
+    some = np.unique(np.concatenate([even, near_one]).astype(np.intp))
+    left, triangle, _ = qr(spline_moment(knot[some][None, :], k[:, None]), mode="economic", pivoting=True)
     strength = np.abs(np.diag(triangle))
-    return np.asarray(left[:, strength > _RANK_TOLERANCE * strength[0]], dtype=np.float64)
-
-
-def _project(basis: Floats, knot: Floats, k: Floats) -> Floats:
-    """Coordinates of every spline's curve, read off at as many well-chosen ``k`` as the space has dimensions."""
-    from scipy.linalg import qr
-
-    _, _, order = qr(basis.T, mode="economic", pivoting=True)
-    points = order[: basis.shape[1]]
-    curves = spline_moment(knot[None, :], k[points][:, None])
-    return np.asarray(np.linalg.solve(basis[points], curves), dtype=np.float64)
+    basis = np.asarray(left[:, strength > _RANK_TOLERANCE * strength[0]], dtype=np.float64)
+    points = qr(basis.T, mode="economic", pivoting=True)[2][: basis.shape[1]]
+    return basis, np.linalg.solve(basis[points], spline_moment(knot[None, :], k[points][:, None]))
 
 
 def _by_columns(matrix: Floats, target: Floats) -> Floats:
@@ -367,3 +363,240 @@ def _by_columns(matrix: Floats, target: Floats) -> Floats:
         beside = np.concatenate([peak - 1, peak, peak + 1, ends, np.flatnonzero(beta) - 1, np.flatnonzero(beta) + 1])
         chosen = np.unique(np.concatenate([chosen, np.clip(beside, 0, n - 1)]))
     return beta
+
+
+@dataclass(frozen=True)
+class ProbitNormal(GrowthMethod):
+    """``Φ⁻¹(U) ~ N(μ, σ²)``, and a case beats Binomial(k1 − 1, U) distractors.
+
+    The likelihood of the histogram of wins is maximised over ``μ, σ``; where only accuracies are known, least
+    squares on the curve takes its place.
+
+    Examples
+    --------
+    >>> k = np.arange(2.0, 21.0)
+    >>> fit = ProbitNormal().fit(TaskEvidence(20, pairs=(k, 1 / k)))   # guessing is μ = 0, σ = 1
+    >>> fit.accuracy([40]).round(4).tolist()
+    [0.025]
+    """
+
+    name: str = "probit_normal"
+    needs_scores: bool = False
+
+    def fit(self, evidence: TaskEvidence) -> Favorability:
+        """Two parameters, from the best point of a coarse grid by Gauss–Newton steps."""
+        x, miss = probit_grid(evidence.n_classes)
+        if evidence.histogram is not None:
+            theta = _most_likely(evidence.histogram, x)
+        else:
+            theta = closest_curve(_probit_curve, evidence)
+        return Favorability(miss=miss, miss_weight=normal_weights(x, theta[0], float(np.exp(theta[1]))))
+
+
+@dataclass(frozen=True)
+class PitmanYor(GrowthMethod):
+    """``AGA_k = Γ(θ+1) Γ(θ+d+k−1) / (Γ(θ+d) Γ(θ+k))``, the chance that a Pitman–Yor process opens a new table.
+
+    It is the moment of a favorability ``U ~ Beta(θ + d, 1 − d)`` and falls as ``k^(d−1)``. Fitted by least squares
+    on the accuracy curve: a baseline, for it cannot bend.
+
+    Examples
+    --------
+    >>> k = np.arange(2.0, 21.0)
+    >>> fit = PitmanYor().fit(TaskEvidence(20, pairs=(k, 1 / k)))      # guessing is Beta(1, 1)
+    >>> fit.accuracy([40]).round(4).tolist()
+    [0.025]
+    """
+
+    name: str = "pitman_yor"
+    needs_scores: bool = False
+
+    def fit(self, evidence: TaskEvidence) -> Favorability:
+        """Least squares over the two logarithms of the beta parameters."""
+        return beta_favorability(*np.exp(closest_curve(_beta_curve, evidence)).tolist())
+
+
+@dataclass(frozen=True)
+class Exponential(GrowthMethod):
+    """The number of classes grows exponentially as accuracy falls: ``k = A exp(−B · accuracy)``.
+
+    Kay et al. (2008) read off the set size at which their decoder would drop below 10 % from such a line. A line in
+    ``log k`` leaves [0, 1]; its mixture form does not: ``1 − U`` log-uniform on ``(p₀, p₁)`` gives
+    ``AGA_k ≈ 1 − (log(k p₁) + γ) / log(p₁/p₀)`` between ``1/p₁`` and ``1/p₀`` and bends only outside. Two
+    parameters, least squares on the accuracy curve: a baseline.
+
+    Examples
+    --------
+    >>> truth = Exponential.between(1e-6, 0.5)
+    >>> k = np.arange(2.0, 51.0)
+    >>> fit = Exponential().fit(TaskEvidence(50, pairs=(k, truth.accuracy(k))))
+    >>> bool(abs(fit.accuracy(1000) - truth.accuracy(1000))[0] < 1e-4)
+    True
+    """
+
+    name: str = "exponential"
+    needs_scores: bool = False
+
+    @staticmethod
+    def between(lowest: float, highest: float) -> Favorability:
+        """``1 − U`` log-uniform between two probabilities."""
+        node, weight = _legendre(_LOG_NODES)
+        low, high = np.log(lowest), np.log(highest)
+        miss = np.exp((high + low) / 2.0 + (high - low) / 2.0 * node)
+        return Favorability(miss=np.minimum(miss, 1.0), miss_weight=weight / 2.0)
+
+    def fit(self, evidence: TaskEvidence) -> Favorability:
+        """Least squares over the logarithms of the upper end and of the distance to the lower one."""
+        theta = closest_curve(_line_curve, evidence)
+        high = -float(np.exp(theta[0]))
+        return self.between(float(np.exp(high - np.exp(theta[1]))), float(np.exp(high)))
+
+
+_legendre = lru_cache(maxsize=1)(np.polynomial.legendre.leggauss)
+
+
+def _probit_curve(theta: Floats, n_classes: int, k_bytes: bytes) -> Floats:
+    """Accuracies where ``Φ⁻¹(U)`` is normal, by its mean and log-spread."""
+    x, powers = _probit_powers(n_classes, k_bytes)
+    return np.asarray(powers @ normal_weights(x, theta[0], float(np.exp(theta[1]))), dtype=np.float64)
+
+
+@lru_cache(maxsize=16)
+def _probit_powers(n_classes: int, k_bytes: bytes) -> tuple[Floats, Floats]:
+    x, miss = probit_grid(n_classes)
+    return x, power_of_atom(miss[None, :], np.frombuffer(k_bytes)[:, None])
+
+
+def _beta_curve(theta: Floats, n_classes: int, k_bytes: bytes) -> Floats:
+    """Accuracies where ``U`` follows a beta law, by the logarithms of its parameters."""
+    from scipy.special import betaln
+
+    a, b = np.exp(theta)
+    return np.asarray(np.exp(betaln(a + np.frombuffer(k_bytes) - 1.0, b) - betaln(a, b)), dtype=np.float64)
+
+
+def _line_curve(theta: Floats, n_classes: int, k_bytes: bytes) -> Floats:
+    """Accuracies where ``1 − U`` is log-uniform, by the logarithms of minus its upper end and of its width."""
+    reached = _losses_up_to(k_bytes)
+
+    def up_to(log_miss: float) -> Floats:
+        place = (max(log_miss, _LOWEST_LOG) - _LOWEST_LOG) / (-_LOWEST_LOG / (_LOG_STEPS - 1.0))
+        below = min(int(place), _LOG_STEPS - 2)
+        return np.asarray(reached[below] + (place - below) * (reached[below + 1] - reached[below]))
+
+    high = -float(np.exp(theta[0]))
+    width = float(np.exp(theta[1]))
+    return 1.0 - (up_to(high) - up_to(high - width)) / width
+
+
+@lru_cache(maxsize=16)
+def _losses_up_to(k_bytes: bytes) -> Floats:
+    """Losses integrated up to each log-probability: a log-uniform law is then a difference of two readings."""
+    k = np.frombuffer(k_bytes)
+    x = np.linspace(_LOWEST_LOG, 0.0, _LOG_STEPS)
+    lost = 1.0 - power_of_atom(np.exp(x)[:, None], k[None, :])
+    return np.vstack([np.zeros(k.size), np.cumsum((lost[1:] + lost[:-1]) / 2.0, axis=0) * (x[1] - x[0])])
+
+
+Curve = Callable[[Floats, int, bytes], Floats]
+
+
+def _grid(first: Floats, second: Floats) -> Floats:
+    return np.array([(one, other) for one in first for other in second])
+
+
+# Of every family the points that a search may start from, and the bounds of its two parameters. They reach from tasks
+# that are lost at two classes to tasks without an error among millions.
+_PROBIT_STARTS = _grid(np.arange(-1.0, 8.1, 0.5), np.arange(-2.5, 1.6, 0.5))
+_PROBIT_BOUNDS = np.array([[-4.0, 9.0], [-4.0, 2.0]])
+_SEARCHES: dict[Curve, tuple[Floats, Floats]] = {
+    _probit_curve: (_PROBIT_STARTS, _PROBIT_BOUNDS),
+    _beta_curve: (_grid(np.arange(-3.0, 8.1, 1.0), np.arange(-8.0, 2.1, 1.0)), np.array([[-12.0, 12.0]] * 2)),
+    _line_curve: (_grid(np.arange(-6.0, 2.6, 1.0), np.arange(-1.0, 5.1, 0.5)), np.array([[-20.0, 3.0], [-4.0, 6.0]])),
+}
+
+
+@lru_cache(maxsize=32)
+def _curves_at_starts(curve: Curve, n_classes: int, k_bytes: bytes) -> Floats:
+    return np.array([curve(start, n_classes, k_bytes) for start in _SEARCHES[curve][0]])
+
+
+def closest_curve(curve: Curve, evidence: TaskEvidence) -> Floats:
+    """Two parameters whose curve is closest to the observed one, by damped Gauss–Newton from the best of many."""
+    k, accuracy, importance = evidence.sketch
+    task = evidence.n_classes, k.tobytes()
+    starts, bounds = _SEARCHES[curve]
+    root = np.sqrt(importance / importance.sum())
+    losses = ((_curves_at_starts(curve, *task) - accuracy) ** 2 * (root * root)).sum(axis=1)
+
+    def read(theta: Floats) -> tuple[float, Floats]:
+        gap = (curve(theta, *task) - accuracy) * root
+        return -float(gap @ gap), gap
+
+    def slopes(theta: Floats, gap: Floats) -> tuple[Floats, Floats]:
+        moved = [(curve(theta + step, *task) - accuracy) * root - gap for step in _SMALL_STEPS]
+        slope = np.column_stack(moved) / _SMALL_STEPS.max()
+        return -slope.T @ gap, slope.T @ slope
+
+    return climb(read, slopes, starts[int(np.argmin(losses))], bounds, relative_gain=1e-5, move=1e-6)
+
+
+@lru_cache(maxsize=4)
+def _likelihoods(n_classes: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Group of every number of misses, likelihood of every group on the probit grid, and its logarithm at the starts.
+
+    Large numbers of misses are grouped: there one more or less is nothing.
+    """
+    from scipy.special import log_ndtr
+
+    x, _ = probit_grid(n_classes)
+    misses = np.arange(n_classes, dtype=np.float64)
+    group: NDArray[np.intp] = np.arange(n_classes)
+    if n_classes > _EXACT_MISSES + _GROUPS:
+        edges = np.geomspace(_EXACT_MISSES, n_classes, _GROUPS)
+        beyond = _EXACT_MISSES + np.searchsorted(edges, misses, side="right")
+        group = np.unique(np.where(misses < _EXACT_MISSES, misses, beyond), return_inverse=True)[1]
+    middle = np.bincount(group, weights=misses) / np.bincount(group)
+    log = (n_classes - 1.0 - middle)[:, None] * log_ndtr(x) + middle[:, None] * log_ndtr(-x)
+    # Scaling a row by a constant moves the log-likelihood by a constant and keeps exp from vanishing.
+    likelihood = np.exp(log - log.max(axis=1, keepdims=True))
+    weight = normal_weights(x, _PROBIT_STARTS[:, 0], np.exp(_PROBIT_STARTS[:, 1]))
+    return group, likelihood, np.log(likelihood @ weight.T + 1e-300)
+
+
+def _most_likely(histogram: Floats, x: Floats) -> Floats:
+    """Mean and log-spread of the normal under which the wins are most likely, by scoring from the best of many."""
+    group, likelihood, at_starts = _likelihoods(histogram.size)
+    total = np.asarray(np.bincount(group, weights=histogram[::-1]), dtype=np.float64)
+    used = total > 0
+    share, likelihood = total[used], likelihood[used]
+
+    def read(t: Floats) -> tuple[float, tuple[Floats, Floats]]:
+        spread = float(np.exp(t[1]))
+        weight = normal_weights(x, t[0], spread)
+        z = (x - t[0]) / spread
+        chance = likelihood @ weight + 1e-300
+        slope = np.column_stack([z / spread, z * z])
+        return float(share @ np.log(chance)), (chance, weight[:, None] * (slope - weight @ slope))
+
+    def slopes(t: Floats, found: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        score = likelihood @ found[1] / found[0][:, None]
+        return share @ score, (score * share[:, None]).T @ score
+
+    start = _PROBIT_STARTS[int(np.argmax(share @ at_starts[used]))]
+    return climb(read, slopes, start, _PROBIT_BOUNDS, gain=1e-6, move=1e-4)
+
+
+def beta_favorability(a: float, b: float) -> Favorability:
+    """``U ~ Beta(a, b)`` as equally weighted fixed values, spaced finer towards ``U = 1``.
+
+    Each stretch of ``1 − U`` stands at its mean, so that no probability is lost at either end.
+    """
+    from scipy.special import betainc
+
+    edge = np.concatenate([[0.0], np.geomspace(1e-15, 1.0, _BETA_NODES)])
+    reached = betainc(b, a, edge)
+    first_moment = b / (a + b) * betainc(b + 1.0, a, edge)
+    weight, moment = np.diff(reached), np.diff(first_moment)
+    kept = weight > 0
+    return Favorability(miss=np.clip(moment[kept] / weight[kept], 0.0, 1.0), miss_weight=weight[kept])

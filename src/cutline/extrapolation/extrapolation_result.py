@@ -4,29 +4,148 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval
-from ..table import TabularResult, pluralize, to_jsonable
+from ..reference import documented
+from ..table import Figure, HasSections, Section, Table, TabularResult, pluralize, to_jsonable
 from ..types import Axes, Floats
 from ..validate import check_number, check_whole, checked
-from .backtest import BacktestRow
-from .class_bootstrap import accuracy_interval
 from .favorability import ComparedByContent, Favorability, largest_k_where
-from .notes import CUT_OFF, FAR, Note
+from .method_choice import FEWEST_CLASSES, BacktestRow
+from .task_evidence import LOST_OF_TIES, Note, Ties, tie_credit
 from .tasks import spread_between_classes
-from .win_counts import Ties, tie_credit
 
-_FEWEST_FOR_METHODS = 8
+# As far as the back-test looks at the noise of methods; beyond, nothing that was seen speaks for one of them.
+_FAR = 10
+# A mean of methods is nearer the truth than its members are to each other: on populations with known curves this share
+# of their spread gives intervals that hold the truth as often as they promise.
+_OF_BETWEEN = 0.7
 _MOST = 2.0**63  # as many classes as other places take; products with them do not overflow
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BySize(HasSections, ComparedByContent, TabularResult):
+    """``result[1000]`` is the Estimate among 1,000 classes; ``notes`` say what to keep in mind."""
+
+    _title: ClassVar[str]  # with fields in braces
+    _facts: ClassVar[Mapping[str, str]]  # in documents -> field
+    rows: tuple[dict[str, Any], ...]
+    estimates: Mapping[int, Estimate]
+    notes: tuple[Note, ...]
+
+    def __getitem__(self, k: int) -> Estimate:
+        if not isinstance(k, int | float | np.integer) or k not in self.estimates:
+            raise InputError(
+                "k", f"is {show(k)}, which was not asked for", f"asked for were {', '.join(map(str, self.estimates))}"
+            )
+        return self.estimates[k]
+
+    @property
+    def title(self) -> str:
+        """What the rows are about, in one line."""
+        return self._title.format(**vars(self))
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the rows have in common, by name."""
+        return MappingProxyType({name: getattr(self, field) for name, field in self._facts.items()})
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One row for each number of classes."""
+        return [dict(row) for row in self.rows]
+
+    def to_json(self) -> str:
+        """Rows, notes and what the rows have in common."""
+        said = {"notes": [str(note) for note in self.notes], "note_kinds": [note.kind for note in self.notes]}
+        return json.dumps(to_jsonable({**self.facts, "predictions": self.to_dicts(), **said}), allow_nan=False)
+
+    def sections(self) -> list[Section]:
+        """The rows, and what to keep in mind."""
+        table = Section("answer", [Table(self.rows, self.title)])
+        return [table, Section("notes", [f"note: {note}" for note in self.notes])] if self.notes else [table]
+
+
+def sizes_asked(k: Any, fewest: int = 2, name: str = "k", *, empty: bool = False) -> list[int]:
+    """Numbers of classes, one or several, as a list: each a whole number, also one written as a float.
+
+    >>> sizes_asked(60.0), sizes_asked(np.array([100, 1000]))
+    ([60], [100, 1000])
+    """
+    if isinstance(k, str | bytes):
+        raise InputError(name, f"is {show(k)}", "give whole numbers, such as 1000 or [100, 1000]")
+    given = np.ravel(k).tolist() if isinstance(k, np.ndarray) else list(k) if isinstance(k, Iterable) else [k]
+    if not given and not empty:
+        raise InputError(name, "is empty", "give one or more whole numbers")
+    floats = (isinstance(size, float | np.floating) and float(size).is_integer() for size in given)
+    whole = (int(size) if is_float else size for size, is_float in zip(given, floats, strict=True))
+    return list(dict.fromkeys(check_whole(size, name, fewest) for size in whole))
+
+
+def far_note(sizes: Iterable[int], seen: int, remedy: str = "") -> tuple[Note, ...]:
+    """A caveat where some number of classes is far beyond those that were seen."""
+    most = max(sizes, default=0)
+    if most <= _FAR * seen:
+        return ()
+    text = (
+        "{k:,} classes are {times:,.0f} times the {seen:,} observed. Beyond ten times, the result depends more on the "
+        "method's shape than on the data"
+    )
+    return (Note("far", f"{text}{remedy}.", k=most, times=most / seen, seen=seen),)
+
+
+def logit(values: Floats | float, edge: float = 1e-5) -> Floats:
+    """Log-odds, kept finite: no more than one in ``1/edge`` can be told from none."""
+    inside = np.clip(values, edge, 1.0 - edge)
+    return np.asarray(np.log(inside / (1.0 - inside)), dtype=np.float64)
+
+
+def spread_around(values: Floats, centre: float) -> tuple[float, float]:
+    """Spread below and above the centre on the logit scale, each as if the other side mirrored it.
+
+    Two sides, because a method or a resample that falls to zero says nothing about how high the truth may be.
+
+    >>> down, up = spread_around(np.array([0.4, 0.5, 0.5, 0.8]), 0.5)
+    >>> bool(down < up)
+    True
+    """
+    gap = logit(values) - float(logit(centre))
+    down, up = (float(np.sqrt(2.0 * (gap[side] ** 2).sum() / max(values.size, 1))) for side in (gap < 0, gap > 0))
+    return down, up
+
+
+def accuracy_interval(
+    value: float, replicates: Floats, members: Floats, level: float, untested: float = 0.0
+) -> tuple[float, float]:
+    """Interval on the logit scale from two sources: other classes (replicates) and other methods (members).
+
+    Replicates serve for their spread alone: a resample repeats classes, which lifts its accuracies, so their place
+    is off while their scatter is right. Members are all methods that the back-test does not exclude, each with the
+    same weight: those that the mean leaves out because they scatter may still be right. ``untested`` is a third spread,
+    of what neither of them shows.
+
+    >>> low, high = accuracy_interval(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5]), 0.9)
+    >>> round(low, 2), round(high, 2)
+    (0.37, 0.63)
+    """
+    from scipy.special import ndtri
+
+    reach = float(ndtri(0.5 + level / 2.0))
+    centre = float(logit(value))
+    sampled = spread_around(replicates, float(np.median(replicates)))
+    between = spread_around(members, value) if members.size > 1 else (0.0, 0.0)
+    low = centre - reach * math.hypot(sampled[0], _OF_BETWEEN * between[0], untested)
+    high = centre + reach * math.hypot(sampled[1], _OF_BETWEEN * between[1], untested)
+    ends = 1.0 / (1.0 + np.exp(-np.array([low, high])))
+    return float(min(ends[0], value)), float(max(ends[1], value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +159,7 @@ class CaseWins(ComparedByContent):
     ties: Ties
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Observed(ComparedByContent):
     """Average test accuracy by number of classes (Zheng et al. Eq. 4); ``observed[50]`` is an Estimate.
@@ -73,8 +193,8 @@ class Observed(ComparedByContent):
         """For every case the expected place of the right class; None where cases are unknown."""
         if self.wins is None:
             return None
-        lost_ties = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[self.wins.ties]
-        return np.asarray(self.k[-1] / self.classes_each - self.wins.beaten - (1.0 - lost_ties) * self.wins.tied)
+        won_ties = (1.0 - LOST_OF_TIES[self.wins.ties]) * self.wins.tied
+        return np.asarray(self.k[-1] / self.classes_each - self.wins.beaten - won_ties)
 
     def __len__(self) -> int:
         return int(self.k.size)
@@ -95,9 +215,8 @@ class Observed(ComparedByContent):
     def top(self, k: float, top: int) -> Estimate:
         """How often the right class was among the first ``top`` of ``k`` classes."""
         if k not in self:
-            raise InputError(
-                "k", f"is {k}, which was not observed", f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
-            )
+            remedy = f"observed are {self.k[0]:g} to {self.k[-1]:g} classes"
+            raise InputError("k", f"is {k}, which was not observed", remedy)
         return self.between(k, top)
 
     def between(self, k: float, top: int = 1) -> Estimate:
@@ -126,10 +245,8 @@ class Observed(ComparedByContent):
             what = "accuracies alone" if self.wins is None else "families of classes"
             raise InputError("top", f"is {top}, and {what} say nothing about lower places", "leave it at 1")
         wins, kk = self.wins, np.array([float(k)])
-        competitors = int(self.k[-1]) - 1
-        first, among = (
-            tie_credit(wins.beaten, wins.tied, kk, competitors, wins.ties, top=places) for places in (1, top)
-        )
+        task = wins.beaten, wins.tied, kk, int(self.k[-1]) - 1, wins.ties
+        first, among = (tie_credit(*task, top=places) for places in (1, top))
         value = float(wins.weight @ among[:, 0])
         if not np.isfinite(error_of_first) or np.unique(wins.case_class).size < 2:
             return value, math.nan
@@ -152,8 +269,8 @@ def _normal_interval(value: float, error: float, level: float, n: int) -> tuple[
     return low, high
 
 
-@dataclass(frozen=True, eq=False)
-class Extrapolation(ComparedByContent, TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class Extrapolation(HasSections, ComparedByContent, TabularResult):
     """Accuracy with more classes than were tested, as predicted from the observed task.
 
     Attributes
@@ -198,16 +315,16 @@ class Extrapolation(ComparedByContent, TabularResult):
             return self.observed.between(k, top)
         if top > 1 and self.classes_each > 1.0:
             raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
-        name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
-        if top > 1 and self.observed.wins is not None:
-            value = float(self._joined(np.array([float(k)]), top, self.observed.between(self.n_classes, top).value)[0])
+        if top == 1:
+            value = float(self.predict(k)[0])
+        elif self.observed.wins is not None:
+            value = float(self._beyond(np.array([float(k)]), top)[0])
         else:
             # From accuracies alone nothing is known about lower places but the fit.
-            value = float(self.predict(k)[0]) if top == 1 else self._read(self.favorability, k, top)
+            value = self._read(self.favorability, k, top)
+        name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
         low, high, method = self._interval(k, top, value)
-        if not method:
-            return Estimate(name, value)
-        return Estimate(name, value, low, high, self.level, method)
+        return Estimate(name, value, low, high, self.level, method) if method else Estimate(name, value)
 
     def predict(self, k: ArrayLike) -> Floats:
         """Expected accuracy at one or many numbers of classes, without intervals.
@@ -221,10 +338,11 @@ class Extrapolation(ComparedByContent, TabularResult):
         kk = _as_sizes(k)
         last, seen = float(self.n_classes), self.observed
         known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
-        return np.where(kk <= last, known, self._joined(np.maximum(kk, last), 1, seen.test_accuracy))
+        return np.where(kk <= last, known, self._beyond(np.maximum(kk, last), 1))
 
-    def _joined(self, k: Floats, top: int, seen: float) -> Floats:
+    def _beyond(self, k: Floats, top: int) -> Floats:
         """The fitted curve from ``k1`` on, led on from what was seen there."""
+        seen = self.observed.test_accuracy if top == 1 else self.observed.between(self.n_classes, top).value
         units = np.append(k, float(self.n_classes)) / self.classes_each
         fitted = self.favorability.accuracy(units) if top == 1 else self.favorability.top_t_accuracy(top, units)
         return self._led_on(k, fitted[:-1], float(fitted[-1]), seen)
@@ -247,34 +365,31 @@ class Extrapolation(ComparedByContent, TabularResult):
             return (1.0, 1.0, "one class") if k == 1 and self.replicates else (math.nan, math.nan, "")
         low, high, method = self._model_interval(k, top, value)
         if top == 1 or self.observed.wins is not None:
-            seen, at_last = self._last_interval(top)
+            if top not in self._at_last:
+                seen = self.observed.between(self.n_classes, top)
+                self._at_last[top] = seen, self._model_interval(self.n_classes, top, seen.value)
+            seen, (model_low, model_high, _) = self._at_last[top]
             if math.isfinite(seen.low):
-                low, high = (
-                    float(self._led_on(k, *ends)) for ends in zip((low, high), at_last, seen.interval, strict=True)
-                )
+                low = float(self._led_on(k, low, model_low, seen.low))
+                high = float(self._led_on(k, high, model_high, seen.high))
         return min(low, value), max(high, value), method
 
-    def _last_interval(self, top: int) -> tuple[Estimate, tuple[float, float]]:
-        """What was seen at ``k1``, and the interval of the model there."""
-        if top not in self._at_last:
-            seen = self.observed.between(self.n_classes, top)
-            low, high, _ = self._model_interval(self.n_classes, top, seen.value)
-            self._at_last[top] = seen, (low, high)
-        return self._at_last[top]
-
     @cached_property
-    def _at_last(self) -> dict[int, tuple[Estimate, tuple[float, float]]]:
+    def _at_last(self) -> dict[int, tuple[Estimate, tuple[float, float, str]]]:
+        """By ``top``: what was seen at ``k1``, and the interval of the model there."""
         return {}
 
     def _model_interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         drawn = np.array([self._read(fit, k, top) for fit in self.replicates])
         members = np.array([self._read(self.fits[name], k, top) for name in self.plausible])
         low, high = accuracy_interval(value, drawn, members, self.level, self._untested)
-        few = self.n_classes / self.classes_each < _FEWEST_FOR_METHODS
+        few = self.n_classes / self.classes_each < FEWEST_CLASSES
         scored = any(row.method.needs_scores for row in self.backtest if row.weight > 0)
-        if few or (self.observed.test_accuracy >= 1.0 and not scored):
-            # Nothing was learnt about the shape: E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)) holds for every one.
-            at_low, at_high = self._ends_at_last()
+        seen, n_tested = self.observed.test_accuracy, max(self.observed.n_tested, 1)
+        if few or (seen >= 1.0 and not scored):
+            # Nothing was learnt about the shape: E[U^(k−1)] ≥ E[U^(k1−1)]^((k−1)/(k1−1)) holds for every one. The
+            # limits at k1 are the binomial ones, a class counting as one trial.
+            at_low, at_high = _normal_interval(seen, 0.0, self.level, n_tested)
             bound = at_low ** max((k - 1.0) / (self.n_classes - 1.0), 1.0)
             return float(min(bound, low)), float(max(at_high, high)), "bounds without a model"
         return low, high, "class bootstrap"
@@ -283,10 +398,6 @@ class Extrapolation(ComparedByContent, TabularResult):
     def _untested(self) -> float:
         """What so many classes' worth of errors, or none, could not test."""
         return 1.0 / math.sqrt(1.0 + (1.0 - self.observed.test_accuracy) * self.observed.n_tested)
-
-    def _ends_at_last(self) -> tuple[float, float]:
-        """Exact binomial limits of the accuracy at ``k1``, a class counting as one trial."""
-        return _normal_interval(self.observed.test_accuracy, 0.0, self.level, max(self.observed.n_tested, 1))
 
     def curve(self, k: ArrayLike) -> dict[str, Floats]:
         """The same with intervals: arrays ``k``, ``accuracy``, ``low``, ``high``."""
@@ -332,12 +443,11 @@ class Extrapolation(ComparedByContent, TabularResult):
         value = largest_k_where(lambda k: float(self.predict(k)[0]) >= accuracy)
         if not self.replicates:
             return Estimate(name, value)
-        low, high = (self._crossing(accuracy, side) for side in (0, 1))
+        low, high = (
+            largest_k_where(lambda k, side=side: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)  # type: ignore[misc]
+            for side in (0, 1)
+        )
         return Estimate(name, value, low, high, self.level, "class bootstrap")
-
-    def _crossing(self, accuracy: float, side: int) -> float:
-        """Where the interval's lower (0) or upper (1) curve falls below an accuracy, to a thousandth."""
-        return largest_k_where(lambda k: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)
 
     def classes_needed(self, half_width: float, k: int | None = None) -> int:
         """How many classes to collect so that the interval at ``k`` classes is about ± ``half_width``.
@@ -361,8 +471,7 @@ class Extrapolation(ComparedByContent, TabularResult):
         value = float(self.predict(k)[0])
         whole = self.accuracy(k).interval.width / 2.0
         drawn = np.array([self._read(fit, k, 1) for fit in self.replicates])
-        only = np.array([value])
-        low, high = accuracy_interval(value, drawn, only, self.level, self._untested)
+        low, high = accuracy_interval(value, drawn, np.array([value]), self.level, self._untested)
         sampled = min((high - low) / 2.0, whole)
         between = math.sqrt(max(whole**2 - sampled**2, 0.0))
 
@@ -372,12 +481,11 @@ class Extrapolation(ComparedByContent, TabularResult):
 
         if reached(self.n_classes) <= half_width:
             return self.n_classes
-        found = largest_k_where(lambda n: n < self.n_classes or reached(n) > half_width)
-        if not math.isfinite(found):
-            raise InputError(
-                "half_width", f"is {half_width:g}, too small for any number of classes", "give a larger one"
-            )
-        return int(found) + 1
+        too_few = largest_k_where(lambda n: n < self.n_classes or reached(n) > half_width)
+        if not math.isfinite(too_few):
+            message = f"is {half_width:g}, too small for any number of classes"
+            raise InputError("half_width", message, "give a larger one")
+        return int(too_few) + 1
 
     @cached_property
     def estimates(self) -> Mapping[int, Estimate]:
@@ -393,41 +501,22 @@ class Extrapolation(ComparedByContent, TabularResult):
         """Caveats about particular numbers of classes."""
         for classes in k:
             _check_k(classes)
-        found = []
-        far = [classes for classes in k if classes > 10 * self.n_classes]
-        if far:
-            found.append(
-                Note(
-                    FAR,
-                    "{k:,} classes are {times:,.0f} times the {seen:,} observed. Beyond ten times, the result depends "
-                    "more on the method's shape than on the data; compare the range over methods.",
-                    k=max(far),
-                    times=max(far) / self.n_classes,
-                    seen=self.n_classes,
-                )
-            )
-        units = [max(classes / self.classes_each, 1.0) for classes in k]
-        outside = [
-            c for c, u in zip(k, units, strict=True) if not 0.0 <= float(self.favorability.accuracy(u)[0]) <= 1.0
-        ]
+        notes = far_note(k, self.n_classes, "; compare the range over methods")
+        fitted = self.favorability.accuracy(np.maximum(np.array(k, dtype=float) / self.classes_each, 1.0))
+        outside = [classes for classes, value in zip(k, fitted, strict=True) if not 0.0 <= value <= 1.0]
         if outside:
-            found.append(
-                Note(
-                    CUT_OFF,
-                    "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was truncated. "
-                    "'mixture' is the same model with the missing constraint.",
-                    k=outside[0],
-                    reached=1.0 - self.favorability.ceiling,
-                )
+            text = (
+                "The fit leaves [0, 1] at {k:,} classes (D̄(1) = {reached:.3g}); the value was truncated. 'mixture' is "
+                "the same model with the missing constraint."
             )
-        return tuple(found)
+            notes += (Note("cut_off", text, k=outside[0], reached=1.0 - self.favorability.ceiling),)
+        return notes
 
-    def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, until: int | None = None) -> Any:
         """Observed and extrapolated accuracy against the number of classes (matplotlib)."""
         from ..present.plots import plot
 
-        axes: Axes = plot(self, "extrapolation", ax=ax, until=until)
-        return axes
+        return plot(self, "extrapolation", ax=ax, until=until)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row for each requested number of classes."""
@@ -465,7 +554,7 @@ class Extrapolation(ComparedByContent, TabularResult):
                     "error_from_quarter": row.error_quarter,
                     "bias": row.bias,
                     "spread": row.spread,
-                    "risk": row.risk,
+                    "risk": row.risk if math.isfinite(row.risk) else None,
                     "weight": row.weight,
                     "plausible": row.plausible,
                     "reason": row.reason,
@@ -475,7 +564,7 @@ class Extrapolation(ComparedByContent, TabularResult):
             "notes": [str(note) for note in self.notes],
             "note_kinds": [note.kind for note in self.notes],
         }
-        return json.dumps(_without_infinity(to_jsonable(document)), allow_nan=False)
+        return json.dumps(to_jsonable(document), allow_nan=False)
 
     @property
     def seen(self) -> str:
@@ -483,30 +572,34 @@ class Extrapolation(ComparedByContent, TabularResult):
         cases = f", {pluralize(self.n_cases, 'test case')}" if self.n_cases else ""
         return f"accuracy {self.observed.test_accuracy:.4f} among {self.n_classes:,} classes{cases}"
 
-    def __repr__(self) -> str:
-        lines = [f"Extrapolation from {self.n_classes:,} classes by {self.method}", f"  seen: {self.seen}"]
-        for row in self.to_dicts():
-            span = "" if math.isnan(row["low"]) else f"  [{row['low']:.4f}, {row['high']:.4f}] at {row['level']:.0%}"
-            lines.append(
-                f"  {row['classes']:>10,} {'class' if row['classes'] == 1 else 'classes'}: {row['accuracy']:.4f}{span}"
-                f"   methods {row['methods_low']:.4f} to {row['methods_high']:.4f}"
-            )
-        lines += [f"  note: {note}" for note in self.notes]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import extrapolation_html
-
-        return extrapolation_html(self, self.seen)
-
-
-def _without_infinity(value: Any) -> Any:
-    """Infinities as null, which JSON has no word for and readers expect here."""
-    if isinstance(value, dict):
-        return {key: _without_infinity(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_infinity(item) for item in value]
-    return None if value in ("inf", "-inf") else value
+    def sections(self) -> Iterator[Section]:
+        """Accuracy by number of classes: what was seen, what is predicted, and how each method did before."""
+        rows = [
+            {
+                "classes": f"{row['classes']:,}",
+                "accuracy": f"{row['accuracy']:.4f}",
+                "between 0 and 1": Figure("bar", self.estimates[row["classes"]], {"ends": (0.0, 1.0)}),
+                "interval": "" if math.isnan(row["low"]) else f"{row['low']:.4f} … {row['high']:.4f}",
+                "range over methods": f"{row['methods_low']:.4f} … {row['methods_high']:.4f}",
+            }
+            for row in self.to_dicts()
+        ]
+        said = f"Extrapolation from {self.n_classes:,} classes by {self.method}; seen: {self.seen}"
+        notes = [f"note: {note}" for note in self.notes]
+        yield Section("answer", [said, Figure("extrapolation", self), Table(rows), *notes])
+        tried = [
+            {
+                "method": row.name,
+                "error from half": row.error_half,
+                "error from quarter": row.error_quarter,
+                "spread far out": row.spread,
+                "weight": row.weight,
+                "note": row.reason,
+            }
+            for row in self.backtest
+        ]
+        if tried:
+            yield Section("backtest", [Table(tried, "Back-test")])
 
 
 def _check_k(k: Any) -> None:
@@ -516,7 +609,7 @@ def _check_k(k: Any) -> None:
 
 def _as_sizes(k: ArrayLike) -> Floats:
     """One or many numbers of classes as an array; they need not be whole."""
-    sizes = np.atleast_1d(np.asarray(k, dtype=object))
+    sizes = np.asarray(k, dtype=object).ravel()
     for size in sizes.flat:
         _check_k(size)
     return sizes.astype(np.float64)

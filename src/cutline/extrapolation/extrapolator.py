@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..reference import documented
+from ..runtime import Progress
 from ..types import Floats, Labels
 from ..validate import check_flag, checked, one_of
-from .backtest import FEWEST_CLASSES, BacktestRow, back_test, best_of_families, blend_of, weigh
-from .by_size import sizes_asked
-from .class_bootstrap import replicate_fits
-from .evidence import Evidence, ObservedTask
-from .extrapolation_result import CaseWins, Extrapolation, Observed
+from .extrapolation_result import CaseWins, Extrapolation, Observed, sizes_asked
 from .favorability import Favorability, mix
-from .methods import Blend, Method, every_method, find_method
-from .notes import (
-    FAMILIES,
-    FEW_CLASSES,
-    FEW_ERRORS,
-    NO_ERRORS,
-    NO_INTERVAL,
-    NO_SCORES,
-    NOT_MARGINAL,
-    TIES,
-    UPSIDE_DOWN,
-    WINS_ALONE,
-    Note,
+from .method_choice import (
+    FEWEST_CLASSES,
+    BacktestRow,
+    Blend,
+    back_test,
+    best_of_families,
+    blend_of,
+    every_method,
+    find_method,
+    weigh,
 )
+from .task_evidence import TIE_RULES, GrowthMethod, Note, TaskEvidence
 from .task_inputs import Metric, from_accuracies, from_embeddings, from_scores, from_wins
-from .tasks import CurveTask, ScoreTask, WinsTask
-from .win_counts import TIE_RULES
+from .tasks import CurveTask, ObservedTask, ScoreTask, WinsTask
 
 # Asked for nothing in particular: how many times the classes that were seen.
 _TIMES = (2, 5, 10)
 # The paper's own spline takes no part in `auto`: `mixture` is the same model with its missing constraint.
 _NOT_IN_AUTO = ("spline",)
+# From this share of tied comparisons on, the tie rule moves the second digit of the accuracy.
 _MANY_TIES = 0.01
+# Fewer cases that were not clearly recognised than ten, and the result hangs on single ones.
+_FEW_ERRORS = 9.5
+# Replicates serve for their spread, to which a method with less weight than this adds next to nothing.
+_WORTH_REFITTING = 0.1
+# Below so many scores threads wait for each other longer than they work.
+_WORTH_THREADS = 100_000
 _OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "templates": one_of("best", "mean")}
 
 
+@documented
 class AccuracyExtrapolator:
     """Predicts accuracy among more classes from a task with fewer, after Zheng, Achanta & Benjamini.
 
@@ -75,7 +81,7 @@ class AccuracyExtrapolator:
     @checked(**_OPTIONS)
     def __init__(
         self,
-        method: str | Method = "auto",
+        method: str | GrowthMethod = "auto",
         *,
         ties: str = "random",
         interval: bool = True,
@@ -113,8 +119,8 @@ class AccuracyExtrapolator:
         ``groups`` is the family of each class, if classes come in whole families. For a class with several columns
         (templates), the ``"best"`` or the ``"mean"`` of their scores counts.
         """
-        options: dict[str, Any] = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
-        return self.fit_task(from_scores(scores, labels, ties=self.ties, **options))
+        how: dict[str, Any] = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
+        return self.fit_task(from_scores(scores, labels, ties=self.ties, **how))
 
     @checked(**_OPTIONS)
     def fit_embeddings(
@@ -161,33 +167,40 @@ class AccuracyExtrapolator:
         """Fit to a task that the other methods have built; ``k`` are the numbers of classes to predict for."""
         n_classes = round(task.n_classes * task.classes_each)
         whole = task.whole()
-        notes = _notes_on(task, whole, self.marginal)
-        chosen, rows, fits, weights = self._choose(task, whole, notes)
-        replicates: list[Favorability] = []
-        if self.interval:
-            replicates = replicate_fits(
-                task, chosen, self.n_resamples, self.seed, n_jobs=self.n_jobs, show=self.progress
-            )
-            if len(replicates) < self.n_resamples / 2:
+        notes = [*task.hints, *_notes_on(task, whole, self.marginal)]
+        method, rows, fits = self._choose(task, whole)
+        if isinstance(method, Blend):
+            weights = dict(zip((member.name for member in method.members), method.weights, strict=True))
+        else:
+            weights = {method.name: 1.0}
+            too_few = task.n_classes < FEWEST_CLASSES and not isinstance(task, CurveTask)
+            if too_few and not any(row.weight > 0.0 for row in rows):
                 text = (
-                    "No interval: accuracies alone do not show how many cases and classes they rest on."
-                    if isinstance(task, CurveTask)
-                    else "No interval: {method!r} could read only {read} of {n} resamples of the classes. A rank "
-                    "method such as 'probit_normal' reads them all."
+                    "{n} {units} are too few for a back-test: {method!r} was used untested, and the interval holds for "
+                    "any method."
                 )
-                notes.append(Note(NO_INTERVAL, text, method=chosen.name, read=len(replicates), n=self.n_resamples))
-                replicates = []
-        mixed = mix([fits[name] for name in weights], list(weights.values()))
-        plausible = tuple(row.name for row in rows if row.plausible and row.name in fits)
+                units = "families" if task.classes_each > 1.0 else "classes"
+                notes.append(Note("few_classes", text, n=task.n_classes, units=units, method=method.name))
+        replicates = self._replicates(task, method, whole) if self.interval else []
+        if self.interval and len(replicates) < self.n_resamples / 2:
+            text = "No interval: accuracies alone do not show how many cases and classes they rest on."
+            if not isinstance(task, CurveTask):
+                text = (
+                    "No interval: {method!r} could read only {read} of {n} resamples of the classes. A rank method "
+                    "such as 'probit_normal' reads them all."
+                )
+            read = len(replicates)
+            notes.append(Note("no_interval", text, method=method.name, read=read, n=self.n_resamples))
+            replicates = []
         self._result = Extrapolation(
             n_classes=n_classes,
             n_cases=task.n_cases,
             observed=_observed(task, whole, self.level, self.interval),
-            method=chosen.name,
-            favorability=mixed,
+            method=method.name,
+            favorability=mix([fits[name] for name in weights], list(weights.values())),
             fits=fits,
             weights=weights,
-            plausible=plausible or tuple(weights),
+            plausible=tuple(row.name for row in rows if row.plausible and row.name in fits) or tuple(weights),
             backtest=rows,
             replicates=tuple(replicates),
             k=tuple(times * n_classes for times in _TIMES) if k is None else k,
@@ -198,44 +211,78 @@ class AccuracyExtrapolator:
         return self
 
     def _choose(
-        self, task: ObservedTask, whole: Evidence, notes: list[Note]
-    ) -> tuple[Method, tuple[BacktestRow, ...], dict[str, Favorability], dict[str, float]]:
-        """The method to use, the back-test, every method's fit to the whole, and the weights of the chosen."""
+        self, task: ObservedTask, whole: TaskEvidence
+    ) -> tuple[GrowthMethod, tuple[BacktestRow, ...], dict[str, Favorability]]:
+        """The method to use, the back-test, and every method's fit to the whole, the chosen one's among them."""
         usable = {
             name: method
             for name, method in every_method().items()
             if name not in _NOT_IN_AUTO and (task.has_scores or not method.needs_scores)
         }
+        fits: dict[str, Favorability] = {}
         if isinstance(self.method, str):
             errors = (1.0 - whole.last_accuracy) * task.n_tested if task.n_tested else float("inf")
-            rows, others = _fit_best(back_test(task, usable, self.seed, show=self.progress), whole)
+            rows, fits = _fit_best(back_test(task, usable, self.seed, show=self.progress), whole)
             rows = weigh(rows, errors)
-            chosen = blend_of(rows)
-            if chosen is None:
-                chosen = usable["probit_normal"]
+            chosen = blend_of(rows) or usable["probit_normal"]
         else:
             rows = ()
             chosen = self._settle(task, self.method, whole)
-            others = _fit_all(usable.values(), whole)
-        if not isinstance(chosen, Blend) and not any(row.weight > 0.0 for row in rows):
-            notes += _note_on_few(task, chosen.name)
-        if isinstance(chosen, Blend):
-            weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
-        else:
-            others = {chosen.name: whole.whole_task(chosen.fit(whole))} | others
-            weights = {chosen.name: 1.0}
-        return chosen, rows, others, weights
+            for method in usable.values():
+                try:
+                    fits[method.name] = whole.whole_task(method.fit(whole))
+                except InputError:
+                    # A method that cannot read these data has no answer to compare with the chosen one.
+                    continue
+        if not isinstance(chosen, Blend):
+            fits = {chosen.name: whole.whole_task(chosen.fit(whole))} | fits
+        return chosen, rows, fits
 
-    def _settle(self, task: ObservedTask, method: Method, whole: Evidence) -> Method:
+    def _settle(self, task: ObservedTask, method: GrowthMethod, whole: TaskEvidence) -> GrowthMethod:
         """A named method with its best setting, by the back-test where there is something to choose."""
         if method.needs_scores and whole.scores is None:
-            raise _no_scores(task, method)
+            if isinstance(task, ScoreTask):
+                wanted, remedy = "finite scores", "replace ±inf or use a rank method such as 'probit_normal'"
+            else:
+                wanted, remedy = "the scores themselves", "use a rank method such as 'probit_normal' or give scores"
+            raise InputError("method", f"{method.name!r} needs {wanted}", remedy)
         options = method.variants()
         if len(options) == 1:
             return options[0]
         rows = back_test(task, {method.name: method}, self.seed, show=self.progress)
         best = min(rows, key=lambda row: row.risk)
         return best.method if np.isfinite(best.risk) else options[0]
+
+    def _replicates(self, task: ObservedTask, method: GrowthMethod, whole: TaskEvidence) -> list[Favorability]:
+        """The method refitted on resamples of the classes, in order; those that it cannot read are left out.
+
+        Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
+        Draws depend on the seed and the number of the replicate alone, so threads do not change them.
+        """
+        if isinstance(method, Blend):
+            method = method.without_small(_WORTH_REFITTING)
+        settled = method.settled(whole)
+        cores = os.cpu_count() or 1
+        if self.n_jobs is None:
+            workers = min(4, cores) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
+        else:
+            workers = cores if self.n_jobs < 0 else self.n_jobs
+
+        def fitted(evidence: TaskEvidence) -> Favorability | None:
+            try:
+                return evidence.whole_task(settled.fit(evidence)).compressed()
+            except InputError:
+                # Of few classes or coarse scores a resample can be without spread although the whole is not.
+                return None
+
+        fits: list[Favorability] = []
+        samples = task.resamples(self.n_resamples, self.seed)
+        with ThreadPoolExecutor(workers) as pool, Progress("resamples", self.n_resamples, self.progress) as progress:
+            # Evidence with scores is large: only a handful is alive at any time.
+            while batch := list(islice(samples, workers)):
+                fits.extend(fit for fit in pool.map(fitted, batch) if fit is not None)
+                progress.advance(len(batch))
+        return fits
 
 
 @checked(**_OPTIONS)
@@ -244,7 +291,7 @@ def extrapolate(
     labels: Labels | None = None,
     *,
     k: int | Iterable[int] | None = None,
-    method: str | Method = "auto",
+    method: str | GrowthMethod = "auto",
     ties: str = "random",
     interval: bool = True,
     level: float = 0.95,
@@ -308,8 +355,12 @@ def extrapolate(
         n_jobs=n_jobs,
         progress=progress,
     )
-    asked = None if k is None else tuple(sizes_asked(k, 1)) if np.size(k) else ()  # type: ignore[arg-type]
-    _one_of({"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies})
+    asked = None if k is None else tuple(sizes_asked(k, 1, empty=True))
+    sources = {"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies}
+    named = [name for name, value in sources.items() if value is not None]
+    if len(named) != 1:
+        message = "extrapolate needs exactly one of scores, gallery with probes, wins, accuracies"
+        raise InputError(None, message, f"found {' and '.join(named) or 'none'}")
     for name, given, needs, there in (
         ("classes", classes is not None, "scores", scores),
         ("candidates", candidates, "scores", scores),
@@ -324,13 +375,12 @@ def extrapolate(
         raise InputError("groups", "needs to know which class beat which", "give {scores}, or {gallery} and {probes}")
     task: ObservedTask
     if scores is not None:
-        options: dict[str, Any] = {"classes": classes, "distance": bool(distance), "groups": groups}
-        options |= {"templates": templates, "candidates": candidates}
-        task = from_scores(scores, labels, ties=ties, **options)
+        how: dict[str, Any] = {"classes": classes, "groups": groups, "templates": templates, "candidates": candidates}
+        task = from_scores(scores, labels, distance=bool(distance), ties=ties, **how)
     elif gallery is not None:
         if probes is None:
             raise InputError("probes", "is missing", "a gallery needs probes to be recognised")
-        how: dict[str, Any] = {"metric": metric, "distance": distance, "templates": templates, "groups": groups}
+        how = {"metric": metric, "distance": distance, "templates": templates, "groups": groups}
         task = from_embeddings(gallery, probes, gallery_labels=gallery_labels, probe_labels=labels, ties=ties, **how)
     elif wins is not None:
         task = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
@@ -339,17 +389,8 @@ def extrapolate(
     return model.fit_task(task, asked).result
 
 
-def _one_of(given: Mapping[str, Any]) -> None:
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
-        found = "none" if not named else " and ".join(named)
-        raise InputError(
-            None, "extrapolate needs exactly one of scores, gallery with probes, wins, accuracies", f"found {found}"
-        )
-
-
 def _fit_best(
-    rows: tuple[BacktestRow, ...], whole: Evidence
+    rows: tuple[BacktestRow, ...], whole: TaskEvidence
 ) -> tuple[tuple[BacktestRow, ...], dict[str, Favorability]]:
     """The best variant of every family fitted to the whole; where it is refused there, the next best takes its place.
 
@@ -366,18 +407,7 @@ def _fit_best(
     return rows, fits
 
 
-def _fit_all(methods: Iterable[Method], whole: Evidence) -> dict[str, Favorability]:
-    fits = {}
-    for method in methods:
-        try:
-            fits[method.name] = whole.whole_task(method.fit(whole))
-        except InputError:
-            # A method that cannot read these data has no answer to compare with the chosen one.
-            continue
-    return fits
-
-
-def _observed(task: ObservedTask, whole: Evidence, level: float, interval: bool) -> Observed:
+def _observed(task: ObservedTask, whole: TaskEvidence, level: float, interval: bool) -> Observed:
     k, accuracy = whole.curve
     error, how = task.standard_error(k) if interval else (np.full(k.size, np.nan), "")
     wins = None
@@ -396,140 +426,65 @@ def _observed(task: ObservedTask, whole: Evidence, level: float, interval: bool)
     return Observed(k, accuracy, error, how, level, task.n_tested, wins, task.classes_each)
 
 
-def _notes_on(task: ObservedTask, whole: Evidence, marginal: bool) -> list[Note]:
+def _notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterator[Note]:
     """Sentences about the data and the classifier."""
-    notes = list(task.hints)
     if not marginal:
-        notes.append(
-            Note(
-                NOT_MARGINAL,
-                "The classifier is declared not marginal: scores of a class change with the other classes, so neither "
-                "the average accuracy of smaller tasks nor the extrapolation is exact; extrapolate_training retrains "
-                "at several sizes and extrapolates from these.",
-            )
+        yield Note(
+            "not_marginal",
+            "The classifier is declared not marginal: scores of a class change with the other classes, so neither the "
+            "average accuracy of smaller tasks nor the extrapolation is exact; extrapolate_training retrains at "
+            "several sizes and extrapolates from these.",
         )
     if not isinstance(task, CurveTask):
-        notes += _notes_on_errors(task, whole)
+        yield from _notes_on_errors(task, whole)
     if task.classes_each > 1.0:
-        notes.append(
-            Note(
-                FAMILIES,
-                "Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} "
-                "whole families, and the interval counts {families:,} families, not classes.",
-                each=task.classes_each,
-                families=task.n_classes,
-            )
+        text = (
+            "Classes come in families of {each:.1f} on average: accuracy at k classes is that of k/{each:.1f} whole "
+            "families, and the interval counts {families:,} families, not classes."
         )
+        yield Note("families", text, each=task.classes_each, families=task.n_classes)
     if isinstance(task, WinsTask):
-        notes.append(
-            Note(
-                WINS_ALONE,
-                "Wins alone do not show which distractors won, so the interval misses a competitor that beats many.",
-            )
+        text = "Wins alone do not show which distractors won, so the interval misses a competitor that beats many."
+        yield Note("wins_alone", text)
+    if isinstance(task, ScoreTask) and task.scores is None:
+        yield Note("no_scores", "Score-based methods were left out: some scores are not finite.")
+    elif isinstance(task, ScoreTask) and task.scores is not None and task.scores.best is not None:
+        text = (
+            "{n:,} scores are too many to keep: 'tail', which uses the best of each case, and 'calibrated' were used; "
+            "the kernels and 'pooled' were not."
         )
-    if isinstance(task, ScoreTask):
-        if not task.has_scores:
-            notes.append(Note(NO_SCORES, "Score-based methods were left out: some scores are not finite."))
-        elif task.scores is not None and task.scores.best is not None:
-            notes.append(
-                Note(
-                    NO_SCORES,
-                    "{n:,} scores are too many to keep: 'tail', which uses the best of each case, and 'calibrated' "
-                    "were used; the kernels and 'pooled' were not.",
-                    n=task.n_cases * task.n_classes,
-                )
-            )
-    return notes
+        yield Note("no_scores", text, n=task.n_cases * task.n_classes)
 
 
-def _notes_on_errors(task: ScoreTask | WinsTask | ObservedTask, whole: Evidence) -> list[Note]:
-    assert isinstance(task, ScoreTask | WinsTask)
-    notes = []
+def _notes_on_errors(task: ScoreTask | WinsTask, whole: TaskEvidence) -> Iterator[Note]:
+    """Sentences about errors that are few, the wrong way round, or ties."""
     beaten, tied = task.wins
     competitors = task.n_classes - 1
     unclear = (beaten + tied < competitors) | (tied > 0)
     if isinstance(task, ScoreTask) and task.own_family is not None:
         unclear |= task.own_family < 1.0
-    wrong = float(unclear.sum())
     if whole.last_accuracy > 1.0 - 1e-12:
-        notes.append(
-            Note(
-                NO_ERRORS,
-                "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall"
-                + ("; the result rests on the scores." if task.has_scores else "; only the lower limit holds."),
-                n_classes=round(task.n_classes * task.classes_each),
-            )
+        rests_on = "the result rests on the scores." if task.has_scores else "only the lower limit holds."
+        text = "There were no errors among {n_classes:,} classes, so ranks do not show where accuracy begins to fall; "
+        yield Note("no_errors", text + rests_on, n_classes=round(task.n_classes * task.classes_each))
+    elif unclear.sum() < _FEW_ERRORS:
+        text = "Only {wrong:.0f} of {n_cases:,} cases were not clearly recognised; the result rests on those few."
+        yield Note("few_errors", text, wrong=float(unclear.sum()), n_cases=task.n_cases)
+    lowest = float(np.mean((beaten == 0) & (tied == 0)))
+    often_lowest = lowest > max(whole.last_accuracy, 2.0 / task.n_classes) and beaten.mean() < competitors / 2
+    if competitors > 1 and often_lowest:
+        text = (
+            "The true class scored lowest in {share:.0%} of the cases, as if the scale were upside down: set "
+            "'distance' if these are distances, and leave it out if they are similarities."
         )
-    elif wrong < 9.5:
-        notes.append(
-            Note(
-                FEW_ERRORS,
-                "Only {wrong:.0f} of {n_cases:,} cases were not clearly recognised; the result rests on those few.",
-                wrong=wrong,
-                n_cases=task.n_cases,
-            )
-        )
-    backwards = float(np.mean((beaten == 0) & (tied == 0)))
-    if (
-        competitors > 1
-        and backwards > max(whole.last_accuracy, 2.0 / task.n_classes)
-        and beaten.mean() < competitors / 2
-    ):
-        notes.append(
-            Note(
-                UPSIDE_DOWN,
-                "The true class scored lowest in {share:.0%} of the cases, as if the scale were upside down: set "
-                "'distance' if these are distances, and leave it out if they are similarities.",
-                share=backwards,
-            )
-        )
+        yield Note("upside_down", text, share=lowest)
     elif competitors > 1 and task.n_cases >= 20 and abs(float((beaten + tied / 2).mean()) / competitors - 0.5) < 0.02:
-        notes.append(
-            Note(
-                UPSIDE_DOWN,
-                "The true class scores no better than a random one: check that the labels belong to these rows and "
-                "that the columns are in the order of the classes.",
-            )
+        text = (
+            "The true class scores no better than a random one: check that the labels belong to these rows and that "
+            "the columns are in the order of the classes."
         )
+        yield Note("upside_down", text)
     share = float(tied.mean()) / competitors
     if share > _MANY_TIES:
-        notes.append(
-            Note(
-                TIES,
-                "{share:.1%} of the comparisons are ties, broken by ties={rule!r}; the result depends on that rule.",
-                share=share,
-                rule=task.ties,
-            )
-        )
-    return notes
-
-
-def _note_on_few(task: ObservedTask, method: str) -> list[Note]:
-    """A method that no back-test stands behind, because there were too few classes (or families) for one."""
-    if task.n_classes >= FEWEST_CLASSES or isinstance(task, CurveTask):
-        return []
-    return [
-        Note(
-            FEW_CLASSES,
-            "{n} {units} are too few for a back-test: {method!r} was used untested, and the interval holds for any "
-            "method.",
-            n=task.n_classes,
-            units="families" if task.classes_each > 1.0 else "classes",
-            method=method,
-        )
-    ]
-
-
-def _no_scores(task: ObservedTask, method: Method) -> InputError:
-    """Why a method on scores has none to read."""
-    if isinstance(task, ScoreTask):
-        return InputError(
-            "method",
-            f"{method.name!r} needs finite scores",
-            "replace ±inf or use a rank method such as 'probit_normal'",
-        )
-    return InputError(
-        "method",
-        f"{method.name!r} needs the scores themselves",
-        "use a rank method such as 'probit_normal' or give scores",
-    )
+        text = "{share:.1%} of the comparisons are ties, broken by ties={rule!r}; the result depends on that rule."
+        yield Note("ties", text, share=share, rule=task.ties)

@@ -8,7 +8,7 @@ classes is ``E[U^(k−1)]`` (Zheng, Achanta & Benjamini, Theorem 2). A fitted me
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -16,11 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..tuning import TUNING
+from ..reference import documented
+from ..runtime import TUNING
 from ..types import Floats
 
 # Below this value of k·s the closed form loses digits to cancellation and eight terms of the series are exact.
 _SERIES_BELOW = 0.05
+# Replicates keep so many values of 1 − U, 62 a decade: no accuracy moves by 1e-4.
+_BINS = 1000
+
+
+def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Rows, so many at a time as fit into memory where each takes ``width`` cells."""
+    step = max(1, TUNING.cells_at_once // max(1, width))
+    return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -88,8 +97,7 @@ def spline_moment(knot: ArrayLike, k: ArrayLike) -> Floats:
     >>> round(float(spline_moment(0.5, 3)), 12)
     0.208333333333
     """
-    a, kk = np.broadcast_arrays(np.asarray(knot, dtype=np.float64), np.asarray(k, dtype=np.float64))
-    return spline_moment_of_span(1.0 - a, kk)
+    return spline_moment_of_span(1.0 - np.asarray(knot, dtype=np.float64), k)
 
 
 def spline_moment_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
@@ -112,10 +120,7 @@ def spline_moment_of_span(span: ArrayLike, k: ArrayLike) -> Floats:
     return np.asarray(np.where(small, total, closed), dtype=np.float64)
 
 
-def _nothing() -> Floats:
-    return np.empty(0)
-
-
+@documented
 @dataclass(frozen=True, eq=False)
 class Favorability(ComparedByContent):
     """A mixture over the favorability ``U``.
@@ -138,10 +143,10 @@ class Favorability(ComparedByContent):
     [0.25]
     """
 
-    miss: Floats = field(default_factory=_nothing)
-    miss_weight: Floats = field(default_factory=_nothing)
-    span: Floats = field(default_factory=_nothing)
-    span_weight: Floats = field(default_factory=_nothing)
+    miss: Floats = field(default_factory=lambda: np.empty(0))
+    miss_weight: Floats = field(default_factory=lambda: np.empty(0))
+    span: Floats = field(default_factory=lambda: np.empty(0))
+    span_weight: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         for name in ("miss", "miss_weight", "span", "span_weight"):
@@ -155,13 +160,10 @@ class Favorability(ComparedByContent):
                 "k", f"is {kk[~(kk >= 1)][0]:g}; no task has that many classes", "give numbers of 1 or more"
             )
         out = np.empty(kk.shape)
-        step = max(1, TUNING.cells_at_once // max(1, self.miss.size + self.span.size))
-        for start in range(0, kk.size, step):
-            part = kk[start : start + step, None]
-            value = power_of_atom(self.miss, part) @ self.miss_weight
+        for part in row_blocks(kk.size, self.miss.size + self.span.size):
+            out[part] = power_of_atom(self.miss, kk[part, None]) @ self.miss_weight
             if self.span.size:
-                value = value + power_of_span(self.span, part) @ self.span_weight
-            out[start : start + step] = value
+                out[part] += power_of_span(self.span, kk[part, None]) @ self.span_weight
         return out
 
     def cdf(self, u: ArrayLike) -> Floats:
@@ -208,9 +210,8 @@ class Favorability(ComparedByContent):
         """
         x = np.concatenate([[0.0], np.geomspace(1e-6, 1.0, points - 1)])
         beyond = 1.0 - self.cdf(1.0 - x)
-        at_one = float(self.miss_weight[self.miss == 0.0].sum())
         # D̄ counts U = 1 at u = 1; a right class that nobody can beat is above every threshold.
-        beyond[0] += at_one
+        beyond[0] += self.ceiling
         return x, beyond
 
     @property
@@ -222,6 +223,18 @@ class Favorability(ComparedByContent):
     def ceiling(self) -> float:
         """Weight on ``U = 1``: the accuracy that no number of classes can take away."""
         return float(self.miss_weight[self.miss == 0.0].sum())
+
+    def compressed(self) -> Favorability:
+        """The same distribution with neighbouring values put together, where it has very many."""
+        used = self.span_weight != 0
+        miss, weight = self.miss, self.miss_weight
+        if miss.size > _BINS:
+            place = np.searchsorted(np.geomspace(1e-16, 1.0, _BINS), miss)
+            total = np.asarray(np.bincount(place, weights=weight), dtype=np.float64)
+            moment = np.asarray(np.bincount(place, weights=weight * miss), dtype=np.float64)
+            filled = total > 0
+            miss, weight = moment[filled] / total[filled], total[filled]
+        return Favorability(miss, weight, self.span[used], self.span_weight[used])
 
     def classes_until(self, accuracy: float) -> float:
         """The largest whole ``k`` whose accuracy is still at least ``accuracy``; inf where it never falls below."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -15,28 +15,29 @@ from ..estimate import Estimate
 from ..sources.arrays import as_numbers
 from ..types import Floats, Labels, ScoreMatrix, Scores
 from ..validate import check_number, checked, one_of
-from .by_size import BySize, far_note, sizes_asked
-from .class_bootstrap import accuracy_interval, logit
+from .extrapolation_result import BySize, accuracy_interval, far_note, logit, sizes_asked
+from .extrapolator import AccuracyExtrapolator
 from .favorability import Favorability
-from .notes import FAR, FEW_CLASSES, FEW_STRANGERS, ONE_LAW, PROBABILITIES, SHIFTED, UPSIDE_DOWN, Note
-from .score_methods import pareto_survival, pooled_shape, steadied
-from .task_inputs import number_matrix
+from .score_methods import FEWEST_IN_TAIL, FRACTION, largest, pareto_survival, pooled_shape, steadied
+from .task_evidence import Note
+from .task_inputs import as_names, column_names, number_matrix, places, whole_rows
 from .tasks import KeptScores, ScoreTask
-from .whole_rows import as_names, column_names, notes_on_rows, places, probability_total, whole_rows
 
-_FRACTION = 0.1
+# Thresholds that are tried, from the middle of the strangers' scores to the highest score: 0.25 % of that range apart.
 _GRID = 400
 _BELOW_ONE = 1.0 - 1e-12
 # One tail for all probes misses too many where probes differ, one for each quarter of them too few: both count alike.
-_GROUPS = (1, 4)
-_PARTS = 10
+# Chosen by hand: a group has forty probes or more, so that its shape is steadier than the difference it may show.
+_GROUPS, _PER_GROUP = (1, 4), 40
+_PARTS = 10  # parts of the classes that are left out in turn
+# Impostor scores of which the best tenth is two, the fewest that have a shape; half of it strangers at a threshold.
 _FEWEST_PAIRS = 20
 _FEWEST_CLASSES = 3  # with one of them left out, a case still has a competitor
 _INSTEAD = (
     "Their log-odds are used. Scores that sum to 1 depend on each other, so the rates are only a guide, and the "
     "interval does not cover that: give the scores before the softmax if you have them."
 )
-_NOTED = (PROBABILITIES, SHIFTED, UPSIDE_DOWN)
+_NOTED = ("probabilities", "shifted_labels", "upside_down")
 _TIMES = (1, 2, 5, 10)
 
 
@@ -49,37 +50,21 @@ class OpenSet(BySize):
     and the FPIR there if the current threshold were kept.
     """
 
+    _title = "FNIR at FPIR {fpir:g}, from a gallery of {n_classes:,} classes"
+    _facts = MappingProxyType({"fpir": "fpir", "classes_seen": "n_classes"})
     fpir: float
     n_classes: int
-
-    @property
-    def title(self) -> str:
-        """What the rows are about, in one line."""
-        return f"FNIR at FPIR {self.fpir:g}, from a gallery of {self.n_classes:,} classes"
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the rows have in common, by name."""
-        return MappingProxyType({"fpir": self.fpir, "classes_seen": self.n_classes})
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PairAccuracy(BySize):
     """Accuracy by number of classes, from comparisons one to one; ``result[1000]`` is an Estimate."""
 
+    _title = "Accuracy from {n_genuine:,} genuine and {n_impostor:,} impostor scores"
+    _facts = MappingProxyType({"genuine": "n_genuine", "impostor": "n_impostor"})
     favorability: Favorability
     n_genuine: int
     n_impostor: int
-
-    @property
-    def title(self) -> str:
-        """What the rows are about, in one line."""
-        return f"Accuracy from {self.n_genuine:,} genuine and {self.n_impostor:,} impostor scores"
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the rows have in common, by name."""
-        return MappingProxyType({"genuine": self.n_genuine, "impostor": self.n_impostor})
 
 
 @checked(templates=one_of("best", "mean"))
@@ -123,37 +108,34 @@ def extrapolate_open_set(
     from scipy.special import expit
 
     check_number(fpir, "fpir", 0.0, 1.0, open_ends=True)
-    task, kept = whole_rows(scores, labels, instead=_INSTEAD, classes=classes, distance=distance, templates=templates)
+    how: dict[str, Any] = {"classes": classes, "distance": distance, "templates": templates}
+    task, kept = whole_rows(scores, labels, instead=_INSTEAD, **how)
     sizes = sizes_asked([times * task.n_classes for times in _TIMES] if k is None else k)
-    unknown = _read_strangers(strangers, scores, task, classes=classes, distance=distance, templates=templates)
+    unknown = _read_strangers(strangers, scores, task, **how)
     rates = _Rates(unknown, task, kept, fpir)
-    found = rates.found(sizes, n_resamples, level, np.random.default_rng(seed))
+    answers = rates.answers(sizes, n_resamples, level, np.random.default_rng(seed))
     today = rates.threshold(rates.alarm(rates.models, task.n_classes))
     rows = []
-    total = probability_total(task)
-    for size, (estimate, place) in found.items():
+    total = task.probability_total
+    for size, (estimate, place) in answers.items():
         threshold = float(rates.grid[place] if total is None else total * expit(rates.grid[place]))
-        rows.append(
-            {
-                "classes": size,
-                "fnir": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-                "level": level,
-                "threshold": (-threshold if total is None else 1.0 - threshold) if distance else threshold,
-                "fpir_at_current_threshold": float(rates.alarm(rates.models, size)[:, today].mean()),
-            }
-        )
-    notes = tuple(note for note in notes_on_rows(task) if note.kind in _NOTED) + far_note(sizes, task.n_classes)
+        if distance:
+            threshold = -threshold if total is None else 1.0 - threshold
+        alarms = float(rates.alarm(rates.models, size)[:, today].mean())
+        row = {"classes": size, "fnir": estimate.value, "low": estimate.low, "high": estimate.high, "level": level}
+        rows.append({**row, "threshold": threshold, "fpir_at_current_threshold": alarms})
+    plain = AccuracyExtrapolator("probit_normal", interval=False, progress=False).fit_task(task).result
+    notes = tuple(note for note in plain.general_notes if note.kind in _NOTED) + far_note(sizes, task.n_classes)
     if task.n_classes < _FEWEST_CLASSES:
         text = "From {n_classes} classes none can be left out, so the interval holds every rate."
-        notes += (Note(FEW_CLASSES, text, n_classes=task.n_classes),)
+        notes += (Note("few_classes", text, n_classes=task.n_classes),)
     if fpir * len(unknown) < _FEWEST_PAIRS / 2:
         text = (
             "A share {fpir:g} of {strangers:,} strangers is {few:.1f}: the threshold rests on the few closest of them."
         )
-        notes += (Note(FEW_STRANGERS, text, fpir=fpir, strangers=len(unknown), few=fpir * len(unknown)),)
-    return OpenSet(tuple(rows), {size: estimate for size, (estimate, _) in found.items()}, notes, fpir, task.n_classes)
+        notes += (Note("few_strangers", text, fpir=fpir, strangers=len(unknown), few=fpir * len(unknown)),)
+    estimates = {size: estimate for size, (estimate, _) in answers.items()}
+    return OpenSet(tuple(rows), estimates, notes, fpir, task.n_classes)
 
 
 def _read_strangers(
@@ -163,8 +145,8 @@ def _read_strangers(
     values = np.asarray(number_matrix(strangers, "strangers"), dtype=np.float64)
     n_columns = number_matrix(scores, "scores").shape[1]
     if values.shape[1] != n_columns:
-        said = f"has {values.shape[1]} columns for the {n_columns} of the enrolled probes"
-        raise InputError("strangers", said, "give the same columns")
+        message = f"has {values.shape[1]} columns for the {n_columns} of the enrolled probes"
+        raise InputError("strangers", message, "give the same columns")
     if not len(values):
         raise InputError("strangers", "has no rows", "give at least one probe of a stranger")
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
@@ -173,12 +155,12 @@ def _read_strangers(
     given, known = column_names(strangers), column_names(scores)
     if given is not None and known is not None and given != known:
         values = values[:, places(given, known, "strangers")]
-    if probability_total(task) is not None:
+    if task.probability_total is not None:
         values = 1.0 - values if distance else values
         below = np.flatnonzero((values < 0.0).any(axis=1))
         if below.size:
-            said, remedy = "is not a probability, but scores are", "give both before the softmax, or both after it"
-            raise InputError("strangers", said, remedy, row=int(below[0]))
+            message, remedy = "is not a probability, but scores are", "give both before the softmax, or both after it"
+            raise InputError("strangers", message, remedy, row=int(below[0]))
         values = np.log(np.maximum(values, np.min(values, where=values > 0.0, initial=1.0) / 2.0))
     elif distance:
         values = -values
@@ -199,7 +181,7 @@ class _Rates:
         own = np.arange(kept.true.size), task.case_class
         self.others = kept.values.copy()
         self.others[own] = kept.true
-        if probability_total(task) is not None:
+        if task.probability_total is not None:
             self.strangers, self.others = _log_odds(strangers), _log_odds(self.others)
         self.true = self.others[own]
         self.others[own] = -np.inf
@@ -212,13 +194,9 @@ class _Rates:
     def _models(self, classes: NDArray[np.intp]) -> list[tuple[Floats, Floats]]:
         """For each model the chance that one random class reaches a threshold, or outscores the right class."""
         n, unknown, others = classes.size, self.strangers[:, classes], self.others[:, classes]
-        return [
-            (
-                _exceedance(unknown, self.grid, n, groups),
-                _exceedance(others, self.true[:, None], n - 1, groups)[:, 0],
-            )
-            for groups in _GROUPS
-        ]
+        reach = (_exceedance(unknown, self.grid, n, groups) for groups in _GROUPS)
+        lose = (_exceedance(others, self.true[:, None], n - 1, groups)[:, 0] for groups in _GROUPS)
+        return list(zip(reach, lose, strict=True))
 
     def alarm(self, models: Sequence[tuple[Floats, Floats]], size: int) -> Floats:
         """FPIR of each stranger (rows) by threshold (columns)."""
@@ -240,15 +218,14 @@ class _Rates:
         place = self.threshold(self.alarm(models, size))
         return float(self.weight @ self.missed(models, size)[:, place])
 
-    def found(
+    def answers(
         self, sizes: Sequence[int], n_resamples: int, level: float, rng: np.random.Generator
     ) -> dict[int, tuple[Estimate, int]]:
         """FNIR with its interval, and the place of the threshold, for each size."""
         n_classes = self.strangers.shape[1]
-        order = np.arange(n_classes) % min(_PARTS, n_classes)
-        parts = rng.permutation(order)
+        parts = rng.permutation(np.arange(n_classes) % min(_PARTS, n_classes))
         few = n_classes < _FEWEST_CLASSES
-        without = [] if few else [self._models(np.flatnonzero(parts != part)) for part in range(order.max() + 1)]
+        without = [] if few else [self._models(np.flatnonzero(parts != part)) for part in range(parts.max() + 1)]
         out = {}
         for size in sizes:
             alarm, missed = self.alarm(self.models, size), self.missed(self.models, size)
@@ -262,20 +239,13 @@ class _Rates:
             if few:
                 out[size] = Estimate(f"fnir@{size}", value, 0.0, 1.0, level, "bounds without a model"), place
                 continue
+            by_model = [self.value([model], size) for model in self.models]
+            by_part = [self.value(models, size) for models in without]
             # Half a miss more and half a hit more, so that rates of 0 and 1 have a place on the logit scale.
             n = self.n_tested
-            smooth = [
-                (n * np.asarray(rates) + 0.5) / (n + 1.0)
-                for rates in (
-                    value,
-                    drawn,
-                    [self.value([m], size) for m in self.models],
-                    [self.value(m, size) for m in without],
-                )
-            ]
+            smooth = [(n * np.asarray(rates) + 0.5) / (n + 1.0) for rates in (value, drawn, by_model, by_part)]
             gallery = float(np.sqrt((len(without) - 1.0) * logit(smooth[3]).var()))
-            seen = min(value, 1.0 - value) * n
-            untested = float(np.hypot(gallery, 1.0 / (1.0 + seen)))
+            untested = float(np.hypot(gallery, 1.0 / (1.0 + min(value, 1.0 - value) * n)))
             ends = np.array(accuracy_interval(float(smooth[0]), smooth[1], smooth[2], level, untested))
             low, high = np.clip(((n + 1.0) * ends - 0.5) / n, 0.0, 1.0).tolist()
             method = "probe bootstrap, class jackknife"
@@ -296,12 +266,6 @@ def _log_odds(logarithms: Floats) -> Floats:
     return np.asarray(logarithms - np.log(rest), dtype=np.float64)
 
 
-def _between(name: str, value: float, drawn: list[float], level: float, method: str) -> Estimate:
-    """The value with the middle part of what resamples gave, which is made to hold it."""
-    low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return Estimate(name, value, float(min(low, value)), float(max(high, value)), level, method)
-
-
 def _exceedance(scores: Floats, points: Floats, count: int, groups: int = 1) -> Floats:
     """For every row the chance that one random class scores above each point: shares, and a Pareto tail at the top.
 
@@ -314,15 +278,15 @@ def _exceedance(scores: Floats, points: Floats, count: int, groups: int = 1) -> 
         [np.searchsorted(row, p) + np.searchsorted(row, p, "right") for row, p in zip(np.sort(scores), at, strict=True)]
     )
     out = (scores.shape[1] - below / 2.0) / count  # a tie is half a win
-    r = min(max(8, int(_FRACTION * count)), count - 1)
+    r = min(max(FEWEST_IN_TAIL, int(FRACTION * count)), count - 1)
     if r < 2:
         return np.asarray(out, dtype=np.float64)
-    top = -np.sort(np.partition(-scores, r, axis=1)[:, : r + 1], axis=1)
+    top = largest(scores, r + 1)
     threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
     scale = excess.mean(axis=1)
     known = np.where(np.isfinite(scores), scores, np.nan)
     mean, spread = np.nanmean(known, axis=1), np.nanstd(known, axis=1)
-    group = np.argsort(np.argsort(mean)) * max(1, min(groups, n_rows // 40)) // n_rows
+    group = np.argsort(np.argsort(mean)) * max(1, min(groups, n_rows // _PER_GROUP)) // n_rows
     for number in range(group.max() + 1):
         # A row whose best scores are all alike has no tail: the share of better ones is all there is.
         rows = np.flatnonzero((group == number) & (scale > 0))
@@ -360,7 +324,7 @@ def pair_favorability(genuine: Scores, impostor: Scores, *, distance: bool = Fal
 
 def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[Floats, Floats]:
     """Both kinds of scores as numbers, higher for nearer."""
-    found = []
+    pairs = []
     for name, values, fewest in (("genuine", genuine, 1), ("impostor", impostor, _FEWEST_PAIRS)):
         # a tensor, also on a graph or on a device, as whole rows of scores are read
         column = values.detach().cpu() if hasattr(values, "detach") else values
@@ -370,8 +334,8 @@ def _checked_pairs(genuine: Scores, impostor: Scores, distance: bool) -> tuple[F
         wrong = np.flatnonzero(~np.isfinite(array))
         if wrong.size:
             raise InputError(name, "has a score that is missing or infinite", "drop that pair", row=int(wrong[0]))
-        found.append(-array if distance else array)
-    return found[0], found[1]
+        pairs.append(-array if distance else array)
+    return pairs[0], pairs[1]
 
 
 @checked
@@ -402,32 +366,32 @@ def extrapolate_pairs(
     right, wrong = _checked_pairs(genuine, impostor, distance)
     fit = pair_favorability(right, wrong)
     rng = np.random.default_rng(seed)
-    drawn = np.array(
-        [
-            pair_favorability(rng.choice(right, right.size), rng.choice(wrong, wrong.size)).accuracy(sizes)
-            for _ in range(n_resamples)
-        ]
-    )
+    drawn = []
+    for _ in range(n_resamples):
+        again = pair_favorability(rng.choice(right, right.size), rng.choice(wrong, wrong.size))
+        drawn.append(again.accuracy(sizes))
+    ends = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0).T
     rows, estimates = [], {}
-    for place, (size, value) in enumerate(zip(sizes, fit.accuracy(sizes).tolist(), strict=True)):
-        estimate = _between(f"accuracy@{size}", value, drawn[:, place].tolist(), level, "pair bootstrap")
-        estimates[size] = estimate
-        rows.append({"classes": size, "accuracy": value, "low": estimate.low, "high": estimate.high, "level": level})
+    for size, value, (low, high) in zip(sizes, fit.accuracy(sizes).tolist(), ends.tolist(), strict=True):
+        # The middle part of what resamples gave, which is made to hold the value.
+        low, high = min(low, value), max(high, value)
+        estimates[size] = Estimate(f"accuracy@{size}", value, low, high, level, "pair bootstrap")
+        rows.append({"classes": size, "accuracy": value, "low": low, "high": high, "level": level})
     text = (
         "Assumes that impostor scores follow one distribution for all cases. If some people are easier to confuse than "
         "others, accuracies are wrong, mostly too low far out: use whole rows of scores if you have them."
     )
-    notes = [Note(ONE_LAW, text)]
+    notes = [Note("one_law", text)]
     below = 1.0 - fit.reversed_roc_area
     if below > 0.5:
         text = (
             "Genuine scores are worse than impostor scores in {share:.0%} of the comparisons, as if the scale were "
             "upside down: set 'distance' if these are distances, and leave it out if they are similarities."
         )
-        notes.append(Note(UPSIDE_DOWN, text, share=below))
+        notes.append(Note("upside_down", text, share=below))
     if max(sizes) > wrong.size:
         text = (
             "{k:,} classes are more than the {impostor:,} impostor scores: the result rests on how their tail goes on."
         )
-        notes.append(Note(FAR, text, k=max(sizes), impostor=wrong.size))
+        notes.append(Note("far", text, k=max(sizes), impostor=wrong.size))
     return PairAccuracy(tuple(rows), estimates, tuple(notes), fit, right.size, wrong.size)

@@ -11,24 +11,32 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..types import Floats
 from .curve_methods import climb, normal_weights
-from .evidence import BIN_WIDTH, ROWS_AT_ONCE, Evidence, ScoreSample
-from .favorability import Favorability
-from .methods import Fixed, Method
+from .favorability import Favorability, row_blocks
+from .task_evidence import BIN_WIDTH, GrowthMethod, ScoreSample, TaskEvidence
 
 Selector = Literal["biased", "unbiased"]
-FRACTION = 0.1
-_FEWEST = 8
+# The share of competitors called tail, and the fewest scores that show one. Chosen by hand: more follow the shape of
+# the middle, fewer scatter (the mean of eight excesses is known to about a third).
+FRACTION, FEWEST_IN_TAIL = 0.1, 8
 # A law of this many standardised scores is as good as one of all of them.
 _ENOUGH = 200_000
 # Scores that take fewer distinct values than this share of what was looked at are marks, not measurements.
 _CONTINUOUS = 0.5
 # Above this share of rows without a spread of their own there is no scale for standings.
 _MOST_FLAT = 0.5
+# Six points of a stretch of tied places: exact for accuracies that are polynomials of degree 11 on it.
 _TIE_NODES, _TIE_SHARES = np.polynomial.legendre.leggauss(6)
+# Grids of Φ⁻¹(U) on which likelihoods are summed, and on which the fitted law stands; the smallest τ is a step of the
+# first.
+_STANDING, _FINE = np.linspace(-6.0, 9.0, 121), np.linspace(-8.0, 10.0, 361)
+# Of α, β and log τ: standings of normal scores are favorabilities already (0, 1), nearly (τ = 0.3); a loss or two
+# outweigh spreads as wide as these.
+_PRIOR_MEAN, _PRIOR_SPREAD = np.array([0.0, 1.0, np.log(0.3)]), np.array([1.0, 0.5, 0.7])
+_CALIBRATION_BOUNDS = np.array([[-6.0, 8.0], [0.0, 6.0], [np.log(0.13), np.log(3.0)]])
 
 
 @dataclass(frozen=True)
-class KernelDensity:
+class KernelDensity(GrowthMethod):
     """``Û_i = mean_j Φ((s_i − s_ij) / h_i)`` over the competitors ``j`` of case ``i``; ``AGA_k = mean_i Û_i^(k−1)``.
 
     Scores are standardised case by case, so one relative bandwidth serves all: ``h_i = h · sd_i``. It minimises the
@@ -39,7 +47,7 @@ class KernelDensity:
     --------
     >>> others = np.random.default_rng(0).normal(size=(50, 49))
     >>> scores = ScoreSample(np.full(50, 2.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
-    >>> KernelDensity().fit(Evidence(50, scores=scores)).accuracy([2]).round(1).tolist()
+    >>> KernelDensity().fit(TaskEvidence(50, scores=scores)).accuracy([2]).round(1).tolist()
     [1.0]
     """
 
@@ -52,30 +60,25 @@ class KernelDensity:
         """``kde``, or ``kde_unbiased``."""
         return "kde" if self.selector == "biased" else "kde_unbiased"
 
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: the bandwidth has its own criterion."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
+    def settled(self, evidence: TaskEvidence) -> GrowthMethod:
         """With the bandwidth of this evidence: copies in a resample would drive cross-validation to zero."""
-        return replace(self, bandwidth=self._bandwidth(_complete(evidence, self.name)))
+        scores = _complete(evidence, self.name)
+        return replace(self, bandwidth=self.bandwidth or relative_bandwidth(scores, self.selector))
 
-    def _bandwidth(self, scores: ScoreSample) -> float:
-        if self.bandwidth is not None:
-            return self.bandwidth
-        return relative_bandwidth(scores, self.selector)
-
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case."""
         from scipy.special import ndtr
 
         scores = _complete(evidence, self.name)
-        _check_measurements(scores)
-        bandwidth = self._bandwidth(scores)
+        ordered = np.sort(scores.others, axis=1)
+        distinct = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
+        if not scores.resampled and np.median(distinct / scores.count) < _CONTINUOUS:
+            message = "takes few distinct values, so that no kernel fits between them"
+            raise InputError("scores", message, "use 'pooled' or a rank method such as 'probit_normal'")
+        bandwidth = self.bandwidth or relative_bandwidth(scores, self.selector)
         _, spread = scores.mean_and_deviation
         miss = np.empty(scores.true.size)
-        for start in range(0, miss.size, ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+        for rows in row_blocks(*scores.others.shape):
             # −inf, no competitor, has no chance to win and adds nothing.
             z = (scores.others[rows] - scores.true[rows, None]) / (bandwidth * spread[rows, None])
             miss[rows] = ndtr(z).sum(axis=1) / scores.count[rows]
@@ -83,7 +86,7 @@ class KernelDensity:
 
 
 @dataclass(frozen=True)
-class ParetoTail(Fixed):
+class ParetoTail(GrowthMethod):
     """Above its own threshold every case's competitors follow a generalised Pareto law with one common shape.
 
     For case ``i`` the threshold ``t_i`` has the best ``r`` competitors above it, ``m_i`` is their mean excess, and
@@ -98,7 +101,7 @@ class ParetoTail(Fixed):
     --------
     >>> others = np.random.default_rng(0).normal(size=(50, 49))
     >>> scores = ScoreSample(np.full(50, 3.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
-    >>> fit = ParetoTail(fraction=0.2).fit(Evidence(50, scores=scores))
+    >>> fit = ParetoTail(fraction=0.2).fit(TaskEvidence(50, scores=scores))
     >>> bool(0.7 < fit.accuracy(100)[0] < 1.0)       # truth: Φ(3)^99 = 0.87
     True
     """
@@ -111,10 +114,21 @@ class ParetoTail(Fixed):
         """``tail``, with the fraction where it is another."""
         return "tail" if self.fraction == FRACTION else f"tail({self.fraction:g})"
 
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
         scores = evidence.known_scores()
-        r, threshold, excess = best_scores(scores, self.fraction)
+        kept = scores.count if scores.depth is None else scores.depth
+        most = min(int(kept.min()), int(scores.count.min())) - 1
+        r = min(max(FEWEST_IN_TAIL, int(self.fraction * scores.count.max())), most)
+        if r < 2:
+            message = "has too few competitors for a tail"
+            raise InputError("scores", message, "use a rank method such as 'probit_normal'")
+        top = scores.others[:, : r + 1] if scores.depth is not None else largest(scores.others, r + 1)
+        distinct = 1.0 + (top[:, 1:] != top[:, :-1]).sum(axis=1)
+        if not scores.resampled and np.median(distinct) < _CONTINUOUS * (r + 1):
+            message = "takes few distinct values, so that its best ones have no tail to follow"
+            raise InputError("scores", message, "use a rank method such as 'probit_normal'")
+        threshold, excess = top[:, r], top[:, :r] - top[:, r : r + 1]
         mean_excess = excess.mean(axis=1)
         height = scores.true - threshold
         tail = (height > 0) & (mean_excess > 0)
@@ -128,7 +142,7 @@ class ParetoTail(Fixed):
 
 
 @dataclass(frozen=True)
-class PooledScores(Fixed):
+class PooledScores(GrowthMethod):
     """The competitors' scores of all cases follow one law once they are standardised case by case.
 
     ``U_i = F((s_i − mean_i) / sd_i)`` with ``F`` the distribution of all ``n²`` standardised scores, carried on
@@ -139,14 +153,14 @@ class PooledScores(Fixed):
     --------
     >>> others = np.random.default_rng(0).normal(size=(50, 49))
     >>> scores = ScoreSample(np.full(50, 3.0), others, np.full(50, 49.0), np.full(50, 1 / 50))
-    >>> bool(0.8 < PooledScores().fit(Evidence(50, scores=scores)).accuracy(100)[0] < 0.95)       # truth: 0.87
+    >>> bool(0.8 < PooledScores().fit(TaskEvidence(50, scores=scores)).accuracy(100)[0] < 0.95)       # truth: 0.87
     True
     """
 
     name: str = "pooled"
     needs_scores: bool = True
 
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """One value of ``U`` per case, or a stretch of values where it ties."""
         scores = _complete(evidence, self.name)
         mean, spread = scores.mean_and_deviation
@@ -154,13 +168,11 @@ class PooledScores(Fixed):
         z = z[np.isfinite(z)]
         z = np.sort(z[:: max(1, z.size // _ENOUGH)])
         own = (scores.true - mean) / spread
-        last = max(_FEWEST, min(50, z.size // 20))
+        last = max(FEWEST_IN_TAIL, min(50, z.size // 20))
         if z.size <= last:
-            raise InputError(
-                "method",
-                f"{self.name!r} needs more than {last} scores of wrong classes that differ, but there are {z.size}",
-                "use a rank method such as 'probit_normal', or try more cases and classes",
-            )
+            few = f"needs more than {last} scores of wrong classes that differ, but there are {z.size}"
+            remedy = "use a rank method such as 'probit_normal', or try more cases and classes"
+            raise InputError("method", f"{self.name!r} {few}", remedy)
         better = 1.0 - np.searchsorted(z, own, side="right") / z.size
         threshold = z[-last - 1]
         excess = float((z[-last:] - threshold).mean())
@@ -171,7 +183,7 @@ class PooledScores(Fixed):
 
 
 @dataclass(frozen=True)
-class CalibratedScores:
+class CalibratedScores(GrowthMethod):
     """How far the right class stands above its competitors tells its favorability, by a line that the losses fit.
 
     With ``z_i = (s_i − median_i) / spread_i``, the spread upwards alone (``evidence.middle_and_spread``),
@@ -187,7 +199,7 @@ class CalibratedScores:
     >>> true = rng.normal(2.5, 1.0, size=400)
     >>> losses = (others > true[:, None]).sum(axis=1).astype(float)
     >>> scores = ScoreSample(true, others, np.full(400, 399.0), np.full(400, 1 / 400), losses=losses, n_tested=400)
-    >>> fit = CalibratedScores().fit(Evidence(400, scores=scores)).accuracy(2000)[0]
+    >>> fit = CalibratedScores().fit(TaskEvidence(400, scores=scores)).accuracy(2000)[0]
     >>> from scipy.special import ndtr
     >>> bool(abs(fit - np.mean(ndtr(rng.normal(2.5, 1.0, size=10**5)) ** 1999)) < 0.03)
     True
@@ -197,15 +209,11 @@ class CalibratedScores:
     name: str = "calibrated"
     needs_scores: bool = True
 
-    def variants(self) -> tuple[Method, ...]:
-        """Itself: nothing to choose."""
-        return (self,)
-
-    def settled(self, evidence: Evidence) -> Method:
+    def settled(self, evidence: TaskEvidence) -> GrowthMethod:
         """The same search, begun where that of this evidence ended: a resample's answer is near."""
         return replace(self, start=tuple(self._line(evidence)[0].tolist()))
 
-    def fit(self, evidence: Evidence) -> Favorability:
+    def fit(self, evidence: TaskEvidence) -> Favorability:
         """The cases' laws side by side."""
         from scipy.special import ndtr
 
@@ -213,7 +221,7 @@ class CalibratedScores:
         law = mass @ normal_weights(_FINE, theta[0] + theta[1] * z, np.full(z.size, float(np.exp(theta[2]))))
         return Favorability(miss=ndtr(-_FINE), miss_weight=law)
 
-    def _line(self, evidence: Evidence) -> tuple[Floats, Floats, Floats]:
+    def _line(self, evidence: TaskEvidence) -> tuple[Floats, Floats, Floats]:
         """Three parameters by damped scoring on cases grouped by ``z`` and by losses; every ``z`` with its share."""
         scores = evidence.known_scores()
         losses = scores.losses
@@ -226,12 +234,6 @@ class CalibratedScores:
         return theta, distinct, np.asarray(np.bincount(place, weights=weight), dtype=np.float64)
 
 
-_STANDING = np.linspace(-6.0, 9.0, 121)  # grid of Φ⁻¹(U) on which likelihoods are summed
-_FINE = np.linspace(-8.0, 10.0, 361)
-_PRIOR_MEAN, _PRIOR_SPREAD = np.array([0.0, 1.0, np.log(0.3)]), np.array([1.0, 0.5, 0.7])
-_CALIBRATION_BOUNDS = np.array([[-6.0, 8.0], [0.0, 6.0], [np.log(0.13), np.log(3.0)]])
-
-
 def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple[Floats, Floats, Floats]:
     """Cases put together that stand equally far above their competitors and lose equally often.
 
@@ -242,12 +244,11 @@ def _by_standing(scores: ScoreSample, losses: Floats, competitors: int) -> tuple
     middle, spread = scores.standing()
     flat = ~(spread > 0)
     if flat.mean() > _MOST_FLAT:
-        raise InputError(
-            "scores",
+        message = (
             f"gives in {flat.sum():,} of {flat.size:,} rows no other class a score above the median of them all, so "
-            "there is no scale to place the right one on",
-            "use a rank method such as 'mixture'",
+            "there is no scale to place the right one on"
         )
+        raise InputError("scores", message, "use a rank method such as 'mixture'")
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(flat, -ndtri((losses + 0.5) / (competitors + 1.0)), (scores.true - middle) / spread)
     z = np.clip(np.round(5.0 * z) / 5.0, -8.0, 12.0)
@@ -287,38 +288,20 @@ def _calibration(z: Floats, place: NDArray[np.intp], weight: Floats, likelihood:
     return climb(read, slopes, start, _CALIBRATION_BOUNDS, gain=1e-3, move=3e-3)
 
 
-def _complete(evidence: Evidence, name: str) -> ScoreSample:
+def _complete(evidence: TaskEvidence, name: str) -> ScoreSample:
     scores = evidence.known_scores()
-    if not scores.complete:
-        raise InputError(
-            "method",
-            f"{name!r} needs every score, and these are too many to keep; only the best of each case are",
-            "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes",
-        )
+    if scores.depth is not None:
+        message = f"{name!r} needs every score, and these are too many to keep; only the best of each case are"
+        remedy = "use 'tail' or a rank method such as 'probit_normal', or a random part of the classes"
+        raise InputError("method", message, remedy)
     return scores
-
-
-def _check_measurements(scores: ScoreSample) -> None:
-    """Refuse marks: between a few distinct values no bandwidth is right."""
-    if scores.resampled:
-        return
-    ordered = np.sort(scores.others, axis=1)
-    distinct = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
-    if np.median(distinct / scores.count) < _CONTINUOUS:
-        raise InputError(
-            "scores", "takes few distinct values, so that no kernel fits between them",
-            "use 'pooled' or a rank method such as 'probit_normal'",
-        )  # fmt: skip
 
 
 def _shares(scores: ScoreSample) -> tuple[Floats, Floats]:
     """For every case the shares of its competitors that are better, and that are level."""
     better = (scores.others > scores.true[:, None]).sum(axis=1) / scores.count
     level = (scores.others == scores.true[:, None]).sum(axis=1) / scores.count
-    if scores.depth is not None:
-        # Only the best scores are kept: a case below all of them loses to at least so many.
-        return np.maximum(better, np.where(scores.others.min(axis=1) > scores.true, better, 0.0)), level
-    return better, level
+    return better, level  # where only the best scores are kept, a case below all of them loses to at least so many
 
 
 def _with_ties(scores: ScoreSample, better: Floats, level: Floats) -> Favorability:
@@ -336,23 +319,9 @@ def _with_ties(scores: ScoreSample, better: Floats, level: Floats) -> Favorabili
     )
 
 
-def best_scores(scores: ScoreSample, fraction: float) -> tuple[int, Floats, Floats]:
-    """How many competitors are tail, every case's threshold below them, and their excesses over it, largest first."""
-    known = scores.count if scores.depth is None else scores.depth
-    most = min(int(known.min()), int(scores.count.min())) - 1
-    r = min(max(_FEWEST, int(fraction * scores.count.max())), most)
-    if r < 2:
-        raise InputError("scores", "has too few competitors for a tail", "use a rank method such as 'probit_normal'")
-    top = scores.others[:, : r + 1]
-    if scores.depth is None:
-        top = -np.sort(np.partition(-scores.others, r, axis=1)[:, : r + 1], axis=1)
-    distinct = 1.0 + (top[:, 1:] != top[:, :-1]).sum(axis=1)
-    if not scores.resampled and np.median(distinct) < _CONTINUOUS * (r + 1):
-        raise InputError(
-            "scores", "takes few distinct values, so that its best ones have no tail to follow",
-            "use a rank method such as 'probit_normal'",
-        )  # fmt: skip
-    return r, top[:, r], top[:, :r] - top[:, r : r + 1]
+def largest(rows: Floats, n: int) -> Floats:
+    """The ``n`` largest values of every row, the largest first."""
+    return -np.sort(np.partition(-rows, n - 1, axis=1)[:, :n], axis=1)
 
 
 def pareto_survival(excess: Floats, shape: float) -> Floats:

@@ -12,15 +12,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tuning import TUNING
 from ..types import Floats
-from .evidence import Evidence, ScoreSample
-from .notes import Note
-from .win_counts import Ties, tie_credit, win_histogram
+from .favorability import row_blocks
+from .task_evidence import LOST_OF_TIES, Note, ScoreSample, TaskEvidence, Ties, tie_credit, win_histogram
 
 Bits = NDArray[np.uint8]
 Indices = NDArray[np.intp]
+# Numbers of classes at which standard errors are found; between them they hardly bend on a log scale.
 _JACKKNIFE_POINTS = 40
+# Cases of a part or a resample of a very large task. Chosen by hand: their shape and spread are steady enough.
 _ENOUGH_CASES = 5000
 
 
@@ -40,7 +40,8 @@ class ScoreTask:
     """Test cases × classes, kept as bits: who beat whom (and who tied, where ties exist); 20,000 classes need 50 MB.
 
     Where classes come in families, ``n_classes`` counts families: a case competes with the best class of every other
-    family, and ``own_family`` is its chance to come out first in its own.
+    family, and ``own_family`` is its chance to come out first in its own. Where scores are logarithms of probabilities,
+    ``probability_total`` is what those of a row sum to.
     """
 
     n_classes: int
@@ -53,6 +54,7 @@ class ScoreTask:
     own_family: Floats | None = None
     classes_each: float = 1.0
     hints: tuple[Note, ...] = ()
+    probability_total: float | None = None
 
     @property
     def n_cases(self) -> int:
@@ -76,13 +78,13 @@ class ScoreTask:
 
     def _product(self, bits: Bits | None, weight: NDArray[np.float32]) -> Floats:
         out = np.zeros((self.n_cases, weight.shape[1]))
-        if bits is None:
-            return out
-        step = max(1, TUNING.cells_at_once // self.n_classes)
-        for start in range(0, self.n_cases, step):
-            block = np.unpackbits(bits[start : start + step], axis=1, count=self.n_classes)
-            out[start : start + step] = block.astype(np.float32) @ weight
+        for rows, block in self._unpacked(bits) if bits is not None else ():
+            out[rows] = block @ weight
         return out
+
+    def _unpacked(self, bits: Bits) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        for rows in row_blocks(self.n_cases, self.n_classes):
+            yield rows, np.unpackbits(bits[rows], axis=1, count=self.n_classes).astype(np.float32)
 
     @cached_property
     def wins(self) -> tuple[Floats, Floats]:
@@ -95,7 +97,7 @@ class ScoreTask:
         weight = class_weight[self.case_class] * self.case_share
         return np.asarray(weight / weight.sum(), dtype=np.float64)
 
-    def _evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> Evidence:
+    def _evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
         """The task in which every class appears as often as ``copies`` says; wins of the cases drawn into it."""
         drawn = copies[self.case_class] > 0
         weight = self.case_weight(copies)
@@ -106,29 +108,36 @@ class ScoreTask:
             drawn &= weight > 0
             weight = weight / kept if kept > 0 else weight
         if not drawn.any():
-            return Evidence(n_classes, np.eye(n_classes)[0], None, kept=0.0)
+            return TaskEvidence(n_classes, np.eye(n_classes)[0], None, kept=0.0)
         histogram = win_histogram(beaten[drawn], tied[drawn], weight[drawn], n_classes, self.ties)
-        tie_loss = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[self.ties]
-        losses = np.maximum(n_classes - 1.0 - beaten - (1.0 - tie_loss) * tied, 0.0)
+        losses = np.maximum(n_classes - 1.0 - beaten - (1.0 - LOST_OF_TIES[self.ties]) * tied, 0.0)
         sample = self._sample(np.flatnonzero(drawn), copies, weight, losses)
-        return Evidence(n_classes, histogram, sample, kept=kept)
+        return TaskEvidence(n_classes, histogram, sample, kept=kept)
 
-    def whole(self) -> Evidence:
+    def whole(self) -> TaskEvidence:
         """All classes."""
         return self._evidence(np.ones(self.n_classes), *self.wins, self.n_classes)
 
-    def parts(self, share: float, n: int, seed: int) -> Iterator[Evidence]:
-        """Random parts of the classes without replacement; two halves of one split come one after the other."""
+    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
+        """Random parts of the classes without replacement; successive ones are disjoint as far as they fit, so that all
+        classes are used evenly.
+        """
         size = max(2, round(share * self.n_classes))
-        chosen = self._random_parts(size, n, seed)
-        inside = np.zeros((self.n_classes, len(chosen)))
-        for column, classes in enumerate(chosen):
-            inside[classes, column] = 1.0
+        inside = np.zeros((self.n_classes, n))
+        column, split = 0, 0
+        while column < n:
+            order = np.random.default_rng([seed, 1, split]).permutation(self.n_classes)
+            for start in range(0, self.n_classes - size + 1, size):
+                part = order[start : start + size]
+                if column < n and np.isin(part, self.case_class).any():
+                    inside[part, column] = 1.0
+                    column += 1
+            split += 1
         beaten, tied = self.counts(inside)
-        for column in range(len(chosen)):
+        for column in range(n):
             yield self._evidence(inside[:, column], beaten[:, column], tied[:, column], size)
 
-    def resamples(self, n: int, seed: int) -> Iterator[Evidence]:
+    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
         """Class bootstrap: copies of the own class are no competitors, and wins are rescaled to ``k1 − 1``."""
         draws = [self._resample(seed, number) for number in range(n)]
         copies = np.stack([np.bincount(draw, minlength=self.n_classes) for draw in draws], axis=1).astype(np.float64)
@@ -189,40 +198,18 @@ class ScoreTask:
         weight = share_of_case if self.own_family is None else share_of_case * self.own_family
         left = self.n_classes - 2
         kept = tie_credit(beaten, tied, points, left, self.ties) * weight[:, None]
-        lost_win = tie_credit(beaten - 1.0, tied, points, left, self.ties) * weight[:, None] - kept
         total = np.tile(kept.sum(axis=0), (self.n_classes, 1))
-        self._add_effect(total, self.beaten_bits, lost_win)
-        if self.tied_bits is not None:
-            lost_tie = tie_credit(beaten, tied - 1.0, points, left, self.ties) * weight[:, None] - kept
-            self._add_effect(total, self.tied_bits, lost_tie)
+        for bits, wins, ties in ((self.beaten_bits, beaten - 1.0, tied), (self.tied_bits, beaten, tied - 1.0)):
+            if bits is not None:
+                lost = tie_credit(wins, ties, points, left, self.ties) * weight[:, None] - kept
+                for rows, block in self._unpacked(bits):
+                    total += block.T @ lost[rows].astype(np.float32)
         np.subtract.at(total, self.case_class, kept)
         share = np.bincount(self.case_class, weights=share_of_case, minlength=self.n_classes)
         without = total / (1.0 - share)[:, None]
         spread = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
         error = np.sqrt(spread * (self.n_classes - 1.0) / self.n_classes)
         return np.interp(np.log(k), np.log(points), error), "class jackknife"
-
-    def _add_effect(self, total: Floats, bits: Bits, effect: Floats) -> None:
-        step = max(1, TUNING.cells_at_once // self.n_classes)
-        small = effect.astype(np.float32)
-        for start in range(0, self.n_cases, step):
-            block = np.unpackbits(bits[start : start + step], axis=1, count=self.n_classes).astype(np.float32)
-            total += block.T @ small[start : start + step]
-
-    def _random_parts(self, size: int, n: int, seed: int) -> list[Indices]:
-        """Random parts; successive ones are disjoint as far as they fit, so that all classes are used evenly."""
-        chosen: list[Indices] = []
-        split = 0
-        with_cases = np.zeros(self.n_classes, dtype=bool)
-        with_cases[self.case_class] = True
-        while len(chosen) < n:
-            order = np.random.default_rng([seed, 1, split]).permutation(self.n_classes)
-            for start in range(0, self.n_classes - size + 1, size):
-                part = np.sort(order[start : start + size])
-                if len(chosen) < n and with_cases[part].any():
-                    chosen.append(part)
-            split += 1
-        return chosen
 
     def _resample(self, seed: int, number: int) -> Indices:
         rng = np.random.default_rng([seed, 2, number])
@@ -265,18 +252,18 @@ class WinsTask:
         """Beaten and tied distractors of every case."""
         return self.beaten, self.tied
 
-    def _evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> Evidence:
+    def _evidence(self, copies: Floats, beaten: Floats, tied: Floats, n_classes: int) -> TaskEvidence:
         drawn = copies[self.case_class] > 0
         weight = copies[self.case_class] / np.bincount(self.case_class)[self.case_class]
-        return Evidence(
+        return TaskEvidence(
             n_classes, win_histogram(beaten, tied, weight[drawn] / weight[drawn].sum(), n_classes, self.ties)
         )
 
-    def whole(self) -> Evidence:
+    def whole(self) -> TaskEvidence:
         """All cases."""
         return self._evidence(np.ones(self.n_tested), self.beaten, self.tied, self.n_classes)
 
-    def parts(self, share: float, n: int, seed: int) -> Iterator[Evidence]:
+    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
         """A random part of the tested classes, each case against a random part of its competitors."""
         size = max(2, round(share * self.n_classes))
         tested = max(1, round(share * self.n_tested))
@@ -290,7 +277,7 @@ class WinsTask:
             equal = rng.hypergeometric(tied, self.n_classes - 1 - beaten - tied, size - 1 - fewer)
             yield self._evidence(copies, fewer.astype(float), equal.astype(float), size)
 
-    def resamples(self, n: int, seed: int) -> Iterator[Evidence]:
+    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
         """Resampled classes, each case against competitors resampled for it alone."""
         most = self.n_classes - 1
         for number in range(n):
@@ -335,20 +322,23 @@ class CurveTask:
         """The largest number of classes seen."""
         return int(self.k[-1])
 
-    def whole(self) -> Evidence:
+    def whole(self) -> TaskEvidence:
         """All pairs."""
-        return Evidence(self.n_classes, pairs=(self.k, self.accuracy))
+        return TaskEvidence(self.n_classes, pairs=(self.k, self.accuracy))
 
-    def parts(self, share: float, n: int, seed: int) -> Iterator[Evidence]:
+    def parts(self, share: float, n: int, seed: int) -> Iterator[TaskEvidence]:
         """The lower end of the curve: one part, whatever ``n``, because there is nothing random about it."""
         lower = self.k <= share * self.k[-1]
         if lower.any() and n > 0:
-            yield Evidence(int(self.k[lower][-1]), pairs=(self.k[lower], self.accuracy[lower]))
+            yield TaskEvidence(int(self.k[lower][-1]), pairs=(self.k[lower], self.accuracy[lower]))
 
-    def resamples(self, n: int, seed: int) -> Iterator[Evidence]:
+    def resamples(self, n: int, seed: int) -> Iterator[TaskEvidence]:
         """None: pairs do not say how many cases or classes stand behind them."""
         yield from ()
 
     def standard_error(self, k: Floats) -> tuple[Floats, str]:
         """Unknown."""
         return np.full(k.size, np.nan), "none: accuracies without counts"
+
+
+ObservedTask = ScoreTask | WinsTask | CurveTask

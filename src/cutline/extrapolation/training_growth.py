@@ -1,27 +1,157 @@
-"""Accuracy with more classes and more training cases per class: retrain on a grid of both, and follow what is seen."""
+"""Classifiers that learn all classes together: retrain at several sizes, and follow the accuracy that is seen."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, listed, show
 from ..estimate import Estimate
-from ..inference.normal import t_quantile
+from ..inference.limits import t_quantile
+from ..sources.arrays import as_column, check_present
 from ..table import Table, TabularResult
-from ..types import Floats
+from ..types import Estimator, Floats, Labels
 from ..validate import check_estimator, check_number, check_whole, checked
-from .by_size import sizes_asked
-from .favorability import ComparedByContent
-from .retrained_sizes import retrained_curve, training_rows, training_sizes
+from .extrapolation_result import Extrapolation, Observed, logit, sizes_asked
+from .favorability import ComparedByContent, Favorability, mix
+from .method_choice import every_method
+from .task_evidence import Note
+from .tasks import CurveTask
 
+# The shapes whose mean is followed: of the methods that read a curve alone, those that may take part in `auto`'s mean.
+_METHODS = ("gaussian", "probit_normal", "exponential")
 _EDGE = 1e-4  # accuracies are kept this far from 0 and 1, where their logit would be infinite
-_FLOORS = 40  # floors of the error that are tried
+_FLOORS = 40  # floors of the error that are tried: to a fortieth of the smallest error
 _FEWEST = 3  # numbers of training cases from which a floor can be seen
+
+
+def _fits(sizes: Any, accuracy: Any) -> dict[str, Favorability]:
+    evidence = CurveTask(np.array(sizes, dtype=np.float64), np.clip(accuracy, 0.0, 1.0)).whole()
+    return {name: every_method()[name].variants()[-1].fit(evidence) for name in _METHODS}
+
+
+def retrained_curve(sizes: Sequence[int], accuracy: Any) -> Favorability:
+    """The curve through accuracies that were seen at some numbers of classes: the mean of three shapes."""
+    fits = _fits(sizes, accuracy)
+    return mix(list(fits.values()), [1.0 / len(fits)] * len(fits))
+
+
+@dataclass(frozen=True)
+class _Training:
+    """Rows that can be chosen by a mask, dense or sparse, their labels, the classes, and the sizes to train at."""
+
+    points: Any
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    sizes: list[int]
+
+    @staticmethod
+    def of(X: Any, y: Any, sizes: Any, test_share: float) -> _Training:
+        """What both ways of retraining are given, checked."""
+        try:
+            points = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        except ValueError:
+            remedy = "give every row the same number of columns"
+            raise InputError("X", "has rows of different lengths", remedy) from None
+        labels = as_column(y, "y")
+        check_present(labels, "y")
+        if points.shape[:1] != labels.shape:
+            n_rows = points.shape[0] if points.shape else 0
+            raise InputError("y", f"has {labels.size} labels for {n_rows} rows", "give one per row")
+        try:
+            classes = np.unique(labels)
+        except (TypeError, ValueError):
+            message = "holds values of different kinds, or missing ones"
+            raise InputError("y", message, "give one kind of label") from None
+        check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
+        wanted = sorted(sizes_asked(sizes, 2, "sizes"))
+        if len(wanted) < 2 or wanted[-1] > classes.size:
+            message = f"is {show(wanted)} for {classes.size} classes"
+            raise InputError("sizes", message, "give two or more sizes, none above that")
+        return _Training(points, labels, classes, wanted)
+
+    def accuracy(self, estimator: Any, trained: NDArray[np.bool_], tested: NDArray[np.bool_]) -> float:
+        """Accuracy on the tested rows of a copy of the estimator that was fitted to the trained ones."""
+        from sklearn.base import clone
+
+        model = clone(estimator).fit(self.points[trained], self.labels[trained])
+        return float(np.mean(model.predict(self.points[tested]) == self.labels[tested]))
+
+
+@checked(estimator=check_estimator)
+def extrapolate_training(
+    estimator: Estimator,
+    X: Any,
+    y: Labels,
+    *,
+    sizes: Sequence[int],
+    k: int | Iterable[int] | None = None,
+    n_rounds: int = 10,
+    test_share: float = 0.5,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Extrapolation:
+    """Predict the accuracy with more classes for a classifier that is not marginal (softmax, k-nearest neighbours,
+    trees).
+
+    In every round the estimator is cloned and trained on random classes of each of ``sizes``, as many as there are at
+    most, and tested on held-out cases of those classes; the mean accuracies by size are extrapolated by the methods
+    that read curves alone. The interval comes from refitting the curve of every round, so it shows how accuracy varies
+    with the classes drawn and with the split; rounds overlap in their classes, so the interval is too short if the
+    largest size is close to all classes. The number of training cases per class stays the same.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(40), 10)
+    >>> X = rng.normal(size=(40, 4))[y] + 0.4 * rng.normal(size=(400, 4))
+    >>> ex = extrapolate_training(KNeighborsClassifier(3), X, y, sizes=[5, 10, 20, 40], k=[80], n_rounds=3)
+    >>> ex.accuracy(80).value < ex.observed[5].value
+    True
+    """
+    data = _Training.of(X, y, sizes, test_share)
+    labels, wanted = data.labels, data.sizes
+    asked = [2 * wanted[-1], 5 * wanted[-1]] if k is None else sizes_asked(k, 1)
+    seen = np.empty((n_rounds, len(wanted)))
+    for number in range(n_rounds):
+        rng = np.random.default_rng([seed, number])
+        order = rng.permutation(data.classes)
+        test = rng.random(labels.size) < test_share
+        for place, size in enumerate(wanted):
+            inside = np.isin(labels, order[:size])
+            trained, tested = inside & ~test, inside & test
+            if not (tested.any() and np.unique(labels[trained]).size > 1):
+                message = f"is {test_share:g}, which leaves {trained.sum()} of {inside.sum()} cases for training"
+                raise InputError("test_share", message, "choose a share nearer to a half, or larger {sizes}")
+            seen[number, place] = data.accuracy(estimator, trained, tested)
+    fits = _fits(wanted, seen.mean(axis=0))
+    error = seen.std(axis=0, ddof=1) / np.sqrt(n_rounds) if n_rounds > 1 else np.full(len(wanted), np.nan)
+    curve = np.array(wanted, dtype=np.float64), seen.mean(axis=0), error
+    listing = ", ".join(map(str, wanted))
+    text = (
+        "The estimator was retrained at {sizes} classes. The extrapolation follows the shape of these accuracies; no "
+        "theory supports it."
+    )
+    return Extrapolation(
+        n_classes=wanted[-1],
+        n_cases=int(labels.size),
+        observed=Observed(*curve, "spread between rounds", level, wanted[-1]),
+        method=f"retrained at {listing} classes",
+        favorability=retrained_curve(wanted, seen.mean(axis=0)),
+        fits=fits,
+        weights=dict.fromkeys(fits, 1.0 / len(fits)),
+        plausible=tuple(fits),
+        replicates=tuple(retrained_curve(wanted, row).compressed() for row in seen) if n_rounds > 1 else (),
+        k=tuple(asked),
+        level=level,
+        general_notes=(Note("not_marginal", text, sizes=listing),),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +216,10 @@ def learning_curves(cases: Sequence[int], accuracy: Floats, wanted: int) -> list
     if wanted in cases:
         return [float(accuracy[list(cases).index(wanted)])]
     x, at = np.log(np.array(cases, dtype=np.float64)), math.log(wanted)
-    slope, start = np.polyfit(x, _logit(accuracy), 1)
-    found = [_accuracy(max(slope, 0.0) * at + (start if slope > 0 else float(_logit(accuracy).mean())))]
+    odds = logit(accuracy, _EDGE)
+    slope, start = np.polyfit(x, odds, 1)
+    reached = slope * at + start if slope > 0 else float(odds.mean())
+    answers = [1.0 / (1.0 + math.exp(-reached))]
     if len(cases) >= _FEWEST:
         error = np.clip(1.0 - accuracy, _EDGE, 1.0)
         best = (math.inf, error.min())
@@ -96,8 +228,8 @@ def learning_curves(cases: Sequence[int], accuracy: Floats, wanted: int) -> list
             power = min(power, 0.0)
             gap = float(np.sum((floor + np.exp(scale + power * x) - error) ** 2))
             best = min(best, (gap, floor + math.exp(scale + power * at)))
-        found.append(min(max(1.0 - best[1], 0.0), 1.0))
-    return found
+        answers.append(min(max(1.0 - best[1], 0.0), 1.0))
+    return answers
 
 
 @checked(estimator=check_estimator)
@@ -132,26 +264,23 @@ def extrapolate_training_growth(
     >>> growth.accuracy(40, 8).value < growth.accuracy(20, 8).value
     True
     """
-    from sklearn.base import clone
-
-    points, labels, classes = training_rows(X, y)
-    check_number(test_share, "test_share", 0.0, 1.0, open_ends=True)
-    sized = np.unique(labels, return_counts=True)[1]
-    wanted = training_sizes(sizes, classes.size)
+    data = _Training.of(X, y, sizes, test_share)
+    labels, wanted = data.labels, data.sizes
+    per_class = np.unique(labels, return_counts=True)[1]
     trained = sorted(sizes_asked(cases, 1, "cases"))
     if len(trained) < 2:
         raise InputError("cases", f"is {show(trained)}", "give two numbers of training cases per class or more")
-    if trained[-1] >= sized.min():
-        few = listed([classes[int(np.argmin(sized))]], 1)
-        said = f"asks for {trained[-1]} training cases, but class {few} has {sized.min()} in all"
-        raise InputError("cases", said, "leave some of them for the test")
+    if trained[-1] >= per_class.min():
+        few = listed([data.classes[int(np.argmin(per_class))]], 1)
+        message = f"asks for {trained[-1]} training cases, but class {few} has {per_class.min()} in all"
+        raise InputError("cases", message, "leave some of them for the test")
     seen = np.empty((n_rounds, len(wanted), len(trained)))
     for number in range(n_rounds):
         rng = np.random.default_rng([seed, number])
-        order = rng.permutation(classes)
+        order = rng.permutation(data.classes)
         place = np.empty(labels.size, dtype=np.intp)  # of each row among those of its class, in random order
         held = np.empty(labels.size, dtype=np.bool_)
-        for label, count in zip(classes, sized, strict=True):
+        for label, count in zip(data.classes, per_class, strict=True):
             rows = rng.permutation(np.flatnonzero(labels == label))
             place[rows] = np.arange(count)
             # A small share of few cases leaves one of them for the test.
@@ -159,17 +288,5 @@ def extrapolate_training_growth(
         for a, size in enumerate(wanted):
             inside = np.isin(labels, order[:size])
             for b, most in enumerate(trained):
-                rows = inside & (place < most)
-                model = clone(estimator).fit(points[rows], labels[rows])
-                tested = inside & held
-                seen[number, a, b] = np.mean(model.predict(points[tested]) == labels[tested])
+                seen[number, a, b] = data.accuracy(estimator, inside & (place < most), inside & held)
     return TrainingGrowth(tuple(wanted), tuple(trained), seen, level)
-
-
-def _logit(accuracy: Floats) -> Floats:
-    inside = np.clip(accuracy, _EDGE, 1.0 - _EDGE)
-    return np.asarray(np.log(inside / (1.0 - inside)))
-
-
-def _accuracy(logit: float) -> float:
-    return 1.0 / (1.0 + math.exp(-logit))

@@ -1,28 +1,31 @@
-"""Simultaneous bands around curves from replicates, with the width that replicates cannot show.
+"""Curves as a whole: simultaneous bands around them, and where along the list one model finds more than another.
 
 Every curve is read off the hits among the cases taken. Hit rate and Qrecall have bands of their own; others follow by
 identity: gain = x · hit rate, lift = n/x · Qrecall. So no band contradicts another, and the number of positives, which
-is itself random, limits none of them.
+is itself random, limits none of them. Leads are judged at all places and for all pairs of models at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import points
+from ..estimate import Settings
 from ..ranking import Ranking
+from ..sources.arrays import Sample
 from ..types import Floats
-from .normal import t_quantile
-from .proportions import wilson, wilson_spread, z_of
+from .differences import flipped_scale, sign_matrix
+from .limits import t_quantile, wilson, wilson_spread, z_of
 from .resampling import Resampler, enough_replicates
-from .settings import Settings
 
 _AXIS = {"roc": 1, "precision_recall": 2}
 _BY_IDENTITY = {"gain": "hit_rate", "lift": "qrecall"}
-_STRATIFIED = ("roc", "tpr_fpr")
+_STRATIFIED = ("roc", "tpr_fpr")  # curves of two rates within the classes, whose sizes do not matter
 
 
 def band(
@@ -34,7 +37,13 @@ def band(
     level: float,
     simultaneous: bool,
 ) -> tuple[Floats, Floats]:
-    """Limits of a curve at given abscissas."""
+    """Limits of a curve at given abscissas.
+
+    Replicates show how the curve varies where it does, and nothing where it runs along an end of its range; there the
+    width is that of a share of ``trials`` cases: of the places taken for the hit rate, of those taken at that recall
+    for the precision, of the positives for all others. At the first places of ROC and precision–recall, where no case
+    of the other class has come yet, the lower limit is opened; with all cases taken the curve is what it is.
+    """
     if name in _BY_IDENTITY:
         x = np.maximum(grid, 1e-6)  # the hit rate of no places is that of the first
         low, high = band(_BY_IDENTITY[name], ranking, settings, resampler_of, x, level, simultaneous)
@@ -120,3 +129,155 @@ def open_ends(name: str, x: Floats, low: Floats, cases: float, least: float) -> 
         return np.where(x < unseen, np.minimum(low, ramp), low)
     ramp = least + (float(np.interp(1.0 - unseen, x, low)) - least) * np.clip((1.0 - x) / unseen, 0.0, 1.0)
     return np.where(x > 1.0 - unseen, np.minimum(low, ramp), low)
+
+
+Flags = NDArray[np.bool_]
+_MOST_UNITS = 1000  # groups that rows are dealt into: signs of a thousand units fill 8 MB, and their sums are normal
+_FLIPS = 999  # the largest of 999 at a level of 95 % varies little, and each flip reads every place of every pair
+_FEW_NEGATIVES = 5.0  # beside a cut, for a normal approximation: the usual rule of five
+_NOTHING = 1e-9  # so little of a case is rounding
+
+
+def hits_by(ranking: Ranking, axis: str, places: Floats) -> Floats:
+    """Most positives found at each quota, or with so many false positives; a tie is entered pro rata."""
+    x, y = _running_totals(ranking, axis)
+    last, part = _cut(x, places)
+    return np.asarray(y[last] + part * (y[np.minimum(last + 1, len(y) - 1)] - y[last]))
+
+
+def _running_totals(ranking: Ranking, axis: str) -> tuple[Floats, Floats]:
+    side = ranking.pos + ranking.neg if axis == "quota" else ranking.neg
+    sums = (np.cumsum(values, dtype=np.float64) for values in (side, ranking.pos))
+    x, y = (np.concatenate([[0.0], total]) for total in sums)
+    return x, y
+
+
+def _cut(x: Floats, places: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """How many groups lie wholly above each place (the top of a vertical stretch), and what share of the next one."""
+    last = np.searchsorted(x, places * (1.0 + 1e-12), side="right") - 1
+    wide = x[np.minimum(last + 1, len(x) - 1)] - x[last]
+    part = np.where(wide > 0, (places - x[last]) / np.where(wide > 0, wide, 1.0), 0.0)
+    return last, np.maximum(part, 0.0)
+
+
+def units_of(rows: int, clusters: NDArray[Any] | None, seed: int) -> tuple[NDArray[np.int64], int]:
+    """The unit of each row, and their number: rows or clusters, dealt at random into 1,000 groups where there are more.
+
+    Groups of independent units are independent, so that flipping whole groups is as valid.
+    """
+    codes = np.arange(rows) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    if count <= _MOST_UNITS:
+        return codes.astype(np.int64), count
+    dealt = np.random.default_rng([seed & (2**63 - 1), 7]).permutation(count) % _MOST_UNITS
+    return dealt[codes].astype(np.int64), _MOST_UNITS
+
+
+def curve_influence(
+    sample: Sample,
+    ranking: Ranking,
+    axis: str,
+    places: Floats,
+    unit: NDArray[np.int64],
+    units: int,
+    *,
+    by_class: bool = False,
+) -> Floats:
+    """Influence of each unit on the positives found at each place: one row for each unit, one column for each place.
+
+    A row that is taken brings itself and moves the cut: (y − p)·T less its mean, p the hit chance at the cut. At a
+    false positive rate only negatives move the cut, and the class sizes are given: y·T − r·(1 − y)·T, r the positives
+    for each negative there, less the mean of each class. p and r are read within three standard deviations of the
+    cut's place. ``by_class``: the class sizes are given at a quota, too.
+    """
+    x, _ = _running_totals(ranking, axis)
+    whole, by_quota = float(x[-1]), axis == "quota"
+    half = np.minimum(
+        3.0 * np.sqrt(np.maximum(places * (1.0 - places / whole), 1.0)), np.minimum(places, whole - places)
+    )
+    half = np.maximum(half, 1.0)
+    upper, lower = np.minimum(places + half, whole), np.maximum(places - half, 0.0)
+    slope = (hits_by(ranking, axis, upper) - hits_by(ranking, axis, lower)) / np.maximum(upper - lower, _NOTHING)
+    last, part = _cut(x, places)
+    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    group = ranking.group_of(sample.score)
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(len(ranking) + 1))
+    taken, size = np.zeros((2, units, len(places))), np.zeros((2, units))
+    for positive in (0, 1):
+        w = np.where(sample.positive == bool(positive), weight, 0.0)
+        size[positive] = np.bincount(unit, weights=w, minlength=units)
+        first = np.searchsorted(last, group, side="right")  # wholly taken from the place whose cut lies below the group
+        inside = first < len(places)
+        np.add.at(taken[positive], (unit[inside], first[inside]), w[inside])
+        np.cumsum(taken[positive], axis=1, out=taken[positive])
+        for place in np.flatnonzero(part > 0.0):
+            tied = order[edges[last[place]] : edges[last[place] + 1]]
+            taken[positive][:, place] += part[place] * np.bincount(unit[tied], weights=w[tied], minlength=units)
+    neg, pos = taken
+    if by_quota and not by_class:
+        raw = pos - slope * (pos + neg)
+        share = size.sum(axis=0) / size.sum()
+        return np.asarray(raw - share[:, None] * raw.sum(axis=0))
+    share = size / np.maximum(size.sum(axis=1, keepdims=True), _NOTHING)
+    own = 1.0 - slope if by_quota else 1.0
+    of_pos, of_neg = (side - share[k][:, None] * side.sum(axis=0) for k, side in ((1, pos), (0, neg)))
+    return np.asarray(own * of_pos - slope * of_neg)
+
+
+def places_to_judge(ranking: Ranking, axis: str, places: Floats) -> Flags:
+    """Where influences hold: at a false positive rate, with at least five negatives on either side of the cut.
+
+    The positives found before the very first negatives vary more than the rows taken can show.
+    """
+    few = _FEW_NEGATIVES if axis == "fpr" else 0.0
+    whole = float(ranking.n_neg) if axis == "fpr" else float(ranking.cases)
+    return np.asarray((places >= few) & (places <= whole - few))
+
+
+def clear_by_flips(
+    hits: Floats, influence: Sequence[Floats], judged: Flags, level: float, seed: int
+) -> dict[tuple[int, int], Flags]:
+    """For each pair of models: at which places their difference is clear, at all places of all pairs at once.
+
+    The reference is the largest |Σεψ|/√Σψ² over places and pairs under random signs of the units, the same signs
+    everywhere. A difference is clear beyond its ``level`` quantile, so that at most 1 − level of comparisons of equal
+    models show any clear place. ``hits``: one row for each model. Places that are not ``judged`` are not clear.
+    """
+    units = len(influence[0])
+    signs = sign_matrix(units, _FLIPS, seed)
+    most = np.zeros(len(signs))
+    statistics = {}
+    for a, b in combinations(range(len(influence)), 2):
+        psi = influence[a] - influence[b]
+        spread = np.sqrt((psi**2).sum(axis=0))
+        known = judged & (spread > _NOTHING)
+        if known.any():
+            most = np.maximum(most, np.abs(signs @ (psi[:, known] / spread[known])).max(axis=1))
+        statistics[a, b] = np.where(known, (hits[a] - hits[b]) / np.where(known, spread, 1.0), 0.0)
+    critical = _quantile(most, level)
+    return {pair: np.asarray(flipped_scale(t, units) > critical * (1.0 + _NOTHING)) for pair, t in statistics.items()}
+
+
+def clear_by_replicates(hits: Floats, drawn: Floats, level: float) -> dict[tuple[int, int], Flags]:
+    """The same from replicates of the positives found, by model, replicate and place: of a stream, whose rows are gone.
+
+    The reference is the largest |difference in a replicate − its mean| in standard errors.
+    """
+    most = np.zeros(drawn.shape[1])
+    statistics = {}
+    for a, b in combinations(range(len(drawn)), 2):
+        gap = drawn[a] - drawn[b]
+        spread = gap.std(axis=0)
+        known = spread > _NOTHING
+        if known.any():
+            most = np.maximum(most, np.abs((gap - gap.mean(axis=0))[:, known] / spread[known]).max(axis=1))
+        statistics[a, b] = np.where(known, (hits[a] - hits[b]) / np.where(known, spread, 1.0), 0.0)
+    critical = _quantile(most, level)
+    return {pair: np.asarray(np.abs(t) > critical * (1.0 + _NOTHING)) for pair, t in statistics.items()}
+
+
+def _quantile(most: Floats, level: float) -> float:
+    """The value that at most 1 − level of the reference, the data among it, reaches; inf where it is too small."""
+    at = int(np.ceil(level * (len(most) + 1))) - 1
+    return float(np.sort(most)[at]) if at < len(most) else float("inf")

@@ -2,13 +2,18 @@
 
 Arrays, clusters and the pooled folds of a cross-validation are :class:`Rows`; a table that was streamed answers the
 same questions from what it gathered on the way (``engines.streamed``).
+
+Where positives are more or less frequent than in the sample, they count π/π̂ and negatives (1 − π)/(1 − π̂), with π̂ the
+sample's own share: cases add up to as many as before, and a quota is cut in the list so weighted. What scores say of
+positives and of negatives is taken to stay as it is.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -17,20 +22,53 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import Computed, compute
 from ..catalogue.declare import Spec
+from ..errors import InputError, show
+from ..estimate import Estimate, Interval, Settings
 from ..ranking import Ranking, rank, row_order
 from ..sources.arrays import Codes, Sample
 from ..table import KeepsFields
 from ..types import Floats
-from . import areas, bands, blocks
-from .bootstrap import Replicates, Resampled, replicate
-from .quota_cut import Cuts, QuotaCut, dependent_cut
-from .resampling import Resampler, Units, enough_replicates, several_clusters
-from .settings import Settings
-from .weights import effective_size, weights_follow_labels
+from ..validate import check_number
+from . import bands
+from .closed_forms import Cuts, QuotaCut, auc_spread, dependent_cut
+from .limits import z_of
+from .resampling import (
+    BLOCKS,
+    Replicates,
+    Resampled,
+    Resampler,
+    Units,
+    by_block,
+    enough_replicates,
+    replicate,
+    several_clusters,
+)
+
+SMALL_SIZE = 30.0  # effective cases of a class below which a note says that weights leave few: the textbooks' thirty
+
+
+def effective_size(weight: Floats) -> float:
+    """Kish's effective sample size (Σw)²/Σw²."""
+    square = float((weight**2).sum())
+    return float(weight.sum()) ** 2 / square if square > 0.0 else 0.0
+
+
+def small_size_note(positive: NDArray[np.bool_], weight: Floats) -> str:
+    """A warning that names the effective sample size where it is small in a class; else empty."""
+    small = []
+    for name, rows in (("positives", weight[positive]), ("negatives", weight[~positive])):
+        size = effective_size(rows)
+        if size < SMALL_SIZE and size < 0.9 * len(rows):  # few rows of equal weight show in their own numbers
+            small.append(f"{size:.0f} {name} ({len(rows):,} rows)")
+    if not small:
+        return ""
+    return f"The weights leave an effective sample of {' and '.join(small)}, so intervals may be too short."
+
 
 Drawn = tuple[Floats, Floats, Floats]
-GRID = 257
-_EVERY_PLACE = 100_000
+_LONG = 100_000  # rows from which blocks stand in for replicates (see ``resampling.BLOCKS``)
+GRID = 257  # places at which models are compared by influences or replicates; every place would cost memory only
+_EVERY_PLACE = 100_000  # places up to which each is read, however few rows stand for them
 
 
 class Evidence(Protocol):
@@ -47,13 +85,13 @@ class Evidence(Protocol):
         def auc(self) -> tuple[float, float]:
             """The area under the ROC curve and its variance; nan without both classes."""
 
+    batched: ClassVar[bool] = False
+    """Whether a quota counts in each of several batches."""
+    has_jackknife: ClassVar[bool] = False
+    """Whether rows can be left out."""
+
     @property
     def independent(self) -> bool: ...
-    @property
-    def batched(self) -> bool:
-        """Whether a quota counts in each of several batches."""
-        return False
-
     @property
     def units(self) -> float:
         """Independent units: rows, clusters, or as many equal rows as weighted ones are worth."""
@@ -87,11 +125,6 @@ class Evidence(Protocol):
     def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
         """Replicates of measures."""
         return {}
-
-    @property
-    def has_jackknife(self) -> bool:
-        """Whether rows can be left out."""
-        return False
 
     @property
     def keeps_list(self) -> bool:
@@ -137,7 +170,7 @@ class Evidence(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(KeepsFields, Evidence):
+class RowEvidence(KeepsFields, Evidence):
     """Rows in memory. ``clusters`` are resampled as one; ``fold`` marks rows that are drawn within their fold.
 
     ``paired`` numbers rows as the sample has them, so that models on the same rows draw the same ones.
@@ -145,6 +178,7 @@ class Rows(KeepsFields, Evidence):
     """
 
     keeps_rows: ClassVar[bool] = True
+    has_jackknife: ClassVar[bool] = True
     kept: Sample | None
     ranking: Ranking
     clusters: Codes | None = None
@@ -153,7 +187,7 @@ class Rows(KeepsFields, Evidence):
     classes_given: bool = False
 
     @classmethod
-    def of(cls, sample: Sample, **how: Any) -> Rows:
+    def of(cls, sample: Sample, **how: Any) -> RowEvidence:
         """A checked sample, ranked."""
         return cls(sample, rank(sample), several_clusters(sample), **how)
 
@@ -216,7 +250,7 @@ class Rows(KeepsFields, Evidence):
 
     @cached_property
     def _auc_spread(self) -> tuple[float, float, float]:
-        return areas.auc_spread(self.ranking.pos, self.ranking.neg)
+        return auc_spread(self.ranking.pos, self.ranking.neg)
 
     @cached_property
     def units(self) -> float:
@@ -226,16 +260,17 @@ class Rows(KeepsFields, Evidence):
 
     @cached_property
     def set_by_design(self) -> bool:
-        weight = self.sample.weight
+        positive, weight = self.sample.positive, self.sample.weight
         if self.classes_given or weight is None or self.clusters is not None:
             return self.classes_given
-        return weights_follow_labels(self.sample.positive, weight)
+        if positive.all() or not positive.any():
+            return False
+        # a case–control sample: all positives weigh alike and all negatives weigh alike, but differently
+        one, two = weight[positive], weight[~positive]
+        alike = max(float(np.ptp(one)) / one[0], float(np.ptp(two)) / two[0]) < 1e-9
+        return bool(alike and abs(one[0] / two[0] - 1.0) > 1e-9)
 
     def resamples(self, spec: Spec) -> bool:
-        return True
-
-    @property
-    def has_jackknife(self) -> bool:
         return True
 
     @property
@@ -244,14 +279,17 @@ class Rows(KeepsFields, Evidence):
 
     def cut(self, taken: float, hits: float, level: float, *, recall: bool = False) -> QuotaCut:
         if self.independent or (self.fold is not None and self.clusters is None):
-            return super().cut(taken, hits, level)
+            return self.cuts.at(taken, hits)
         return dependent_cut(
             self.cuts, self.sample, self.ranking, taken, hits, level, self.clusters, recall, self.classes_given
         )
 
     def resampler(self, settings: Settings, *, stratified: bool) -> Resampler:
         """What draws replicates of these rows."""
-        made = Resampler(
+        units = None
+        if self.fold is not None:
+            units = units_within(self.sample, self.fold, stratified, self.clusters)
+        return Resampler(
             self.sample,
             self.ranking,
             stratified=stratified,
@@ -259,31 +297,31 @@ class Rows(KeepsFields, Evidence):
             seed=settings.seed,
             progress=settings.progress,
             paired=self.paired,
+            units=units,
         )
-        if self.fold is not None:
-            made.units = units_within(self.sample, self.fold, stratified, self.clusters)
-        return made
 
     def replicate(self, wanted: Mapping[Spec, Resampled], settings: Settings) -> dict[Spec, Replicates]:
-        found: dict[Spec, Replicates] = {}
+        replicates: dict[Spec, Replicates] = {}
         for stratified in (True, False):
-            chosen = {spec: one for spec, one in wanted.items() if one.keeps_classes == stratified}
+            chosen = {spec: request for spec, request in wanted.items() if request.keeps_classes == stratified}
             if chosen:
                 resampler, values = (
                     self.resampler(settings, stratified=stratified),
                     {s: chosen[s].value for s in chosen},
                 )
-                left_out = any(one.jackknife for one in chosen.values())
-                found |= replicate(list(chosen), values, resampler, settings.n_resamples, jackknife=left_out)
-        return found
+                left_out = any(request.jackknife for request in chosen.values())
+                replicates |= replicate(list(chosen), values, resampler, settings.n_resamples, jackknife=left_out)
+        return replicates
 
     @property
     def is_long(self) -> bool:
-        plain = self.clusters is None and self.fold is None
-        return plain and blocks.are_enough(self.ranking, self.sample)
+        if self.clusters is not None or self.fold is not None or self.ranking.rows < _LONG:
+            return False
+        n_pos = int(np.count_nonzero(self.sample.positive))
+        return min(n_pos, self.ranking.rows - n_pos) >= 100 * BLOCKS  # some 100 of either class in each block
 
     def by_block(self, specs: Sequence[Spec], settings: Settings) -> dict[Spec, Floats]:
-        return blocks.by_block(specs, self.sample, settings.seed, by_class=self.classes_given)
+        return by_block(specs, self.sample, settings.seed, by_class=self.classes_given)
 
     def label(self, method: str) -> str:
         return method if self.fold is None else f"{method}_within_folds"
@@ -331,3 +369,120 @@ def units_within(
     sizes = np.unique(stratum, return_counts=True)[1]
     strata = np.stack([np.cumsum(sizes) - sizes, sizes], axis=1).astype(np.int64)
     return Units(strata, number, weight, len(order))
+
+
+@dataclass(frozen=True)
+class Prevalence:
+    """A share of positives, and its standard error where it is not known exactly."""
+
+    value: float
+    standard_error: float = 0.0
+
+    def limits(self, level: float) -> Interval:
+        """Interval on the logit scale; without a standard error the value itself."""
+        odds, half = math.log(self.value / (1.0 - self.value)), z_of(level) * self.standard_error
+        half /= self.value * (1.0 - self.value)
+        return Interval(*(1.0 / (1.0 + math.exp(-min(max(odds + s * half, -700.0), 700.0))) for s in (-1.0, 1.0)))
+
+    def __str__(self) -> str:
+        percent = f"{100.0 * self.value:.4g} %"
+        return f"{percent} ± {100.0 * self.standard_error:.2g} %" if self.standard_error else percent
+
+
+def as_prevalence(value: Any, name: str = "prevalence") -> Prevalence:
+    """A share strictly between 0 and 1, alone or with its standard error.
+
+    >>> as_prevalence(0.002), as_prevalence((0.002, 0.0005)).standard_error
+    (Prevalence(value=0.002, standard_error=0.0), 0.0005)
+    """
+    if isinstance(value, Prevalence):
+        return value
+    error: Any = 0.0
+    if isinstance(value, tuple | list) or (isinstance(value, np.ndarray) and value.ndim):
+        if len(value) != 2:
+            raise InputError(name, f"is {show(value)}", "pass a share, or a pair of a share and its standard error")
+        value, error = value
+    share = check_number(value, name, 0.0, 1.0, open_ends=True)
+    error = check_number(error, name, 0.0)
+    if error >= 0.5:
+        raise InputError(name, f"has a standard error of {error:g}", "pass the standard error of a share")
+    return Prevalence(share, error)
+
+
+def class_factors(n_pos: float, n_neg: float, share: float) -> tuple[float, float]:
+    """By what positives and negatives are multiplied so that positives are a share of as many cases."""
+    if not n_pos or not n_neg:
+        missing = "positive" if not n_pos else "negative"
+        raise InputError("prevalence", f"needs cases of both classes, and there are no {missing} ones", "leave it out")
+    cases = n_pos + n_neg
+    return share * cases / n_pos, (1.0 - share) * cases / n_neg
+
+
+def reweighted_ranking(ranking: Ranking, share: float) -> Ranking:
+    """The list with another share of positives."""
+    up, down = class_factors(ranking.n_pos, ranking.n_neg, share)
+    return replace(ranking, pos=ranking.pos * up, neg=ranking.neg * down, weighted=True)
+
+
+def at_prevalence(rows: RowEvidence, share: float) -> RowEvidence:
+    """The rows with another share of positives, the sizes of the classes being given."""
+    if rows.clusters is not None:
+        problem = "cannot be combined with {clusters}: clusters hold cases of both classes"
+        raise InputError("prevalence", problem, "leave one of them out")
+    sample = rows.sample
+    up, down = class_factors(rows.ranking.n_pos, rows.ranking.n_neg, share)
+    weight = np.where(sample.positive, up, down) * (1.0 if sample.weight is None else sample.weight)
+    ranking = reweighted_ranking(rows.ranking, share)
+    return replace(rows, kept=replace(sample, weight=weight), ranking=ranking, classes_given=True)
+
+
+@lru_cache(maxsize=512)
+def moves(spec: Spec) -> bool:
+    """Whether a measure depends on the share of positives: it does if it changes on a list with another share."""
+    at = {"threshold": 0.5} if spec.measure.needs_threshold else {"quota": 0.3} if spec.measure.needs_quota else {}
+    spec = replace(spec, ties="expected", **at)  # type: ignore[arg-type]
+    rng = np.random.default_rng(0)
+    score = np.sort(rng.choice(np.arange(1, 100), 40, replace=False))[::-1] / 100.0
+    pos = rng.integers(1, 5, 40) * score
+    list_ = Ranking(score, pos, rng.integers(1, 5, 40) * (1.0 - score), 160, True)
+    first, *others = (compute([spec], reweighted_ranking(list_, share)).values[spec] for share in (0.5, 0.2, 0.05))
+    return any(not abs(other - first) <= 1e-9 * max(1.0, abs(first)) for other in others)
+
+
+@dataclass(frozen=True, eq=False)
+class AtPrevalence:
+    """An evaluation for another share of positives: the measures that it moves, and the rows as they were sampled.
+
+    ``ends`` are the values at the limits of the prevalence, where it has a standard error.
+    """
+
+    prevalence: Prevalence
+    moved: frozenset[str]
+    sampled: RowEvidence
+    ends: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, prevalence: Prevalence, specs: Sequence[Spec], sampled: RowEvidence, level: float) -> AtPrevalence:
+        """What moves among some measures, and how far."""
+        moved = [spec for spec in specs if moves(spec)]
+        ends: dict[str, tuple[float, float]] = {}
+        if prevalence.standard_error:
+            low, high = (
+                compute(moved, reweighted_ranking(sampled.ranking, share)).values for share in prevalence.limits(level)
+            )
+            ends = {str(spec): (low[spec], high[spec]) for spec in moved}
+        return cls(prevalence, frozenset(map(str, moved)), sampled, ends)
+
+    def widened(self, estimate: Estimate) -> Estimate:
+        """The interval with the error of the prevalence in it: the distances to both limits are squared and added."""
+        if estimate.name not in self.ends or estimate.low != estimate.low:
+            return estimate
+        low, high = widened_limits(estimate.value, estimate.interval, self.ends[estimate.name])
+        return replace(estimate, low=low, high=high)
+
+
+def widened_limits(value: float, limits: Interval, ends: tuple[float, float]) -> Interval:
+    """Limits that also hold the values at both ends of something else that is not known exactly."""
+    defined = [end for end in ends if end == end]
+    down, up = max(value - min([value, *defined]), 0.0), max(max([value, *defined]) - value, 0.0)
+    return Interval(value - math.hypot(value - limits.low, down), value + math.hypot(limits.high - value, up))

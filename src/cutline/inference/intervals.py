@@ -3,25 +3,536 @@
 ``auto`` takes the declared method of a measure, closed form or from replicates, as simulated coverage recommends it
 (benchmarks/coverage.py prints the table). Closed forms assume independent rows that count alike; weighted samples,
 clusters and folds take the bootstrap instead.
+
+A method is a named function of what is known of one measure on one sample. A declaration names the method of a
+measure's default interval; to add one, write its function here under a new name and add the name to
+``types.IntervalMethod``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import cached_property, partial
+from typing import TypeVar
+
+import numpy as np
 
 from ..catalogue.compute import Computed, why_undefined
 from ..catalogue.declare import Spec
-from ..estimate import Estimate
+from ..errors import InputError
+from ..estimate import BY_REPLICATES, FROM_REPLICATES, OF_AUC, Estimate, Interval, Settings
 from ..quotas import Quotas
+from ..sweep import Counts
 from ..types import Floats
-from . import blocks
-from .bootstrap import Resampled
+from . import limits
+from .batch_rows import BatchRows
+from .closed_forms import (
+    FEW_CARRY,
+    FEW_POSITIVES,
+    LossMoments,
+    auc_interval,
+    delta_error,
+    hit_rate_limits,
+    likelihood_ratio_limits,
+    line_of,
+    loss_moments,
+    mean_score_limits,
+    newcombe_limits,
+    qrecall_limits,
+)
 from .evidence import Evidence
-from .methods import METHODS, Known, Method, choose
-from .resampling import enough_replicates
-from .settings import BY_REPLICATES, Settings
+from .limits import (
+    dot,
+    edge_limits,
+    effective_freedom,
+    freedom_in_small_class,
+    freedom_of,
+    jackknife,
+    mover_limits,
+    range_limits,
+    scaled_limits,
+    t_quantile,
+    wilson,
+    wilson_share,
+    z_of,
+)
+from .resampling import Replicates, Resampled, block_interval, enough_replicates
+
+# Cases with a large loss that the scores' own prediction counts for. Chosen by hand: with 10, a sample in which no
+# unlikely case came yet has a long enough interval, and one with dozens of them is hardly moved.
+_PRIOR_CASES = 10.0
+_FEW = 5.0  # cases of a kind on which no normal limits can rest: the usual rule of five for a normal approximation
+_BIAS = 1.5  # the bootstrap sees about two thirds of the bias of a maximum
+_NONE_DRAWN = Replicates(math.nan, np.empty(0))
+
+
+@dataclass(eq=False)
+class IntervalInputs:
+    """What a method may read: the value, the rows' ranking and AUC, the cells at the cut, and replicates if it asks.
+
+    ``n_pos``, ``n_neg`` and ``smaller_class`` are cases of the positives, the negatives and the fewer of the two.
+    """
+
+    spec: Spec
+    value: float
+    level: float
+    evidence: Evidence
+    computed: Computed
+    replicates: Replicates = _NONE_DRAWN
+
+    def __post_init__(self) -> None:
+        self.measure, self.ranking = self.spec.measure, self.evidence.ranking
+        self.n_pos, self.n_neg = self.ranking.n_pos, self.ranking.n_neg
+        self.smaller_class = float(min(self.n_pos, self.n_neg))
+
+    @cached_property
+    def cells(self) -> Counts:
+        """The four cells at the measure's cut."""
+        return self.computed.cut(self.spec)
+
+    @cached_property
+    def proportion(self) -> tuple[float, float, float]:
+        """Successes, trials, and by what their ratio is multiplied."""
+        assert self.measure.proportion is not None
+        successes, trials = self.measure.proportion(self.cells)
+        return (
+            float(successes),
+            float(trials),
+            1.0 if self.measure.scale is None else float(self.measure.scale(self.cells)),
+        )
+
+    @cached_property
+    def trials(self) -> float:
+        """Independent cases that could have shown a difference: of those a share is of, or of the smaller class."""
+        one_cut = self.measure.proportion is not None and not isinstance(self.spec.quota, Quotas)
+        cases, units = self.proportion[1] if one_cut else self.smaller_class, self.evidence.units
+        return max(1.0, min(cases * min(1.0, units / self.ranking.cases), units))
+
+    @cached_property
+    def spread(self) -> tuple[float, float, float]:
+        """Standard error, its degrees of freedom, and the bootstrap bias.
+
+        Clustered or weighted rows take the larger of the bootstrap and jackknife errors. The jackknife of a sum that
+        grows with n, and of places in a list, is not a standard error of theirs: those keep the bootstrap's.
+        """
+        drawn = self.replicates.values[np.isfinite(self.replicates.values)]
+        error = float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
+        other, influence = jackknife(self.replicates.left_out, self.replicates.strata)
+        freedom = effective_freedom(influence) if len(influence) else max(self.smaller_class - 1.0, 1.0)
+        freedom = freedom_in_small_class(freedom, self.smaller_class)
+        of_places = self.measure.extensive or self.measure.needs_quota
+        if not self.evidence.independent and not of_places and other == other:
+            error = max(error, other)
+        return error, freedom, float(drawn.mean()) - self.value if len(drawn) else math.nan
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to make an interval.
+
+    ``resampled``: reads replicates, with ``jackknife`` also values without parts of the rows. ``dependent``: holds for
+    clusters and weights by itself. ``rows``: reads the whole list, which a stream does not keep.
+    """
+
+    name: str
+    make: Callable[[IntervalInputs], tuple[Interval, str]]
+    resampled: bool = False
+    jackknife: bool = False
+    dependent: bool = False
+    rows: bool = False
+
+
+METHODS: dict[str, Method] = {}
+F = TypeVar("F", bound=Callable[..., Interval | tuple[Interval, str]])
+
+
+def method(name: str, **how: bool) -> Callable[[F], F]:
+    """Register a method: a function that gives the interval, or the interval and the name of what was used for it."""
+
+    def registered(function: F) -> F:
+        def make(inputs: IntervalInputs) -> tuple[Interval, str]:
+            made = function(inputs)
+            return (made, name) if isinstance(made, Interval) else made
+
+        METHODS[name] = Method(name, make, **how)
+        return function
+
+    return registered
+
+
+def choose(spec: Spec, settings: Settings, evidence: Evidence) -> Method | None:
+    """The method that the settings ask for, or else the declared one where it holds; None for no interval."""
+    measure, wish = spec.measure, settings.interval
+    declared = METHODS[measure.interval]
+    if evidence.batched and measure.needs_quota and wish == "auto":
+        return METHODS["batches"]
+    several = isinstance(spec.quota, Quotas)  # a mean over quotas is no proportion
+    plain = spec.ties == "expected" and not several and not (measure.line_of_auc and spec.options)
+    holds = evidence.independent and plain
+    if wish in limits.METHODS:
+        return METHODS[wish] if holds and measure.proportion is not None else None
+    if wish in OF_AUC:
+        return METHODS[wish] if holds and measure.line_of_auc is not None else None
+    if wish is None:
+        return None
+    fits = (holds or (declared.dependent and plain)) and (evidence.keeps_list or not declared.rows)
+    if wish == "auto" and fits and not declared.resampled:
+        return declared
+    if not evidence.resamples(spec):
+        return None
+    if wish in FROM_REPLICATES:
+        chosen = METHODS[wish]
+        left_out = evidence.has_jackknife and measure.part != "ranking"
+        return None if chosen.jackknife and not left_out else chosen
+    return declared if declared.resampled and fits else METHODS["scaled"]
+
+
+def _of_proportion(inputs: IntervalInputs, name: str) -> Interval:
+    successes, trials, scale = inputs.proportion
+    low, high = limits.METHODS[name](successes, trials, inputs.level)
+    return Interval(scale * low, scale * high)
+
+
+for _name in limits.METHODS:
+    method(_name)(partial(_of_proportion, name=_name))
+
+
+@method("newcombe_difference")
+def newcombe_difference(inputs: IntervalInputs) -> Interval:
+    """Youden index, and balanced accuracy: two independent proportions by their Wilson intervals (Newcombe 1998)."""
+    c, (bottom, top) = inputs.cells, inputs.measure.range
+    sides = ((c.tp, c.tp + c.fn), (c.fp, c.fp + c.tn))
+    low, high = mover_limits(*((hits / n, wilson(hits, n, inputs.level)) for hits, n in sides))
+    half = (top - bottom) / 2.0  # the difference runs from −1 to 1, the measure over its range
+    return Interval(bottom + half * (low + 1.0), bottom + half * (high + 1.0))
+
+
+@method("ratio_of_rates")
+def ratio_of_rates(inputs: IntervalInputs) -> Interval:
+    """Ratio of two independent rates from their Wilson intervals (Donner & Zou 2012): LR+ and LR−."""
+    c = inputs.cells
+    hits, false = (c.tp, c.fp) if inputs.measure.better == "higher" else (c.fn, c.tn)
+    return likelihood_ratio_limits(hits, c.tp + c.fn, false, c.fp + c.tn, inputs.level)
+
+
+@method("wilson_f")
+def wilson_f(inputs: IntervalInputs) -> Interval:
+    """Wilson interval of F* = TP/(TP+FP+FN), carried over by F1 = 2F*/(1+F*) (Flores, Schlachter & Kvam 2022)."""
+    c = inputs.cells
+    low, high = wilson(c.tp, c.tp + c.fp + c.fn, inputs.level)
+    return Interval(2 * low / (1 + low), 2 * high / (1 + high))
+
+
+@method("delta_z")
+def fisher_z(inputs: IntervalInputs) -> Interval:
+    """MCC and kappa: delta method on Fisher's z (Itaya et al. 2024), also with half a case and one more in each cell.
+
+    The widest limits count where a cell has fewer than five cases: what did not happen in this sample may yet happen.
+    """
+    cells, intervals = np.array(astuple(inputs.cells)[:4]), []
+    for more in (0.0, 0.5, 1.0):
+        spread = delta_error(lambda x: float(inputs.measure.compute(Counts(*x))), cells + more)
+        intervals.append(scaled_limits(*spread, float(cells.sum()) - 1.0, inputs.level, "atanh"))
+    value = float(inputs.measure.compute(Counts(*cells)))
+    if not abs(value) < 1.0 - 1e-9:
+        return Interval(-1.0 if value < 0.0 else intervals[1].low, 1.0 if value > 0.0 else intervals[1].high)
+    if cells.min() >= _FEW:
+        return intervals[0]
+    there = [limits for limits in intervals if limits.low == limits.low]
+    return Interval(min(low for low, _ in there), max(high for _, high in there))
+
+
+def _of_auc(inputs: IntervalInputs, name: str) -> tuple[Interval, str]:
+    """Interval of the AUC, carried to a measure that is the AUC on another scale.
+
+    ``delong_t``: on the logit scale with t quantiles; Newcombe's with few cases in a class. ``delong_logit``: as
+    published, with normal quantiles. ``delong``: the same on the plain scale.
+    """
+    freedom = inputs.evidence.auc_freedom if name == "delong_t" else math.inf
+    sizes = inputs.n_pos, inputs.n_neg
+    (low, high), used = auc_interval(*inputs.evidence.auc, *sizes, inputs.level, freedom, logit=name != "delong")
+    slope, start = line_of(inputs.measure, inputs.ranking)
+    return Interval(start + slope * low, start + slope * high), used
+
+
+for _name in ("delong_t", *OF_AUC):
+    method(_name)(partial(_of_auc, name=_name))
+
+
+@method("delong_total")
+def delong_total(inputs: IntervalInputs) -> tuple[Interval, str]:
+    """Sums that are the AUC times the class sizes, over samples in which the number of positives varies too."""
+    (auc, variance), n_pos, n_neg = inputs.evidence.auc, inputs.n_pos, inputs.n_neg
+    if not n_pos or not n_neg:  # no pair to be won or lost in this sample, so nothing is known of others
+        return Interval(math.nan, math.nan), ""
+    (low, high), _ = _of_auc(inputs, "delong_t")
+    if not variance > 0.0:  # a perfect ranking: the width of the AUC's interval stands in
+        slope, _ = line_of(inputs.measure, inputs.ranking)
+        variance = ((high - low) / slope / (2.0 * z_of(inputs.level))) ** 2
+    smaller, n = min(n_pos, n_neg), n_pos + n_neg
+    freedom = max(smaller - 1.0, 1.0) if smaller < FEW_POSITIVES else inputs.ranking.cases - 1.0
+    if inputs.measure.range[0] == 0.0:  # Linear Ranking; else the average gain
+        scale, pairs, slope = "log", n_pos * n_neg, auc * (n_neg - n_pos) + n_pos + 0.5
+    else:
+        scale, pairs, slope = "identity", n_pos * n_neg / n, (2.0 * auc - 1.0) * (n_neg - n_pos) / (2.0 * n)
+    error = math.sqrt(variance * pairs**2 + slope**2 * n_pos * n_neg / n)  # delta method
+    interval = scaled_limits(inputs.value, error, freedom, inputs.level, scale)
+    few = inputs.evidence.auc_freedom < FEW_CARRY  # then no surer than with these class sizes
+    return Interval(min(interval.low, low) if few else interval.low, interval.high), "delong_total"
+
+
+@method("loss_score")
+def loss_score(inputs: IntervalInputs) -> Interval:
+    """Mean losses that a score test does not reject: (v − L)² ≤ z²·(φL − L²)/n.
+
+    Wilson's interval for losses: of 0–1 losses (φ = 1) it is Wilson's. φ = E[ℓ²]/E[ℓ] is the size of a typical loss.
+    A sample in which nothing unlikely happened shows too small a φ. Where the probabilities themselves predict a larger
+    one, that prediction counts like ten more cases with a large loss: much where few were seen, else hardly.
+    """
+    (low, high), moments = _mean_loss_limits(inputs)
+    root = inputs.measure.name == "root_mean_squared_error"
+    factor = (inputs.value**2 if root else inputs.value) / moments.mean if 0.0 < moments.mean < math.inf else 1.0
+    low, high = factor * low, factor * high
+    return Interval(math.sqrt(low), math.sqrt(high)) if root else Interval(low, high)
+
+
+def _mean_loss_limits(inputs: IntervalInputs) -> tuple[Interval, LossMoments]:
+    """Limits of the mean loss of the groups of the ranking, and the moments that they rest on."""
+    ranking, measure = inputs.ranking, inputs.measure
+    p = ranking.score.astype(np.float64)
+    assert measure.case_loss is not None
+    given = dict(inputs.spec.arguments)
+    if measure.interval == "information":
+        given.setdefault("prior", ranking.n_pos / ranking.cases)
+    each = measure.case_loss(p, **given)
+    if measure.one_class_needs and measure.one_class_needs not in given:
+        # The weights of the balanced cross-entropy are the sample's class shares. With P and N the sums of losses of
+        # either class, a positive counts (n⁻·ℓ + N)/n − v, a negative (n⁺·ℓ + P)/n − v: their mean is the measure v.
+        n_pos, n_neg, n = float(inputs.n_pos), float(inputs.n_neg), float(inputs.n_pos) + float(inputs.n_neg)
+        of_pos, of_neg = (
+            dot(np.asarray(c, np.float64), x) for c, x in zip((ranking.pos, ranking.neg), each, strict=True)
+        )
+        value = (n_neg * of_pos + n_pos * of_neg) / (n * n)
+        each = (n_neg * each[0] + of_neg) / n - value, (n_pos * each[1] + of_pos) / n - value
+    moments = loss_moments(ranking.pos, ranking.neg, *each, p)
+    v, freedom = moments.mean, moments.freedom
+    ratio = moments.variance / v + v if v > 0.0 else 0.0
+    if moments.expected_ratio > ratio:
+        ratio = (moments.large * ratio + _PRIOR_CASES * moments.expected_ratio) / (moments.large + _PRIOR_CASES)
+        freedom += _PRIOR_CASES
+    cases = min(moments.cases, inputs.evidence.units)
+    return mean_score_limits(v, ratio, cases, t_quantile(inputs.level, freedom)), moments
+
+
+@method("log_mean")
+def log_mean(inputs: IntervalInputs) -> Interval:
+    """Mean of losses that do not come near 0 (hinge loss): t interval on the log scale."""
+    ranking = inputs.ranking
+    assert inputs.measure.case_loss is not None
+    with np.errstate(over="ignore", invalid="ignore"):
+        each = inputs.measure.case_loss(ranking.score.astype(np.float64), **inputs.spec.arguments)
+        moments = loss_moments(ranking.pos, ranking.neg, *each)
+        error = math.sqrt(moments.variance / moments.cases)
+        low, high = scaled_limits(moments.mean, error, moments.freedom, inputs.level, "log")
+        if not moments.mean > 0.0 or not error > 0.0:
+            low = high = moments.mean
+    factor = inputs.value / moments.mean if 0.0 < moments.mean < math.inf else 1.0  # a stream's value has exact scores
+    return Interval(factor * low, factor * high)
+
+
+@method("places", rows=True)
+def places(inputs: IntervalInputs) -> Interval:
+    """Sum of what the places of the positives are worth: the influence of each row on it, on the logit of its range.
+
+    A row adds g at its own place if it is positive, and lifts every positive above it by one place; ψ is centred. Group
+    by group, so rows take no memory.
+    """
+    a, b, worth = (inputs.ranking.pos.astype(np.float64), inputs.ranking.neg.astype(np.float64), inputs.measure.worth)
+    assert worth is not None  # the mean of g over the places from one to another, worst = 1
+    n, size = inputs.ranking.rows, a + b
+    most, above = n * float(worth(1.0, float(n))), np.cumsum(a + b)
+    last, first = above[-1] - (above - size), above[-1] - above + 1.0  # best and worst place of each group
+    lifted = a * (worth(last, last) - worth(first - 1.0, first - 1.0)) / size
+    of_neg = np.cumsum(lifted) - lifted / 2.0
+    of_pos = worth(first, last) + of_neg
+    mean = (dot(a, of_pos) + dot(b, of_neg)) / float(above[-1])
+    squares = np.square(of_pos - mean), np.square(of_neg - mean)
+    second, fourth = (dot(a, squares[0] ** k) + dot(b, squares[1] ** k) for k in (1, 2))
+    error = math.sqrt(second * n / max(n - 1.0, 1.0)) / most
+    freedom = freedom_of(second, fourth, n) if n > 1 and second > 0.0 else 1.0
+    freedom = freedom_in_small_class(freedom, inputs.smaller_class)
+    low, high = scaled_limits(inputs.value / most, error, freedom, inputs.level, "logit")
+    if low != low:
+        low, high = edge_limits(inputs.value / most, inputs.smaller_class, inputs.level)
+    return Interval(most * low, most * high)
+
+
+def _moving_cut(inputs: IntervalInputs, recall: bool) -> Interval:
+    """A measure at a quota, whose cut moves with the sample: hit rate; or Qrecall and lift.
+
+    A place for everybody finds everybody, so that Qrecall has no width there.
+    """
+    cells = inputs.cells
+    cut = inputs.evidence.cut(float(cells.tp + cells.fp), float(cells.tp), inputs.level, recall=recall)
+    low, high = (qrecall_limits if recall else hit_rate_limits)(cut, inputs.level)
+    _, _, scale = inputs.proportion
+    return Interval(scale * low, scale * high)
+
+
+method("moving_cut", rows=True, dependent=True)(partial(_moving_cut, recall=False))
+method("moving_cut_recall", rows=True, dependent=True)(partial(_moving_cut, recall=True))
+
+
+@method("batches", dependent=True)
+def batches(inputs: IntervalInputs) -> Interval:
+    """Any measure at a quota that counts in each batch: from how it varies between batches."""
+    assert isinstance(inputs.evidence, BatchRows)
+    return inputs.evidence.quota_interval(inputs.spec, inputs.value, inputs.level)
+
+
+@method("scaled", resampled=True, jackknife=True)
+def scaled(inputs: IntervalInputs) -> Interval:
+    """Bootstrap standard error and t on the scale of the measure's range; the jackknife counts for clusters too."""
+    error, freedom, _ = inputs.spread
+    low, high = range_limits(inputs.value, error, freedom, inputs.level, *inputs.measure.range, inputs.trials)
+    measure, spec = inputs.measure, inputs.spec
+    if measure.interval == "loss_score" and not _mean_loss_limits(inputs)[1].large:  # rows with weights or in clusters
+        likely = loss_score(inputs)
+        alike = error <= 1e-12 * inputs.value  # all rows lose alike: the spread is that of rounding
+        low, high = likely if alike else Interval(low, max(high, likely.high))
+    if measure.interval == "information":
+        (_, most), moments = _mean_loss_limits(inputs)
+        if moments.large < _FEW:
+            share = dict(spec.arguments).get("prior", inputs.n_pos / inputs.ranking.cases)
+            entropy = -share * math.log(share) - (1.0 - share) * math.log1p(-share)
+            perfect = inputs.value > 1.0 - 1e-12  # then the spread is that of rounding
+            low = min(1.0 if perfect else low, 1.0 - most / entropy)
+    if measure.part == "cut" and spec.quota is None and inputs.evidence.independent:
+        cells, cases = np.array(astuple(inputs.cells)[:4]), inputs.ranking.cases
+
+        def value(x: Floats) -> float:
+            return float(measure.compute(Counts(*(cases * x / x.sum())), **spec.arguments))
+
+        for more in (0.5, 1.0) if cells.min() < _FEW else ():  # what did not happen in this sample may yet happen
+            widened = delta_error(value, cells + more)
+            wider = range_limits(*widened, cases - 1.0, inputs.level, *measure.range, inputs.trials)
+            low, high = min(low, wider.low), max(high, wider.high)
+    return Interval(low, high)
+
+
+# the relative information score; where few unlikely outcomes were seen, allowing for more (as loss_score)
+method("information", resampled=True, jackknife=True)(scaled)
+
+
+@method("best_cut", resampled=True, jackknife=True, dependent=True)
+def best_cut(inputs: IntervalInputs) -> Interval:
+    """Largest gap between TPR and FPR: two Wilson intervals at the best cut (Newcombe 1998), less half the bias.
+
+    Of clustered or weighted rows: from the value less its bootstrap bias to the upper limit around the value. The
+    bias is the mean of the replicates less the value.
+    """
+    error, freedom, bias = inputs.spread
+    if not inputs.evidence.independent:
+        less = min(max(inputs.value - _BIAS * max(bias, 0.0), 1e-6), 1.0 - 1e-6)
+        low, _ = scaled_limits(less, error, freedom, inputs.level, "logit")
+        _, high = scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
+        return Interval(low, high) if low <= high else edge_limits(inputs.value, inputs.trials, inputs.level)
+    ranking = inputs.ranking
+    found, false = np.cumsum(ranking.pos, dtype=np.float64), np.cumsum(ranking.neg, dtype=np.float64)
+    gap = found / ranking.n_pos - false / ranking.n_neg
+    at = int(np.argmax(gap if inputs.measure.name == "max_youden_index" else np.abs(gap)))
+    shares = ((float(found[at]) / ranking.n_pos, ranking.n_pos), (float(false[at]) / ranking.n_neg, ranking.n_neg))
+    upper_first = sorted(shares, key=lambda one: -one[0])
+    low, high = mover_limits(*((share, wilson_share(share, n, inputs.level)) for share, n in upper_first))
+    # Smirnov's test: a gap that scores without any skill reach often enough leaves 0 inside
+    tail = (1.0 - inputs.level) / (1.0 if inputs.measure.name == "max_youden_index" else 2.0)
+    if inputs.value**2 <= -math.log(tail) / 2.0 * (1.0 / ranking.n_pos + 1.0 / ranking.n_neg):
+        low = 0.0
+    return Interval(max(0.0, max(0.0, low) - max(bias, 0.0) / 2.0), min(1.0, high))
+
+
+@method("hull", resampled=True, jackknife=True, dependent=True)
+def hull(inputs: IntervalInputs) -> Interval:
+    """Area under the convex hull: from the lower limit of the AUC to the upper limit around the hull's own area.
+
+    The hull's area is the AUC of the best mixtures and never less than the AUC; as an estimate it is too high.
+    """
+    (auc, variance), (error, freedom, _) = inputs.evidence.auc, inputs.spread
+    if inputs.evidence.independent:
+        freedom = inputs.evidence.auc_freedom
+        (low, high), _ = auc_interval(auc, variance, inputs.n_pos, inputs.n_neg, inputs.level, freedom, logit=True)
+        error = math.sqrt(variance) if variance > 0.0 else 0.0
+    else:
+        low, high = range_limits(auc, error, freedom, inputs.level, 0.0, 1.0, inputs.trials)
+    _, above = scaled_limits(inputs.value, error, freedom, inputs.level, "logit")
+    return Interval(max(low, 0.5), max(above if above == above else 1.0, high))
+
+
+@method("precision_area", resampled=True, jackknife=True)
+def precision_area(inputs: IntervalInputs) -> tuple[Interval, str]:
+    """Average precision, average hit rate, areas under precision–recall: logit scale, bootstrap error, t.
+
+    The area of a perfect ranking with so many positives is 1 only in the limit for the trapezoids. They come out too
+    small by up to what is missing there: the upper limit starts from half of it more. With few positives, or a perfect
+    ranking, the area is also read as a share of n⁺ trials (Wilson), on the scale of the perfect one; the wider limits
+    count, and the upper one is that of a list with any number of positives. Where few cases carry the variance of the
+    AUC (nearly perfect models), the lower limit is at least that one.
+    """
+    measure, value, level = inputs.measure, inputs.value, inputs.level
+    n_pos, (error, freedom, _) = inputs.n_pos, inputs.spread
+    most = 1.0 if measure.perfect_area is None else max(measure.perfect_area(n_pos, inputs.ranking.cases), 1e-9)
+    freedom = freedom_in_small_class(freedom, n_pos)
+    raised = min(value + (1.0 - most) / 2.0, (1.0 + value) / 2.0)
+    low, _ = scaled_limits(value, error, freedom, level, "logit")
+    _, high = scaled_limits(raised, error, freedom, level, "logit")
+    perfect = value >= most * (1.0 - 1e-9)
+    least, largest = wilson_share(min(value / most, 1.0), n_pos, level)
+    if n_pos >= FEW_POSITIVES and not perfect and low == low:
+        if inputs.evidence.auc_freedom < FEW_CARRY:
+            low = min(low, least * most)
+        return Interval(low, high), "logit"
+    if perfect or low != low:
+        return Interval(least * most, largest), "wilson"
+    return Interval(min(least * most, low), max(largest, high)), "logit_wilson"
+
+
+@method("qrecall_area", resampled=True, jackknife=True)
+def qrecall_area(inputs: IntervalInputs) -> tuple[Interval, str]:
+    """Average Qrecall: logit scale; with few cases in a class, or a perfect list, also Newcombe's interval of the AUC.
+
+    Where few cases carry the variance of the AUC, the lower limit is at least Newcombe's, as for the AUC.
+
+    1 − average Qrecall is at most 1 − AUC and close to it for good models, so that the AUC's interval at this value
+    holds it.
+    """
+    smaller, (error, freedom, _) = inputs.smaller_class, inputs.spread
+    plain = scaled_limits(inputs.value, error, freedom_in_small_class(freedom, smaller), inputs.level, "logit")
+    stand_in = newcombe_limits(inputs.value, inputs.n_pos, inputs.n_neg, z_of(inputs.level))
+    if plain.low == plain.low and smaller >= 6:
+        few = inputs.evidence.auc_freedom < FEW_CARRY
+        return (Interval(min(plain.low, stand_in.low), plain.high) if few else plain), "logit"
+    if plain.low != plain.low:
+        return stand_in, "newcombe"
+    return Interval(min(plain.low, stand_in.low), max(plain.high, stand_in.high)), "newcombe"
+
+
+@method("mean_score", resampled=True, jackknife=True)
+def mean_score(inputs: IntervalInputs) -> Interval:
+    """Errors of the best n⁺ places as a mean over the list: a score interval whose spread comes from the bootstrap."""
+    n = inputs.ranking.cases
+    error, freedom, _ = inputs.spread
+    mean = inputs.value / n
+    ratio = n * (error / n) ** 2 / mean + mean if mean > 0.0 and error > 0.0 else 1.0
+    low, high = mean_score_limits(mean, ratio, n, t_quantile(inputs.level, freedom))
+    return Interval(n * low, n * high)
+
+
+for _name in FROM_REPLICATES:
+    method(_name, resampled=True, jackknife=_name == "bca")(
+        lambda inputs, name=_name: inputs.replicates.interval(name, inputs.level)
+    )
 
 
 def estimate(
@@ -29,60 +540,67 @@ def estimate(
     evidence: Evidence,
     obstacles: Mapping[Spec, str],
     settings: Settings,
-    keep: dict[str, Floats] | None = None,
+    replicates_out: dict[str, Floats] | None = None,
 ) -> dict[Spec, Estimate]:
     """Values of all specs with their intervals.
 
-    A comparison passes ``keep`` to get replicates (or, of long lists, values by block) back: of every measure where it
-    compares by them.
+    A comparison passes ``replicates_out`` to get replicates (or, of long lists, values by block) back: of every measure
+    where it compares by them.
     """
     computed = evidence.compute([spec for spec in specs if not obstacles[spec]])
-    values = computed.values
-    found: dict[Spec, Estimate] = {}
+    values, ranking, level = computed.values, evidence.ranking, settings.level
+    estimates: dict[Spec, Estimate] = {}
     resampled: dict[Spec, Method] = {}
     for spec in specs:
-        value = values.get(spec, math.nan)
+        value, reason = values.get(spec, math.nan), obstacles[spec]
         method = None if value != value or settings.interval is None else choose(spec, settings, evidence)
-        if value != value:
-            found[spec] = Estimate(str(spec), value, reason=obstacles[spec] or _why_undefined(spec, evidence, computed))
-        elif method is None:
-            why = "" if settings.interval is None else _lacking(settings.interval, evidence)
-            found[spec] = Estimate(str(spec), value, reason=why)
-        elif method.resampled:
+        if method is not None and method.resampled:
             resampled[spec] = method
+        elif method is not None:
+            (low, high), name = method.make(IntervalInputs(spec, value, level, evidence, computed))
+            estimates[spec] = Estimate(str(spec), value, low, high, level, name)
         else:
-            (low, high), name = method.make(Known(spec, value, settings.level, evidence, computed))
-            found[spec] = Estimate(str(spec), value, low, high, settings.level, name)
-    wanted = list(resampled)
-    if keep is not None and _compares_replicates(settings, evidence):
+            if value != value and not reason:
+                cut = computed.cut(spec) if spec.measure.part == "cut" else None
+                reason = why_undefined(spec.measure, ranking.n_pos, ranking.n_neg, cut)
+            elif value == value and settings.interval is not None:
+                reason = _lacking(settings.interval, evidence)
+            estimates[spec] = Estimate(str(spec), value, reason=reason)
+    wanted, by_block = list(resampled), settings.interval == "auto" and evidence.is_long
+    # Models are compared by leaving rows out, unless rows cannot be left out or replicates or blocks were asked for.
+    compared = by_block or settings.interval in BY_REPLICATES or not evidence.has_jackknife
+    if replicates_out is not None and settings.interval is not None and compared:
         wanted = [spec for spec in specs if values.get(spec, math.nan) == values.get(spec) and evidence.resamples(spec)]
-    if settings.interval == "auto" and evidence.is_long:
+    if by_block:
         of_blocks = [spec for spec in wanted if not spec.measure.needs_quota]
         for spec, spread in evidence.by_block(of_blocks, settings).items():
-            if keep is not None:
-                keep[str(spec)] = spread
+            if replicates_out is not None:
+                replicates_out[str(spec)] = spread
             if resampled.pop(spec, None):
-                low, high = blocks.block_interval(spec, values[spec], spread, settings.level)
-                found[spec] = Estimate(str(spec), values[spec], low, high, settings.level, "blocks")
+                low, high = block_interval(spec, values[spec], spread, level)
+                estimates[spec] = Estimate(str(spec), values[spec], low, high, level, "blocks")
         wanted = [spec for spec in resampled if spec.measure.needs_quota]
-        settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, evidence.ranking.rows))
+        settings = replace(settings, n_resamples=enough_replicates(settings.n_resamples, ranking.rows))
     if wanted:
+        # Replicates keep the class sizes by default where their share does not matter or was chosen.
+        keeps = {s: s.measure.stratified or evidence.set_by_design for s in wanted}
+        if settings.stratify is not None:
+            keeps = dict.fromkeys(wanted, settings.stratify)
         jackknife = {spec for spec, method in resampled.items() if method.jackknife}
-        how = {s: Resampled(values[s], is_stratified(s, settings, evidence), s in jackknife) for s in wanted}
-        drawn = evidence.replicate(how, settings)
-        if keep is not None:
-            keep.update({str(spec): replicates.values for spec, replicates in drawn.items()})
+        drawn = evidence.replicate({s: Resampled(values[s], keeps[s], s in jackknife) for s in wanted}, settings)
+        if replicates_out is not None:
+            replicates_out.update({str(spec): replicates.values for spec, replicates in drawn.items()})
         for spec, method in resampled.items():
-            known = Known(spec, values[spec], settings.level, evidence, computed, drawn[spec])
-            found[spec] = _from_replicates(known, method, settings)
-    return {spec: found[spec] for spec in specs}
-
-
-def _compares_replicates(settings: Settings, evidence: Evidence) -> bool:
-    """Whether models are compared by replicates or blocks, not by leaving rows out."""
-    if settings.interval is None or not evidence.has_jackknife:
-        return settings.interval is not None
-    return settings.interval in BY_REPLICATES or (settings.interval == "auto" and evidence.is_long)
+            inputs = IntervalInputs(spec, values[spec], level, evidence, computed, drawn[spec])
+            (low, high), name = method.make(inputs)
+            name, declared = evidence.label(name), METHODS[spec.measure.interval]
+            plain = spec.ties == "expected" and not ranking.weighted and not isinstance(spec.quota, Quotas)
+            if low == high and settings.interval == "auto" and plain and not declared.resampled:
+                # no replicate differs (every place a hit): the closed form says more than an interval of no width
+                (low, high), name = declared.make(inputs)
+            undefined = inputs.replicates.undefined
+            estimates[spec] = Estimate(str(spec), inputs.value, low, high, level, name, undefined_replicates=undefined)
+    return {spec: estimates[spec] for spec in specs}
 
 
 def _lacking(interval: str, evidence: Evidence) -> str:
@@ -93,31 +611,10 @@ def _lacking(interval: str, evidence: Evidence) -> str:
     return f"no {interval} interval for this measure{rows}"
 
 
-def is_stratified(spec: Spec, settings: Settings, evidence: Evidence | None = None) -> bool:
-    """Whether replicates keep the class sizes: by default where their share does not matter or was chosen."""
-    if settings.stratify is not None:
-        return settings.stratify
-    return spec.measure.stratified or (evidence is not None and evidence.set_by_design)
-
-
-def _from_replicates(known: Known, method: Method, settings: Settings) -> Estimate:
-    (low, high), name = method.make(known)
-    name = known.evidence.label(name)
-    own = METHODS[known.measure.interval]
-    one_cut = not isinstance(known.spec.quota, Quotas)
-    plain = (
-        one_cut
-        and settings.interval == "auto"
-        and not known.evidence.ranking.weighted
-        and known.spec.ties == "expected"
-    )
-    if low == high and plain and not own.resampled:
-        # no replicate differs (every place a hit): the closed form says more than an interval of no width
-        (low, high), name = own.make(known)
-    undefined = known.replicates.undefined
-    return Estimate(str(known.spec), known.value, low, high, known.level, name, undefined_replicates=undefined)
-
-
-def _why_undefined(spec: Spec, evidence: Evidence, computed: Computed) -> str:
-    cut = computed.cut(spec) if spec.measure.part == "cut" else None
-    return why_undefined(spec.measure, evidence.ranking.n_pos, evidence.ranking.n_neg, cut)
+def check_method_exists(estimates: Iterable[Estimate], interval: str | None) -> None:
+    """Refuse a method asked for by name that none of the measures has."""
+    known = [e for e in estimates if e.value == e.value]
+    lacking = [e.reason for e in known if e.low != e.low and e.reason]
+    if interval not in (None, "auto", "bootstrap") and lacking and len(lacking) == len(known):
+        remedy = "use 'auto', or name a measure that has it"
+        raise InputError("interval", f"is {interval!r}, but there is {lacking[0]}", remedy)

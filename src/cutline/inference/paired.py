@@ -17,37 +17,40 @@ from numpy.typing import NDArray
 
 from ..catalogue.compute import compute, threshold_of
 from ..catalogue.declare import Measure, Spec
-from ..estimate import Estimate, Interval
+from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..quotas import quota_sizes
 from ..ranking import Ranking, midranks, rank
-from ..sources.arrays import Sample
 from ..sweep import Counts
 from ..table import KeepsFields
 from ..types import Floats
-from . import leads
-from .areas import line_of, placements
-from .batches import BatchRows
-from .bootstrap import values_left_out
-from .class_influence import acceleration
+from . import bands
+from .batch_rows import BatchRows
+from .closed_forms import line_of, placements
 from .differences import (
     FLIPS,
     PairedDifference,
+    Swaps,
     guard_freedom,
-    mover_limits,
     paired_difference,
     sign_matrix,
     sums_by,
+    swapped_differences,
 )
 from .differences import DifferenceTest as DifferenceTest
-from .evidence import Rows
-from .normal import normal_cdf, normal_quantile, t_quantile
-from .prevalence import AtPrevalence, widened_limits
-from .proportions import z_of
-from .scales import combined_freedom, jackknife, two_sided_p
-from .settings import BY_REPLICATES, Settings
-from .swap_tests import Swaps, swapped_differences
+from .evidence import AtPrevalence, RowEvidence, widened_limits
+from .limits import (
+    combined_freedom,
+    jackknife,
+    mover_limits,
+    normal_cdf,
+    normal_quantile,
+    t_quantile,
+    two_sided_p,
+    z_of,
+)
+from .resampling import acceleration, values_left_out
 
-_SWAPS = 199
+_SWAPS = 199  # p-values in steps of 1/200: swaps only stand in where nothing varies, and each costs two passes
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Pairs(Protocol):
 class RowPairs(KeepsFields):
     """Pairs of models whose rows are in memory; ``specs`` are the measures that each model has a value of."""
 
-    rows: Mapping[str, Rows]
+    rows: Mapping[str, RowEvidence]
     specs: Mapping[str, Sequence[Spec]]
     paired: bool
 
@@ -124,15 +127,15 @@ class RowPairs(KeepsFields):
             return by_replicates(pair, self.paired, self._acceleration(pair))
         if pair.settings.interval == "delong":
             return self._by_delong(pair)
-        made = self._by_influence(pair)
-        if made is not None:
-            made = replace(made, guard=min(made.guard, self._cluster_freedom(pair)))
-        tested = made.test(pair.settings.level, pair.widest) if made is not None else self._by_swaps(pair)
+        influenced = self._by_influence(pair)
+        if influenced is not None:
+            influenced = replace(influenced, guard=min(influenced.guard, self._cluster_freedom(pair)))
+        tested = influenced.test(pair.settings.level, pair.widest) if influenced is not None else self._by_swaps(pair)
         if not all(self.rows[name].independent for name in (pair.a, pair.b)):
             return tested  # the flips of clusters, or of weighted rows, are wide already
         heed = 1.0 if pair.spec.measure.case_loss is not None else 0.0
-        if pair.slope is not None and made is not None:  # of areas from a skewness of 0.2, all of it from 0.35
-            heed = min(max((made.reference.skew - 0.2) / 0.15, 0.0), 1.0)
+        if pair.slope is not None and influenced is not None:  # of areas from a skewness of 0.2, all of it from 0.35
+            heed = min(max((influenced.reference.skew - 0.2) / 0.15, 0.0), 1.0)
         return _guarded_by_singles(tested, pair, self._correlation(pair), heed) if heed else tested
 
     def _correlation(self, pair: Pair) -> float:
@@ -161,15 +164,16 @@ class RowPairs(KeepsFields):
         """Skewness of the influences over 6, for BCa; 0 for other methods."""
         if pair.settings.interval != "bca":
             return 0.0
-        each = []
-        for name in (pair.a, pair.b):
-            rows = self.rows[name]
-            if pair.spec.measure.needs_quota and isinstance(rows, BatchRows):
-                each.append(rows.influence(pair.spec))
-            else:
-                values, strata = self._left_out(name, pair.settings)
-                each.append(jackknife(values[pair.spec], strata)[1])
-        return float(acceleration(each[0] - each[1] if self.paired else np.concatenate([each[0], -each[1]])))
+        names, rows = (pair.a, pair.b), [self.rows[name] for name in (pair.a, pair.b)]
+        if pair.spec.measure.needs_quota and all(isinstance(one, BatchRows) for one in rows):
+            each = [one.influence(pair.spec) for one in rows if isinstance(one, BatchRows)]
+        else:
+            left = [self._left_out(name, pair.settings) for name in names]
+            known = [np.isfinite(values[pair.spec]) for values, _ in left]
+            if self.paired:  # a block without a value in one model is left out of both
+                known = [known[0] & known[1]] * 2
+            each = [jackknife(v[pair.spec][k], strata[k])[1] for (v, strata), k in zip(left, known, strict=True)]
+        return acceleration(each[0] - each[1] if self.paired else np.concatenate([each[0], -each[1]]))
 
     def _by_influence(self, pair: Pair) -> PairedDifference | None:
         rows = [self.rows[name] for name in (pair.a, pair.b)]
@@ -177,11 +181,15 @@ class RowPairs(KeepsFields):
         spec = pair.spec
         if spec.measure.needs_quota and any(isinstance(one, BatchRows) for one in rows):
             each = [one.influence(spec) for one in rows if isinstance(one, BatchRows)]
-            dealt = [leads.units_of(len(influence), None, pair.settings.seed) for influence in each]
+            dealt = [bands.units_of(len(influence), None, pair.settings.seed) for influence in each]
             summed = [sums_by(unit, psi, units) for psi, (unit, units) in zip(each, dealt, strict=True)]
-            gaps = [(each[0] - each[1], rows[0])] if self.paired else list(zip(each, rows, strict=True))
-            error = math.hypot(*(_batch_error(gap, one, pair.settings.level) for gap, one in gaps))
-            return self._made(pair, summed, "batches", error)
+            errors = []
+            for gap, batches in [(each[0] - each[1], rows[0])] if self.paired else zip(each, rows, strict=True):
+                assert isinstance(batches, BatchRows)
+                units = len(gap)  # what batches add up to, with their dependence on each other where they have an order
+                error = math.sqrt(float((gap**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
+                errors.append(error * batches.widening(gap, pair.settings.level))
+            return self._made(pair, summed, "batches", math.hypot(*errors))
         if independent and pair.slope is not None:
             return self._by_placements(pair)
         whole = spec.ties == "expected" and all(one.fold is None for one in rows)
@@ -202,12 +210,19 @@ class RowPairs(KeepsFields):
     def _made(
         self, pair: Pair, influence: Sequence[Floats], method: str, error: float | None = None
     ) -> PairedDifference | None:
-        """From each model's influences: of the same units, or of units of their own."""
-        one, two = (
-            psi * self._leverage(name, len(psi), pair.settings.seed)
-            for name, psi in zip((pair.a, pair.b), influence, strict=True)
-        )
-        gaps = one - two if self.paired else np.concatenate([one, -two])
+        """From each model's influences: of the same units, or of units of their own.
+
+        A large cluster pulls the mean that it is held against; (1 − 1/U)/(1 − its share) makes up for that, as the
+        jackknife does (CR3, Bell & McCaffrey 2002). It is 1 for rows and for clusters of one size.
+        """
+        raised, seed = [], pair.settings.seed
+        for name, psi in zip((pair.a, pair.b), influence, strict=True):
+            units = len(psi)
+            if self.rows[name].clusters is None or units < 2 or units != self._units(name, seed)[1]:
+                raised.append(psi)
+            else:
+                raised.append(psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units)))
+        gaps = raised[0] - raised[1] if self.paired else np.concatenate([raised[0], -raised[1]])
         return paired_difference(
             pair.values, gaps, self._smaller_class(pair), pair.settings.seed, f"{method}, sign flips", error
         )
@@ -217,15 +232,6 @@ class RowPairs(KeepsFields):
         sample, (unit, units) = self.rows[name].sample, self._units(name, seed)
         weight = np.ones(len(unit)) if sample.weight is None else sample.weight
         return np.asarray(sums_by(unit, weight, units) / weight.sum())
-
-    def _leverage(self, name: str, units: int, seed: int) -> Any:
-        """What makes up for a large cluster's pull on the mean that it is held against: (1 − 1/U)/(1 − its share).
-
-        As the jackknife does (CR3, Bell & McCaffrey 2002); 1 for rows and for clusters of one size.
-        """
-        if self.rows[name].clusters is None or units < 2 or units != self._units(name, seed)[1]:
-            return 1.0
-        return (1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units)
 
     def _cluster_freedom(self, pair: Pair) -> float:
         """One less than as many equal clusters as weigh as much as these, 1/Σshare²; inf (no guard) from 60 on.
@@ -260,12 +266,12 @@ class RowPairs(KeepsFields):
     @cached_property
     def _placements(self) -> dict[str, tuple[Floats, Floats]]:
         """DeLong placements of the positives and of the negatives, in the sample's own order."""
-        found = {}
+        placed = {}
         for name, rows in self.rows.items():
             (of_pos, of_neg), positive = placements(rows.ranking), rows.sample.positive
             group = rows.ranking.group_of(rows.sample.score)
-            found[name] = of_pos[group[positive]], of_neg[group[~positive]]
-        return found
+            placed[name] = of_pos[group[positive]], of_neg[group[~positive]]
+        return placed
 
     def auc_variance(self, a: str, b: str) -> float:
         """Variance of AUC(a) − AUC(b) (DeLong et al. 1988); nan where a class has a single case."""
@@ -277,13 +283,16 @@ class RowPairs(KeepsFields):
 
     def _units(self, name: str, seed: int) -> tuple[NDArray[np.int64], int]:
         """The unit of each row that changes sides as one, and how many there are."""
-        if (name, seed) not in self._dealt:
+        key = "units", name, seed
+        if key not in self._worked_out:
             rows = self.rows[name]
-            self._dealt[name, seed] = leads.units_of(len(rows.sample), rows.clusters, seed)
-        return self._dealt[name, seed]
+            self._worked_out[key] = bands.units_of(len(rows.sample), rows.clusters, seed)
+        unit, units = self._worked_out[key]
+        return unit, units
 
     @cached_property
-    def _dealt(self) -> dict[tuple[str, int], tuple[NDArray[np.int64], int]]:
+    def _worked_out(self) -> dict[tuple[Any, ...], Any]:
+        """What several measures or pairs ask for: units, influences at quotas, values without blocks, swaps."""
         return {}
 
     def _of_decisions(self, name: str, pair: Pair) -> Floats:
@@ -306,7 +315,7 @@ class RowPairs(KeepsFields):
         one, ranking = pair.spec.measure, self.rows[name].ranking
         sizes, weights = quota_sizes(pair.spec.quota, ranking.cases)
         places = np.array(sizes, np.float64)
-        hits = leads.hits_by(ranking, "quota", places)
+        hits = bands.hits_by(ranking, "quota", places)
         assert one.proportion is not None
         cells = Counts(hits, places - hits, ranking.n_pos - hits, ranking.n_neg - places + hits)
         scale = weights * np.ones(len(places)) * (1.0 if one.scale is None else one.scale(cells))
@@ -316,13 +325,13 @@ class RowPairs(KeepsFields):
 
     def _at_places(self, name: str, places: Floats, seed: int) -> Floats:
         """Influence of each unit on the hits at these quotas, worked out once for all measures and pairs."""
-        key = name, seed, places.tobytes()
-        if key not in self._on_hits:
+        key = "hits", name, seed, places.tobytes()
+        if key not in self._worked_out:
             rows, (unit, units) = self.rows[name], self._units(name, seed)
-            self._on_hits[key] = leads.curve_influence(
+            self._worked_out[key] = bands.curve_influence(
                 rows.sample, rows.ranking, "quota", places, unit, units, by_class=rows.classes_given
             )
-        return self._on_hits[key]
+        return np.asarray(self._worked_out[key])
 
     def choice_optimism(self, places: float, seed: int) -> float:
         """How many hits the model with the most of them owes to being chosen on these rows.
@@ -330,15 +339,11 @@ class RowPairs(KeepsFields):
         Rows change sides at random around the hits found; the best of each draw is ahead of its own hits by luck alone.
         """
         psi = [self._at_places(name, np.array([places]), seed)[:, 0] for name in self.rows]
-        hits = [float(leads.hits_by(rows.ranking, "quota", np.array([places]))[0]) for rows in self.rows.values()]
+        hits = [float(bands.hits_by(rows.ranking, "quota", np.array([places]))[0]) for rows in self.rows.values()]
         drawn = sign_matrix(len(psi[0]), FLIPS, seed) @ np.array(psi).T
         drawn = np.concatenate([drawn, -drawn])  # where all flips are made, one unit's sign is fixed
         best = np.argmax(drawn + hits, axis=1)
         return max(0.0, float(drawn[np.arange(len(drawn)), best].mean()))
-
-    @cached_property
-    def _on_hits(self) -> dict[tuple[str, int, bytes], Floats]:
-        return {}
 
     def _by_leaving_out(self, pair: Pair) -> PairedDifference | None:
         """Jackknife over rows or clusters, or some 200 random blocks of them; the same for models on the same rows."""
@@ -362,29 +367,28 @@ class RowPairs(KeepsFields):
 
     def _left_out(self, name: str, settings: Settings) -> tuple[dict[Spec, Floats], NDArray[np.int64]]:
         """Every measure of a model without each block of its rows, and the blocks' strata."""
-        if name not in self._kept:
+        key = "left out", name
+        if key not in self._worked_out:
             rows = self.rows[name]
             specs = [spec for spec in self.specs[name] if not (rows.batched and spec.measure.needs_quota)]
             resampler = rows.resampler(settings, stratified=bool(settings.stratify))
-            found = values_left_out(specs, resampler)
+            values_of = values_left_out(specs, resampler)
             block, _, strata = resampler.blocks()
-            others = [spec for spec in specs if spec not in found]
+            others = [spec for spec in specs if spec not in values_of]
             if others:
                 of_row = block[np.asarray(resampler.unit_of_row())]
                 parts = [compute(others, rank(rows.sample.part(of_row != k))).values for k in range(len(strata))]
-                found |= {spec: np.array([part[spec] for part in parts]) for spec in others}
-            self._kept[name] = found, strata
-        return self._kept[name]
-
-    @cached_property
-    def _kept(self) -> dict[str, tuple[dict[Spec, Floats], NDArray[np.int64]]]:
-        return {}
+                values_of |= {spec: np.array([part[spec] for part in parts]) for spec in others}
+            self._worked_out[key] = values_of, strata
+        values, groups = self._worked_out[key]
+        return values, groups
 
     def _by_swaps(self, pair: Pair) -> DifferenceTest:
         """Where nothing varies when rows are left out, or a value is missing then: swaps, and both own intervals."""
         gap, settings = pair.difference, pair.settings
         one, two = (self.rows[name].sample for name in (pair.a, pair.b))
-        if gap == 0.0 and self.paired and _same_scores(pair.spec, one, two):
+        seen = midranks if pair.spec.measure.rank_based else np.asarray  # two models may be one as far as it sees
+        if gap == 0.0 and self.paired and np.array_equal(seen(one.score), seen(two.score)):
             return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same scores")
         low, high = mover_limits(*((e.value, e.interval) for e in pair.singles))
         low, high = max(low, -pair.widest), min(high, pair.widest)
@@ -397,37 +401,18 @@ class RowPairs(KeepsFields):
             return DifferenceTest(low, high, math.nan, 2.0 ** (1.0 - rows.units), "sign flips, mover")
         units = len(one) if rows.clusters is None else int(rows.clusters.max()) + 1
         swaps = Swaps(units, 2 ** (units - 1) if units <= 8 else _SWAPS, settings.seed, rows.clusters)
-        key = pair.a, pair.b
-        if key not in self._swapped:
+        key = "swapped", pair.a, pair.b
+        if key not in self._worked_out:
             both = [spec for spec in self.specs[pair.a] if spec in set(self.specs[pair.b])]
             both = [spec for spec in both if not (rows.batched and spec.measure.needs_quota)]
-            self._swapped[key] = swapped_differences(both, one, two, swaps)
-        p = swaps.p_value(gap, self._swapped[key][pair.spec])
+            self._worked_out[key] = swapped_differences(both, one, two, swaps)
+        p = swaps.p_value(gap, self._worked_out[key][pair.spec])
         return DifferenceTest(low, high, math.nan, p, "swap test, mover")
-
-    @cached_property
-    def _swapped(self) -> dict[tuple[str, str], dict[Spec, Floats]]:
-        return {}
-
-
-def _batch_error(influence: Floats, rows: Rows, level: float) -> float:
-    """Standard error of what batches add up to, with their dependence on each other where they have an order."""
-    assert isinstance(rows, BatchRows)
-    units = len(influence)
-    error = math.sqrt(float((influence**2).sum()) * units / (units - 1.0)) if units > 1 else math.nan
-    return error * rows.widening(influence, level)
 
 
 def decision_scale(one: Measure, ranking: Ranking) -> float:
     """What carries a share of decisions to the measure: 1, or the number of cases."""
     return 1.0 if one.scale is None else float(one.scale(Counts(0.0, 0.0, ranking.n_pos, ranking.n_neg)))
-
-
-def _same_scores(spec: Spec, one: Sample, two: Sample) -> bool:
-    """Whether two models are one, as far as the measure sees."""
-    if spec.measure.rank_based:
-        return bool(np.array_equal(midranks(one.score), midranks(two.score)))
-    return bool(np.array_equal(one.score, two.score))
 
 
 @dataclass(frozen=True)
@@ -462,7 +447,13 @@ class StreamedPairs:
             variance = (scale**2 * apart / rows - pair.difference**2) / max(rows - 1.0, 1.0)
             freedom = max(min(2.0 * apart, rows - 1.0), 1.0)  # of a variance that so many rows carry
             return from_variance(pair.difference, variance, freedom, pair.settings.level, "discordant rows")
-        tested = _guarded(by_replicates(pair, paired=True), pair)
+        tested = by_replicates(pair, paired=True)
+        guard, error = guard_freedom(min(pair.rankings[0].n_pos, pair.rankings[0].n_neg)), tested.standard_error
+        if math.isfinite(guard) and error > 0.0:  # with few cases in the smaller class Student's t must agree
+            half = t_quantile(pair.settings.level, guard) * error
+            low, high = min(tested.low, pair.difference - half), max(tested.high, pair.difference + half)
+            p = max(tested.p_value, two_sided_p(pair.difference / error, guard))
+            tested = DifferenceTest(low, high, error, p, f"{tested.method}, t", guard)
         one, two = pair.drawn
         known = pair.spec.measure.case_loss is not None and one is not None and two is not None
         return _guarded_by_singles(tested, pair, _correlated(one, two)) if known else tested
@@ -492,18 +483,6 @@ def _guarded_by_singles(tested: DifferenceTest, pair: Pair, alike: float, heed: 
     p = math.erfc(abs(gap) / reach * z_of(pair.settings.level) / math.sqrt(2.0)) if reach > 0.0 else 0.0
     longer = low < tested.low if gap > 0.0 else high > tested.high
     return tested._replace(low=low, high=high, p_value=max(p, tested.p_value) if longer else tested.p_value)
-
-
-def _guarded(found: DifferenceTest, pair: Pair) -> DifferenceTest:
-    """With few cases in the smaller class, replicates are not to be trusted alone: Student's t must agree."""
-    ranking, error = pair.rankings[0], found.standard_error
-    freedom = guard_freedom(min(ranking.n_pos, ranking.n_neg))
-    if not math.isfinite(freedom) or not error > 0.0:
-        return found
-    half = t_quantile(pair.settings.level, freedom) * error
-    low, high = min(found.low, pair.difference - half), max(found.high, pair.difference + half)
-    p = max(found.p_value, two_sided_p(pair.difference / error, freedom))
-    return DifferenceTest(low, high, error, p, f"{found.method}, t", freedom)
 
 
 def from_variance(difference: float, variance: float, freedom: float, level: float, method: str) -> DifferenceTest:
@@ -563,15 +542,15 @@ def summary(
     Where none of many replicates crosses 0 their number sets a floor that adjustments for many pairs could never get
     under; there the normal p-value of the mean difference stands in, if it is smaller.
     """
-    kept = np.sort(2.0 * value - differences if method == "basic" else differences)  # nan comes last
-    kept = kept[: int(np.searchsorted(kept, np.nan))]
-    if len(kept) == 0:
+    drawn = np.sort(2.0 * value - differences if method == "basic" else differences)  # nan comes last
+    drawn = drawn[: int(np.searchsorted(drawn, np.nan))]
+    if len(drawn) == 0:
         return math.nan, math.nan, math.nan, math.nan
-    crossing = min(int(np.searchsorted(kept, 0.0, "right")), len(kept) - int(np.searchsorted(kept, 0.0, "left")))
-    p = min(1.0, 2.0 * (crossing + 1.0) / (len(kept) + 1.0))
-    if kept[0] == kept[-1] != 0.0:  # the same in every replicate: they cannot tell how sure that is
+    crossing = min(int(np.searchsorted(drawn, 0.0, "right")), len(drawn) - int(np.searchsorted(drawn, 0.0, "left")))
+    p = min(1.0, 2.0 * (crossing + 1.0) / (len(drawn) + 1.0))
+    if drawn[0] == drawn[-1] != 0.0:  # the same in every replicate: they cannot tell how sure that is
         return math.nan, math.nan, math.nan, math.nan
-    finite = kept if math.isfinite(kept[0]) and math.isfinite(kept[-1]) else kept[np.isfinite(kept)]
+    finite = drawn if math.isfinite(drawn[0]) and math.isfinite(drawn[-1]) else drawn[np.isfinite(drawn)]
     if len(finite) < 2:
         return math.nan, math.nan, math.nan, p
     error = float(finite.std(ddof=1))
@@ -584,7 +563,7 @@ def summary(
         side = -1.0 if float(np.median(finite)) > 0.0 else 1.0
         z = side * normal_quantile(1.0 - p / 2.0) - bias  # the tail whose corrected percentile is 0
         p = min(1.0, 2.0 * normal_cdf(side * (bias - z / (1.0 + skew * z)))) if skew * z > -1.0 else p
-    if crossing == 0 and len(finite) == len(kept) >= 500 and kept[0] < kept[-1]:
+    if crossing == 0 and len(finite) == len(drawn) >= 500 and drawn[0] < drawn[-1]:
         p = min(p, normal_p(float(finite.mean()), error**2))
     low, high = np.interp(np.array(tails) * (len(finite) - 1), np.arange(len(finite)), finite)
     return float(low), float(high), error, p
@@ -624,7 +603,7 @@ class PrevalencePairs:
         return self.sampled.paired
 
     @property
-    def rows(self) -> Mapping[str, Rows]:
+    def rows(self) -> Mapping[str, RowEvidence]:
         """The rows of each model, with the other share of positives."""
         return self.moved.rows
 

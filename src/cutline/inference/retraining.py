@@ -1,4 +1,4 @@
-"""Tests and intervals that fit the model again: training labels permuted, and out-of-bag bootstrap.
+"""Tests that permute labels, and tests and intervals that fit the model again, also on out-of-bag bootstrap.
 
 Estimators are whatever has ``fit`` and one of ``predict_proba``, ``decision_function`` and ``predict``. Each fit takes
 an unfitted copy, and draws from a generator of its own number, so that results do not depend on ``n_jobs``.
@@ -7,42 +7,267 @@ an unfitted copy, and draws from a generator of its own number, so that results 
 from __future__ import annotations
 
 import copy
+import math
+import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from functools import partial
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..catalogue.class_compute import ClassTotals
-from ..catalogue.classes import ClassSpec, parse_class_measure, why_inapplicable_to_classes
-from ..catalogue.declare import Measure, Spec
+from ..catalogue.compute import (
+    ClassTotals,
+    check_applicable,
+    check_threshold,
+    compute,
+    compute_one,
+    plan_sweeps,
+    why_inapplicable_to_classes,
+    why_undefined,
+)
+from ..catalogue.declare import Measure, Spec, parse_measure
 from ..class_sample import codes_of, make_class_sample
 from ..errors import InputError, UndefinedWarning, different_lengths, listed, look_up, show
 from ..estimate import Estimate, Interval
-from ..progress import Progress
-from ..sources.arrays import as_column, read_labels
-from ..tuning import TUNING
-from ..types import Estimator, Label, Labels
-from ..validate import checked
-from .permutation import (
-    Better,
-    PermutationTest,
-    Statistic,
-    apply,
-    as_statistic,
-    label_permutation_test,
-    refuse_undefined,
-)
+from ..kernels import compiled
+from ..ranking import Ranking, rank
+from ..runtime import TUNING, Progress, cores
+from ..sources.arrays import Sample, as_column, make_sample, read_labels
+from ..table import Figure, HasSections, Section
+from ..types import Estimator, Label, Labels, Scores
+from ..validate import check_function, checked, one_of
+from .resampling import Resampler, several_clusters
 
-__all__ = ["OutOfBag", "PermutationTest", "bootstrap_oob", "label_permutation_test", "permutation_test"]
+Better = Literal["higher", "lower"]
+Statistic = Spec | Callable[[NDArray[np.bool_], NDArray[Any]], float]
+_FEWEST_WAYS = 5.0  # log₂: with 32 ways the smallest p-value is 1/32, the first below 5 %
+_SAME = 1e-12  # values closer than this, relative to the observed one, are equal but for rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OutOfBag:
+class PermutationTest(HasSections):
+    """The observed value, and the values with permuted labels (``null``).
+
+    ``p_value`` = (b + 1)/(m + 1), where b of the m permutations are at least as good as what was observed: it is never
+    0, and valid for any m (Phipson & Smyth 2010). ``p_value_raw`` = b/m, as in Berrar section 5.1.
+    """
+
+    measure: str
+    better: Better
+    observed: float
+    null: NDArray[np.float64]
+    permuted: str
+    seed: int
+
+    @property
+    def n_permutations(self) -> int:
+        """How many permutations were made: m."""
+        return len(self.null)
+
+    @property
+    def at_least_as_good(self) -> int:
+        """Permutations at least as good as the observed value: b. Ties count, including those hidden by rounding."""
+        slack = _SAME * max(1.0, abs(self.observed)) if np.isfinite(self.observed) else 0.0
+        if self.better == "higher":
+            return int(np.count_nonzero(self.null >= self.observed - slack))
+        return int(np.count_nonzero(self.null <= self.observed + slack))
+
+    @property
+    def p_value(self) -> float:
+        """(b + 1)/(m + 1)."""
+        return (self.at_least_as_good + 1) / (self.n_permutations + 1)
+
+    @property
+    def p_value_raw(self) -> float:
+        """b/m, which can be 0."""
+        return self.at_least_as_good / self.n_permutations
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        names = ("measure", "better", "observed", "p_value", "p_value_raw", "at_least_as_good", "n_permutations")
+        facts = {name: getattr(self, name) for name in (*names, "permuted", "seed")}
+        return {**facts, "null": self.null.tolist()}
+
+    def sections(self) -> list[Section]:
+        """The result in a line, and its place among all values."""
+        spread = Figure("spread", self.null, {"marked": self.observed, "title": self.measure})
+        return [Section("answer", [repr(self), spread])]
+
+    def __repr__(self) -> str:
+        return (
+            f"PermutationTest({self.measure}={self.observed:.6g}, p={self.p_value:.3g}: {self.at_least_as_good} of "
+            f"{self.n_permutations} permutations of the {self.permuted} are at least as good)"
+        )
+
+
+def as_statistic(measure: Any, better: str | None) -> tuple[Statistic, str, Better]:
+    """A measure string or a function of your own, its name, and which way is better."""
+    one_of(None, "higher", "lower")(better, "better")
+    if callable(measure) and not hasattr(measure, "measure"):
+        check_function(
+            measure, "measure", "two arguments", "pass a function of labels and scores, or a measure by name"
+        )
+        return measure, getattr(measure, "__name__", "statistic"), better or "higher"  # type: ignore[return-value]
+    spec = parse_measure(measure)
+    if not spec.measure.of_one_score:
+        raise InputError(
+            "measure", f"is {spec.measure.name}, which does not read one score for each case", "name another"
+        )
+    if spec.measure.needs_quota and spec.quota is None:
+        name = spec.measure.name
+        raise InputError("measure", f"is {name}, which needs a quota", f"write '{name}@200' or '{name}@5%'")
+    if better not in (None, spec.measure.better):
+        raise InputError(
+            "better", f"is {show(better)}, but {spec.measure.name} is better {spec.measure.better}", "leave it out"
+        )
+    return spec, str(spec), spec.measure.better
+
+
+def apply(statistic: Statistic, positive: NDArray[np.bool_], score: NDArray[Any]) -> float:
+    """The statistic of labels and scores; nan where it is undefined."""
+    if isinstance(statistic, Spec):
+        return compute_one(statistic, positive, score)[0]
+    value = statistic(positive, score)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError("measure", f"gives {show(value)}", "return one number") from None
+
+
+def refuse_undefined(null: NDArray[np.float64], name: str, why: str) -> None:
+    """A permutation without a value leaves the p-value without a meaning."""
+    bad = np.isnan(null)
+    if bad.any():
+        told = f"{int(bad.sum())} of {len(null)} permutations ({why}), first in permutation {int(np.argmax(bad))}"
+        raise InputError(
+            "measure",
+            f"is {name}, which has no value in {told}",
+            "use a measure, threshold or quota that always has one",
+        )
+
+
+@checked
+def label_permutation_test(
+    y_true: Labels,
+    y_score: Scores,
+    *,
+    measure: Any = "roc_auc",
+    pos_label: Label = None,
+    n_permutations: int = 10_000,
+    better: str | None = None,
+    clusters: Labels | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> PermutationTest:
+    """Test whether the measure is better than with permuted test labels; the model is not refitted.
+
+    Under the null hypothesis the labels of the test cases are unrelated to their scores, so every permutation is
+    equally likely; p = (b + 1)/(m + 1) (Phipson & Smyth 2010). This tests whether these scores separate the classes;
+    :func:`permutation_test` tests whether the attributes do, and refits the model.
+
+    With ``clusters``, labels are not permuted row by row: the labels of whole clusters are exchanged between clusters
+    of the same size, and shuffled within. If too few clusters have the same size, the test is refused.
+
+    >>> test = label_permutation_test([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], n_permutations=999)
+    >>> test.observed, test.p_value < 0.1  # 1 of the 20 ways to deal three labels is as good
+    (1.0, True)
+    """
+    statistic, name, direction = as_statistic(measure, better)
+    sample = make_sample(y_true, y_score, pos_label=pos_label, clusters=clusters)
+    ranking = rank(sample)
+    if isinstance(statistic, Spec):
+        check_applicable(statistic.measure, sample)
+        check_threshold(statistic, sample)
+        observed = compute([statistic], ranking).values[statistic]
+        why = why_undefined(statistic.measure, ranking.n_pos, ranking.n_neg)
+    else:
+        observed, why = apply(statistic, sample.positive, sample.score), "the function gives nan"
+    if observed != observed:
+        raise InputError("measure", f"is {name}, which has no value on this sample ({why})", "use one that has")
+    codes, permuted = several_clusters(sample), "test labels"
+    if codes is not None:
+        permuted = "labels of whole clusters"
+        ways = ways_to_permute(codes)
+        if ways < _FEWEST_WAYS:
+            problem = f"leave only {2**ways:.0f} ways to exchange the labels of clusters of the same size"
+            raise InputError("clusters", problem, "it takes 32 for a test at 5 %; use an interval instead (evaluate)")
+    null = _null(statistic, sample, ranking, codes, n_permutations, seed, progress)
+    refuse_undefined(null, name, why)
+    return PermutationTest(name, direction, observed, null, permuted, seed)
+
+
+def _null(
+    statistic: Statistic,
+    sample: Sample,
+    ranking: Ranking,
+    codes: NDArray[Any] | None,
+    m: int,
+    seed: int,
+    progress: bool | None,
+) -> NDArray[np.float64]:
+    """The statistic with the labels of rows permuted, or those of whole clusters.
+
+    Labels are dealt to the groups of one ranking, so that nothing is sorted again: summed in one compiled pass each;
+    one by one for measures that are no algebra on sums, and for tie rules that take each permuted tie apart.
+    """
+    by_row = codes is None
+    if isinstance(statistic, Spec) and by_row and statistic.measure.part != "ranking" and statistic.ties == "expected":
+        (reading,) = plan_sweeps([statistic], ranking.cases)
+        resampler = Resampler(sample, ranking, stratified=False, seed=seed, progress=progress)
+        return np.asarray(reading.values(resampler.permutations(reading.request, m))[0], dtype=np.float64)
+    group, size = ranking.group_of(sample.score), ranking.pos + ranking.neg
+
+    def value(i: int) -> float:
+        if isinstance(statistic, Spec) and by_row:
+            pos, neg = np.empty_like(size), np.empty_like(size)
+            compiled.permute_labels(size, int(ranking.n_pos), ranking.rows, seed, i, pos, neg)
+        else:
+            rng = np.random.default_rng([seed, i])
+            moved = (
+                permuted_labels(sample.positive, codes, rng) if codes is not None else rng.permutation(sample.positive)
+            )
+            if not isinstance(statistic, Spec):
+                return float(statistic(moved, sample.score))
+            pos = np.bincount(group[moved], minlength=len(ranking))
+            neg = size - pos
+        return compute([statistic], Ranking(ranking.score, pos, neg, ranking.rows)).values[statistic]
+
+    null = np.empty(m)
+    with Progress("permutations", m, progress) as shown:
+        for i in range(m):
+            null[i] = value(i)
+            shown.advance()
+    return null
+
+
+def permuted_labels(positive: NDArray[np.bool_], codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Labels moved between clusters as whole blocks, each to a cluster of the same size; sizes that occur once stay.
+
+    Exact where clusters of one size are exchangeable. Rows are shuffled inside the block they move as, which changes
+    nothing if rows of one cluster are exchangeable too.
+    """
+    order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    moved = positive.copy()
+    for size in np.unique(sizes):
+        members = np.flatnonzero(sizes == size)
+        rows = order[starts[members][:, None] + np.arange(size)]
+        moved[rows] = rng.permuted(positive[rows[rng.permutation(len(members))]], axis=1)
+    return moved
+
+
+def ways_to_permute(codes: NDArray[Any]) -> float:
+    """Log₂ of the number of ways in which clusters of equal size can change places; below 5 no test at 5 % rejects."""
+    return float(sum(math.lgamma(count + 1.0) for count in np.bincount(np.bincount(codes)))) / math.log(2.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutOfBag(HasSections):
     """Values of a measure on out-of-bag cases, one for each refitted model, and their percentile interval.
 
     ``values`` is nan if a replicate has no value; ``undefined`` counts these. ``one_class_bags`` counts bootstrap sets
@@ -86,19 +311,14 @@ class OutOfBag:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
-        return {
-            "measure": self.measure,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "level": self.level,
-            "n_resamples": self.n_resamples,
-            "undefined": self.undefined,
-            "one_class_bags": self.one_class_bags,
-            "one_class_oob": self.one_class_oob,
-            "seed": self.seed,
-            "values": self.values.tolist(),
-        }
+        names = ("measure", "value", "low", "high", "level", "n_resamples", "undefined", "one_class_bags")
+        facts = {name: getattr(self, name) for name in (*names, "one_class_oob", "seed")}
+        return {**facts, "values": self.values.tolist()}
+
+    def sections(self) -> list[Section]:
+        """The result in a line, and its place among all values."""
+        spread = Figure("spread", self.values, {"marked": self.value, "title": self.measure})
+        return [Section("answer", [repr(self), spread])]
 
     def __repr__(self) -> str:
         left = f", {self.undefined} undefined" if self.undefined else ""
@@ -106,11 +326,6 @@ class OutOfBag:
             f"OutOfBag({self.measure}={self.value:.6g} [{self.low:.6g}, {self.high:.6g}] {self.level:.0%}, "
             f"{self.n_resamples} refits{left})"
         )
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import spread_html
-
-        return spread_html(self.values, self.value, self.measure, repr(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +355,7 @@ class _SeveralClasses:
     """How to read measures from a model of several classes: a column of scores for each, or its predictions."""
 
     classes: tuple[Any, ...]
-    specs: tuple[ClassSpec, ...]
+    specs: tuple[Spec, ...]
     names: tuple[str, ...]
 
     def truth(self, labels: NDArray[Any], argument: str) -> NDArray[Any]:
@@ -149,8 +364,8 @@ class _SeveralClasses:
     def values(self, model: Any, x: Any, truth: NDArray[Any], fitted_on: NDArray[Any]) -> list[float]:
         numbers = range(len(self.classes))
         scores, said = _class_scores(model, x, self.classes, fitted_on)
-        sample = make_class_sample(truth, scores, y_pred=said, classes=numbers)
-        possible = [spec for spec in self.specs if not why_inapplicable_to_classes(spec, sample)]
+        sample = make_class_sample(truth, scores, predicted=said, classes=numbers)
+        possible = [spec for spec in self.specs if not why_inapplicable_to_classes(spec.measure, sample)]
         values = ClassTotals(sample).values(possible)
         return [values.get(spec, float("nan")) for spec in self.specs]
 
@@ -163,15 +378,55 @@ class _Learner:
     reader: _TwoClasses | _SeveralClasses
     seed: int
 
+    def generator(self, number: int) -> np.random.Generator:
+        """The generator of one replicate; number 0 is the model on the labels as they are."""
+        return np.random.default_rng([self.seed, number])
+
     def values(self, rng: np.random.Generator, x: Any, labels: Any, x_test: Any, truth: NDArray[Any]) -> list[float]:
-        """Fit a copy, score the test rows, read every measure."""
-        model = _seeded(_unfitted(self.estimator), rng)
+        """Fit a copy, score the test rows, read every measure.
+
+        scikit-learn copies its own estimators, where it is in use; others are copied as they are. Every
+        ``random_state`` that was left open is given a seed, so that a result can be made again.
+        """
+        base = sys.modules.get("sklearn.base")
+        if base is not None and isinstance(self.estimator, base.BaseEstimator):
+            model = base.clone(self.estimator)
+        else:
+            model = copy.deepcopy(self.estimator)
+        if hasattr(model, "get_params") and hasattr(model, "set_params"):
+            given = model.get_params().items()
+            unset = [k for k, value in given if value is None and re.fullmatch(r"(.*__)?random_state", k)]
+            if unset:
+                model.set_params(**{name: int(rng.integers(2**31 - 1)) for name in sorted(unset)})
         model.fit(x, labels)
         return self.reader.values(model, x_test, truth, labels)
 
-    def generator(self, check_number: int) -> np.random.Generator:
-        """The generator of one replicate; number 0 is the model on the labels as they are."""
-        return np.random.default_rng([self.seed, check_number])
+    def permuted(self, x: Any, labels: Any, x_test: Any, truth: Any, first: int, last: int) -> list[list[float]]:
+        """Values of models fitted to permuted training labels."""
+        values = []
+        for i in range(first, last):
+            rng = self.generator(i + 1)
+            values.append(self.values(rng, x, rng.permutation(labels), x_test, truth))
+        return values
+
+    def bagged(self, x: Any, labels: Any, truth: Any, first: int, last: int) -> list[tuple[list[float], bool, bool]]:
+        """Values of models fitted to bootstrap sets, on the cases outside; is the bag, is the rest of one class?
+
+        By row number: equal rows are different cases. A bag of one class, or one that holds all cases, is not fitted.
+        """
+        results = []
+        for i in range(first, last):
+            rng, n = self.generator(i), len(labels)
+            bag = rng.integers(n, size=n)
+            inside = np.zeros(n, dtype=np.bool_)
+            inside[bag] = True
+            outside = np.flatnonzero(~inside)
+            single_bag, single_out = _one_class(truth[bag]), _one_class(truth[outside])
+            values = [float("nan")] * len(self.reader.names)
+            if not single_bag and len(outside):
+                values = self.values(rng, _take(x, bag), labels[bag], _take(x, outside), truth[outside])
+            results.append((values, single_bag, single_out))
+        return results
 
 
 def _reader(
@@ -193,20 +448,20 @@ def _reader(
         if _one_class(positive):
             only = "permute" if argument == "y_train" else "learn"
             raise InputError(argument, f"holds a single class, so there is nothing to {only}")
-        made = [as_statistic(one, better) for one in wanted]
-        names = tuple(name for _, name, _ in made)
-        statistics = tuple(statistic for statistic, _, _ in made)
-        return _TwoClasses(labels[positive][0], pos_label, statistics, names), {name: way for _, name, way in made}
+        readings = [as_statistic(asked, better) for asked in wanted]
+        names = tuple(name for _, name, _ in readings)
+        statistics = tuple(statistic for statistic, _, _ in readings)
+        return _TwoClasses(labels[positive][0], pos_label, statistics, names), {name: way for _, name, way in readings}
     classes = tuple(sorted(distinct, key=lambda v: (str(type(v)), v)))
     codes_of(labels, classes, argument)  # refuses labels that are missing
-    for one in wanted:
-        if callable(one):
+    for asked in wanted:
+        if callable(asked):
             raise InputError("measure", "is a function, which reads two classes", "name measures of several classes")
-    specs = tuple(dict.fromkeys(parse_class_measure(one) for one in wanted))
+    specs = tuple(dict.fromkeys(parse_measure(asked, several=True) for asked in wanted))
     ordered = next((spec for spec in specs if spec.ordered), None)
     if ordered is not None and any(isinstance(label, str) for label in classes):
-        said = f"holds {ordered}, which reads the order of the classes, and words have none"
-        raise InputError("measure", said, "number the classes in their order")
+        problem = f"holds {ordered}, which reads the order of the classes, and words have none"
+        raise InputError("measure", problem, "number the classes in their order")
     return _SeveralClasses(classes, specs, tuple(map(str, specs))), {str(spec): spec.better for spec in specs}
 
 
@@ -217,50 +472,29 @@ def _class_scores(
 
     A class that the model has not seen gets the lowest score: probability 0, or −∞.
     """
-    known = list(getattr(model, "classes_", np.unique(labels)))
+    seen = list(getattr(model, "classes_", np.unique(labels)))
     place = {label: k for k, label in enumerate(classes)}
     for answer, lowest in (("predict_proba", 0.0), ("decision_function", -np.inf)):
         if hasattr(model, answer):
             given = np.asarray(getattr(model, answer)(x), dtype=np.float64)
             if given.ndim == 1:  # two classes were seen: a signed distance to the second
                 given = np.column_stack([-given, given])
-            if given.shape[1] != len(known):
+            if given.shape[1] != len(seen):
                 continue  # one column for each pair of classes: the predictions say more
             scores = np.full((len(given), len(classes)), lowest)
-            for column, label in enumerate(known):
+            for column, label in enumerate(seen):
                 scores[:, look_up(place, label, "a class of the estimator")] = given[:, column]
             return scores, None
-    said = np.asarray(model.predict(x)).tolist()
-    return None, np.array([look_up(place, label, "a class of the estimator") for label in said])
-
-
-def _unfitted(estimator: Estimator) -> Any:
-    """scikit-learn's own way to copy its estimators, where they are in use; else a deep copy."""
-    base = sys.modules.get("sklearn.base")
-    if base is not None and isinstance(estimator, base.BaseEstimator):
-        return base.clone(estimator)
-    return copy.deepcopy(estimator)
-
-
-def _seeded(model: Any, rng: np.random.Generator) -> Any:
-    """Give a seed to every ``random_state`` that was left open, so that a result can be made again."""
-    if hasattr(model, "get_params") and hasattr(model, "set_params"):
-        names = [
-            name
-            for name, value in model.get_params().items()
-            if value is None and (name == "random_state" or name.endswith("__random_state"))
-        ]
-        if names:
-            model.set_params(**{name: int(rng.integers(2**31 - 1)) for name in sorted(names)})
-    return model
+    predicted = np.asarray(model.predict(x)).tolist()
+    return None, np.array([look_up(place, label, "a class of the estimator") for label in predicted])
 
 
 def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tuple[NDArray[Any], float]:
     """Scores for the positive class, and the model's own boundary between the classes on their scale."""
     classes = list(getattr(model, "classes_", np.unique(labels)))
     if positive_label not in classes:
-        said = f"does not know the class {show(positive_label)}: it was fitted to {listed(classes)}"
-        raise InputError("estimator", said, "fit it to rows of both classes")
+        problem = f"does not know the class {show(positive_label)}: it was fitted to {listed(classes)}"
+        raise InputError("estimator", problem, "fit it to rows of both classes")
     at = classes.index(positive_label)
     if hasattr(model, "predict_proba"):
         return np.ascontiguousarray(np.asarray(model.predict_proba(x))[:, at]), 0.5
@@ -272,13 +506,6 @@ def _scores(model: Any, x: Any, positive_label: Any, labels: NDArray[Any]) -> tu
     return (np.asarray(model.predict(x)) == positive_label).astype(np.float64), 0.5
 
 
-def _length(x: Any, name: str) -> int:
-    try:
-        return int(x.shape[0]) if hasattr(x, "shape") else len(x)
-    except (IndexError, TypeError):  # an array of no dimensions, and what has no rows at all
-        raise InputError(name, f"is {show(x)}", "pass a table, an array or a list of rows") from None
-
-
 def _take(x: Any, rows: NDArray[np.intp]) -> Any:
     """Rows of an array, a sparse matrix, a list, or a table."""
     if hasattr(x, "iloc"):
@@ -287,21 +514,19 @@ def _take(x: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _same_length(x: Any, y: NDArray[Any], x_name: str, y_name: str) -> None:
-    if (rows := _length(x, x_name)) != len(y):
+    try:
+        rows = int(x.shape[0]) if hasattr(x, "shape") else len(x)
+    except (IndexError, TypeError):  # an array of no dimensions, and what has no rows at all
+        raise InputError(x_name, f"is {show(x)}", "pass a table, an array or a list of rows") from None
+    if rows != len(y):
         raise different_lengths(x_name, rows, y_name, len(y))
 
 
 def _check_estimator(estimator: Estimator) -> None:
     answers = ("predict_proba", "decision_function", "predict")
     if not hasattr(estimator, "fit") or not any(hasattr(estimator, a) for a in answers):
-        said = f"is of type {type(estimator).__name__}, which cannot be fitted"
-        raise InputError("estimator", said, f"pass one that has fit and one of {', '.join(answers)}")
-
-
-def _jobs(n_jobs: int) -> int:
-    from ..threads import cores
-
-    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
+        problem = f"is of type {type(estimator).__name__}, which cannot be fitted"
+        raise InputError("estimator", problem, f"pass one that has fit and one of {', '.join(answers)}")
 
 
 def _batches(
@@ -309,7 +534,7 @@ def _batches(
 ) -> Iterator[list[Any]]:
     """Results of replicates first … last−1, batch by batch in order: here, in joblib's processes, or in threads."""
     total = last - first
-    n_jobs = min(n_jobs, total)
+    n_jobs = min(n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs), total)
     if n_jobs == 1 or total * seconds_each < TUNING.worth_processes:
         yield from (job(i, i + 1) for i in range(first, last))
         return
@@ -330,25 +555,6 @@ def _batches(
                     future.cancel()
         return
     yield from joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(job)(*span) for span in spans)
-
-
-@dataclass(frozen=True, eq=False)
-class _Permuting:
-    """What a process needs to fit on permuted training labels."""
-
-    learner: _Learner
-    x_train: Any
-    labels: NDArray[Any]
-    x_test: Any
-    truth: NDArray[Any]
-
-    def __call__(self, first: int, last: int) -> list[list[float]]:
-        values = []
-        for i in range(first, last):
-            rng = self.learner.generator(i + 1)
-            shuffled = rng.permutation(self.labels)
-            values.append(self.learner.values(rng, self.x_train, shuffled, self.x_test, self.truth))
-        return values
 
 
 @overload
@@ -375,7 +581,7 @@ def permutation_test(
     X_test: Any,
     y_test: Labels,
     *,
-    measure: str | Spec | Measure | ClassSpec | Callable[..., float] | None = None,
+    measure: str | Spec | Measure | Callable[..., float] | None = None,
     pos_label: Label = None,
     n_permutations: int = 10_000,
     better: str | None = None,
@@ -423,7 +629,7 @@ def permutation_test(
     >>> test.observed, test.p_value
     (0.95, 0.005)
     """
-    m, jobs = n_permutations, _jobs(n_jobs)
+    m = n_permutations
     _check_estimator(estimator)
     labels, tested = as_column(y_train, "y_train"), as_column(y_test, "y_test")
     _same_length(X_train, labels, "X_train", "y_train")
@@ -440,45 +646,15 @@ def permutation_test(
     null = np.full((m, len(observed)), np.nan)
     done = 0
     with Progress("permutations", m, progress) as shown:
-        for values in _batches(_Permuting(learner, X_train, labels, X_test, truth), 0, m, jobs, seconds):
+        for values in _batches(partial(learner.permuted, X_train, labels, X_test, truth), 0, m, n_jobs, seconds):
             null[done : done + len(values)] = values
             done += len(values)
             shown.advance(len(values))
-    made = {}
+    tests = {}
     for at, (name, way) in enumerate(ways.items()):
         refuse_undefined(null[:, at], name, "0/0 on the test set, as when nothing is predicted positive")
-        made[name] = PermutationTest(name, way, observed[name], null[:, at], "training labels", seed)
-    return made if isinstance(measure, list | tuple) else next(iter(made.values()))
-
-
-@dataclass(frozen=True, eq=False)
-class _Bagging:
-    """What a process needs to fit on bootstrap sets and score the cases outside them."""
-
-    learner: _Learner
-    x: Any
-    labels: NDArray[Any]
-    truth: NDArray[Any]
-
-    def __call__(self, first: int, last: int) -> list[tuple[list[float], bool, bool]]:
-        """Values, whether the bag held one class, whether the cases outside it did (or none was outside)."""
-        return [self.replicate(i) for i in range(first, last)]
-
-    def replicate(self, i: int) -> tuple[list[float], bool, bool]:
-        """One bootstrap set and what lies outside it, by row number: equal rows are different cases."""
-        rng = self.learner.generator(i)
-        n = len(self.labels)
-        bag = rng.integers(n, size=n)
-        inside = np.zeros(n, dtype=np.bool_)
-        inside[bag] = True
-        outside = np.flatnonzero(~inside)
-        single_bag, single_out = _one_class(self.truth[bag]), _one_class(self.truth[outside])
-        if single_bag or not len(outside):
-            return [float("nan")] * len(self.learner.reader.names), single_bag, single_out
-        found = self.learner.values(
-            rng, _take(self.x, bag), self.labels[bag], _take(self.x, outside), self.truth[outside]
-        )
-        return found, single_bag, single_out
+        tests[name] = PermutationTest(name, way, observed[name], null[:, at], "training labels", seed)
+    return tests if isinstance(measure, list | tuple) else next(iter(tests.values()))
 
 
 def _one_class(truth: NDArray[Any]) -> bool:
@@ -505,7 +681,7 @@ def bootstrap_oob(
     X: Any,
     y: Labels,
     *,
-    measure: str | Spec | Measure | ClassSpec | Callable[..., float] | None = None,
+    measure: str | Spec | Measure | Callable[..., float] | None = None,
     pos_label: Label = None,
     n_resamples: int = 1000,
     level: float = 0.95,
@@ -548,38 +724,38 @@ def bootstrap_oob(
     >>> oob.value, oob.undefined
     (1.0, 0)
     """
-    b, jobs = n_resamples, _jobs(n_jobs)
+    b = n_resamples
     _check_estimator(estimator)
     labels = as_column(y, "y")
     _same_length(X, labels, "X", "y")
     reader, ways = _reader(labels, pos_label, measure, None, "y", "roc_auc")
-    job = _Bagging(_Learner(estimator, reader, seed), X, labels, reader.truth(labels, "y"))
+    job = partial(_Learner(estimator, reader, seed).bagged, X, labels, reader.truth(labels, "y"))
     with Progress("out-of-bag bootstrap", b, progress) as shown:
         begun = time.perf_counter()
         results = job(0, 1)
         shown.advance()
-        for batch in _batches(job, 1, b, jobs, time.perf_counter() - begun):
+        for batch in _batches(job, 1, b, n_jobs, time.perf_counter() - begun):
             results += batch
             shown.advance(len(batch))
     drawn = np.array([values for values, _, _ in results])
     bags, outs = sum(single for _, single, _ in results), sum(single for _, _, single in results)
-    made = {}
+    intervals = {}
     for at, name in enumerate(ways):
         values = np.ascontiguousarray(drawn[:, at])
-        kept = values[~np.isnan(values)]
-        if len(kept) < 2:
+        defined = values[~np.isnan(values)]
+        if len(defined) < 2:
             raise InputError(
                 "measure",
-                f"{name} has a value in {len(kept)} of {b} replicates ({bags} bags of one class)",
+                f"{name} has a value in {len(defined)} of {b} replicates ({bags} bags of one class)",
                 "add cases",
             )
-        if len(kept) < b:
+        if len(defined) < b:
             warnings.warn(
-                f"{name} is undefined in {b - len(kept)} of {b} replicates, which are left out: {bags} bags and {outs} "
-                "out-of-bag sets hold a single class",
+                f"{name} is undefined in {b - len(defined)} of {b} replicates, which are left out: {bags} bags and "
+                f"{outs} out-of-bag sets hold a single class",
                 UndefinedWarning,
                 stacklevel=2,
             )
-        low, high = np.quantile(kept, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-        made[name] = OutOfBag(name, values, float(low), float(high), level, bags, outs, seed)
-    return made if isinstance(measure, list | tuple) else next(iter(made.values()))
+        low, high = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        intervals[name] = OutOfBag(name, values, float(low), float(high), level, bags, outs, seed)
+    return intervals if isinstance(measure, list | tuple) else next(iter(intervals.values()))

@@ -1,27 +1,26 @@
-"""The page's charts as SVG with axes. They are pictures without a script; the page's script moves the cut in them."""
+"""One grammar of charts: marks on a pair of scales, as SVG with axes. No plotting library is needed to see a result.
+
+Lines and letters take the colour of the text around them, and nothing is painted behind, so a chart is readable on
+light and on dark ground. What a chart shows stands beside it in words. The page's script moves the cut in some of them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from markupsafe import Markup, escape
 
 from ..curves import keep_points
-from ..table import Markup, escaped
 from ..types import Floats
-from .inline import Frame, Picture, px
-from .numbers import rates_end, score_histogram
-from .palette import colour, dash
 
-if TYPE_CHECKING:
-    from ..evaluation import Evaluation
-
-
-QUOTA_CHARTS = ("gain", "hit_rate", "qrecall", "lift", "profit")
+# After Okabe and Ito, in middle tones so that each has at least 3:1 contrast on white paper and on a dark screen.
+COLOURS = ("#2f7ec7", "#d1560a", "#0e9472", "#b0609c", "#a87a08", "#6b7280", "#c0392b", "#5b5fc7")
+# A second cue beside colour, for print without colour: (on, off) lengths; empty is a full line.
+DASHES: tuple[tuple[int, ...], ...] = ((), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (12, 4), (1, 3), (6, 2, 1, 2, 1, 2))
 TITLES = {
     "gain": "Hits found",
     "hit_rate": "Hit rate",
@@ -36,10 +35,34 @@ TITLES = {
     "net_benefit": "Net benefit",
     "expected_cost": "Expected cost",
 }
-PAGE = Frame(400, 232, 42.0, 386.0, 18.0, 196.0)
 GREY, CHANCE, PERFECT = "#8a8a8a", (2, 3), (6, 4)
-POSITIVES, NEGATIVES = "#2f7ec7", "#9a9a9a"
+_REACH = (-2.0, 3.0)  # how far beyond the ends of a scale a mark may stand, in lengths of the scale; the frame cuts it
 _INVISIBLE = 0.3  # pixels
+_FAINT = 'fill="none" stroke="currentColor" stroke-opacity=".15"'
+BAR_WIDTH, BAR_HEIGHT = 90, 12
+_EDGE = 3.0  # a mark at the end of a bar stays inside it
+
+
+def colour(index: int) -> str:
+    """Colour of the model with this number: the same on plots and page, told apart by colour-blind eyes."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def ink_on(index: int) -> str:
+    """Black or white: whichever is read better on the colour of this model.
+
+    >>> ink_on(0), ink_on(6)
+    ('#000', '#fff')
+    """
+    channels = (int(colour(index)[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "#000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#fff"
+
+
+def dash(index: int) -> tuple[int, ...]:
+    """Line style of the model with this number; it changes slower than the colour once that repeats."""
+    return DASHES[(index + index // len(COLOURS)) % len(DASHES)]
 
 
 def short(value: float) -> str:
@@ -76,28 +99,97 @@ def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-@dataclass
-class Chart(Picture):
-    """A picture with axes. Marks beyond its ends are cut off, except points.
+class PlotArea(NamedTuple):
+    """The size of a chart, and where in it the scales begin and end."""
 
-    ``linked``: the ends of the axes as attributes for the script, and a second x axis for it to change to.
+    width: int
+    height: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+USUAL = PlotArea(400, 232, 42.0, 386.0, 18.0, 196.0)
+WIDE = PlotArea(900, 232, 44.0, 890.0, 18.0, 196.0)
+STRIP = PlotArea(900, 90, 44.0, 890.0, 8.0, 54.0)
+
+
+@dataclass
+class Chart:
+    """Marks on a pair of scales with axes. Marks beyond the ends are cut off, except points and words.
+
+    ``words`` say what it shows; ``name`` is what a page finds it by. ``linked``: attributes for the page's script, to
+    which the ends of the scales are added, and a second x axis for it to change to.
     """
 
-    frame: Frame = PAGE
+    title: str
+    words: str
+    x: tuple[float, float]
+    y: tuple[float, float] = (0.0, 1.0)
+    x_name: str = ""
+    log: bool = False
     y_name: str = ""
     x_percent: bool = False
     y_percent: bool = False
     x_labels: Sequence[tuple[float, str]] | None = None
+    y_ticks: bool = True
     linked: str = ""
-    reach: ClassVar[tuple[float, float]] = (-2.0, 3.0)
+    name: str = ""
+    hidden: bool = False
+    models: Sequence[str] = ()  # names of the lines, where there are several
+    area: PlotArea = USUAL
+    marks: list[str] = field(default_factory=list)
 
-    def _points(self, x: Any, y: Any) -> str:
-        """Places of the points, there and back, without those that a line between their neighbours passes anyway."""
-        both = np.array([[self.across(a), self.up(b)] for a, b in zip(x, y, strict=True) if a == a and b == b])
-        if len(both) > 50:
-            turn = int(np.argmax(both[:, 0])) + 1
-            both = np.concatenate([_thinned(both[:turn]), _thinned(both[turn:][::-1])[::-1]])
-        return " ".join(f"{px(x)},{px(y)}" for x, y in both.tolist())
+    def across(self, x: float) -> float:
+        """Where a value stands, in pixels from the left."""
+        return self.area.left + (self.area.right - self.area.left) * _share(x, self.x, self.log)
+
+    def up(self, y: float) -> float:
+        """Where a value stands, in pixels from the top."""
+        return self.area.bottom - (self.area.bottom - self.area.top) * _share(y, self.y)
+
+    def line(self, x: Any, y: Any, paint: str = "currentColor", dashes: Sequence[int] = (), mark: str = "") -> None:
+        """Points joined by straight lines; those without a value are left out. ``mark``: attributes for a script."""
+        style = f' stroke-dasharray="{" ".join(map(str, dashes))}"' if dashes else ""
+        points = self._points(x, y)
+        self.marks.append(
+            f'<polyline {mark} points="{points}" fill="none" stroke="{paint}" stroke-width="1.6"{style}/>'
+        )
+
+    def reference(self, x: Any, y: Any, *, perfect: bool = False, mark: str = "") -> None:
+        """A grey line that the eye compares with: dotted for chance, dashed for what is perfect or the whole."""
+        self.line(x, y, GREY, PERFECT if perfect else CHANCE, mark)
+
+    def upright(self, x: float) -> None:
+        """A vertical line over the whole height; none beyond the ends of the scale."""
+        if self.x[0] <= x <= self.x[1]:
+            self.reference([x, x], self.y)
+
+    def band(self, x: Any, low: Any, high: Any, paint: str, mark: str = "") -> None:
+        """The area between two lines."""
+        there = np.isfinite(np.asarray(low, dtype=float) + np.asarray(high, dtype=float))
+        x, low, high = (np.asarray(values, dtype=float)[there] for values in (x, low, high))
+        self._polygon([*x, *x[::-1]], [*low, *high[::-1]], paint, 0.2, mark)
+
+    def steps(self, edges: Sequence[float], heights: Sequence[float], paint: str, opacity: float = 0.4) -> None:
+        """Bars side by side on a common ground."""
+        y = [self.y[0], *np.repeat(np.asarray(heights, dtype=float), 2), self.y[0]]
+        self._polygon(np.repeat(np.asarray(edges, dtype=float), 2), y, paint, opacity)
+
+    def stretch(self, first: float, last: float, height: float, paint: str, opacity: float) -> None:
+        """A horizontal bar between two values, a fifth of the chart thick if its scale is 0 to 1."""
+        self._polygon((first, first, last, last), (height, height + 0.2, height + 0.2, height), paint, opacity)
+
+    def _polygon(self, x: Any, y: Any, paint: str, opacity: float, mark: str = "") -> None:
+        points = self._points(x, y)
+        self.marks.append(f'<polygon {mark} points="{points}" fill="{paint}" fill-opacity="{opacity:g}"/>')
+
+    def point(self, x: float, y: float, paint: str = "currentColor", mark: str = "") -> None:
+        """One point; none where it has no value."""
+        if math.isfinite(x) and math.isfinite(y):
+            place = f'cx="{px(self.across(x))}" cy="{px(self.up(y))}"'
+            self.marks.append(f'<circle {mark} {place} r="3" fill="{paint}"/>')
 
     def bar(self, x: float, width: float, height: float, paint: str) -> None:
         """One bar that stands on 0."""
@@ -111,43 +203,56 @@ class Chart(Picture):
         place = f'x1="{at}" x2="{at}" y1="{px(self.up(low))}" y2="{px(self.up(high))}"'
         self.marks.append(f'<line {place} stroke="{paint}" stroke-width="1.2" stroke-opacity=".7"/>')
 
+    def label(self, x: float, y: float, words: str) -> None:
+        """A few small words, beside the line that they name."""
+        self.marks.append(f'<text x="{px(self.across(x) + 3)}" y="{px(self.up(y))}">{escape(words)}</text>')
+
     def legend(self, named: Sequence[tuple[str, str]]) -> None:
         """Names with their colours, at the top right."""
-        at = self.frame.right
+        at = self.area.right
         for name, paint in reversed(named):
-            self.marks.append(f'<text x="{px(at)}" y="11" text-anchor="end">{escaped(name)}</text>')
+            self.marks.append(f'<text x="{px(at)}" y="11" text-anchor="end">{escape(name)}</text>')
             at -= 5.4 * len(name) + 15
             self.marks.append(f'<rect x="{px(at)}" y="3" width="9" height="9" fill="{paint}" fill-opacity=".7"/>')
             at -= 10
 
+    def _points(self, x: Any, y: Any) -> str:
+        """Places of the points, there and back, without those that a line between their neighbours passes anyway."""
+        both = np.array([[self.across(a), self.up(b)] for a, b in zip(x, y, strict=True) if a == a and b == b])
+        if len(both) > 50:
+            turn = int(np.argmax(both[:, 0])) + 1
+            both = np.concatenate([_thinned(both[:turn]), _thinned(both[turn:][::-1])[::-1]])
+        return " ".join(f"{px(x)},{px(y)}" for x, y in both.tolist())
+
     def svg(self) -> Markup:
         """The chart as markup; what it says stands beside it, so it is hidden from screen readers."""
-        width, height, left, right, top, bottom = self.frame
+        width, height, left, right, top, bottom = self.area
         whole = ("<circle", "<text", "<rect")  # not cut off at the ends of the scales
         inside = [mark for mark in self.marks if not mark.startswith(whole)]
         above = [mark for mark in self.marks if mark.startswith(whole)]
-        names = f'<text x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle">{escaped(self.x_name)}</text>'
+        names = f'<text x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle">{escape(self.x_name)}</text>'
         if self.y_name:
-            names += f'<text x="{left:g}" y="11">{escaped(self.y_name)}</text>'
+            names += f'<text x="{left:g}" y="11">{escape(self.y_name)}</text>'
         ends, box = " ".join(f"{end:.12g}" for end in self.y), f"{left:g} {top:g} {right - left:g} {bottom - top:g}"
         known = f' {self.linked} data-y="{ends}" data-box="{box}"' if self.linked else ""
         place = f"{left - 1:g} {top - 1:g} {right - left + 2:g} {bottom - top + 2:g}"  # whole lines at the ends
         x, y, wide, high = place.split()
         return Markup(
-            f'<svg viewBox="0 0 {width} {height}" aria-hidden="true" font-size="10.5"{known}>'
+            f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true" '
+            f'font-family="sans-serif" font-size="10.5" fill="currentColor" style="max-width:100%;height:auto"{known}>'
             f"{self._y_axis()}{self._x_axes()}{names}"
             f'<svg x="{x}" y="{y}" width="{wide}" height="{high}" viewBox="{place}">{"".join(inside)}</svg>'
             f"{''.join(above)}</svg>"
         )
 
     def _y_axis(self) -> str:
-        left, right = self.frame.left, self.frame.right
+        left, right = self.area.left, self.area.right
         show = percent if self.y_percent else short
         parts = ""
-        for value in nice_ticks(*self.y):
+        for value in nice_ticks(*self.y) if self.y_ticks else ():
             at = px(self.up(value))
             label = f'<text x="{left - 5:g}" y="{at}" dy=".35em" text-anchor="end">{show(value)}</text>'
-            parts += f'<path class="grid" d="M{left:g} {at}H{right:g}"/>{label}'
+            parts += f'<path class="grid" d="M{left:g} {at}H{right:g}" {_FAINT}/>{label}'
         return f'<g class="y-axis">{parts}</g>'
 
     def _x_axes(self) -> str:
@@ -169,10 +274,10 @@ class Chart(Picture):
             ticks = [(10.0**k, short(10.0**k)) for k in range(math.ceil(math.log10(low)), int(math.log10(high)) + 1)]
         else:
             ticks = [(value, show(value)) for value in nice_ticks(low, high)]
-        bottom = self.frame.bottom
+        bottom = self.area.bottom
         return "".join(
-            f'<path class="tick" d="M{px(self.across(x))} {bottom:g}v4"/>'
-            f'<text x="{px(self.across(x))}" y="{bottom + 15:g}" text-anchor="middle">{escaped(label)}</text>'
+            f'<path class="tick" d="M{px(self.across(x))} {bottom:g}v4" {_FAINT}/>'
+            f'<text x="{px(self.across(x))}" y="{bottom + 15:g}" text-anchor="middle">{escape(label)}</text>'
             for x, label in ticks
         )
 
@@ -190,139 +295,44 @@ def _thinned(places: Floats) -> Floats:
     return np.asarray(places[seen[keep_points(x[seen], y[seen], _INVISIBLE)]])
 
 
-@dataclass(frozen=True)
-class QuotaLines:
-    """What the charts over quotas show of the models: ``models`` are the explorer's data, ``start`` a stop's number.
+def interval_bar(e: Any, ends: tuple[float, float]) -> Markup:
+    """An estimate on its scale: a thick stretch for the interval, a tick for the value; nothing without an end."""
+    value, low, high = e.value, e.low, e.high
+    if not all(map(math.isfinite, (value, *ends))) or ends[0] >= ends[1]:
+        return Markup("")
 
-    ``between`` are the ends of a range of quotas.
-    """
+    def place(x: float) -> str:
+        inside = min(1.0, max(0.0, _share(x, ends)))
+        return px(_EDGE + (BAR_WIDTH - 2 * _EDGE) * inside)
 
-    models: Sequence[Mapping[str, Any]]
-    stops: NDArray[np.int64]
-    start: int
-    rows: int
-    positives: int
-    logarithmic: bool
-    highest: float
-    cost: float | None = None
-    value: float | None = None
-    between: tuple[int, int] | None = None
-
-    @property
-    def priced(self) -> bool:
-        """Whether there is a profit to draw."""
-        return self.cost is not None and self.value is not None
-
-    def values(self, kind: str, hits: Any, at: Any) -> Floats:
-        """What a chart shows of so many hits at these stops."""
-        found, places = np.asarray(hits, dtype=float), self.stops[at].astype(float)
-        if kind == "profit":
-            cost, value = (self.cost, self.value) if self.priced else (0.0, 0.0)
-            return np.asarray(found * value - places * cost)
-        of = {"gain": 1.0, "hit_rate": places, "qrecall": self.positives, "lift": places * self.positives / self.rows}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(found / np.asarray(of[kind]))
-
-    def band(self, kind: str, model: Mapping[str, Any], at: Any) -> tuple[Floats, Floats]:
-        """The interval of a model at these stops. Qrecall and lift have their own: the positives vary, too."""
-        if kind in ("qrecall", "lift"):
-            low, high = (np.array(ends, dtype=float)[at] for ends in model["found"])
-            per = (1.0 if kind == "qrecall" else self.rows / self.stops[at]) / max(self.positives, 1)
-            return low * per, high * per
-        low, high = (self.values(kind, np.array(ends, dtype=float)[at], at) for ends in model["expected"])
-        return low, high
-
-    def references(self, kind: str) -> dict[str, tuple[Floats, Floats]]:
-        """What chance gives, and what a perfect list would give."""
-        q = reference_places(self.rows, self.positives)
-        share, best = self.positives / self.rows, np.minimum(q, self.positives)
-        chance = {"gain": q * share, "qrecall": q / self.rows, "hit_rate": q * 0 + share, "lift": q * 0 + 1.0}
-        perfect = {"gain": best, "qrecall": best / max(self.positives, 1), "hit_rate": best / q}
-        lines = {"chance": {**chance, "profit": q * 0.0}, "perfect": perfect}
-        return {name: (q, of[kind]) for name, of in lines.items() if kind in of}
+    known = low == low
+    words = f"{value:.3g}" + (f", {low:.3g} to {high:.3g}" if known else "") + f" on {ends[0]:.3g} to {ends[1]:.3g}"
+    stretch = f'<path d="M{place(low)} 6H{place(high)}" stroke="{colour(0)}" stroke-width="5"/>'
+    return Markup(
+        f'<svg role="img" aria-label="{words}" width="{BAR_WIDTH}" height="{BAR_HEIGHT}">'
+        f'<path d="M0 6H{BAR_WIDTH}" stroke="currentColor" stroke-opacity=".3"/>{stretch if known else ""}'
+        f'<path d="M{place(value)} 1V11" stroke="currentColor" stroke-width="1.5"/></svg>'
+    )
 
 
-def reference_places(rows: int, positives: int) -> Floats:
-    """Enough places for lines that are straight on one axis only."""
-    return np.unique(np.concatenate([[1.0, max(positives, 1), rows], np.geomspace(1, rows, 60).round()]))
+def clipped(name: str, most: int = 24) -> str:
+    """A name that fits into a chart."""
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def quota_chart(kind: str, lines: QuotaLines) -> Markup:
-    """A chart over quotas, the cut marked. The script finds its marks by their ``data-`` attributes."""
-    drawn = [np.array(model["drawn"]) for model in lines.models]
-    curves = [
-        lines.values(kind, np.array(m["hits"], dtype=float)[at], at) for m, at in zip(lines.models, drawn, strict=True)
-    ]
-    known = [v for curve in curves for v in curve[np.isfinite(curve)].tolist()] or [1.0]
-    ends = {
-        "gain": (0.0, float(max(lines.positives, 1))),
-        "hit_rate": (0.0, lines.highest),
-        "qrecall": (0.0, 1.0),
-        "lift": (0.0, max(1.0, *known)),
-        "profit": (min(0.0, *known), max(0.0, *known) or 1.0),
-    }[kind]
-    x = (1.0 if lines.logarithmic else 0.0, float(lines.rows))
-    chart = Chart(TITLES[kind], "", x, ends, "places", lines.logarithmic)
-    chart.linked, chart.y_percent = f'data-kind="{kind}"', kind in ("hit_rate", "qrecall")
-    first, last = (1, 1) if lines.between is None else lines.between
-    chart.band([first, last], [ends[0]] * 2, [ends[1]] * 2, "#808080", f"data-range{' hidden' * (first == last)}")
-    hits = [model["hits"][lines.start] for model in lines.models]
-    lead = int(np.argmax(hits))
-    low, high = lines.band(kind, lines.models[lead], drawn[lead])
-    chart.band(lines.stops[drawn[lead]], low, high, colour(lead), "data-band")
-    for name, (q, v) in lines.references(kind).items():
-        chart.line(q, v, GREY, CHANCE if name == "chance" else PERFECT, mark=f'data-line="{name}"')
-    place = float(lines.stops[lines.start])
-    chart.line([place, place], ends, "#808080", mark="data-cut")
-    for k, (at, curve) in enumerate(zip(drawn, curves, strict=True)):
-        chart.line(lines.stops[at], curve, colour(k), dash(k), mark=f'data-curve="{k}"')
-    for k, found in enumerate(hits):
-        at_cut = float(lines.values(kind, found, lines.start))
-        chart.point(place, at_cut if at_cut == at_cut else ends[0], colour(k), f'data-marker="{k}"')
-    return chart.svg()
+def around(values: Any) -> tuple[float, float]:
+    """The range of the values that are there, never without width."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-_RATES = {"roc": ("false positive rate", "true positive rate"), "precision_recall": ("recall", "precision")}
+def px(value: float) -> str:
+    """A place in a chart, to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
 
 
-def rates_chart(name: str, evaluations: Sequence[Evaluation]) -> Markup:
-    """ROC, or precision and recall, of all models; the base line is what chance gives."""
-    across, up = _RATES[name]
-    curves = [ev.curve(name).thinned(tolerance=0.002) for ev in evaluations]
-    diagonal = name == "roc"
-    top = 1.0 if diagonal else rates_end(evaluations)
-    chart = Chart(TITLES[name], "", (0.0, 1.0), (0.0, top), across, y_name=up, x_percent=True, y_percent=True)
-    share = evaluations[0].facts["share_positive"]
-    chart.line([0.0, 1.0], [0.0, 1.0] if diagonal else [share, share], GREY, CHANCE)
-    for k, curve in enumerate(curves):
-        chart.line(curve.x, curve.y, colour(k), dash(k))
-    return chart.svg()
-
-
-def deciles_chart(evaluations: Sequence[Evaluation]) -> Markup:
-    """Lift in each tenth of the list, a bar for each model."""
-    tables = [[row["lift"] for row in ev.lift_table(10)] for ev in evaluations]
-    most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
-    chart = Chart(TITLES["deciles"], "", (0.5, 10.5), (0.0, most), "tenth of the list, best first")
-    chart.x_labels = [(float(k), str(k)) for k in range(1, 11)]
-    wide = 0.8 / len(tables)
-    for k, table in enumerate(tables):
-        for portion, lift in enumerate(table, 1):
-            if lift == lift:
-                chart.bar(portion - 0.4 + k * wide, wide, lift, colour(k))
-    chart.line([0.5, 10.5], [1.0, 1.0], GREY, CHANCE)
-    return chart.svg()
-
-
-def histogram_chart(ev: Evaluation) -> Markup:
-    """Shares of the positives and of the negatives by score."""
-    rows = score_histogram(ev)
-    edges = [*rows.column("from"), rows[-1]["to"]]
-    shares = {side: rows.column(f"share_of_{side}s") for side in ("positive", "negative")}
-    most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
-    chart = Chart(TITLES["histogram"], "", (edges[0], edges[-1]), (0.0, most), "score", y_name="share of the class")
-    chart.y_percent = True
-    for side, paint in (("negative", NEGATIVES), ("positive", POSITIVES)):
-        chart.steps(edges, shares[side], paint, 0.55)
-    chart.legend([("positive", POSITIVES), ("negative", NEGATIVES)])
-    return chart.svg()
+def _share(value: float, ends: tuple[float, float], log: bool = False) -> float:
+    """Where a value lies between two ends, 0 to 1; beyond them no farther than a chart needs to cut it off."""
+    low, high = (math.log(end) for end in ends) if log else ends
+    at = math.log(max(value, 1e-300)) if log else value
+    return min(_REACH[1], max(_REACH[0], (at - low) / (high - low))) if high > low else 0.5

@@ -1,107 +1,118 @@
-"""The numbers behind the quota explorer: every model at every quota that a reader can choose."""
+"""The quota explorer of the page: every model at every quota that a reader can choose, and the charts that follow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves import keep_points
-from ..inference.quota_cut import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
+from ..inference.limits import z_of
+from ..quotas import resolve_quota
+from ..table import count, pluralize
 from ..types import Floats
+from .charts import TITLES, Chart, colour, dash
+from .plot_data import Whole, at_stops, qrecall_intervals, quota_stops, rates_end, thinned
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
 
-Whole = NDArray[np.int64]
-
-EVERY_QUOTA_UP_TO = 2_000
-TOLERANCE = 0.001
 _HIT_DIGITS = 4  # of a place inside a tie
 
 
-def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:
-    """What inference needs to know of many cuts, as ``ev.at(quota=…)`` takes it.
-
-    Of clustered or weighted rows the effective size is worked out at 200 of the quotas and interpolated between them.
-    """
-    found = [ev.rows.cuts.at(float(k), float(h)) for k, h in zip(stops, hits, strict=True)]
-    if ev.rows.independent:
-        return found
-    level, cases = ev.settings.level, ev.ranking.cases
-    grid = np.unique(np.linspace(0, len(stops) - 1, min(200, len(stops))).round().astype(np.int64))
-    known = {int(i): ev.rows.cut(float(stops[i]), float(hits[i]), level, recall=recall) for i in grid}
-    share = np.interp(stops, stops[grid], [known[int(i)].size / cases for i in grid])
-    return [known.get(i, replace(cut, size=cases * share[i], relief=0.0)) for i, cut in enumerate(found)]
-
-
-def qrecall_intervals(ev: Evaluation, hits: Floats, stops: Whole) -> Floats:
-    """Low and high of Qrecall at many quotas, one row each; nan without positives."""
-    if not ev.ranking.n_pos:
-        return np.full((2, len(stops)), np.nan)
-    return np.array([qrecall_limits(cut, ev.settings.level) for cut in cuts_at(ev, hits, stops, recall=True)]).T
-
-
-def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
-    """The quotas a reader can choose. All of them in a short list.
-
-    In a long one: every quota up to 500, all with three significant digits, every tenth of a per cent, and ``extra``.
-    """
-    if n <= EVERY_QUOTA_UP_TO:
-        return np.arange(1, n + 1)
-    parts: list[Any] = [np.arange(1, 501), n * np.arange(1, 1001) // 1000, list(extra), [n]]
-    unit = 1
-    while 100 * unit <= n:
-        parts.append(np.arange(100, 1000) * unit)
-        unit *= 10
-    stops = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))
-    return stops[(stops >= 1) & (stops <= n)]
+QUOTA_CHARTS = ("gain", "hit_rate", "qrecall", "lift", "profit")
+# the rows of the table at the chosen quota: what a script fills, its name, its meaning, whether a second line is there
+_ROWS = (
+    ("hits", "Expected hits", "positives among those who get a place, with interval", True),
+    ("next", "Hits next time", "in the next group like this one, chosen the same way", False),
+    ("threshold", "Threshold", "everyone with a higher score gets a place", True),
+    ("missed", "Missed positives", "positives without a place: false negatives", False),
+    ("wrong", "Places without a hit", "negatives with a place: false positives", False),
+    ("spared", "Negatives left out", "true negatives", False),
+    ("rate", "Hit rate", "share of the places that go to positives", True),
+    ("qrecall", "Qrecall", "share of the positives that get a place: recall", True),
+    ("lift", "Lift", "times as many hits as a random choice", False),
+    ("profit", "Profit", "value × hits − cost × places", True),
+    ("range-rate", "Hit rate over the range", "mean over the quotas of the range", True),
+    ("range-qrecall", "Qrecall over the range", "mean over the quotas of the range", True),
+    ("there-rate", "Hit rate there", "where positives are as frequent as you set", False),
+    ("there-qrecall", "Qrecall there", "where positives are as frequent as you set", False),
+    ("there-lift", "Lift there", "where positives are as frequent as you set", False),
+)
 
 
-@dataclass(frozen=True)
-class Stops:
-    """One model at every stop. ``worst``, ``best``: positives taken if the places inside a tie go badly or well."""
+def explorer(
+    evaluations: Sequence[Evaluation], *, quota: int | float | None, cost: float | None, value: float | None
+) -> dict[str, Any]:
+    """What the explorer's template shows (``charts``, ``rows`` …), and the ``data`` that its script reads."""
+    first = evaluations[0]
+    rows, positives = int(first.facts["rows"]), int(first.facts["positives"])
+    start = _start(first, quota)
+    stops = quota_stops(rows, [start])
+    place = int(np.searchsorted(stops, start))
+    logarithmic = rows > 2000 and start < rows * 0.02
+    models = [explorer_data(ev, stops) for ev in evaluations]
+    between = quota_range(evaluations)
+    ends = None if between is None else (between["sizes"][0], between["sizes"][-1])
+    highest = rates_end(evaluations, start)
+    lines = QuotaLines(models, stops, place, rows, positives, logarithmic, highest, cost, value, ends)
+    return {
+        "names": [ev.name for ev in evaluations],
+        "rows": _ROWS,
+        "stops": len(stops),
+        "start": place,
+        "quota": start,
+        "cases": rows,
+        "cost": cost,
+        "value": value,
+        "log": logarithmic,
+        "charts": _quota_charts(evaluations, lines),
+        "data": {
+            "rows": rows,
+            "stops": steps_of(stops),
+            "start": place,
+            "cost": cost,
+            "value": value,
+            "log": logarithmic,
+            "z": z_of(first.settings.level),
+            "models": [coded(model, stops) for model in models],
+            "reference": reference_places(rows, positives).tolist(),
+            "range": between,
+            "colours": [colour(k) for k in range(len(models))],
+        },
+    }
 
-    quota: Whole
-    hits: Floats
-    low: Floats
-    high: Floats
-    next_low: Whole
-    next_high: Whole
-    threshold: Floats
-    worst: Floats
-    best: Floats
+
+def _start(ev: Evaluation, quota: int | float | None) -> int:
+    """Where the explorer starts: the quota asked for, the mean of a range, else a tenth of the cases."""
+    cases = ev.ranking.cases
+    asked = quota if quota is not None else ev.quota
+    if quota is None and ev.quotas is not None:
+        sizes, weights = ev.quotas.sizes(cases)
+        return round(float(np.dot(sizes, weights)))
+    return max(1, int(cases // 10)) if asked is None else int(resolve_quota(asked, cases))
 
 
-def at_stops(ev: Evaluation, stops: Whole) -> Stops:
-    """What ``ev.at(quota=…)`` gives, for all stops at once."""
-    ranking = ev.ranking
-    ends = np.concatenate([[0], np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)])
-    found = np.concatenate([[0], np.cumsum(ranking.pos, dtype=np.int64)])
-    groups = np.searchsorted(ends[1:], stops, side="right")  # groups that are taken whole
-    inside = stops - ends[groups]
-    last = np.minimum(groups, len(ranking) - 1)
-    pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
-    hits = found[groups] + inside * pos / (pos + neg)
-    threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
-    worst = found[groups] + np.maximum(0.0, inside - neg)
-    best = found[groups] + np.minimum(pos, inside)
-    cuts, level = cuts_at(ev, hits, stops), ev.settings.level
-    low, high = np.array([expected_hits_limits(cut, level) for cut in cuts]).T
-    next_low, next_high = np.array([next_hits_limits(cut, level) for cut in cuts]).T.astype(np.int64)
-    return Stops(stops, hits, low, high, next_low, next_high, threshold, worst, best)
-
-
-def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
-    """Points to keep so that straight lines between them stay within ``tolerance`` of each curve's range.
-
-    The curves keep the same points, each within half: a point kept for one bends the line of another by as much again.
-    """
-    kept = [keep_points(x, curve, tolerance / 2 * (float(np.ptp(curve)) or 1.0)) for curve in curves]
-    return np.flatnonzero(np.any(kept, axis=0))
+def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[Chart]:
+    """The charts that follow the slider, as they are at the quota where it starts."""
+    start = int(lines.stops[lines.start])
+    points = {ev.name: ev.at(quota=start) for ev in evaluations}
+    values: dict[str, Callable[[Any], str]] = {
+        "gain": lambda p: count(p.tp),
+        "hit_rate": lambda p: f"{p.hit_rate:.1%}",
+        "qrecall": lambda p: f"{p.qrecall:.1%}",
+        "lift": lambda p: f"{p.lift:.2f}",
+    }
+    made = []
+    for kind in QUOTA_CHARTS:
+        words = "Value × hits − cost × places."
+        if kind in values:
+            each = "; ".join(f"{name} {values[kind](p)}" for name, p in points.items())
+            words = f"At {pluralize(start, 'place')}: {each}."
+        made.append(quota_chart(kind, lines, words, hidden=kind == "profit" and not lines.priced))
+    return made
 
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
@@ -186,3 +197,95 @@ def quota_range(evaluations: Sequence[Evaluation]) -> dict[str, Any] | None:
 def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
     """Rounded, whole numbers without a point; None where there is no value."""
     return [None if v != v else int(v) if v == int(v) else v for v in np.round(values, most).tolist()]
+
+
+@dataclass(frozen=True)
+class QuotaLines:
+    """What the charts over quotas show of the models: ``models`` are the explorer's data, ``start`` a stop's number.
+
+    ``between`` are the ends of a range of quotas.
+    """
+
+    models: Sequence[Mapping[str, Any]]
+    stops: NDArray[np.int64]
+    start: int
+    rows: int
+    positives: int
+    logarithmic: bool
+    highest: float
+    cost: float | None = None
+    value: float | None = None
+    between: tuple[int, int] | None = None
+
+    @property
+    def priced(self) -> bool:
+        """Whether there is a profit to draw."""
+        return self.cost is not None and self.value is not None
+
+    def values(self, kind: str, hits: Any, at: Any) -> Floats:
+        """What a chart shows of so many hits at these stops."""
+        found, places = np.asarray(hits, dtype=float), self.stops[at].astype(float)
+        if kind == "profit":
+            cost, value = (self.cost, self.value) if self.priced else (0.0, 0.0)
+            return np.asarray(found * value - places * cost)
+        of = {"gain": 1.0, "hit_rate": places, "qrecall": self.positives, "lift": places * self.positives / self.rows}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(found / np.asarray(of[kind]))
+
+    def band(self, kind: str, model: Mapping[str, Any], at: Any) -> tuple[Floats, Floats]:
+        """The interval of a model at these stops. Qrecall and lift have their own: the positives vary, too."""
+        if kind in ("qrecall", "lift"):
+            low, high = (np.array(ends, dtype=float)[at] for ends in model["found"])
+            per = (1.0 if kind == "qrecall" else self.rows / self.stops[at]) / max(self.positives, 1)
+            return low * per, high * per
+        low, high = (self.values(kind, np.array(ends, dtype=float)[at], at) for ends in model["expected"])
+        return low, high
+
+    def references(self, kind: str) -> dict[str, tuple[Floats, Floats]]:
+        """What chance gives, and what a perfect list would give."""
+        q = reference_places(self.rows, self.positives)
+        share, best = self.positives / self.rows, np.minimum(q, self.positives)
+        chance = {"gain": q * share, "qrecall": q / self.rows, "hit_rate": q * 0 + share, "lift": q * 0 + 1.0}
+        perfect = {"gain": best, "qrecall": best / max(self.positives, 1), "hit_rate": best / q}
+        lines = {"chance": {**chance, "profit": q * 0.0}, "perfect": perfect}
+        return {name: (q, of[kind]) for name, of in lines.items() if kind in of}
+
+
+def reference_places(rows: int, positives: int) -> Floats:
+    """Enough places for lines that are straight on one axis only."""
+    return np.unique(np.concatenate([[1.0, max(positives, 1), rows], np.geomspace(1, rows, 60).round()]))
+
+
+def quota_chart(kind: str, lines: QuotaLines, words: str = "", *, hidden: bool = False) -> Chart:
+    """A chart over quotas, the cut marked. The script finds its marks by their ``data-`` attributes."""
+    drawn = [np.array(model["drawn"]) for model in lines.models]
+    curves = [
+        lines.values(kind, np.array(m["hits"], dtype=float)[at], at) for m, at in zip(lines.models, drawn, strict=True)
+    ]
+    known = [v for curve in curves for v in curve[np.isfinite(curve)].tolist()] or [1.0]
+    ends = {
+        "gain": (0.0, float(max(lines.positives, 1))),
+        "hit_rate": (0.0, lines.highest),
+        "qrecall": (0.0, 1.0),
+        "lift": (0.0, max(1.0, *known)),
+        "profit": (min(0.0, *known), max(0.0, *known) or 1.0),
+    }[kind]
+    x = (1.0 if lines.logarithmic else 0.0, float(lines.rows))
+    chart = Chart(TITLES[kind], words, x, ends, "places", lines.logarithmic, name=kind, hidden=hidden)
+    chart.linked, chart.y_percent = f'data-kind="{kind}"', kind in ("hit_rate", "qrecall")
+    first, last = (1, 1) if lines.between is None else lines.between
+    chart.band([first, last], [ends[0]] * 2, [ends[1]] * 2, "#808080", f"data-range{' hidden' * (first == last)}")
+    hits = [model["hits"][lines.start] for model in lines.models]
+    lead = int(np.argmax(hits))
+    low, high = lines.band(kind, lines.models[lead], drawn[lead])
+    chart.band(lines.stops[drawn[lead]], low, high, colour(lead), "data-band")
+    for name, (q, v) in lines.references(kind).items():
+        chart.reference(q, v, perfect=name == "perfect", mark=f'data-line="{name}"')
+    place = float(lines.stops[lines.start])
+    chart.line([place, place], ends, "#808080", mark="data-cut")
+    for k, (at, curve) in enumerate(zip(drawn, curves, strict=True)):
+        chart.line(lines.stops[at], curve, colour(k), dash(k), mark=f'data-curve="{k}"')
+    for k, found in enumerate(hits):
+        at_cut = float(lines.values(kind, found, lines.start))
+        chart.point(place, at_cut if at_cut == at_cut else ends[0], colour(k), f'data-marker="{k}"')
+    return chart

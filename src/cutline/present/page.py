@@ -6,32 +6,25 @@ import base64
 import gzip
 import hashlib
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup, escape
 
-from ..decide.costs import Prices
 from ..errors import InputError
-from ..files import write_whole
-from ..inference.proportions import z_of
-from ..table import count, format_value, pluralize, to_jsonable
-from ..table import escaped as text
+from ..runtime import write_whole
+from ..table import Figure, Section, to_jsonable
 from ..types import FilePath
-from . import charts, sections, words
-from .batch_section import batch_section
-from .decision_sections import decision_sections
-from .explorer import TOLERANCE, coded, explorer_data, quota_range, quota_stops, steps_of
-from .numbers import models_of, rates_end
-from .palette import colour
+from .explorer import explorer
+from .render import asset, fill
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation
+    from ..class_evaluation import ClassEvaluation
+
+MOST_PAGES, FEW_PAGES = 20, 8  # up to so many classes, all have a page of their own; of more, only the largest
 
 
 def write_page(result: Any, path: FilePath, **options: Any) -> Path:
@@ -51,140 +44,105 @@ class PageView:
 
     def _repr_html_(self) -> str:
         style = f"width:100%;height:{self.height}px;border:1px solid #8886;border-radius:6px"
-        return f'<iframe title="Report of cutline" style="{style}" srcdoc="{text(self.html)}"></iframe>'
+        return f'<iframe title="Report of cutline" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
 
 
-def page(result: Any, **options: Any) -> str:
-    """The page as text; options as for :func:`page_parts`, of several classes as for ``class_page``."""
-    if hasattr(result, "confusion"):
-        from .class_page import class_page
-
-        return class_page(result, **options)
-    return fill("page.html", page_parts(result, **options))
-
-
-def page_parts(
+def page(
     result: Any,
     *,
+    title: str | None = None,
+    answer: Iterable[Section] = (),
     cost: float | None = None,
     value: float | None = None,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
     quota: int | float | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-    answer: Sequence[str] | None = None,
-    carry: bool = False,
-) -> dict[str, str]:
-    """What the page's template is filled with.
+    **options: Any,
+) -> str:
+    """The page as text: every section of a result, the places as an explorer where the data allow one.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit; ``cost_fp`` and ``cost_fn`` are what errors cost, and add the cheapest cut; ``source`` is shown with
-    the facts about the data (file, columns); ``answer`` takes the place of the sentences at the top;
-    ``carry``: of batches, cases without a place wait for the next one.
+    hit add profit; ``answer`` are sections that take the place of the first one. Further options are those of the
+    result's sections: ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns), ``carry``.
     """
-    from .. import __version__
-    from .segment_section import segment_section
-
-    segments = segment_section(result)
-    result = result.overall if segments else result
-    evaluations = models_of(result)
-    if len({(ev.facts["rows"], ev.facts["positives"]) for ev in evaluations}) > 1:
-        raise InputError(None, "a page shows models on the same cases, but these differ in rows or positives")
-    first = evaluations[0]
-    rows = int(first.facts["rows"])
-    batched = first.rows.batched
-    if carry and not batched:
-        raise InputError("carry", "is for the places of each batch", "evaluate with {batch}")
-    weighted = bool(first.facts["weighted"]) or batched  # no one list of cases that count alike
-    asked = _start(evaluations, quota)
-    start = int(asked) if not batched else 1
-    title = title or (
-        f"Evaluation of {first.name}" if len(evaluations) == 1 else f"Comparison of {len(evaluations)} models"
-    )
-    stops = np.array([start]) if weighted else quota_stops(rows, [start])
-    place = int(np.searchsorted(stops, start))
-    logarithmic = rows > 2000 and start < rows * 0.02
-    positives = int(first.facts["positives"])
-    models = [] if weighted else [explorer_data(ev, stops) for ev in evaluations]
-    between = None if weighted else quota_range(evaluations)
-    script = script_of("page.js")
-    data = {
-        "rows": rows,
-        "stops": steps_of(stops),
-        "start": place,
-        "cost": cost,
-        "value": value,
-        "log": logarithmic,
-        "z": z_of(first.settings.level),
-        "models": [coded(model, stops) for model in models],
-        "reference": charts.reference_places(rows, positives).tolist(),
-        "range": between,
-        "colours": [colour(k) for k in range(len(models))],
-    }
-    said = (words.range_answer(result) or words.answer(result, asked)) if answer is None else answer
-    money = {"cost": cost, "value": value, "log": logarithmic}
-    figures = ""
-    if not weighted:
-        highest = rates_end(evaluations, start)
-        lines = charts.QuotaLines(models, stops, place, rows, positives, logarithmic, highest, cost, value)
-        if between is not None:
-            lines = replace(lines, between=(between["sizes"][0], between["sizes"][-1]))
-        figures = _quota_charts(evaluations, lines)
-    return {
-        "csp": policy(script),
-        "version": text(__version__),
-        "title": text(title),
-        "css": asset("page.css"),
-        "subtitle": _subtitle(evaluations),
-        "answer": "".join(f"<p>{text(s)}</p>" for s in [*said, *result.notices]),
-        "explorer": batch_section(evaluations, asked, carry=carry)
-        if batched
-        else _no_explorer(first)
-        if weighted
-        else sections.explorer(evaluations, figures, stops=len(stops), start=place, quota=start, money=money),
-        "models": (_models(result, evaluations) if len(evaluations) > 1 else "") + segments,
-        "charts": _still_charts(evaluations),
-        "decisions": decision_sections(result, evaluations, _error_costs(cost_fp, cost_fn)),
-        "measures": sections.at_threshold(evaluations) + sections.measure_table(evaluations),
-        "facts": sections.data_facts(evaluations, source or {}),
-        "notes": sections.method_notes(first.settings.level, TOLERANCE, len(stops), rows),
-        "settings": text(_settings(first, __version__)),
-        "data": packed(data),
-        "script": script,
-    }
+    if not hasattr(result, "sections") or not hasattr(result, "settings"):
+        raise InputError(None, f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
+    sections = list(result.sections(detail=True, **options))
+    sections = [*answer, *sections[1:]] if answer else sections
+    prices = {"cost": cost, "value": value}
+    if hasattr(result, "confusion"):
+        return _shell(result, title, sections, **_picker(result, quota, prices))
+    return _shell(result, title, sections, **_explorer(sections, quota, prices))
 
 
-def _error_costs(cost_fp: float | None, cost_fn: float | None) -> dict[str, float]:
-    if cost_fp is None and cost_fn is None:
+def _explorer(sections: Iterable[Section], quota: int | float | None, prices: Mapping[str, Any]) -> dict[str, Any]:
+    """What takes the place of the gain curve on a page: the explorer of the models that it shows."""
+    parts = (part for section in sections if section.name == "places" for part in section.parts)
+    models = next((part.of for part in parts if isinstance(part, Figure) and part.kind == "gain"), None)
+    if models is None:
         return {}
-    checked = Prices.checked(cost_fp, cost_fn)
-    return {"cost_fp": checked.fp, "cost_fn": checked.fn}
+    shown = explorer(models, quota=quota, **prices)
+    return {"explorer": shown, "data": packed(shown.pop("data")), "script": "page.js"}
 
 
-def fill(template: str, parts: Mapping[str, str]) -> str:
-    """A template filled in one pass: what is filled in is never searched for place-holders again."""
-    return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], asset(template))
+def _shell(
+    result: Any,
+    title: str | None,
+    sections: Sequence[Section],
+    *,
+    explorer: Mapping[str, Any] | None = None,
+    picker: Mapping[str, Any] | None = None,
+    data: str = "",
+    script: str = "",
+    inner: str = "",
+    shared: Mapping[str, str] | None = None,
+) -> str:
+    """The whole document; ``shared``: place-holders for what a page of one class takes from the page around it."""
+    from .. import __version__
+
+    code = asset("unpack.js") + asset(script) if script else ""
+    within = asset("unpack.js") + asset(inner) if inner else ""
+    parts = {"css": asset("page.css"), "script": code, "csp": policy(code, *([within] if inner else []))}
+    parts |= shared or {}  # a policy has no sign that an attribute must not hold
+    return fill(
+        "page.html",
+        title=title or result.page_title,
+        sections=sections,
+        explorer=explorer,
+        picker=picker,
+        settings=_settings(result, __version__),
+        version=__version__,
+        data=Markup(data),
+        inner=Markup(within),
+        **{name: Markup(part) for name, part in parts.items()},
+    )
 
 
-def _no_explorer(ev: Evaluation) -> str:
-    """Why a page has no quota explorer, and what to do instead."""
-    if ev.prevalence is not None:
-        said = (
-            f"All figures on this page are for a prevalence of {ev.prevalence}. The quota explorer is on the page of "
-            "the sample itself, where you can set the prevalence by hand."
-        )
-    elif "labelled" in ev.facts:
-        said = (
-            "Only some rows of this list have a label, so all figures are estimates. There is no quota explorer for "
-            "it: ask for a quota with ev.at(quota=…)."
-        )
-    else:
-        said = (
-            "This sample is weighted, so a quota counts cases by their weight. There is no quota explorer for it: ask "
-            "for a quota with ev.at(quota=…)."
-        )
-    return sections.section("explorer", "How many places?", f'<p class="note">{text(said)}</p>')
+def _picker(ev: ClassEvaluation, quota: int | float | None, prices: Mapping[str, Any]) -> dict[str, Any]:
+    """The pages of the classes, the largest first, packed into the page of all."""
+    if ev.sample.matrix is None:
+        return {}
+    sizes = np.bincount(ev.sample.code, minlength=len(ev.classes))
+    most = FEW_PAGES if len(sizes) > MOST_PAGES else MOST_PAGES
+    pages = []
+    for at in np.argsort(-sizes, kind="stable")[:most]:
+        if sizes[at]:
+            label = ev.classes[int(at)]
+            pages.append({"name": str(label), "page": _page_of_class(ev, label, quota, prices)})
+    names = [one["name"] for one in pages]
+    return {
+        "picker": {"names": names, "more": len(ev.classes) > len(pages)},
+        "data": packed({"classes": pages, "css": asset("page.css")}),
+        "script": "class_page.js",
+        "inner": "page.js",
+    }
+
+
+def _page_of_class(ev: ClassEvaluation, label: Any, quota: int | float | None, prices: Mapping[str, Any]) -> str:
+    """The page of one class without what all share: no text of a user's can hold these place-holders unescaped."""
+    binary = ev.of(label)
+    sections = list(binary.sections(detail=True))
+    shared = {name: f"<shared-{name}>" for name in ("css", "script", "csp")}
+    shown = _explorer(sections, quota, prices)
+    return _shell(binary, f"{label} against the rest", sections, **shown, shared=shared)
 
 
 def packed(data: Any) -> str:
@@ -193,117 +151,28 @@ def packed(data: Any) -> str:
     return base64.b64encode(gzip.compress(encoded.encode(), mtime=0)).decode()
 
 
-def script_of(name: str) -> str:
-    """A script with what it unpacks its data by."""
-    return asset("unpack.js") + asset(name)
-
-
-@cache
-def asset(name: str) -> str:
-    return (resources.files("cutline.present") / "assets" / name).read_text(encoding="utf-8")
-
-
 def policy(*scripts: str) -> str:
     """Only these very scripts may run, and nothing may be fetched or sent."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts if script)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _start(evaluations: Sequence[Evaluation], quota: int | float | None) -> int | float:
-    """Where the explorer starts: the quota asked for, else a tenth of the cases; of batches, of a mean batch."""
-    from ..quotas import resolve_quota
-
-    first = evaluations[0]
-    rows, cases = first.ranking.rows, first.ranking.cases
-    asked = quota if quota is not None else first.quota
-    if first.rows.batched:
-        return max(1, rows // (10 * first.facts["batches"])) if asked is None else asked
-    if quota is None and first.quotas is not None:
-        sizes, weights = first.quotas.sizes(cases)
-        return round(float(np.dot(sizes, weights)))
-    return max(1, int(cases // 10)) if asked is None else resolve_quota(asked, cases)
-
-
-def _subtitle(evaluations: Sequence[Evaluation]) -> str:
-    facts = evaluations[0].facts
-    names = ", ".join(ev.name for ev in evaluations[:6]) + (" …" if len(evaluations) > 6 else "")
-    positive = f"{facts['positives']:,} of them positive"
-    if "labelled" in facts:
-        positive = f"{facts['labelled']:,} of them labelled, about {facts['positives']:,} positive"
-    cases = f"{pluralize(facts['rows'], 'case')}, {positive}"
-    return text(f"{names} · {cases} ({facts['share_positive']:.1%})")
-
-
-def _quota_charts(evaluations: Sequence[Evaluation], lines: charts.QuotaLines) -> str:
-    """The charts that follow the slider, as they are at the quota where it starts."""
-    start = int(lines.stops[lines.start])
-    points = [(ev.name, ev.at(quota=start)) for ev in evaluations]
-    spoken: dict[str, Callable[[Any], str]] = {
-        "gain": lambda p: count(p.tp),
-        "hit_rate": lambda p: f"{p.hit_rate:.1%}",
-        "qrecall": lambda p: f"{p.qrecall:.1%}",
-        "lift": lambda p: f"{p.lift:.2f}",
-    }
-    made = ""
-    for kind in charts.QUOTA_CHARTS:
-        words = "Value × hits − cost × places."
-        if kind in spoken:
-            each = "; ".join(f"{name} {spoken[kind](p)}" for name, p in points)
-            words = f"At {pluralize(start, 'place')}: {each}."
-        hidden = kind == "profit" and not lines.priced
-        made += sections.figure(kind, kind, charts.quota_chart(kind, lines), words, hidden=hidden)
-    return made
-
-
-def _still_charts(evaluations: Sequence[Evaluation]) -> str:
-    """Charts that do not follow the quota; those that the data do not allow are left out."""
-    first = evaluations[0]
-    both = 0 < first.facts["positives"] < first.facts["rows"]
-    made = ""
-
-    def each(measure: str) -> str:
-        return "; ".join(f"{ev.name} {format_value(ev[measure].value)}" for ev in evaluations if measure in ev)
-
-    if both:
-        areas = each("roc_auc")
-        spoken = f"Area under the curve: {areas}." if areas else ""
-        made += sections.figure("roc", "roc", charts.rates_chart("roc", evaluations), spoken)
-        spoken = f"Average precision: {each('average_precision')}; chance {first.facts['share_positive']:.3f}."
-        chart = charts.rates_chart("precision_recall", evaluations)
-        made += sections.figure("precision-recall", "precision_recall", chart, spoken)
-        if not first.facts["weighted"] and first.facts["rows"] >= 10:
-            best = "; ".join(f"{ev.name} {ev.lift_table(10)[0]['lift']:.2f}" for ev in evaluations)
-            chart = charts.deciles_chart(evaluations)
-            made += sections.figure("deciles", "deciles", chart, f"Lift in the first tenth: {best}.")
-    for k, ev in enumerate(evaluations[:6]):
-        if both and ev.rows.are_finite:
-            spoken = f"{ev.name}: the less the two overlap, the better the model separates them."
-            model = ev.name if len(evaluations) > 1 else ""
-            made += sections.figure(f"histogram-{k}", "histogram", charts.histogram_chart(ev), spoken, model)
-    return sections.section("charts", "The whole list", f'<div class="charts">{made}</div>') if made else ""
-
-
-def _models(comparison: Any, evaluations: Sequence[Evaluation]) -> str:
-    """What only a comparison knows: who leads where, advice by goal, differences."""
-    names = [ev.name for ev in evaluations]
-    stretches = words.dominance_of(comparison)
-    pairs = words.differences_of(comparison, words.chosen_measures(comparison))
-    parts = [
-        sections.dominance(stretches, names, int(evaluations[0].facts["rows"])) if stretches else "",
-        sections.advice(list(comparison.recommendations.values())),
-        sections.rows_table("Pair by pair", pairs, "Differences between models"),
-    ]
-    return sections.section("models", "Which model?", "".join(parts))
-
-
-def _settings(ev: Evaluation, version: str) -> str:
-    s = ev.settings
-    made = f"level {s.level:g} · resamples {s.n_resamples:,} · seed {s.seed}" if s.interval else "no intervals"
-    quota = "" if ev.quota is None else f" · quota {ev.quota:,}"
-    quota = quota if ev.quotas is None else f" · quota {ev.quotas}"
-    threshold = "" if ev.threshold is None else f" · threshold {ev.threshold:g}"
-    return f"Made by cutline {version} · rows {ev.facts['rows']:,}{threshold}{quota} · {made}"
+def _settings(result: Any, version: str) -> str:
+    """How the figures were made, in one line."""
+    s = result.settings
+    known = [f"Made by cutline {version}"]
+    if getattr(result, "threshold", None) is not None:
+        known.append(f"threshold {result.threshold:g}")
+    quota = getattr(result, "quotas", None) or getattr(result, "quota", None)
+    if quota is not None:
+        known.append(f"quota {quota:,}" if isinstance(quota, int) else f"quota {quota}")
+    if not s.interval:
+        return " · ".join([*known, "no intervals"])
+    known.append(f"level {s.level:g}")
+    if hasattr(s, "n_resamples"):
+        known.append(f"resamples {s.n_resamples:,}")
+    return " · ".join([*known, f"seed {s.seed}"])

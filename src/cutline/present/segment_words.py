@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..table import Table, count, format_value
-from .words import ends, p_value, tested, with_interval
+from ..errors import PYTHON, Terms
+from ..evaluation import notices_of
+from ..table import Figure, Section, Table, count, ends, format_value, p_value
+from .words import chosen_measures, headline, side_by_side, tested
 
 if TYPE_CHECKING:
-    from ..decide.segment_places import SharedList
-    from ..segment_comparison import SegmentComparison
-    from ..segments import Segments
+    from ..decide.selection import SharedList
+    from ..segments import SegmentComparison, Segments
 
+_MOST_CHARTS = 4
 SHOWN = 40  # segments, or differences, that a table for people has
 
 
@@ -20,6 +24,68 @@ def default_measures(quota: Any) -> list[str]:
     """Some measures that a table of segments has room for."""
     at_cut = ["recall", "false_positive_rate", "precision"] if quota is None else ["hit_rate", "qrecall"]
     return ["roc_auc", *at_cut, "brier_score"]
+
+
+def segment_sections(
+    seg: Segments,
+    *,
+    terms: Terms = PYTHON,
+    all_measures: bool = False,
+    detail: bool = False,
+    measures: Sequence[str] = (),
+    **options: Any,
+) -> Iterator[Section]:
+    """What an evaluation by segment has to say; ``measures``: those to show. In ``detail``, all rows follow."""
+    keys = list(seg.specs) if all_measures else seg.chosen(list(measures) or None)
+    yield Section("answer", [headline(seg.overall), *notices_of([seg.overall], terms), *sentences(seg)])
+    parts: list[Table | Figure] = [*_figures({seg.overall.name: seg}), Table(segment_rows(seg, keys), "Segments")]
+    if len(seg) > 1:
+        parts.append(Table(difference_rows(seg), f"Against {seg.compared.reference}, strongest evidence first"))
+    if seg.trends:
+        first, last = seg.trends[0].segments[0], seg.trends[0].segments[-1]
+        parts.append(Table(trend_rows(seg), f"Trend from {first} to {last}, change for each step"))
+    yield Section("segments", parts, _title(seg.by))
+    if seg.shared is not None:
+        (what, value), *_ = seg.shared.cut.items()
+        where = f"{count(value)} places" if what == "quota" else f"score > {value:g}"
+        yield Section("one_list", [Table(list_rows(seg.shared), f"One list for all, {where}"), seg.shared.sentence])
+        if seg.prices is not None:
+            places = Table(place_rows(seg, seg.prices), "Places of each segment by rule")
+            same = len({round(row["places"], 1) for row in seg.prices}) == 1
+            title = "The same places by other rules" if same else "Places by other rules"
+            yield Section("prices", [Table(price_rows(seg.prices), title), places])
+    if detail:
+        whole = replace(seg.overall, by_segment=None)
+        yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
+
+
+def _title(by: Sequence[str]) -> str:
+    return "Segments" if tuple(by) == ("segment",) else f"Segments by {', '.join(by)}"
+
+
+def _figures(models: Mapping[str, Segments]) -> list[Figure]:
+    """A chart for each of up to four measures."""
+    first = next(iter(models.values()))
+    keys = first.chosen()[:_MOST_CHARTS]
+    return [Figure("segments", models, {"key": key, "name": f"segments-{k}"}) for k, key in enumerate(keys)]
+
+
+def segment_comparison_sections(
+    found: SegmentComparison, *, terms: Terms = PYTHON, all_measures: bool = False, detail: bool = False, **options: Any
+) -> Iterator[Section]:
+    """What a comparison by segment has to say. In ``detail``, all rows together follow."""
+    evaluations = list(found.overall.evaluations.values())
+    keys = list(found.overall.specs) if all_measures else chosen_measures(found.overall)
+    yield Section("answer", [headline(evaluations[0], named=False), *notices_of(evaluations, terms)])
+    if not detail:
+        yield Section("measures", [Table(side_by_side(found.overall, keys), "All rows")])
+    rows = model_difference_rows(found, keys)
+    pairs = Table(rows, "Differences between models by segment, strongest evidence first")
+    by_segment = Table(model_rows(found, keys), "Models by segment", "segment")
+    yield Section("segments", [*_figures(found.models), by_segment, pairs], _title(found.by))
+    if detail:
+        whole = replace(found.overall, by_segment=None)
+        yield from islice(whole.sections(terms=terms, detail=True, **options), 1, None)
 
 
 def sentences(seg: Segments) -> list[str]:
@@ -43,7 +109,7 @@ def segment_rows(seg: Segments, keys: Sequence[str]) -> list[dict[str, Any]]:
     rows = []
     for name, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), ("all", seg.overall)]:
         row = {"segment": name, "rows": ev.facts["rows"], "positive": f"{ev.facts['share_positive']:.1%}"}
-        row |= {key: with_interval(ev.estimates[key]) for key in keys}
+        row |= {key: ev.estimates[key] for key in keys}
         rows.append({**row, "note": next((n["note"] for n in seg.table if n["segment"] == name), "")})
     return rows
 
@@ -65,12 +131,6 @@ def difference_rows(seg: Segments) -> list[dict[str, Any]]:
     ]
 
 
-def list_title(shared: SharedList) -> str:
-    """Where the one list is cut."""
-    (what, value), *_ = shared.cut.items()
-    return f"One list for all, {count(value)} places" if what == "quota" else f"One list for all, score > {value:g}"
-
-
 def list_rows(shared: SharedList) -> list[dict[str, Any]]:
     """One list for all, by segment."""
     return [
@@ -88,12 +148,6 @@ def list_rows(shared: SharedList) -> list[dict[str, Any]]:
         }
         for row in shared
     ]
-
-
-def price_title(prices: Table) -> str:
-    """What the prices compare."""
-    same = len({round(row["places"], 1) for row in prices}) == 1
-    return "The same places by other rules" if same else "Places by other rules"
 
 
 def price_rows(prices: Table) -> list[dict[str, Any]]:
@@ -122,12 +176,6 @@ def place_rows(seg: Segments, prices: Table) -> list[dict[str, Any]]:
     ]
 
 
-def trend_title(seg: Segments) -> str:
-    """From which segment to which trends go."""
-    first = seg.trends[0].segments
-    return f"Trend from {first[0]} to {first[-1]}, change for each step"
-
-
 def trend_rows(seg: Segments) -> list[dict[str, Any]]:
     """The trend of each measure, and from which segment on its level differs from before."""
     rows = []
@@ -148,7 +196,7 @@ def model_rows(found: SegmentComparison, keys: Sequence[str]) -> list[dict[str, 
     rows = []
     for name, note, comparison in found.parts():
         for key in keys:
-            values = {model: with_interval(ev.estimates[key]) for model, ev in comparison.evaluations.items()}
+            values = {model: ev.estimates[key] for model, ev in comparison.evaluations.items()}
             rows.append({"segment": name, "measure": key, **values, "note": note})
     return rows
 

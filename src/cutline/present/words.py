@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue.declare import Measure, Spec, measure, measures
-from ..table import count, format_value, pluralize
-from .numbers import models_of
+from ..errors import PYTHON, InputError, Terms
+from ..evaluation import notices_of
+from ..table import Figure, Section, Table, count, count_range, ends, format_value, p_value, pluralize
+from .plot_data import models_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..decide.batches import BatchRules
+    from ..decide.error_costs import Cheapest
     from ..decide.operating import OperatingPoint
+    from ..decide.thresholds import Cut
     from ..estimate import Estimate
-    from ..evaluation import Evaluation, OneVsRest
+    from ..evaluation import Evaluation
 
 ARROWS = {"higher": "↑", "lower": "↓"}
 FAMILY_TITLES = {
@@ -25,6 +29,7 @@ FAMILY_TITLES = {
     "probability": "Probabilities",
     "ranking": "Ranking",
     "quota": "Limited places",
+    "classes": "Several classes",
     "other": "Other",
 }
 OWN_CASES = "Each has its own cases, so a difference may come from the cases."
@@ -33,6 +38,136 @@ _WITH_QUOTA = ("hit_rate", "qrecall", "quota_lift")
 _WITH_THRESHOLD = ("recall", "precision", "specificity", "f1", "matthews_correlation", "accuracy")
 _ALWAYS = ("average_qrecall", "roc_auc", "average_precision", "average_hit_rate", "brier_score", "log_loss")
 _BETWEEN_MODELS = ("hit_rate", "roc_auc", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
+_FEW = 12  # measures of which a short table leaves out none
+_SHOWN_BATCHES = 40
+_MOST_RULES = 4  # models whose batches are compared with one threshold
+
+
+def evaluation_sections(
+    ev: Evaluation,
+    *,
+    terms: Terms = PYTHON,
+    all_measures: bool = False,
+    detail: bool = False,
+    cut: Cut | None = None,
+    carry: bool = False,
+    **options: Any,
+) -> Iterator[Section]:
+    """What an evaluation has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
+
+    ``cut``: a cut that was chosen on these rows, which takes the quota's place.
+    """
+    from .page_words import chart_section, detail_sections, places_section
+
+    if carry and not ev.rows.batched:
+        raise InputError("carry", "is for the places of each batch", "evaluate with {batch}")
+    point = cut_point(ev) if cut is None else cut.point
+    at_cut = point_sentence(ev, point)
+    if cut is not None:
+        end = "the end of the list" if cut.threshold == -math.inf else f"{cut.threshold:.6g}"
+        at_cut = f"Cut at {end}: {cut.note}."
+    said = [headline(ev), *notices_of([ev], terms), at_cut, ties_sentence(ev)]
+    yield Section("answer", list(filter(None, said)))
+    if ev.by_segment is not None:
+        yield from islice(ev.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
+    yield from filter(None, [places_section([ev], detail=detail)])
+    if point is not None:
+        where = f"At {pluralize(ev.quota, 'place')}" if ev.quota is not None and cut is None else "At the threshold"
+        taken = "all cases" if point.threshold == -math.inf else f"score > {point.threshold:.6g}"
+        if ev.rows.batched and ev.quota is not None:
+            where, taken = f"The best {quota_words(ev.quota)} of each batch", "all batches together"
+        yield Section("cut", [Table(confusion_rows(point), f"{where}: {taken}")])
+        if ev.rows.batched and ev.quota is not None:
+            yield from batch_sections([ev], carry=carry)
+        if cut is not None:
+            yield Section("at_cut", [Table(cut_rows(ev, point))])
+    if detail:
+        yield from detail_sections(ev, [ev], **options)
+        return
+    yield from filter(None, [chart_section([ev])])
+    keys = None if all_measures else applicable(ev, few_measures(ev))
+    yield Section("measures", [Table(measure_rows(ev, keys), group="family")])
+
+
+def batch_sections(evaluations: Sequence[Evaluation], *, carry: bool) -> Iterator[Section]:
+    """The batches side by side, and their places against one threshold."""
+    points: dict[str, Any] = {ev.name: ev.at(quota=ev.quota) for ev in evaluations}
+    said, rows = [], batch_rows(points)
+    if len(points) > 1:
+        for name, point in points.items():
+            low, high = point.next_hits
+            within = f" ({evaluations[0].settings.level:.0%} interval {count_range(*point.expected_hits.interval)})"
+            coming = f"; the next batch should hold {count(low)} to {count(high)}" if low == low else ""
+            mean = count(point.expected_hits.value)
+            said.append(f"{name} holds {mean} hits on average{within if low == low else ''}{coming}.")
+    left = len(rows) - _SHOWN_BATCHES
+    more = [f"{left:,} more batches: --format json prints them all."] if left > 0 else []
+    batch_table = Table(rows[:_SHOWN_BATCHES], "Batch by batch")
+    yield Section("batches", [*said, Figure("batches", points), batch_table, *more])
+    for k, ev in enumerate(evaluations[:_MOST_RULES]):
+        (section,) = ev.batches.rules(carry=carry).sections()
+        named = f": {ev.name}" if len(evaluations) > 1 else ""
+        yield replace(section, name=f"rules-{k}" if k else "rules", title=f"{section.title}{named}")
+
+
+def comparison_sections(
+    comparison: Comparison,
+    *,
+    terms: Terms = PYTHON,
+    all_measures: bool = False,
+    detail: bool = False,
+    cheapest: Cheapest | None = None,
+    carry: bool = False,
+    **options: Any,
+) -> Iterator[Section]:
+    """What a comparison has to say; in ``detail``, what a page adds (options: see ``page_words.detail_sections``).
+
+    ``cheapest`` is the answer where the costs of errors were given.
+    """
+    from .page_words import chart_section, detail_sections, places_section
+
+    evaluations = list(comparison.evaluations.values())
+    first = evaluations[0]
+    if detail and len({(ev.facts["rows"], ev.facts["positives"]) for ev in evaluations}) > 1:
+        raise InputError(None, "a page shows models on the same cases, but these differ in rows or positives")
+    quota = comparison.quota
+    about = headline(first, named=False) if comparison.paired else "each on its own rows"
+    models = f"{pluralize(len(evaluations), 'model')}, {about}"
+    yield Section("answer", [*answer(comparison), models, *notices_of(evaluations, terms)])
+    if comparison.by_segment is not None:
+        yield from islice(comparison.by_segment.sections(terms=terms, all_measures=all_measures), 1, None)
+    yield from filter(None, [places_section(evaluations, detail=detail)] if comparison.paired else [])
+    if detail and first.rows.batched and quota is not None:
+        yield from batch_sections(evaluations, carry=carry)
+    keys = list(comparison.specs) if all_measures else chosen_measures(comparison)
+    if not detail:
+        yield from filter(None, [chart_section(evaluations)])
+        yield Section("measures", [Table(side_by_side(comparison, keys), "Side by side")])
+    if len(evaluations) > 1:
+        pairs = Table(differences_of(comparison, keys), "Differences between models", "measure")
+        forests = [Figure("forest", comparison, {"key": key, "name": f"forest-{k}"}) for k, key in enumerate(keys[:2])]
+        yield Section("pairs", [*forests, pairs], "Which model?")
+    stretches = dominance_of(comparison)
+    if stretches:
+        leads = Table(clear_leads(stretches), "Clear leaders by quota")
+        none = "No model leads clearly at any quota: the leads could be chance."
+        strip = Figure("dominance", stretches, {"names": list(comparison.evaluations)})
+        yield Section("leads", [leads if len(leads) else none, *([strip] if detail else [])])
+    if cheapest is not None:
+        yield Section("costs", [*cheapest.sentences, cheapest.others], "Costs of errors")
+    goals = [f"{r.goal}: {r.text}" for r in comparison.recommendations.values()]
+    if goals:
+        yield Section("goals", goals, "Which model for which goal")
+    if detail:
+        yield from detail_sections(comparison, evaluations, **options)
+
+
+def cut_point(ev: Evaluation) -> Any:
+    """The operating point to show: of the quota, or of the threshold; None without one."""
+    if ev.quota is not None:
+        return ev.at(quota=ev.quota)
+    threshold = ev.threshold if ev.quotas is None else None
+    return None if threshold is None else ev.at(threshold=threshold)
 
 
 def headline(ev: Evaluation, *, named: bool = True) -> str:
@@ -97,16 +232,6 @@ def quota_sentence(ev: Evaluation) -> str:
     )
 
 
-def ends(low: float, high: float) -> str:
-    """An interval in a cell of its own; empty where there is none."""
-    return f"{format_value(low)} … {format_value(high)}" if low == low else ""
-
-
-def with_interval(e: Estimate) -> str:
-    """A value and its interval in one cell."""
-    return format_value(e.value) + (f"  [{format_value(e.low)}, {format_value(e.high)}]" if e.low == e.low else "")
-
-
 def tested(row: Mapping[str, Any]) -> dict[str, str]:
     """A tested difference in cells."""
     interval = {"interval": ends(row["low"], row["high"])}
@@ -118,41 +243,17 @@ def quota_words(quota: int | float) -> str:
     return f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
 
 
-def rule_rows(rules: BatchRules) -> list[dict[str, Any]]:
-    """One row for each way to fill the places of batches; what became of a queue where there is one."""
+def batch_rows(points: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What each batch holds at its cut, models side by side."""
     rows = []
-    for row in rules.table:
-        made = {
-            "rule": row["rule"],
-            "hits": count(row["hits"]),
-            "places used": count(row["places"]),
-            "hit rate": format_value(row["hit_rate"]),
-            "hits per batch": format_value(row["hits_per_batch"]),
-            "interval": ends(row["low"], row["high"]),
-            "batches that overflow": count(row["overflow"]),
-            "batches with empty places": count(row["unfilled"]),
-        }
-        if any(rule.queued for rule in rules.values()):
-            queued = rules[row["rule"]].queued
-            wait = {"longest queue": row["longest_queue"], "waiting at the end": row["waiting"]}
-            made |= {key: count(value) if queued else "" for key, value in wait.items()}
-            made["mean wait in batches"] = format_value(row["mean_wait"]) if queued else ""
-        rows.append(made)
+    for row in zip(*(point.batches for point in points.values()), strict=True):
+        line = {"batch": str(row[0]["batch"]), **{key: count(row[0][key]) for key in ("cases", "positives", "places")}}
+        for name, one in zip(points, row, strict=True):
+            before = f"{name}: " if len(points) > 1 else ""
+            line[f"{before}hits"] = count(one["hits"])
+            line |= {f"{before}{key.replace('_', ' ')}": format_value(one[key]) for key in ("hit_rate", "recall")}
+        rows.append(line if len(points) > 1 else {**line, "threshold": format_value(row[0]["threshold"])})
     return rows
-
-
-def batch_rows(point: Any) -> list[dict[str, Any]]:
-    """What each batch holds at its cut, for a reader."""
-    return [
-        {
-            "batch": str(row["batch"]),
-            **{key: count(row[key]) for key in ("cases", "positives", "places", "hits")},
-            "hit rate": format_value(row["hit_rate"]),
-            "recall": format_value(row["recall"]),
-            "threshold": format_value(row["threshold"]),
-        }
-        for row in point.batches
-    ]
 
 
 def tie_sentence(point: OperatingPoint) -> str:
@@ -169,12 +270,6 @@ def tie_sentence(point: OperatingPoint) -> str:
         f"{format_value(point.threshold)} get a place, so {count(point.hits_worst)} to "
         f"{count(point.hits_best)} positives do, depending on the draw."
     )
-
-
-def count_range(low: float, high: float) -> str:
-    """An interval of counts."""
-    shown = f"{low:,.1f} to {high:,.1f}" if high < 1000 else f"{low:,.0f} to {high:,.0f}"
-    return shown.replace("-", "−")
 
 
 def ties_sentence(ev: Evaluation) -> str:
@@ -204,7 +299,7 @@ def confusion_rows(point: OperatingPoint) -> list[dict[str, str]]:
 
 def cut_rows(ev: Evaluation, point: OperatingPoint) -> list[dict[str, Any]]:
     """What a cut gives, each rate with an interval, as if the threshold had been fixed beforehand."""
-    from ..inference.proportions import wilson
+    from ..inference.limits import wilson
 
     def rate(name: str, part: float, whole: float) -> dict[str, Any]:
         shown = "–" if whole == 0 else format_value(part / whole)
@@ -235,7 +330,7 @@ def determined_by(one: Measure) -> Measure | None:
 
 def _named_in(one: Measure) -> Measure | None:
     """The measure that a declaration names as the same number."""
-    names = {m.name for m in measures()}
+    names = {m.name for m in measures() if m.of_one_score}
     return next((measure(name) for name in re.findall(r"\w+", one.same_as) if name in names), None)
 
 
@@ -256,10 +351,18 @@ def default_measures(quota: Any) -> list[str]:
     return [*(_WITH_THRESHOLD if quota is None else _WITH_QUOTA), *_ALWAYS]
 
 
-def applicable(ev: Evaluation) -> list[str]:
+def few_measures(ev: Evaluation) -> list[str]:
+    """The measures of a short table: those of the task, or all that were asked for where they are few."""
+    if len(ev.specs) <= _FEW:
+        return list(ev.specs)
+    names = default_measures(ev.quota if ev.quotas is None else ev.quotas)
+    return [key for name in names for key, spec in ev.specs.items() if spec.measure.name == name]
+
+
+def applicable(ev: Evaluation, chosen: Iterable[str]) -> list[str]:
     """The measures that go with these scores, one family after another."""
     one_class = _one_class(ev)
-    keys = [key for key, e in ev.estimates.items() if one_class or e.value == e.value]
+    keys = [key for key in chosen if one_class or ev.estimates[key].value == ev.estimates[key].value]
     families = list(dict.fromkeys(ev.specs[key].measure.family for key in keys))
     return sorted(keys, key=lambda key: families.index(ev.specs[key].measure.family))
 
@@ -284,7 +387,8 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
         one = spec.measure
         # without the threshold where that is the evaluation's own, which stands above the table
         name = str(replace(spec, threshold=None) if spec.threshold == ev.threshold else spec)
-        row = {"family": one.family, "measure": name, "": ARROWS[one.better], "value": format_value(e.value)}
+        row: dict[str, Any] = {"family": one.family, "measure": name, "": ARROWS[one.better]}
+        row |= {"value": format_value(e.value), "on its scale": on_scale(one.range, e)}
         if level is not None:
             row[interval] = ends(e.low, e.high)
             row["method"] = e.method
@@ -294,6 +398,15 @@ def measure_rows(ev: Evaluation, keys: Iterable[str] | None = None) -> list[dict
         row["note"] = e.reason or "; ".join(part for part in (caution, moves, unit_of(spec), same) if part)
         rows.append(row)
     return rows
+
+
+def on_scale(scale: tuple[float, float], e: Estimate) -> Figure:
+    """An estimate on the scale of its measure; an open end is closed a little beyond the interval."""
+    known = [x for x in (e.value, e.low, e.high) if math.isfinite(x)] or [0.0]
+    low, high = scale
+    low = low if math.isfinite(low) else min(0.0, *known) * 1.1
+    high = high if math.isfinite(high) else max(0.0, *known) * 1.1
+    return Figure("bar", e, {"ends": (low, high)})
 
 
 def unit_of(spec: Spec) -> str:
@@ -313,51 +426,38 @@ def _key_like(ev: Evaluation, name: str, spec: Any) -> str | None:
     return None
 
 
-def class_rows(ovr: OneVsRest, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """One row for each class of a multi-class file, then the means."""
-    rows: list[dict[str, Any]] = [
-        {"class": str(label), "rows": ev.facts["positives"], **{key: ev[key].value for key in keys}}
-        for label, ev in ovr.evaluations.items()
-    ]
-    rows.append({"class": "macro mean", "rows": None, **{key: ovr.macro(key) for key in keys}})
-    rows.append({"class": "weighted mean", "rows": None, **{key: ovr.weighted(key) for key in keys}})
-    return rows
-
-
-def answer(result: Any, quota: int | float) -> list[str]:
-    """The result in two sentences: what the quota gives by which model, and how sure that is."""
-    evaluations = models_of(result)
+def answer(comparison: Comparison) -> list[str]:
+    """What the quota gives by which model, and how sure that is."""
+    quota, evaluations = comparison.quota, list(comparison.evaluations.values())
     first = evaluations[0]
+    if quota is None:
+        return range_answer(comparison)
     if _one_class(first):
-        return [headline(first, named=len(evaluations) == 1)]
-    if not getattr(result, "paired", True):
-        return _apart(result, quota)
+        return []  # the headline says it
+    if not comparison.paired:
+        return _apart(comparison, quota)
     ordered = sorted(evaluations, key=lambda ev: -ev.at(quota=quota).tp)
     best, point = ordered[0], ordered[0].at(quota=quota)
+    if len(ordered) == 1:
+        return [point_sentence(best, point)]
+    lead = _lead(comparison, ordered, quota)
     if first.rows.batched:
-        said = point_sentence(best, point)
-        if len(ordered) == 1:
-            return [said]
-        each = f"With {quota_words(quota)} places in each batch, use {best.name}. {said}"
-        return [each, _lead(result, ordered, quota)]
+        return [f"With {quota_words(quota)} places in each batch, use {best.name}. {point_sentence(best, point)}", lead]
     low, high = point.expected_hits.interval
     within = "" if low != low else f" ({first.settings.level:.0%} interval {count_range(low, high)})"
-    what = (
-        f"expect {pluralize(point.tp, 'hit')}{within}, {point.lift:.1f} times as many "
-        f"as a random choice; {count(point.fn)} of the {pluralize(point.tp + point.fn, 'positive')} "
-        f"{'gets' if point.fn == 1 else 'get'} no place"
+    use = (
+        f"With {pluralize(quota, 'place')}, use {best.name}: expect {pluralize(point.tp, 'hit')}{within}, "
+        f"{point.lift:.1f} times as many as a random choice; {count(point.fn)} of the "
+        f"{pluralize(point.tp + point.fn, 'positive')} {'gets' if point.fn == 1 else 'get'} no place."
     )
-    if len(ordered) == 1:
-        return [f"Among the best {quota:,} of {count(first.ranking.cases)}, {what}.", _how_sure(best, point)]
-    luck = result.choice_optimism if quota == result.quota else math.nan
-    sentences = [f"With {pluralize(quota, 'place')}, use {best.name}: {what}.", _lead(result, ordered, quota)]
-    if luck >= 0.1:
-        expected = max(0.0, point.tp - luck)
-        sentences.append(
-            f"About {luck:.1f} of these hits are optimism from choosing the best of {len(ordered)} models on the same "
-            f"cases; on new cases expect about {expected:.1f}."
-        )
-    return sentences
+    luck = comparison.choice_optimism
+    if not luck >= 0.1:
+        return [use, lead]
+    optimism = (
+        f"About {luck:.1f} of these hits are optimism from choosing the best of {len(ordered)} models on the same "
+        f"cases; on new cases expect about {max(0.0, point.tp - luck):.1f}."
+    )
+    return [use, lead, optimism]
 
 
 def range_answer(result: Any) -> list[str]:
@@ -368,13 +468,15 @@ def range_answer(result: Any) -> list[str]:
         return []
     alike = ", all equally likely" if first.quotas.through else ""
     if len(evaluations) == 1:
-        found = [f"a hit rate of {_percents(first['hit_rate'])}"]
+        rate = first["hit_rate"]
+        expected = f"a hit rate of {rate.value:.1%}{between(rate)}"
         if "qrecall" in first:
-            found.append(f"{_percents(first['qrecall'])} of the positives")
-        return [f"With {first.quotas.words}{alike}, expect on average {' and '.join(found)}."]
+            share = first["qrecall"]
+            expected += f" and {share.value:.1%}{between(share)} of the positives"
+        return [f"With {first.quotas.words}{alike}, expect on average {expected}."]
     verdict = result.verdict("hit_rate", f"quota {first.quotas}")
     mark = ", " if verdict.status == "cannot tell" else "; "
-    value = f"a hit rate of {_percents(verdict.value)} on average"
+    value = f"a hit rate of {verdict.value.value:.1%}{between(verdict.value)} on average"
     if not result.paired:
         return [f"With {first.quotas.words}{alike}, {verdict.best} has the highest: {value}.", OWN_CASES]
     return [f"With {first.quotas.words}{alike}, use {verdict.best}: {value}{mark}{verdict.sentence}."]
@@ -383,10 +485,6 @@ def range_answer(result: Any) -> list[str]:
 def between(e: Any) -> str:
     """The interval of a share in brackets; empty where there is none."""
     return f" ({e.level:.0%} interval {e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
-
-
-def _percents(e: Any) -> str:
-    return f"{e.value:.1%}{between(e)}"
 
 
 def _apart(result: Any, quota: int | float) -> list[str]:
@@ -399,16 +497,6 @@ def _apart(result: Any, quota: int | float) -> list[str]:
     return [f"At {quota:,} places, {verdict.best} has the highest hit rate, {value}.", OWN_CASES]
 
 
-def _how_sure(ev: Evaluation, point: Any) -> str:
-    rate = f"That is a hit rate of {point.hit_rate:.1%} and {point.qrecall:.1%} of all positives"
-    if "roc_auc" not in ev or ev["roc_auc"].low != ev["roc_auc"].low:
-        return f"{rate}."
-    auc = ev["roc_auc"]
-    chance = "better than chance" if auc.low > 0.5 else "not shown to be better than chance"
-    spread = f"{format_value(auc.low)} to {format_value(auc.high)}"
-    return f"{rate}; over the whole list the ranking is {chance} (AUC {format_value(auc.value)}, {spread})."
-
-
 def _lead(result: Any, ordered: list[Evaluation], quota: int | float) -> str:
     """How sure the best model's lead over the next one at this quota is."""
     best, second = ordered[0], ordered[1]
@@ -416,7 +504,7 @@ def _lead(result: Any, ordered: list[Evaluation], quota: int | float) -> str:
     if gap < 1e-9:
         return f"{best.name} and {second.name} are tied: both find the same number at this quota."
     lead = f"It finds {count(gap)} more than {second.name}"
-    if result.quota != quota or "hit_rate" not in best:
+    if "hit_rate" not in best:
         return f"{lead}."
     verdict = result.verdict("hit_rate", "known quota")
     row = verdict.differences[second.name]
@@ -442,7 +530,7 @@ def side_by_side(comparison: Comparison, keys: Sequence[str]) -> list[dict[str, 
     rows = []
     for key in keys:
         row: dict[str, Any] = {"measure": key, "": ARROWS[comparison.specs[key].measure.better]}
-        rows.append(row | {name: with_interval(ev.estimates[key]) for name, ev in comparison.evaluations.items()})
+        rows.append(row | {name: ev.estimates[key] for name, ev in comparison.evaluations.items()})
     return rows
 
 
@@ -453,11 +541,6 @@ def differences_of(comparison: Comparison, keys: Sequence[str]) -> list[dict[str
         {"measure": row["measure"], "models": f"{row['a']} − {row['b']}", **tested(row), "reading": row["reading"]}
         for row in rows
     ]
-
-
-def p_value(value: float) -> str:
-    """A p-value as it is printed."""
-    return "–" if value != value else ("< 0.001" if value < 0.001 else f"{value:.3f}")
 
 
 def dominance_of(comparison: Comparison) -> list[dict[str, Any]]:

@@ -1,8 +1,14 @@
-"""cutline in scikit-learn's idiom: scorers, displays, cross-validation, a classifier for quotas, drop-in functions."""
+"""cutline in scikit-learn's idiom: scorers, displays, cross-validation and a classifier for quotas."""
 
 from __future__ import annotations
 
-from ..reference.docstrings import document
+from ..errors import how_to_install
+
+try:
+    import sklearn  # noqa: F401
+except ImportError as missing:
+    raise ImportError(f"cutline.sklearn needs scikit-learn: {how_to_install('sklearn')}") from missing
+
 from .crossval import CrossValidatedComparison, CrossValidation, evaluate_cv
 from .displays import (
     GainDisplay,
@@ -14,14 +20,7 @@ from .displays import (
     RocDisplay,
     TprFprDisplay,
 )
-from .quota_classifier import QuotaClassifier
-from .scorers import scorer
-from .scores import (
-    average_precision_score,
-    precision_recall_curve,
-    roc_auc_score,
-    roc_curve,
-)
+from .estimators import QuotaClassifier, scorer
 
 __all__ = [
     "CrossValidatedComparison",
@@ -35,13 +34,6 @@ __all__ = [
     "QuotaClassifier",
     "RocDisplay",
     "TprFprDisplay",
-    "average_precision_score",
     "evaluate_cv",
-    "precision_recall_curve",
-    "roc_auc_score",
-    "roc_curve",
     "scorer",
 ]
-
-for _name in __all__:
-    document(_name, globals()[_name])

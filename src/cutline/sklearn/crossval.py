@@ -15,68 +15,120 @@ from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import _safe_indexing
 
 from ..catalogue.declare import Spec
-from ..comparison import Comparison, compare
+from ..comparison import Comparison
 from ..errors import InputError, different_lengths, show, verbatim
-from ..estimate import Estimate
-from ..evaluation import Evaluation, choose_specs, evaluate, evaluation_of, obstacle_of
+from ..estimate import Estimate, Settings
+from ..evaluation import Evaluation, choose_specs, evaluation_of, obstacle_of
 from ..inference.differences import DifferenceTest
-from ..inference.evidence import Rows
-from ..inference.normal import t_quantile
-from ..inference.scales import two_sided_p
-from ..inference.settings import Settings
-from ..sources.arrays import as_codes, as_column, as_numbers, make_sample, read_labels
-from ..table import ByMeasure, Table, TabularResult, format_value, pluralize, text_table, to_jsonable
+from ..inference.evidence import RowEvidence
+from ..inference.limits import t_quantile, two_sided_p
+from ..partition import Partition
+from ..sources.arrays import as_column, as_numbers, make_sample, read_labels
+from ..table import (
+    ByMeasure,
+    Figure,
+    HasSections,
+    Section,
+    Table,
+    TabularResult,
+    ends,
+    format_value,
+    pluralize,
+    to_jsonable,
+)
 from ..types import Axes, Label, Labels, MeasureLike, Scores
 from ..validate import check_estimator, checked
+from ..verbs import compare, evaluate
 from ..verdict import Models
-from .response import BOUNDARY, find_response, positive_class, scores_of
+from .estimators import BOUNDARY, find_response, positive_class, scores_of
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
-    """The test rows of one split: where they are, whether they are positive, what the model fitted without them says.
+class OutOfFold:
+    """The test rows of all splits, one after the other, as the models that were fitted without them score them.
 
-    ``boundary`` is the model's own limit between the classes on the scale of the scores.
+    ``boundary`` is the models' own limit between the classes on the scale of the scores; ``trained_on`` has how many
+    rows the model of each split was fitted to.
     """
 
     rows: NDArray[np.intp]
-    trained_on: int
+    fold: NDArray[np.intp]
     positive: NDArray[np.bool_]
     score: NDArray[Any]
+    weight: NDArray[Any] | None
+    cluster: NDArray[Any] | None
+    trained_on: tuple[int, ...]
     boundary: float
 
+    @staticmethod
+    def read(
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: Labels,
+        *,
+        pos_label: Label,
+        response_method: Any,
+        weights: NDArray[Any] | None = None,
+        clusters: NDArray[Any] | None = None,
+    ) -> OutOfFold:
+        """Score the test rows of each split with the estimator of that split."""
+        if "estimator" not in cv_results or "indices" not in cv_results:
+            remedy = "call cross_validate(…, return_estimator=True, return_indices=True)"
+            raise InputError("cv_results", "holds no estimators or no indices", remedy)
+        labels, models, tests = as_column(y, "y"), cv_results["estimator"], cv_results["indices"]["test"]
+        positive, score, method = [], [], ""
+        for model, test in zip(models, tests, strict=True):
+            label, method = positive_class(model, pos_label), find_response(model, response_method)
+            positive.append(np.asarray(labels[test] == label))
+            score.append(scores_of(model, _safe_indexing(X, test), method, label))
+        rows = np.concatenate(tests)
+        return OutOfFold(
+            rows,
+            np.repeat(np.arange(len(tests)), [len(test) for test in tests]),
+            np.concatenate(positive),
+            np.concatenate(score),
+            None if weights is None else weights[rows],
+            None if clusters is None else clusters[rows],
+            tuple(len(train) for train in cv_results["indices"]["train"]),
+            BOUNDARY[method],
+        )
 
-def read_folds(
-    cv_results: Mapping[str, Any], X: Any, y: Labels, *, pos_label: Label, response_method: Any
-) -> list[Fold]:
-    """Score the test rows of each split with the estimator of that split."""
-    if "estimator" not in cv_results or "indices" not in cv_results:
-        remedy = "call cross_validate(…, return_estimator=True, return_indices=True)"
-        raise InputError("cv_results", "holds no estimators or no indices", remedy)
-    labels = as_column(y, "y")
-    folds = []
-    splits = zip(cv_results["indices"]["train"], cv_results["indices"]["test"], strict=True)
-    for model, (train, test) in zip(cv_results["estimator"], splits, strict=True):
-        positive = positive_class(model, pos_label)
-        method = find_response(model, response_method)
-        score = scores_of(model, _safe_indexing(X, test), method, positive)
-        folds.append(Fold(test, len(train), np.asarray(labels[test] == positive), score, BOUNDARY[method]))
-    return folds
+    @property
+    def each_once(self) -> bool:
+        """Whether no row is tested in two splits, so that all of them are one list."""
+        return len(np.unique(self.rows)) == len(self.rows)
 
+    def evaluations(self, name: str, **options: Any) -> tuple[Evaluation, ...]:
+        """Each fold by itself; ``name`` goes before its number, ``options`` are those of ``evaluate``."""
+        parts = [self.fold == number for number in range(len(self.trained_on))]
+        weights = [None if self.weight is None else self.weight[part] for part in parts]
+        return tuple(
+            evaluate(self.positive[part], self.score[part], name=f"{name} {k}", sample_weight=weight, **options)
+            for k, (part, weight) in enumerate(zip(parts, weights, strict=True), 1)
+        )
 
-def evaluated_folds(
-    folds: Sequence[Fold], weights: NDArray[Any] | None, name: str, **options: Any
-) -> tuple[Evaluation, ...]:
-    """Each fold evaluated by itself; ``name`` goes before its number, ``options`` are those of ``evaluate``."""
-    own = (None if weights is None else weights[fold.rows] for fold in folds)
-    return tuple(
-        evaluate(fold.positive, fold.score, name=f"{name} {k}", sample_weight=weight, **options)
-        for k, (fold, weight) in enumerate(zip(folds, own, strict=True), 1)
-    )
+    def pooled(
+        self,
+        specs: Sequence[Spec],
+        settings: Settings,
+        *,
+        name: str,
+        threshold: float,
+        quota: float | None = None,
+        by_default: bool = False,
+    ) -> Evaluation | None:
+        """All scores as one list, replicates drawn within folds; None where a row is tested more than once."""
+        if not self.each_once:
+            return None
+        sample = make_sample(self.positive, self.score, sample_weight=self.weight, clusters=self.cluster)
+        fold = self.fold if sample.source_rows is None else self.fold[sample.source_rows]
+        obstacles = {spec: obstacle_of(spec, sample, threshold, by_default) for spec in specs}
+        rows = RowEvidence.of(sample, fold=fold)
+        return evaluation_of(rows, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation(ByMeasure, TabularResult):
+class CrossValidation(HasSections, ByMeasure, TabularResult):
     """Evaluations of cross-validated models. ``cv["roc_auc"]`` is the mean over the folds with its interval.
 
     ``folds`` are the evaluations of the test sets; ``pooled`` is the evaluation of all out-of-fold scores as one list,
@@ -141,36 +193,31 @@ class CrossValidation(ByMeasure, TabularResult):
         """The measures as rows."""
         return Table(self.to_dicts(), self.name)
 
-    def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
-        def between(low: float, high: float) -> str:
-            return f"[{format_value(low)}, {format_value(high)}]" if low == low else ""
-
-        rows = [
-            {
-                "measure": row["measure"],
-                "mean": format_value(row["value"]),
-                "interval": between(row["low"], row["high"]),
-                "folds": f"{format_value(row['lowest_fold'])} … {format_value(row['highest_fold'])}",
-                "pooled": format_value(row["pooled"]),
-                "pooled interval": between(row["pooled_low"], row["pooled_high"]),
-                "note": row["reason"] or (f"undefined in {row['undefined_folds']}" if row["undefined_folds"] else ""),
-            }
-            for row in self.to_dicts()
-        ]
-        return rows, list(rows[0]) if rows else [], f"{self.name}: {len(self.folds)} folds, {self.level:.0%} intervals"
-
-    def __repr__(self) -> str:
-        return text_table(*self._shown())
-
-    def _repr_html_(self) -> str:
-        from ..present.notebook import cross_validation_html
-
-        rows, _, title = self._shown()
-        return cross_validation_html(self.folds, self.estimates, rows, title)
+    def sections(self) -> list[Section]:
+        """The means with their intervals, the folds' curves, and the pooled values."""
+        rows = []
+        for row, (key, e) in zip(self.to_dicts(), self.estimates.items(), strict=True):
+            low, high = self.folds[0].specs[key].measure.range
+            note = row["reason"] or (f"undefined in {row['undefined_folds']}" if row["undefined_folds"] else "")
+            rows.append(
+                {
+                    "measure": key,
+                    "mean": format_value(e.value),
+                    "on its scale": Figure("bar", e, {"ends": (low, high)}),
+                    "interval": ends(e.low, e.high),
+                    "folds": f"{format_value(row['lowest_fold'])} … {format_value(row['highest_fold'])}",
+                    "pooled": format_value(row["pooled"]),
+                    "pooled interval": ends(row["pooled_low"], row["pooled_high"]),
+                    "note": note,
+                }
+            )
+        said = f"{self.name}: {len(self.folds)} folds, {self.level:.0%} intervals"
+        curves = [Figure(kind, self.folds) for kind in ("roc", "precision_recall")]
+        return [Section("answer", [said, *curves, Table(rows)])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidatedComparison(Models[CrossValidation]):
+class CrossValidatedComparison(HasSections, Models[CrossValidation]):
     """Several estimators on the same splits. Reads as a mapping from model to :class:`CrossValidation`.
 
     A difference is the mean over the folds of the difference in a fold, tested by the corrected resampled t-test of
@@ -210,10 +257,11 @@ class CrossValidatedComparison(Models[CrossValidation]):
         }
         return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
 
-    def __repr__(self) -> str:
+    def sections(self) -> list[Section]:
+        """The models side by side, and the verdict by each measure."""
         said = f"{pluralize(len(self.evaluations), 'model')}, mean over {len(self.first.folds)} folds"
-        table = text_table(self.table.to_dicts(), self.table.columns, said)
-        return "\n".join([table, "", *(f"{v.measure}: {v.best}; {v.sentence}" for v in self.decided)])
+        verdicts = [f"{verdict.measure}: {verdict.best}; {verdict.sentence}" for verdict in self.decided]
+        return [Section("answer", [said, Table(self.table)]), Section("verdicts", verdicts)]
 
 
 def corrected_error(values: NDArray[np.float64], tested_share: float) -> float:
@@ -292,30 +340,27 @@ def evaluate_cv(
     """
     settings = Settings("auto", level, n_resamples, seed)
     several = isinstance(estimator, Mapping)
-    if params is not None and not isinstance(params, Mapping):
+    if params is not None and not (isinstance(params, Mapping) and all(isinstance(name, str) for name in params)):
         raise InputError("params", f"is {show(params)}", "pass a mapping from name to what fit is given")
     if several and not estimator:
-        raise InputError(
-            "estimator", "does not name the estimators", "pass one estimator, or a mapping from name to estimator"
-        )
+        remedy = "pass one estimator, or a mapping from name to estimator"
+        raise InputError("estimator", "does not name the estimators", remedy)
     if several and name is not None:
         raise InputError("name", "is for one estimator", "leave it out: the mapping names them")
     if not several and margin is not None:
-        raise InputError(
-            "margin", "is for several estimators", "leave it out, or pass a mapping from name to estimator"
-        )
+        remedy = "leave it out, or pass a mapping from name to estimator"
+        raise InputError("margin", "is for several estimators", remedy)
     rows = len(read_labels(y, "y", pos_label)[0])
     weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight")[0]
     if weights is not None and len(weights) != rows:
         raise different_lengths("sample_weight", len(weights), "y", rows)
     models = dict(estimator) if several else {type(estimator).__name__ if name is None else name: estimator}
-    for one in models.values():
-        check_estimator(one, "estimator")
-    if isinstance(quota, int) or any(
-        isinstance(s.quota, int) for s in choose_specs(measures, threshold=threshold, quota=quota)
-    ):
-        said = "counts rows, which mean one thing in a fold and another in the whole"
-        raise InputError("quota", said, "give a share, such as 0.05 or '@5%'")
+    for model in models.values():
+        check_estimator(model, "estimator")
+    quotas = [quota, *(spec.quota for spec in choose_specs(measures, threshold=threshold, quota=quota))]
+    if any(isinstance(each, int) for each in quotas):
+        message = "counts rows, which mean one thing in a fold and another in the whole"
+        raise InputError("quota", message, "give a share, such as 0.05 or '@5%'")
     try:
         splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))  # drawn once: the same for all
     except (TypeError, ValueError) as error:  # rows, groups and folds that do not go together, in scikit-learn's words
@@ -324,9 +369,10 @@ def evaluate_cv(
     if not parts or any(p.ndim != 1 or not p.size or p.dtype.kind not in "iub" or p.max() >= rows for p in parts):
         raise InputError("cv", f"is {show(cv)}", "give a number of folds, a splitter, or pairs of row numbers")
     codes = _cluster_codes(groups if clusters is None else clusters, [test for _, test in splits], rows)
-    found: dict[str, CrossValidation] = {}
-    scored: dict[str, list[Fold]] = {}
+    validated: dict[str, CrossValidation] = {}
+    scored: dict[str, OutOfFold] = {}
     specs: list[Spec] = []
+    given = {"pos_label": pos_label, "response_method": response_method, "weights": weights, "clusters": codes}
     for title, model in models.items():
         results = cross_validate(
             model,
@@ -340,62 +386,49 @@ def evaluate_cv(
             return_indices=True,
             error_score="raise",
         )
-        folds = scored[title] = read_folds(results, X, y, pos_label=pos_label, response_method=response_method)
-        cut = folds[0].boundary if threshold is None else threshold
+        tested = scored[title] = OutOfFold.read(results, X, y, **given)
+        cut = tested.boundary if threshold is None else threshold
         specs = choose_specs(measures, threshold=cut, quota=quota)
         options = {**asdict(settings), "interval": None, "threshold": cut, "quota": quota, "measures": measures}
-        evaluations = evaluated_folds(folds, weights, "fold", **options)
-        share = float(np.mean([len(fold.rows) / fold.trained_on for fold in folds]))
-        found[title] = CrossValidation(
+        evaluations = tested.evaluations("fold", **options)
+        share = float(np.mean(np.bincount(tested.fold) / tested.trained_on))
+        how: dict[str, Any] = {"threshold": cut, "quota": quota, "by_default": measures is None}
+        validated[title] = CrossValidation(
             title,
             evaluations,
-            tuple(fold.trained_on for fold in folds),
-            pooled_evaluation(folds, weights, codes, specs, title, cut, quota, measures is None, settings),
+            tested.trained_on,
+            tested.pooled(specs, settings, name=title, **how),
             {str(spec): _over_folds(spec, evaluations, share, level) for spec in specs},
             level,
             share,
         )
     if not several:
-        return next(iter(found.values()))
-    pooled = _pooled_comparison(scored, weights, codes, specs, threshold, settings, margin)
-    return CrossValidatedComparison(found, {str(spec): spec for spec in specs}, settings, margin, pooled)
-
-
-def _pooled_comparison(
-    scored: Mapping[str, Sequence[Fold]],
-    weights: NDArray[Any] | None,
-    clusters: NDArray[Any] | None,
-    specs: Sequence[Spec],
-    threshold: float | None,
-    settings: Settings,
-    margin: float | None,
-) -> Comparison | None:
-    """All out-of-fold scores compared, by measures that look at each row alone: ranks across folds would mix models."""
-    folds = next(iter(scored.values()))
-    rows = np.concatenate([fold.rows for fold in folds])
-    cuts = {fold.boundary for each in scored.values() for fold in each} if threshold is None else {threshold}
-    measures = [spec for spec in specs if spec.measure.family in ("threshold", "probability")]
-    if len(np.unique(rows)) < len(rows) or len(cuts) > 1 or not measures:
-        return None
-    return compare(
-        np.concatenate([fold.positive for fold in folds]),
-        {name: np.concatenate([fold.score for fold in each]) for name, each in scored.items()},
-        sample_weight=None if weights is None else weights[rows],
-        clusters=None if clusters is None else clusters[rows],
-        threshold=cuts.pop(),
-        measures=measures,
-        level=settings.level,
-        n_resamples=settings.n_resamples,
-        seed=settings.seed,
-        margin=margin,
-    )
+        return next(iter(validated.values()))
+    # Pooled are measures that look at each row alone: ranks across folds would mix models.
+    row_by_row = [spec for spec in specs if spec.measure.family in ("threshold", "probability")]
+    cuts = {tested.boundary for tested in scored.values()} if threshold is None else {threshold}
+    pooled = None
+    if tested.each_once and len(cuts) == 1 and row_by_row:
+        pooled = compare(
+            tested.positive,
+            {name: model.score for name, model in scored.items()},
+            sample_weight=tested.weight,
+            clusters=tested.cluster,
+            threshold=cuts.pop(),
+            measures=row_by_row,
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+            margin=margin,
+        )
+    return CrossValidatedComparison(validated, {str(spec): spec for spec in specs}, settings, margin, pooled)
 
 
 def _cluster_codes(clusters: Labels | None, tests: Sequence[NDArray[np.intp]], rows: int) -> NDArray[Any] | None:
     """The cluster of each row as a number; refused where one reaches into two folds of a split."""
     if clusters is None:
         return None
-    codes = as_codes(clusters, "clusters", rows, "y")
+    codes = Partition.of(clusters, "clusters", rows, "y").codes
     tested = np.concatenate(tests)
     if len(np.unique(tested)) == len(tested):
         parts = sum(len(np.unique(codes[test])) for test in tests)
@@ -419,32 +452,3 @@ def _over_folds(spec: Spec, evaluations: Sequence[Evaluation], tested_share: flo
     half = t_quantile(level, len(known) - 1.0) * error
     low, high = np.clip([mean - half, mean + half], *spec.measure.range)
     return Estimate(str(spec), mean, float(low), float(high), level, "corrected_t", undefined_replicates=lost)
-
-
-def pooled_evaluation(
-    folds: Sequence[Fold],
-    weights: NDArray[Any] | None,
-    clusters: NDArray[Any] | None,
-    specs: Sequence[Spec],
-    name: str,
-    threshold: float,
-    quota: float | None,
-    by_default: bool,
-    settings: Settings,
-) -> Evaluation | None:
-    """All out-of-fold scores as one list, replicates drawn within folds; None where a row is tested more than once."""
-    rows = np.concatenate([fold.rows for fold in folds])
-    if len(np.unique(rows)) < len(rows):
-        return None
-    sample = make_sample(
-        np.concatenate([fold.positive for fold in folds]),
-        np.concatenate([fold.score for fold in folds]),
-        sample_weight=None if weights is None else weights[rows],
-        clusters=None if clusters is None else clusters[rows],
-    )
-    fold_of = np.repeat(np.arange(len(folds)), [len(fold.rows) for fold in folds])
-    if sample.source_rows is not None:
-        fold_of = fold_of[sample.source_rows]
-    obstacles = {spec: obstacle_of(spec, sample, threshold, by_default) for spec in specs}
-    pooled = Rows.of(sample, fold=fold_of)
-    return evaluation_of(pooled, specs, obstacles, settings, name=name, threshold=threshold, quota=quota)

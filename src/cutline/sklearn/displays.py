@@ -11,18 +11,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..errors import InputError
-from ..evaluation import Evaluation, choose_specs, evaluate
-from ..inference.settings import Settings
+from ..estimate import Settings
+from ..evaluation import Evaluation, choose_specs
+from ..present.curve_plots import line_style
 from ..present.plots import plot as draw
-from ..present.plots.marks import line_style
+from ..reference import documented
 from ..types import Axes, Estimator, Label, Labels, Scores
-from .crossval import evaluated_folds, pooled_evaluation, read_folds
-from .response import find_response, positive_class, scores_of
+from ..verbs import evaluate
+from .crossval import OutOfFold
+from .estimators import find_response, positive_class, scores_of
 
 # What a display has drawn on axes: the display's class, its evaluations, and its artists.
 _drawn: WeakKeyDictionary[Any, tuple[type, list[Evaluation], list[Any]]] = WeakKeyDictionary()
 
 
+@documented
 class CurveDisplay:
     """Base of the displays: evaluations of models, and how to draw them.
 
@@ -113,18 +116,19 @@ class CurveDisplay:
         **options: Any,
     ) -> Self:
         """Draw the curve of each fold, or (``pooled=True``) that of all out-of-fold scores as one list, with a band."""
-        folds = read_folds(cv_results, X, y, pos_label=pos_label, response_method=response_method)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        given = {"pos_label": pos_label, "response_method": response_method, "weights": weights}
+        tested = OutOfFold.read(cv_results, X, y, **given)
         if pooled:
+            cut = tested.boundary
+            specs = choose_specs(list(cls.measures), threshold=cut, quota=None)
             settings = Settings("auto", level, n_resamples, seed)
-            title = "out of fold" if name is None else name
-            specs = choose_specs(list(cls.measures), threshold=folds[0].boundary, quota=None)
-            ev = pooled_evaluation(folds, weights, None, specs, title, folds[0].boundary, None, False, settings)
+            ev = tested.pooled(specs, settings, name="out of fold" if name is None else name, threshold=cut)
             if ev is None:
                 raise InputError("pooled", "needs each row tested once, and some are more often", "draw the folds")
             return cls(ev, **options).plot(ax=ax)
         how = {"measures": list(cls.measures), "level": level, "n_resamples": n_resamples, "seed": seed}
-        return cls(*evaluated_folds(folds, weights, name or "fold", **how), **options).plot(ax=ax)
+        return cls(*tested.evaluations(name or "fold", **how), **options).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on a figure of its own; ``options`` go before those given when the display was made."""
@@ -149,7 +153,8 @@ class CurveDisplay:
         if there:
             _drawn[ax] = (type(self), together, [a for a in ax.get_children() if a not in there])
         else:
-            _drawn[ax] = (type(self), together, [*ax.lines, *ax.collections, *ax.texts, *_legend(ax)])
+            legend = [] if ax.get_legend() is None else [ax.get_legend()]
+            _drawn[ax] = (type(self), together, [*ax.lines, *ax.collections, *ax.texts, *legend])
         self.ax_, self.figure_ = ax, ax.figure
         names = [ev.name for ev in self.evaluations]
         lines = [next(line for line in reversed(ax.lines) if str(line.get_label()).startswith(name)) for name in names]
@@ -158,10 +163,6 @@ class CurveDisplay:
 
     def _draw(self, result: Any, ax: Axes | None, options: dict[str, Any]) -> Any:
         return draw(result, self.kind, ax=ax, **options)
-
-
-def _legend(ax: Axes) -> list[Any]:
-    return [] if ax.get_legend() is None else [ax.get_legend()]
 
 
 class RocDisplay(CurveDisplay):

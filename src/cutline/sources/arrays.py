@@ -41,6 +41,11 @@ class Sample:
         return len(self.score)
 
     @property
+    def row_weight(self) -> NDArray[np.float64]:
+        """The weight of each row, 1 where rows count alike."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
     def are_probabilities(self) -> bool:
         """Whether every score lies in [0, 1]."""
         return self.low >= 0.0 and self.high <= 1.0
@@ -49,6 +54,11 @@ class Sample:
     def are_finite(self) -> bool:
         """Whether no score is infinite."""
         return self.low > -np.inf and self.high < np.inf
+
+    @property
+    def are_summable(self) -> bool:
+        """Whether sums of squared scores are numbers: no score lies beyond ±1e100."""
+        return max(-self.low, self.high) <= rules.LARGEST_SUMMED
 
     def part(self, rows: NDArray[Any]) -> Sample:
         """Some of the rows, by number or mask, without their clusters."""
@@ -76,16 +86,21 @@ def make_sample(
     n = len(score)
     if len(label) != n:
         raise different_lengths("y_score", n, "y_true", len(label))
-    neg_label = rules.negative_labels(neg_label, pos_label)
+    if neg_label is not None:
+        neg_label = rules.negative_labels(neg_label, pos_label)
     positive = is_positive(label, pos_label)
-    check_negatives(label, positive, pos_label, neg_label)
-    cluster = None if clusters is None else as_codes(clusters, "clusters", n)
+    if pos_label is not None:
+        check_negatives(label, positive, pos_label, neg_label)
+    if clusters is not None:
+        from ..partition import Partition  # which reads columns by the rules of this module
+
+    cluster = None if clusters is None else Partition.of(clusters, "clusters", n).codes
     weight = None if sample_weight is None else as_weights(sample_weight, n)
     if weight is None or weight.all():
         return Sample(positive, score, weight, low, high, None, n, cluster)
     kept = np.flatnonzero(weight)  # a case of zero weight is a case that is not there
     score = score[kept]
-    cluster = None if cluster is None else number(cluster[kept])
+    cluster = None if cluster is None else renumber(cluster[kept])
     return Sample(positive[kept], score, weight[kept], float(score.min()), float(score.max()), kept, n, cluster)
 
 
@@ -99,7 +114,6 @@ def as_column(values: Any, argument: str) -> NDArray[Any]:
         values = values.data
     if values.ndim != 1:
         hint = "; for class probabilities, the column of the positive class" if values.ndim == 2 else ""
-        hint += ", or use evaluate_classes()" if values.ndim == 2 and values.shape[1] > 2 else ""
         raise InputError(argument, f"has shape {values.shape}, not one column", f"pass one dimension{hint}")
     if len(values) == 0:
         raise InputError(argument, "is empty", "pass at least one row")
@@ -209,15 +223,12 @@ def _numbers_of(
     elif kind in "OSU":
         column, notation = _parsed(column, argument, decimal, plain)
     else:
-        raise rules.unusable(argument, _kind_name(column))
+        names = {"M": "dates", "m": "time spans", "c": "complex numbers"}
+        raise rules.unusable(argument, names.get(kind, str(column.dtype)))
     low, high = float(column.min()), float(column.max())
     if low != low:
         raise rules.missing(argument, np.nan, int(np.argmax(np.isnan(column))))
     return column, low, high, notation
-
-
-def _kind_name(column: NDArray[Any]) -> str:
-    return {"M": "dates", "m": "time spans", "c": "complex numbers"}.get(column.dtype.kind, str(column.dtype))
 
 
 def _by_thousands(texts: list[str], mark: str) -> bool:
@@ -284,28 +295,6 @@ def as_weights(values: Any, n: int, argument: str = "sample_weight") -> NDArray[
     return weights
 
 
-def as_codes(values: Any, argument: str, n: int, other: str = "y_score") -> Codes:
-    """Which rows belong together, as numbers from 0 in the order of their values."""
-    return number(as_keys(values, argument, n, other))
-
-
-def as_keys(values: Any, argument: str, n: int | None = None, other: str = "y_score") -> NDArray[Any]:
-    """A column that names something of each row: numbers and dates as they are, all else as text; none missing."""
-    column = as_column(values, argument)
-    if n is not None and len(column) != n:
-        raise different_lengths(argument, len(column), other, n)
-    check_present(column, argument)
-    if column.dtype.kind in "OSU":
-        cells = column.tolist()
-        for row, cell in enumerate(cells):
-            if isinstance(cell, list | dict | set | np.ndarray):
-                raise rules.unusable(argument, "lists or other collections")
-            if rules.is_missing(cell):
-                raise rules.missing(argument, cell, row)
-        column = np.array([rules.as_text(cell) for cell in cells], dtype=object)
-    return column
-
-
 def check_present(column: NDArray[Any], argument: str) -> None:
     """Refuse a number that is NaN, or a date that is none."""
     for kind, is_gone, shown in (("f", np.isnan, np.nan), ("M", np.isnat, None)):
@@ -313,19 +302,9 @@ def check_present(column: NDArray[Any], argument: str) -> None:
             raise rules.missing(argument, shown, int(np.argmax(is_gone(column))))
 
 
-def number(values: NDArray[Any]) -> Codes:
-    """Equal values as equal numbers from 0, in their order; text that writes numbers is ordered as these are."""
-    if values.dtype.kind == "O":
-        known: dict[Any, int] = {}
-        codes = np.fromiter((known.setdefault(value, len(known)) for value in values.tolist()), np.intp, len(values))
-        distinct = np.array(sorted(known), dtype=object)
-        codes = np.argsort([known[value] for value in distinct])[codes]
-    else:
-        distinct, codes = np.unique(values, return_inverse=True)
-    if distinct.dtype.kind in "OU":
-        with suppress(ValueError):  # words
-            codes = np.argsort(np.argsort(distinct.astype(np.float64), kind="stable"))[codes]
-    return codes.astype(np.intp)
+def renumber(codes: Codes) -> Codes:
+    """The codes of some rows as numbers from 0 without gaps, in their order."""
+    return np.unique(codes, return_inverse=True)[1].astype(np.intp)
 
 
 def read_labels(values: Any, argument: str, pos_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -343,9 +322,10 @@ def is_positive(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     """Which labels are positive, by the rule for labels (see ``rules``)."""
     kind = label.dtype.kind
     if kind == "b":
-        if pos_label is None:
-            return label
-        return _truth(label, pos_label)
+        wanted = True if pos_label is None else rules.wanted_truth(pos_label)
+        if wanted is None:
+            raise rules.unknown_label(pos_label, np.unique(label).tolist())
+        return label if wanted else ~label
     if kind in "iuf":
         check_present(label, "y_true")
         return _numbers(label, pos_label)
@@ -399,13 +379,6 @@ def _numbers(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
         if bool((positive | (label == -1)).all()):
             return positive
     raise rules.unclear_labels(np.unique(label).tolist())
-
-
-def _truth(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
-    wanted = rules.wanted_truth(pos_label)
-    if wanted is None:
-        raise rules.unknown_label(pos_label, np.unique(label).tolist())
-    return label if wanted else ~label
 
 
 def _objects(label: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:

@@ -1,15 +1,15 @@
 """Batches of columns from anything that exports an Arrow stream, read with ctypes and NumPy alone.
 
 DuckDB hands out large results as a stream of record batches through the Arrow C interface. Reading it here, some
-eighty lines, spares users a dependency on pyarrow.
+eighty lines, spares users a dependency on pyarrow: nothing else that is always installed reads such a stream in pieces.
 """
 
 from __future__ import annotations
 
 import ctypes
-import queue
-import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -17,59 +17,44 @@ from numpy.typing import NDArray
 
 Batch = dict[str, NDArray[Any]]
 _TYPES = {"g": np.float64, "f": np.float32, "l": np.int64, "i": np.int32, "c": np.int8, "C": np.uint8, "L": np.uint64}
-_AHEAD = 2
+_TEXT, _NUMBER, _POINTER = ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p
+_RELEASE = ctypes.CFUNCTYPE(None, _POINTER)
+_ASK = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER)
 
 
+# The three structures of the Arrow C data and stream interfaces, field by field in their order.
 class _Schema(ctypes.Structure):
     pass
-
-
-_Schema._fields_ = [
-    ("format", ctypes.c_char_p),
-    ("name", ctypes.c_char_p),
-    ("metadata", ctypes.c_void_p),
-    ("flags", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("children", ctypes.POINTER(ctypes.POINTER(_Schema))),
-    ("dictionary", ctypes.c_void_p),
-    ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-    ("private_data", ctypes.c_void_p),
-]
 
 
 class _Array(ctypes.Structure):
     pass
 
 
-_Array._fields_ = [
-    ("length", ctypes.c_int64),
-    ("null_count", ctypes.c_int64),
-    ("offset", ctypes.c_int64),
-    ("n_buffers", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-    ("children", ctypes.POINTER(ctypes.POINTER(_Array))),
-    ("dictionary", ctypes.c_void_p),
-    ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-    ("private_data", ctypes.c_void_p),
-]
-
-
 class _Stream(ctypes.Structure):
     _fields_ = (
-        ("get_schema", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)),
-        ("get_next", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)),
-        ("get_last_error", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)),
-        ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-        ("private_data", ctypes.c_void_p),
+        *(("get_schema", _ASK), ("get_next", _ASK), ("get_last_error", ctypes.CFUNCTYPE(_TEXT, _POINTER))),
+        *(("release", _RELEASE), ("private_data", _POINTER)),
     )
+
+
+_Schema._fields_ = [
+    *(("format", _TEXT), ("name", _TEXT), ("metadata", _POINTER), ("flags", _NUMBER), ("n_children", _NUMBER)),
+    *(("children", ctypes.POINTER(ctypes.POINTER(_Schema))), ("dictionary", _POINTER)),
+    *(("release", _RELEASE), ("private_data", _POINTER)),
+]
+_Array._fields_ = [
+    *((name, _NUMBER) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+    *(("buffers", ctypes.POINTER(_POINTER)), ("children", ctypes.POINTER(ctypes.POINTER(_Array)))),
+    *(("dictionary", _POINTER), ("release", _RELEASE), ("private_data", _POINTER)),
+]
 
 
 class StreamError(RuntimeError):
     """The producer of a stream reported an error; the message is its own."""
 
 
-def _read(exporter: Any) -> Iterator[Batch]:
+def _read(exporter: Any) -> Generator[Batch]:
     """Record batches of fixed-width columns without missing values, copied into arrays of their own."""
     capsule = exporter.__arrow_c_stream__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -86,8 +71,7 @@ def _read(exporter: Any) -> Iterator[Batch]:
     call(stream.get_schema, schema)
     try:
         columns = [schema.children[k].contents for k in range(schema.n_children)]
-        names = [column.name.decode() for column in columns]
-        types = [_TYPES[column.format.decode()] for column in columns]
+        types = {column.name.decode(): np.dtype(_TYPES[column.format.decode()]) for column in columns}
     finally:
         schema.release(ctypes.addressof(schema))
     while True:
@@ -97,8 +81,7 @@ def _read(exporter: Any) -> Iterator[Batch]:
             return
         try:
             yield {
-                name: _column(array.children[k].contents, array.length, np.dtype(types[k]))
-                for k, name in enumerate(names)
+                name: _column(array.children[k].contents, array.length, t) for k, (name, t) in enumerate(types.items())
             }
         finally:
             array.release(ctypes.addressof(array))
@@ -120,45 +103,19 @@ def batches(exporter: Any, interrupt: Callable[[], None]) -> Generator[Batch]:
     The thread works on the next batch while the last one is summed, and leaves the main thread free to take Ctrl-C
     while a long sort runs: whatever ends the reading early calls ``interrupt``, so that the producer stops too.
     """
-    ready: queue.Queue[Batch | BaseException | None] = queue.Queue(_AHEAD)
-    left = threading.Event()
-
-    def hand(item: Batch | BaseException | None) -> bool:
-        while not left.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def fetch() -> None:
+    arriving = _read(exporter)
+    with closing(arriving), ThreadPoolExecutor(1, "cutline-fetch") as worker:
+        fetched = worker.submit(next, arriving, None)
+        ended = False
         try:
-            for batch in _read(exporter):
-                if not hand(batch):
-                    return
-            hand(None)
-        except BaseException as error:
-            hand(error)
-
-    worker = threading.Thread(target=fetch, name="cutline-fetch", daemon=True)
-    worker.start()
-    finished = False
-    try:
-        while True:
-            try:
-                item = ready.get(timeout=0.2)
-            except queue.Empty:
-                continue
-            if item is None:
-                finished = True
-                return
-            if isinstance(item, BaseException):
-                finished = True
-                raise item
-            yield item
-    finally:
-        left.set()
-        if not finished:
-            interrupt()
-        worker.join()
+            while not ended:
+                while not fetched.done():
+                    wait([fetched], timeout=0.2)  # a wait without end would not take Ctrl-C on every system
+                ended = True
+                batch = fetched.result()
+                if batch is not None:
+                    ended, fetched = False, worker.submit(next, arriving, None)
+                    yield batch
+        finally:
+            if not ended:
+                interrupt()

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, changed, show, verbatim
-from ..files import temporary_folder
-from .arrays import number
+from ..partition import Partition
+from ..runtime import temporary_folder
 from .arrow_stream import Batch, StreamError, batches
-from .files import File, Files, TextFormat, describe, find_files, sentence, sql_path
-from .frames import Rows
-from .levels import Levels, as_levels, crossed
-from .tables import DUCKDB, Checked, Column, Table, check_same
+from .file_formats import File, Files, TextFormat, describe, find_files, sentence, sql_path
+from .frames import LoadedColumns
+from .sql_table import DUCKDB, Checked, Column, SqlTable, check_same
 
 _DATABASES = {"postgres": "postgres", "postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite"}
 _MOST_THREADS = 1024  # DuckDB starts them all at once, and no machine has more to give
@@ -56,7 +55,7 @@ def machine_of(memory_limit: str | None, threads: int | None, temp_directory: An
     return Machine(memory_limit, threads, None if temp_directory is None else os.fsdecode(temp_directory))
 
 
-class DuckTable(Table):
+class DuckTable(SqlTable):
     """Something to select from: ``run(sql)`` gives a relation."""
 
     dialect = DUCKDB
@@ -73,6 +72,7 @@ class DuckTable(Table):
         super().__init__(name, columns)
         self.relation, self.run, self.interrupt, self.files = relation, run, interrupt, files
         self.understood = () if files is None else files.understood
+        self._held: dict[str, NDArray[Any]] = {}
         self.lines: str | None = None  # the delimiter, where a table of very many columns is read line by line
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -104,8 +104,19 @@ class DuckTable(Table):
         grouped = f"SELECT DISTINCT {value} AS v FROM {self.relation} ORDER BY v NULLS LAST LIMIT {most + 1}"
         return [row[0] for row in self.rows(grouped) if row[0] is not None][:most]
 
+    def hold(self, expressions: Sequence[str]) -> None:
+        """Read columns that will be asked for one by one with a single query, and keep them.
+
+        Files give their rows in one order, but a query that joins or groups may give them in another when it is run
+        again.
+        """
+        if self.files is None:
+            self._held |= dict(zip(expressions, self.values(expressions), strict=True))
+
     def values(self, expressions: Sequence[str]) -> list[NDArray[Any]]:
         """Columns of the whole table as arrays; missing values are masked."""
+        if all(sql in self._held for sql in expressions):
+            return [self._held[sql] for sql in expressions]
         with translate_errors(self.name, self.files):
             selected = ", ".join(f"{sql} AS v{k}" for k, sql in enumerate(expressions))
             found = self.run(f"SELECT {selected} FROM {self.relation}").fetchnumpy()
@@ -121,39 +132,44 @@ class DuckTable(Table):
         for first in range(0, len(expressions), 500):
             yield from self.values(expressions[first : first + 500])
 
-    def load(self, checked: Checked) -> Rows:
-        """The rows in memory. What was counted before must be what comes now."""
-        wanted = _every_score(checked)
-        wanted |= {} if checked.weight is None else {"weight": checked.weight}
-        wanted |= {} if checked.kept is None else {"row": "row_number() OVER () - 1"}
-        parts = list(self._batches(checked, wanted, "", None))
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in wanted}
+    def load(self, checked: Checked) -> LoadedColumns:
+        """The rows in memory, by one query: two of them might give the rows of a join or a group in two orders.
+
+        What was counted before must be what comes now.
+        """
+        roles = {"clusters": checked.cluster, "segment": checked.segments, "batch": checked.batch}
+        wanted = _every_score(checked) | ({} if checked.weight is None else {"weight": checked.weight})
+        wanted = {name: checked.value(sql) for name, sql in wanted.items()}
+        wanted |= {} if checked.kept is None else {"kept": checked.kept, "row": "row_number() OVER () - 1"}
+        wanted |= {f"key {column.name}": column.sql for columns in roles.values() for column in columns}
+        columns = dict(zip(wanted, map(np.ma.getdata, self.values(list(wanted.values()))), strict=True))
+        if checked.kept is not None:
+            kept = columns["kept"]
+            columns = {name: column[kept] for name, column in columns.items()}
         positive, weight = columns["positive"].astype(np.bool_), columns.get("weight")
         scores = {model: columns[f"score_{k}"] for k, model in enumerate(checked.scores)}
         each = 1.0 if weight is None else weight
         for model, score in scores.items():
+            _check_numbers(self.name, score)
             with np.errstate(all="ignore"):  # an infinite score times a weight of 0, or one beyond all floats
                 weighted = each * score
             check_same(self.name, checked.totals[model], each * positive, each * ~positive, weighted)
-        clusters = None if checked.cluster is None else number(self._keys(checked, checked.cluster))
-        batch = None if checked.batch is None else self._levels(checked, [checked.batch])
-        dropped = next(iter(checked.totals.values())).dropped
-        understood = (*self.understood, *checked.understood)
-        segments = self._levels(checked, checked.segments) if checked.segments else None
-        return Rows(positive, scores, weight, clusters, dropped, understood, columns.get("row"), segments, batch)
-
-    def _levels(self, checked: Checked, made_of: Sequence[Column]) -> Levels:
-        """The segments or batches of the rows that count; columns of text stay text."""
-        *columns, there = self.values([*(column.sql for column in made_of), checked.kept or "true"])
-        kept = np.flatnonzero(np.ma.getdata(there))
-        cells = (np.ma.getdata(column)[kept] for column in columns)
-        named = zip(made_of, cells, strict=True)
-        return crossed([as_levels({column.name: values}, len(kept)) for column, values in named])
-
-    def _keys(self, checked: Checked, sql: str) -> NDArray[Any]:
-        """The cells of a column, as text, in the rows that count."""
-        cells, there = self.values([f"CAST({sql} AS VARCHAR)", checked.kept or "true"])
-        return np.asarray(cells)[np.asarray(there, dtype=np.bool_)]
+        parts = {
+            role: Partition.of({column.name: columns[f"key {column.name}"] for column in made_of}, role)
+            for role, made_of in roles.items()
+            if made_of
+        }
+        return LoadedColumns(
+            positive,
+            scores,
+            weight,
+            parts["clusters"].codes if "clusters" in parts else None,
+            next(iter(checked.totals.values())).dropped,
+            (*self.understood, *checked.understood),
+            columns.get("row"),
+            parts.get("segment"),
+            parts.get("batch"),
+        )
 
     def pieces(
         self, checked: Checked, model: str, *, numbered: bool, rows: int | None = None, key: str | None = None
@@ -215,9 +231,14 @@ class DuckTable(Table):
                 kept = batch.pop("kept", None)
                 if kept is not None and not kept.all():
                     batch = {name: column[kept != 0] for name, column in batch.items()}
-                if "score" in batch and np.isnan(batch["score"]).any():
-                    raise changed(self.name, "a score is NaN that was a number first")
+                if "score" in batch:
+                    _check_numbers(self.name, batch["score"])
                 yield batch
+
+
+def _check_numbers(name: str, score: NDArray[Any]) -> None:
+    if np.isnan(score).any():
+        raise changed(name, "a score is NaN that was a number first")
 
 
 def _every_score(checked: Checked) -> dict[str, str]:
@@ -259,27 +280,19 @@ def open_table(source: Any, query: str | None, machine: Machine, text: TextForma
         run = lambda sql: source.query("cutline_source", sql)  # noqa: E731
         yield _described("the relation", "cutline_source", run, lambda: None, list(source.columns))
         return
-    with _own_folder(machine.temp_directory) as folder:
-        connection = _connect(duckdb, machine, folder)
-        try:
-            yield _of_path(connection, os.fspath(source), query, text, folder)
-        finally:
-            connection.close()
-
-
-@contextmanager
-def _own_folder(parent: str | None) -> Iterator[str]:
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(temporary_folder(parent))
+            folder = stack.enter_context(temporary_folder(machine.temp_directory))
         except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the name
             said = getattr(error, "strerror", None) or "not a path"
-            raise InputError("temp_directory", f"cannot be used ({said}): {show(parent)}") from None
-        yield folder
+            raise InputError("temp_directory", f"cannot be used ({said}): {show(machine.temp_directory)}") from None
+        connection = stack.enter_context(closing(_connect(duckdb, machine, folder)))
+        yield _of_path(connection, os.fspath(source), query, text, folder)
 
 
 def _connect(duckdb: Any, machine: Machine, folder: str) -> Any:
     config: dict[str, Any] = {"temp_directory": folder, "autoinstall_known_extensions": "false"}
+    config["preserve_insertion_order"] = "true"  # columns of a file are read one after the other, and must match
     if machine.memory_limit is not None:
         config["memory_limit"] = machine.memory_limit
     if machine.threads is not None:
@@ -333,16 +346,15 @@ def of_files(connection: Any, files: Files, text: TextFormat) -> DuckTable:
     found = f"SELECT k, bool_or(list_position(ks, k) <> i) FROM ({keys}) GROUP BY k ORDER BY min(i), k"
     with translate_errors(files.name, files):
         names = [name for name, is_twice in run(found).fetchall() for _ in range(1 + is_twice)]
-    cells = [_json_cell(DUCKDB.literal("/" + name.replace("~", "~0").replace("/", "~1"))) for name in names]
-    columns = [Column(name, cell, "VARCHAR") for name, cell in zip(names, cells, strict=True)]
+    columns = []
+    for name in names:
+        pointer = DUCKDB.literal("/" + name.replace("~", "~0").replace("/", "~1"))
+        value, kind = f"json_extract_string(json, {pointer})", f"json_type(json, {pointer})"
+        is_truth = f"{value} IN ('true', 'false') AND {kind} = 'BOOLEAN'"
+        # a boolean as Python and text files write it, so that segments are called alike
+        cell = f"CASE WHEN {is_truth} THEN upper({value}[1]) || {value}[2:] ELSE {value} END"
+        columns.append(Column(name, cell, "VARCHAR"))
     return DuckTable(files.name, columns, relation, run, stop, files)
-
-
-def _json_cell(pointer: str) -> str:
-    """A value as text; a boolean as Python and text files write it, so that segments are called alike."""
-    text, kind = f"json_extract_string(json, {pointer})", f"json_type(json, {pointer})"
-    is_truth = f"{text} IN ('true', 'false') AND {kind} = 'BOOLEAN'"
-    return f"CASE WHEN {is_truth} THEN upper({text}[1]) || {text}[2:] ELSE {text} END"
 
 
 def _csv_relation(files: Files) -> str:

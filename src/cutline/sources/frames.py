@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, show
+from ..partition import Partition
 from . import rules
-from .arrays import Codes, as_codes, as_column, as_weights, check_negatives, is_positive, read_numbers
-from .levels import Levels, as_levels, column_levels, crossed
-from .tables import Roles, no_column, role_word
+from .arrays import Codes, as_column, as_weights, check_negatives, is_positive, read_numbers
+from .sql_table import Roles, check_name, role_word
 
 
 @dataclass(frozen=True)
-class Rows:
+class LoadedColumns:
     """The rows of a table in memory, checked: what ``evaluate`` and ``compare`` take."""
 
     positive: NDArray[np.bool_]
@@ -27,23 +27,23 @@ class Rows:
     dropped: int = 0
     understood: tuple[str, ...] = ()
     source_rows: NDArray[np.intp] | None = None  # where some were left out: the numbers, from 0, of those that are here
-    segments: Levels | None = None
-    batch: Levels | None = None
+    segments: Partition | None = None
+    batch: Partition | None = None
 
     def __len__(self) -> int:
         return len(self.positive)
 
-    def only(self, kept: NDArray[np.intp]) -> Rows:
+    def only(self, kept: NDArray[np.intp]) -> LoadedColumns:
         """Some of the rows."""
         scores = {model: score[kept] for model, score in self.scores.items()}
-        own = {"positive": self.positive, "weight": self.weight, "clusters": self.clusters}
-        known: dict[str, Any] = {name: None if column is None else column[kept] for name, column in own.items()}
-        levels = {"segments": self.segments, "batch": self.batch}
-        known |= {name: made and made.only(kept) for name, made in levels.items()}
-        return replace(self, scores=scores, **known)
+        arrays = {"positive": self.positive, "weight": self.weight, "clusters": self.clusters}
+        some: dict[str, Any] = {name: None if column is None else column[kept] for name, column in arrays.items()}
+        parts = {"segments": self.segments, "batch": self.batch}
+        some |= {name: partition and partition.only(kept) for name, partition in parts.items()}
+        return replace(self, scores=scores, **some)
 
 
-class Frame:
+class MemoryTable:
     """Columns by name. ``names`` are those of the table as they stand, also where several are called alike."""
 
     def __init__(self, name: str, names: Sequence[str], get: Callable[[str], Any], native: Any = None) -> None:
@@ -51,40 +51,31 @@ class Frame:
 
     def column(self, name: str, role: str) -> Any:
         """A column by its name; refuses one that is not there, or that several are called."""
-        if name not in self.names:
-            raise no_column(self.name, name, role, self.names)
-        if self.names.count(name) > 1:
-            raise InputError(None, f"{self.name} has several columns called {show(name)}", "rename all but one")
+        check_name(self.name, name, role, self.names)
         values = self.get(name)
         if not hasattr(values, "__len__") or getattr(values, "shape", None) == ():
             raise InputError(None, f"column {show(name)} is {show(values)}", "give a value for each row")
         return values
 
-    def rows(self, roles: Roles) -> Rows:
+    def rows(self, roles: Roles) -> LoadedColumns:
         """The rows that count, by the same rules as everywhere."""
-        found = {(role, name): self.column(name, role_word(role)) for role, name in roles.named}
-        if not len(next(iter(found.values()))):
+        columns = {(role, name): self.column(name, role_word(role)) for role, name in roles.named}
+        if not len(next(iter(columns.values()))):
             raise rules.no_rows(self.name)
         dropped = 0
         if roles.missing == "drop":
-            found, dropped = _complete(found, self.name)
+            columns, dropped = _complete(columns, self.name)
         understood: list[str] = []
         read: dict[tuple[str, str], Any] = {}
         refused: list[InputError] = []
-        levels: list[Levels] = []
-        batch: Levels | None = None
-        for (role, name), values in found.items():
+        for (role, name), values in columns.items():
             try:
                 if role == "y_true":
                     labels = as_column(values, role)
                     read[role, name] = is_positive(labels, roles.pos_label)
                     check_negatives(labels, read[role, name], roles.pos_label, roles.neg_label)
-                elif role == "clusters":
-                    read[role, name] = as_codes(values, role, len(values))
-                elif role == "segment":
-                    levels.append(as_levels({name: values}, len(values)))
-                elif role == "batch":
-                    batch = column_levels(values, None, role, name)
+                elif role in rules.KEYS:
+                    read[role, name] = Partition.of({name: values}, role)
                 else:
                     numbers, notation = read_numbers(values, role, roles.decimal)
                     read[role, name] = numbers if role == "y_score" else as_weights(numbers, len(numbers))
@@ -94,31 +85,30 @@ class Frame:
                 refused.append(error.located({role: name}))
         if refused:
             first = min(refused, key=lambda error: error.remedy != rules.FILL_IN)  # what is missing is said first
-            raise first.but(remedy=rules.drop(int(_lacking(found).sum()))) if first.remedy == rules.FILL_IN else first
+            raise first.but(remedy=rules.drop(int(_lacking(columns).sum()))) if first.remedy == rules.FILL_IN else first
         scores = {model: read["y_score", column] for model, column in roles.scores.items()}
-        weight = None if roles.weight is None else read["sample_weight", roles.weight]
-        clusters = None if roles.clusters is None else read["clusters", roles.clusters]
         n = len(next(iter(scores.values())))
-        positive = np.ones(n, np.bool_) if roles.label is None else read["y_true", roles.label]
         for (role, name), values in read.items():
-            if len(values) != n:
-                raise InputError(
-                    role, f"has {len(values)} rows, others have {n}", "pass columns of one length", column=name
-                )
+            length = len(values.codes if isinstance(values, Partition) else values)
+            if length != n:
+                said, argument = f"has {length} rows, others have {n}", "by" if role == "segment" else role
+                raise InputError(argument, said, "pass columns of one length", column=name)
+        parts = {role: [read[r, name] for r, name in roles.named if r == role] for role in rules.KEYS}
+        joint = {role: Partition.crossed(made) if made else None for role, made in parts.items()}
+        positive = np.ones(n, np.bool_) if roles.label is None else read["y_true", roles.label]
+        weight = None if roles.weight is None else read["sample_weight", roles.weight]
         if weight is not None:
             understood += rules.weightless(int(n - np.count_nonzero(weight)), n + dropped)
-        segments = crossed(levels) if levels else None
-        for role, made in (("by", segments), ("batch", batch)):
-            if made is not None and len(made.codes) != n:
-                raise InputError(role, f"has {len(made.codes)} rows, others have {n}", "pass columns of one length")
-        rows = Rows(positive, scores, weight, clusters, dropped, tuple(understood), segments=segments, batch=batch)
+        clusters = None if joint["clusters"] is None else joint["clusters"].codes
+        facts, keys = (dropped, tuple(understood)), (joint["segment"], joint["batch"])
+        rows = LoadedColumns(positive, scores, weight, clusters, *facts, None, *keys)
         return rows if weight is None or weight.all() else rows.only(np.flatnonzero(weight))
 
 
-def frame_of(source: Any) -> Frame | None:
+def frame_of(source: Any) -> MemoryTable | None:
     """A table in memory; None for what is none. What only promises a table (a lazy frame, a reader) is loaded."""
     if isinstance(source, Mapping):
-        return Frame("the table", list(source), source.__getitem__)
+        return MemoryTable("the table", list(source), source.__getitem__)
     source = _loaded(source)
     if not any(is_from(source, library) for library in ("pandas", "polars", "pyarrow")):
         return None
@@ -130,7 +120,7 @@ def frame_of(source: Any) -> Frame | None:
         one = source[[name]] if hasattr(source, "loc") else source.select([name])
         return nw.from_native(one, eager_only=True)[name].to_native()
 
-    return Frame("the table", names, column, source)
+    return MemoryTable("the table", names, column, source)
 
 
 def is_from(source: Any, library: str) -> bool:

@@ -37,11 +37,12 @@ import numpy as np
 from ..errors import PYTHON, InputError, LabelWarning, listed, show
 from ..table import pluralize
 
-EXACT_INTEGERS = 2**53
+EXACT_INTEGERS = 2**53  # beyond which floats leave whole numbers out
 WEIGHTS = (1e-40, 1e40)  # squares of sums of squared places (quadratic_ranking: weight³) must be numbers
+LARGEST_SUMMED = 1e100  # of scores whose values add up: squares of sums of 1e50 rows are still numbers
 TRUTH, NUMBER, WORD = "truth", "number", "word"
 PAIRS = ((0, 1), (-1, 1))  # numbers that say by themselves which of them is positive: the second
-KEYS = ("clusters", "batch", "segment")  # roles whose values only have to be told apart
+KEYS = ("clusters", "batch", "segment", "by")  # roles whose values only have to be told apart
 SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what str.strip() takes away
 MISSING_TEXT = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>")
 
@@ -286,7 +287,7 @@ def negative_labels(labels: Any, pos_label: Any) -> tuple[Any, ...] | None:
     """The labels named as negative, one or several, as a tuple; they go with a positive one."""
     if labels is None:
         return None
-    several = isinstance(labels, Collection) and not isinstance(labels, str | bytes)
+    several = isinstance(labels, Collection) and not isinstance(labels, str | bytes) and getattr(labels, "ndim", 1) > 0
     named = tuple(labels) if several else (labels,)
     if named and pos_label is None:
         raise InputError("neg_label", "goes with {pos_label}", "name the positive label, too")

@@ -1,0 +1,205 @@
+"""``cutline doctor``, ``demo``, ``measures`` and ``experiment``: where to start, and what to look up."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from ..table import Table
+from . import options as o
+from .options import argument, command, option
+from .output import Report, as_csv, as_json, check_extra, emit, print_table, say
+
+if TYPE_CHECKING:
+    from ..catalogue.declare import Measure
+
+PLACES = 20
+MODELS = ("tree", "logistic", "network")
+PAGE = "cutline-demo.html"
+# What each experiment needs beside cutline itself.
+NEEDS = {
+    "berrar": ("matplotlib",),
+    "arbel-rokach": ("matplotlib", "sklearn"),
+    "rosset": ("matplotlib", "sklearn"),
+    "zheng": ("matplotlib",),
+}
+
+
+class DoctorArguments(o.Labelled, o.PositiveLabel, o.Text, o.Printed):
+    """The options of ``doctor``."""
+
+
+@command(
+    DoctorArguments,
+    """\
+  cutline doctor scores.csv
+  cutline doctor bank.csv --label bought --positive yes
+""",
+)
+def doctor(asked: DoctorArguments) -> Report:
+    """Inspect FILE: what each column could be, how the classes and scores look, and what looks wrong.
+
+    The last line is the command to run next, if the file allows one.
+    """
+    from ..diagnosis import doctor as examine
+
+    text = {"delimiter": asked.delimiter, "quote": asked.quote, "decimal": asked.decimal, "encoding": asked.encoding}
+    diagnosis = examine(asked.file, label=asked.label, pos_label=asked.positive, **text)
+    return Report(diagnosis, {"file": asked.file}, {"rows": diagnosis.rows}, diagnosis.to_dict)
+
+
+@contextmanager
+def example_file() -> Iterator[Path]:
+    """The example's CSV: inside an installed package, or in the checkout this package is run from."""
+    packaged = resources.files("cutline") / "data" / "applicants.csv"
+    if packaged.is_file():
+        with resources.as_file(packaged) as path:
+            yield path
+        return
+    checkout = Path(__file__).resolve().parents[3] / "examples" / "applicants.csv"
+    if not checkout.is_file():
+        raise InputError(None, "applicants.csv is neither in the package nor in a checkout", "reinstall cutline")
+    yield checkout
+
+
+@command(o.Arguments)
+def demo(asked: o.Arguments) -> None:
+    """Evaluate the bundled example: 400 applicants for a course with 20 places, three models.
+
+    Prints which model to use for 20 places and how sure that is, and writes the page cutline-demo.html into the
+    current folder.
+    """
+    from ..present.page import write_page
+    from ..verbs import compare
+    from .evaluate import settings_of
+    from .reading import load, opened
+
+    with example_file() as path, opened(asked, str(path)) as table:
+        rows = load(table, asked, "completed", MODELS)
+    size = len(rows.positive)
+    say(f"{size} people apply for a course with {PLACES} places. Three models predict who will complete it.\n")
+    comparison = compare(rows.positive, rows.scores, quota=PLACES)
+    facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
+    sections = partial(comparison.sections, terms=o.COMMAND_LINE)
+    Report(comparison, facts, settings_of(comparison, size), sections=sections).publish("table")
+    write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
+    say(f"\nInteractive report with a slider for the number of places: {Path(PAGE).resolve()}")
+
+
+class MeasuresArguments(o.Arguments):
+    """The options of ``measures``."""
+
+    name: str | None = argument(required=False, shell_complete=o.complete_measure)
+    family: Any = option(
+        "Only this family: threshold, probability, ranking, quota, classes or other.", metavar="FAMILY"
+    )
+    form: str = o.Printed.form
+
+
+@command(
+    MeasuresArguments,
+    """\
+  cutline measures
+  cutline measures --family quota
+  cutline measures pem
+  cutline measures log_loss --family classes
+""",
+)
+def measures(asked: MeasuresArguments) -> None:
+    """List the measures, or explain the one called NAME (aliases such as sensitivity are known)."""
+    from ..catalogue.declare import measure
+    from ..catalogue.declare import measures as catalogue
+    from ..present.render import markdown_table
+
+    named = asked.name is not None
+    if asked.name is not None:
+        rows = [_facts_of(measure(asked.name, several=asked.family == "classes"))]
+    else:
+        rows = [_facts_of(m) for m in catalogue(asked.family)]
+    if asked.form == "json":
+        emit(as_json(rows[0] if named else rows))
+    elif asked.form == "csv":
+        emit(as_csv(rows, list(rows[0])).rstrip("\n"))
+    elif named and asked.form == "markdown":
+        say(markdown_table(Table({"": key, "what": value} for key, value in rows[0].items() if value != "")))
+    elif named:
+        facts = {**rows[0], "range": _range(rows[0])}
+        say(f"{facts['name']}: {facts['title']}\n{facts['meaning']}\n")
+        for key, value in facts.items():
+            if value != "" and key not in ("name", "title", "meaning", "low", "high"):
+                say(f"  {key.replace('_', ' '):<10} {value}")
+    else:
+        columns = ["family", "name", "better", "range", "title", "same_as"]
+        ranged = [{**row, "range": _range(row)} for row in rows]
+        if asked.form == "markdown":
+            say(markdown_table(Table({name: row[name] for name in columns} for row in ranged)))
+        else:
+            print_table(ranged, columns, section="family")
+
+
+def _range(facts: dict[str, Any]) -> str:
+    return f"{facts['low']:g} … {facts['high']:g}"
+
+
+def _facts_of(measure: Measure) -> dict[str, Any]:
+    """What the catalogue says of a measure."""
+    from ..catalogue.declare import REQUIRED
+    from ..reference import explain
+
+    return {
+        "name": measure.name,
+        "title": measure.title,
+        "family": measure.family,
+        "better": measure.better,
+        "low": measure.range[0],
+        "high": measure.range[1],
+        "meaning": " ".join(measure.summary.partition(">>>")[0].replace("``", "").split()),
+        "formula": measure.formula,
+        "undefined": measure.undefined,
+        "same_as": measure.same_as,
+        "proper": measure.propriety,
+        "aliases": ", ".join(measure.aliases),
+        "options": "; ".join(
+            f"{key if value is REQUIRED else f'{key}={value}'} ({explain(measure.name, key).rstrip('.')})"
+            for key, value in measure.params.items()
+        ),
+        "reference": measure.reference,
+    }
+
+
+class ExperimentArguments(o.Arguments):
+    """The options of ``experiment``."""
+
+    paper: str = argument(type=click.Choice(list(NEEDS)))
+    arguments: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED)
+
+
+@command(ExperimentArguments, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def experiment(asked: ExperimentArguments) -> None:
+    """Rerun the experiment of a PAPER with the public functions and print the results next to the published ones.
+
+    Further ARGUMENTS go to the experiment; --help after the paper's name shows them.
+    """
+    folder = Path(__file__).resolve().parents[3] / "experiments"
+    script = folder / f"{asked.paper.replace('-', '_')}.py"
+    if not script.is_file():
+        problem = f"the experiment {asked.paper!r} is part of the source checkout, not of an installed package"
+        raise InputError(None, problem)
+    if not {"-h", "--help"} & set(asked.arguments):
+        check_extra("experiments", *NEEDS[asked.paper])
+    before = sys.argv, list(sys.path)
+    sys.argv = [f"cutline experiment {asked.paper}", *asked.arguments]
+    sys.path.insert(0, str(folder))  # the experiments import what they share from beside them
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    finally:
+        sys.argv, sys.path[:] = before

@@ -1,0 +1,443 @@
+"""A list that is cut batch by batch: what each batch gives, and its places against one threshold for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..catalogue.declare import ratio
+from ..errors import InputError, show
+from ..estimate import Estimate, Settings
+from ..inference.batch_rows import BatchLists, BatchRows, counts_of, forecast, share_limits
+from ..inference.differences import DifferenceTest, skewed_mean_test
+from ..inference.limits import lag_correlation
+from ..ranking import tie_starts
+from ..table import (
+    DictResult,
+    HasSections,
+    KeepsFields,
+    Section,
+    Table,
+    columns_table,
+    count,
+    ends,
+    format_value,
+    pluralize,
+    values_of,
+)
+from ..types import Floats
+from ..verdict import Models, Verdict
+from .operating import OperatingPoint, measured
+
+_NOTHING = 1e-9  # cases: what is left of a tie by rounding
+_CLEARLY_WIDER = 1.15  # independent batches seldom lengthen intervals by more
+
+
+@dataclass(frozen=True, repr=False)
+class BatchPoint(OperatingPoint):
+    """All batches at one quota or threshold: counts over all of them, and what each holds.
+
+    ``threshold`` is nan if each batch has its own cut; the tied cases are those at the cuts of all batches.
+    ``expected_hits`` is the mean per batch, ``next_hits`` a prediction interval for the next batch. Both come from the
+    variation between batches and are nan if there is only one. ``lag_correlation`` is that of the hits of a batch and
+    the next, nan for batches without an order; where it is more than chance explains, intervals are ``widening`` times
+    as long as those of independent batches.
+    """
+
+    names: tuple[Any, ...] = ()
+    asked: int | float | None = None
+    cells: Floats = field(default_factory=lambda: np.empty((0, 8)), repr=False, compare=False)
+    thresholds: Floats = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    lag_correlation: float = math.nan
+    widening: float = 1.0
+
+    @property
+    def batches(self) -> Table:
+        """One row for each batch: cases, positives, places used, hits, hit rate, recall, and its cut's threshold."""
+        hits, taken, positives, cases = self.cells[:, :4].T
+        counts = {"cases": cases, "positives": positives, "places": taken, "hits": hits}
+        whole = {key: [*map(_whole, found.tolist())] for key, found in counts.items()}
+        rates = {"hit_rate": ratio(hits, taken), "recall": ratio(hits, positives), "threshold": self.thresholds}
+        return columns_table({"batch": self.names, **whole, **rates}, "Batch by batch")
+
+    @property
+    def short(self) -> int:
+        """Batches with fewer cases than places: all of their cases are taken."""
+        return _short(self.cells[:, 3], self.asked)
+
+    @property
+    def note(self) -> str:
+        """Anything unusual about these batches, in words; otherwise empty."""
+        notes, taken, quota = [], self.cells[:, 1], self.asked
+        none = int(np.count_nonzero(taken == 0.0)) if isinstance(quota, float) else 0
+        if none:
+            few = "batch is" if none == 1 else "batches are"
+            notes.append(f"{none:,} {few} too small for one place at {100 * quota:.4g} %.")  # type: ignore[operator]
+        if self.short and isinstance(quota, int):
+            has = "batch has" if len(taken) == 1 else "batches has" if self.short == 1 else "batches have"
+            whom = "All its cases are taken" if self.short == 1 else "All their cases are taken"
+            used = f"{count(float(taken.sum()))} of {count(quota * len(taken))} places are used"
+            notes.append(f"{self.short:,} of {len(taken):,} {has} fewer than {quota:,} cases. {whom}: {used}.")
+        if self.widening > _CLEARLY_WIDER:
+            notes.append(
+                f"Batches resemble the one before (correlation {self.lag_correlation:.2f} of their hits): the interval "
+                f"of the hit rate is {self.widening:.1f} times as long as for independent batches. Measures of the "
+                "whole list do not allow for it; their intervals may be too short."
+            )
+        return " ".join(notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and measures over all batches, and the batches."""
+        content = super().to_dict()
+        of_batches = {f.name for f in fields(self)} - {f.name for f in fields(OperatingPoint)}
+        shown = {key: value for key, value in content.items() if key not in of_batches}
+        serial = {"lag_correlation": self.lag_correlation, "widening": self.widening}
+        counts = {"n_batches": len(self.names), "short_batches": self.short}
+        return {**shown, **counts, **serial, "batches": self.batches.to_dicts()}
+
+    def sections(self) -> list[Section]:
+        """Every number at the cut, and what is unusual about the batches."""
+        rows = [{"at this cut": name, "": value} for name, value in self.to_dict().items() if name != "batches"]
+        return [Section("cut", [Table(rows), *filter(None, [self.note])])]
+
+
+def _whole(value: float) -> int | float:
+    return round(value) if abs(value - round(value)) < _NOTHING else value
+
+
+def _short(cases: Floats, quota: int | float | None) -> int:
+    """Batches with fewer cases than a number of places."""
+    return int(np.count_nonzero(cases < quota * (1.0 - 1e-12))) if isinstance(quota, int) else 0
+
+
+def batch_point(rows: BatchRows, *, quota: int | float | None, threshold: float | None, level: float) -> BatchPoint:
+    """All batches cut at a quota of each, or at one threshold."""
+    lists = rows.lists()
+    places = lists.above(threshold) if quota is None else lists.places(quota)  # type: ignore[arg-type]
+    cells = lists.at(places)
+    groups, part = lists.cut(places)
+    inside = (part > _NOTHING) & (groups < lists.first_group[1:])
+    at = np.minimum(groups, len(lists.size) - 1)
+    tied = np.where(inside, lists.size[at], 0.0)
+    pos = np.where(inside, lists.pos[at], 0.0)
+    from_tie = np.where(inside, part, 0.0)
+    above = cells[:, 0] - np.where(inside, lists.pos[at] * part / lists.size[at], 0.0)
+    edges = np.where(groups < lists.first_group[1:], lists.score[at], -math.inf)
+    if (inside & lists.joined[at]).any():  # of a stream, at a quota that was not asked for: no tie is known there
+        tied = pos = from_tie = np.full(len(tied), math.nan)
+    expected = forecast(rows, cells[:, 0], cells[:, 1], level)
+    return measured(
+        BatchPoint,
+        counts_of(cells.sum(axis=0)).plain(),
+        finite=rows.are_finite,
+        threshold=math.nan if threshold is None else float(threshold),
+        tied=float(tied.sum()),
+        from_tie=float(from_tie.sum()),
+        hits_worst=float((above + np.maximum(0.0, from_tie - (tied - pos))).sum()),
+        hits_best=float((above + np.minimum(pos, from_tie)).sum()),
+        expected_hits=expected.mean,
+        next_hits=expected.next,
+        names=rows.batches.names,
+        asked=quota,
+        cells=cells,
+        thresholds=edges if threshold is None else np.full(len(cells), float(threshold)),
+        lag_correlation=math.nan if rows.batches.order == "name" else lag_correlation(cells[:, 0]),
+        widening=expected.widening,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(KeepsFields):
+    """One way to fill places in batches: hits and places used in each, and what became of the rest.
+
+    ``overflow``: batches in which more cases ask for a place than there are. ``unfilled``: batches with places left.
+    ``waiting``: cases still in the queue after the last batch; ``longest_queue`` the most that ever waited, ``wait``
+    the batches that a case with a place waited for it on average.
+    """
+
+    name: str
+    hits: Floats = field(repr=False)
+    places: Floats = field(repr=False)
+    overflow: int = 0
+    unfilled: int = 0
+    waiting: float = 0.0
+    longest_queue: float = 0.0
+    wait: float = 0.0
+    queued: bool = False
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+
+    def __getitem__(self, measure: str) -> Estimate:
+        if not isinstance(measure, str) or measure not in self.estimates:
+            raise InputError("measure", f"is {show(measure)}", f"choose {' or '.join(self.estimates)}")
+        return self.estimates[measure]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each measure."""
+        return [{"measure": key, **e.to_dict()} for key, e in self.estimates.items()]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchRules(HasSections, DictResult, Models[Rule]):
+    """The best of each batch against one threshold for all of them. Reads as a mapping from rule to :class:`Rule`.
+
+    ``hits`` is the mean of a batch, ``hit_rate`` hits for each place used. ``matched``: the threshold was chosen so
+    that it takes as many cases in all as the quota does; its own uncertainty is then part of the intervals.
+    """
+
+    specs: ClassVar[Mapping[str, Any]] = MappingProxyType(  # type: ignore[misc]
+        dict.fromkeys(("hits", "hit_rate"), SimpleNamespace(better="higher"))
+    )
+
+    evaluations: Mapping[str, Rule]
+    settings: Settings
+    quota: int | float
+    threshold: float
+    matched: bool
+    rows: BatchRows = field(repr=False)
+    drift: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    excess: Floats | float = field(default=0.0, repr=False)
+    margin: float | None = None
+
+    def _test(self, a: str, b: str, key: str) -> DifferenceTest:
+        """The difference between two rules, batch by batch; rules with a queue are not tested."""
+        of_first, of_second = (self._influence(name, key) for name in (a, b))
+        units = self.rows.n_units
+        if of_first is None or of_second is None or units < 2:
+            return DifferenceTest()
+        first, second = self.evaluations[a], self.evaluations[b]
+        if np.array_equal(first.places, second.places) and np.array_equal(first.hits, second.hits):
+            return DifferenceTest(0.0, 0.0, 0.0, 1.0, "same places")
+        each = units * (of_first - of_second) + first[key].value - second[key].value
+        single = 1.0 / len(first.hits) if key == "hits" else 1.0 / max(first.places.sum(), second.places.sum())
+        wider = self.rows.widening(of_first - of_second, self.settings.level)
+        return skewed_mean_test(each, self.settings.level, units * single, "batches, gamma", wider)
+
+    def _influence(self, name: str, key: str) -> Floats | None:
+        """Influence of each unit on the mean hits or the hit rate of a rule; None where batches are tied by a queue.
+
+        A matched threshold moves with the sample: a batch with more cases above it than places (``excess``) pushes it
+        up, and each of these cases changes hits and places by ``drift``.
+        """
+        rule = self.evaluations[name]
+        if rule.queued:
+            return None
+        of_hits, of_places = self.drift.get(name, (0.0, 0.0))
+        hits, places = rule.hits - of_hits * self.excess, rule.places - of_places * self.excess
+        if key == "hits":
+            return self.rows.by_unit(hits - hits.mean()) / len(hits)
+        total = rule.places.sum()
+        rate = rule.hits.sum() / total if total > 0 else 0.0
+        return self.rows.by_unit(hits - rate * places) / total if total > 0 else None
+
+    def _estimated(self, rule: Rule) -> Rule:
+        """The rule with its mean hits and hit rate, and their intervals from the variation between batches."""
+        level, units = self.settings.level, self.rows.n_units
+        values = {"hits": float(rule.hits.mean()), "hit_rate": float(ratio(rule.hits.sum(), float(rule.places.sum())))}
+        estimates = {}
+        for key, value in values.items():
+            psi = self._influence(rule.name, key) if self.settings.interval is not None and units > 1 else None
+            most = float(rule.places.max()) if key == "hits" else 1.0
+            if psi is None or not most > 0.0:
+                estimates[key] = Estimate(key, value)
+                continue
+            error = math.sqrt(float((psi**2).sum()) * units / (units - 1.0)) * self.rows.widening(psi, level)
+            low, high = share_limits(value / most, error / most, units - 1.0, units, level)
+            estimates[key] = Estimate(key, value, most * low, most * high, level, "batches")
+        return replace(rule, estimates=estimates)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """Which rule has the most hits per batch, and which the most hits per place."""
+        asked = {"hits": "which rule finds most hits in a batch", "hit_rate": "which rule finds most hits per place"}
+        return {key: self.verdict(key, question) for key, question in asked.items()}
+
+    @property
+    def batches(self) -> Table:
+        """Places and hits of each rule, batch by batch."""
+        columns: dict[str, Any] = {"batch": self.rows.batches.names}
+        for rule in self.evaluations.values():
+            columns[f"{rule.name}: places"] = [*map(_whole, rule.places.tolist())]
+            columns[f"{rule.name}: hits"] = [*map(_whole, rule.hits.tolist())]
+        return columns_table(columns, "Batch by batch")
+
+    @cached_property
+    def table(self) -> Table:
+        """One row for each rule."""
+        rows = [
+            {
+                "rule": rule.name,
+                "hits": _whole(float(rule.hits.sum())),
+                "places": _whole(float(rule.places.sum())),
+                "hit_rate": rule["hit_rate"].value,
+                "hits_per_batch": rule["hits"].value,
+                **rule["hits"].interval._asdict(),
+                "overflow": rule.overflow,
+                "unfilled": rule.unfilled,
+                "waiting": _whole(rule.waiting),
+                "longest_queue": _whole(rule.longest_queue),
+                "mean_wait": rule.wait,
+            }
+            for rule in self.evaluations.values()
+        ]
+        return Table(rows, "The best of each batch against one threshold")
+
+    def sentences(self) -> list[str]:
+        """The comparison in words."""
+        top, free, *others = self.evaluations.values()
+        n = len(self.rows.batches)
+        used, needed = float(top.places.sum()), float(free.places.sum())
+        how = "chosen to use as many places in all" if self.matched else "as given"
+        sentences = [
+            f"Over {pluralize(n, 'batch', 'batches')} the {top.name} use {pluralize(used, 'place')} and find "
+            f"{pluralize(float(top.hits.sum()), 'hit')}.",
+            f"One threshold, {free.name.removeprefix('score > ')} ({how}), takes {pluralize(needed, 'case')} and finds "
+            f"{pluralize(float(free.hits.sum()), 'hit')}; {pluralize(free.overflow, 'batch', 'batches')} of {n:,} "
+            f"overflow and {free.unfilled:,} leave places empty.",
+        ]
+        for rule in others:
+            more = f"With the places of a batch as the limit ({rule.name}) it finds {count(float(rule.hits.sum()))}"
+            if rule.queued:
+                more += (
+                    f"; up to {count(rule.longest_queue)} wait (batches in order {self.rows.batches.order_words}), "
+                    f"and {count(rule.waiting)} still do at the end"
+                )
+            sentences.append(more + ".")
+        gap = self.difference(top.name, free.name, "hits")
+        ends = f" ({self.settings.level:.0%} interval {_signed(gap.low)} to {_signed(gap.high)})"
+        told = {"higher": f"the {top.name} win", "lower": "one threshold wins"}.get(
+            gap.verdict, "the difference could be chance" if gap.low == gap.low else "nothing was tested"
+        )
+        if gap.low == gap.high == 0.0:
+            told = "both find the same"
+        ends = ends if gap.low == gap.low else ""
+        sentences.append(f"Difference in hits for each batch: {_signed(gap.difference)}{ends}: {told}.")
+        return sentences
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules, their differences and verdicts, and the batches."""
+        return {
+            **values_of(self, "quota", "threshold", "matched"),
+            "batch_order": self.rows.batches.order,
+            "rules": self.table.to_dicts(),
+            "differences": self.differences.to_dicts(),
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts.values()],
+            "batches": self.batches.to_dicts(),
+        }
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each rule."""
+        return self.table.to_dicts()
+
+    def sections(self) -> list[Section]:
+        """The comparison in words, and a row for each rule; what became of a queue where there is one."""
+        queued = any(rule.queued for rule in self.values())
+        rows = []
+        for row in self.table:
+            line = {
+                "rule": row["rule"],
+                "hits": count(row["hits"]),
+                "places used": count(row["places"]),
+                "hit rate": format_value(row["hit_rate"]),
+                "hits per batch": format_value(row["hits_per_batch"]),
+                "interval": ends(row["low"], row["high"]),
+                "batches that overflow": count(row["overflow"]),
+                "batches with empty places": count(row["unfilled"]),
+            }
+            if queued:
+                waits = self[row["rule"]].queued
+                line["longest queue"] = count(row["longest_queue"]) if waits else ""
+                line["waiting at the end"] = count(row["waiting"]) if waits else ""
+                line["mean wait in batches"] = format_value(row["mean_wait"]) if waits else ""
+            rows.append(line)
+        title = "The best of each batch, or one threshold for all"
+        return [Section("rules", [*self.sentences(), Table(rows)], title)]
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.2f}".replace("-", "−")
+
+
+def batch_rules(
+    rows: BatchRows, quota: int | float, threshold: float | None, settings: Settings, *, carry: bool = False
+) -> BatchRules:
+    """The best ``quota`` of each batch against one threshold: free, and within the same places."""
+    lists = rows.lists()
+    places = lists.places(quota)
+    total, matched = float(places.sum()), threshold is None
+    at = _threshold_taking(rows, total) if threshold is None else float(threshold)
+    shown = f"{100 * quota:.4g} %" if isinstance(quota, float) else f"{quota:,}"
+    best, free, within = f"best {shown} of each batch", f"score > {at:.6g}", f"score > {at:.6g}, at most {shown}"
+    taken = lists.at(places)
+    rules = {best: Rule(best, taken[:, 0], taken[:, 1], 0, _short(lists.cases, quota))}
+    limits = {free: np.full(len(places), math.inf)} | ({} if carry else {within: places})
+    rules |= {name: _by_threshold(lists, places, at, name, most) for name, most in limits.items()}
+    if carry:
+        within += ", the rest waits"
+        rules[within] = _queued(lists, places, at, within)
+    drift, excess = {}, lists.above(at) - places
+    if matched:
+        half = 2.0 * math.sqrt(float((excess**2).sum())) + 1.0
+        around = np.clip([total - half, total + half], 1.0, float(lists.cases.sum()))
+        ends = [_threshold_taking(rows, cases) for cases in around.tolist()]
+        moved = float(lists.above(ends[1]).sum() - lists.above(ends[0]).sum())
+        for name, most in limits.items():
+            low, high = (_by_threshold(lists, places, end, name, most) for end in ends)
+            gaps = float(high.hits.sum() - low.hits.sum()), float(high.places.sum() - low.places.sum())
+            drift[name] = (gaps[0] / moved, gaps[1] / moved) if moved > 0.0 else (0.0, 0.0)
+    compared = BatchRules(rules, settings, quota, at, matched, rows, drift, excess)
+    return replace(compared, evaluations={name: compared._estimated(rule) for name, rule in rules.items()})
+
+
+def _threshold_taking(rows: BatchRows, cases: float) -> float:
+    """The threshold above which the whole list has at most so many cases."""
+    ranking = rows.ranking
+    ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
+    return ranking.score_after(int(np.searchsorted(ends, cases * (1.0 + 1e-12), side="right")))
+
+
+def _by_threshold(lists: BatchLists, places: Floats, threshold: float, name: str, most: Floats) -> Rule:
+    """What a threshold takes, of each batch ``most`` at most."""
+    asking = lists.above(threshold)
+    used = np.minimum(asking, most)
+    overflow = int(np.count_nonzero(asking > places * (1.0 + 1e-12)))
+    return Rule(name, lists.at(used)[:, 0], used, overflow, _unfilled(used, places))
+
+
+def _unfilled(used: Floats, places: Floats) -> int:
+    return int(np.count_nonzero(used < places * (1.0 - 1e-12)))
+
+
+def _queued(lists: BatchLists, places: Floats, threshold: float, name: str) -> Rule:
+    """Cases above the threshold that find no place wait and compete with those of the next batch, best first.
+
+    A tie across the last place is shared pro rata.
+    """
+    hits, used = np.zeros(len(places)), np.zeros(len(places))
+    queue = np.empty((4, 0))  # score, positives, cases, batch
+    longest = waited = 0.0
+    for k, room in enumerate(places.tolist()):
+        span = slice(int(lists.first_group[k]), int(lists.first_group[k + 1]))
+        new = lists.score[span] > threshold
+        fresh = np.stack([lists.score[span][new], lists.pos[span][new], lists.size[span][new], np.full(new.sum(), k)])
+        queue = np.concatenate([queue, fresh], axis=1)
+        if not queue.shape[1]:
+            continue
+        queue = queue[:, np.argsort(-queue[0], kind="stable")]
+        starts = tie_starts(queue[0])
+        cases = np.add.reduceat(queue[2], starts)
+        served = np.clip((room - (np.cumsum(cases) - cases)) / cases, 0.0, 1.0)  # the share of each tie
+        share = np.repeat(served, np.diff(np.append(starts, queue.shape[1])))
+        hits[k], used[k] = float(queue[1] @ share), float(queue[2] @ share)
+        waited += float((queue[2] * share) @ (k - queue[3]))
+        queue[1:3] *= 1.0 - share
+        queue = queue[:, queue[2] > _NOTHING]
+        longest = max(longest, float(queue[2].sum()))
+    overflow = int(np.count_nonzero(lists.above(threshold) > places * (1.0 + 1e-12)))
+    left, wait = float(queue[2].sum()), waited / float(used.sum()) if used.any() else math.nan
+    return Rule(name, hits, used, overflow, _unfilled(used, places), left, longest, wait, queued=True)

@@ -1,0 +1,583 @@
+"""Costs of errors: the cheapest cut and model, what it costs on new data, and net benefit by threshold probability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..catalogue.declare import ratio
+from ..curves import hull_points
+from ..errors import InputError
+from ..estimate import Estimate
+from ..inference.evidence import effective_size
+from ..inference.limits import wilson, z_of
+from ..ranking import Ranking
+from ..runtime import Progress
+from ..sources.arrays import Sample
+from ..table import (
+    DictResult,
+    HasSections,
+    Section,
+    ShownAsTable,
+    Table,
+    TabularResult,
+    columns_table,
+    format_value,
+    values_of,
+)
+from ..types import Floats
+from ..validate import check_amount
+
+_GRID = 200  # thresholds tried in each replicate, beside the corners of the hull
+_REPLICATES = 200  # enough for a mean and a spread
+_ROWS_DRAWN = 20_000_000  # in all replicates: about a second
+_SAME = 1e-12  # relative to the costs of both errors: what rounding may add to a sum
+
+
+@dataclass(frozen=True)
+class ErrorPrices:
+    """What errors cost: a false positive, a false negative, and the share of positives where the scores are used."""
+
+    fp: float
+    fn: float
+    prevalence: float | None = None
+
+    @classmethod
+    def checked(cls, cost_fp: Any, cost_fn: Any, prevalence: Any = None) -> ErrorPrices:
+        """ErrorPrices from a user's arguments."""
+        fp, fn = check_amount(cost_fp, "cost_fp"), check_amount(cost_fn, "cost_fn")
+        if fp == fn == 0:
+            raise InputError("cost_fp", "and {cost_fn} are both 0, so every cut costs the same", "price one of them")
+        return cls(fp, fn, prevalence)
+
+    def share(self, n_pos: Any, n_neg: Any) -> Any:
+        """The share of positives: the given one, or the sample's."""
+        return n_pos / (n_pos + n_neg) if self.prevalence is None else self.prevalence
+
+    def expected(self, tp: Any, fp: Any, n_pos: Any, n_neg: Any) -> Any:
+        """Expected cost for each case at a cut."""
+        if self.prevalence is None:
+            return (self.fp * fp + self.fn * (n_pos - tp)) / (n_pos + n_neg)
+        return self.fp * (1.0 - self.prevalence) * ratio(fp, n_neg) + self.fn * self.prevalence * ratio(
+            n_pos - tp, n_pos
+        )
+
+    def spread(self, tp: float, fp: float, n_pos: float, n_neg: float) -> tuple[float, float]:
+        """Standard error of the expected cost at a fixed cut, and its third moment over its variance.
+
+        One error of each kind is added first, so that a cut without errors is not taken to be without doubt.
+        """
+        fn, n = n_pos - tp, n_pos + n_neg
+        if self.prevalence is None:
+            a, b = (fp + 1.0) / (n + 2.0), (fn + 1.0) / (n + 2.0)
+            m1, m2, m3 = (self.fp**k * a + self.fn**k * b for k in (1, 2, 3))
+            variance, third = (m2 - m1**2) / n, (m3 - 3.0 * m1 * m2 + 2.0 * m1**3) / n**2
+            return math.sqrt(variance), third / variance
+        variance = third = 0.0
+        for price, errors, size in (
+            (self.fp * (1.0 - self.prevalence), fp, n_neg),
+            (self.fn * self.prevalence, fn, n_pos),
+        ):
+            p = (errors + 1.0) / (size + 2.0)
+            variance += price**2 * p * (1.0 - p) / size
+            third += price**3 * p * (1.0 - p) * (1.0 - 2.0 * p) / size**2
+        return math.sqrt(variance), third / variance
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cheapest(HasSections, DictResult):
+    """The model and cut with the lowest expected cost per case.
+
+    ``cost`` is the expected cost on new data, corrected for the optimism of choosing the cut on this sample
+    (``optimism``, a bootstrap estimate; ``apparent`` is the cost on the sample itself). The cut stays the cheapest as
+    long as ``cost_fn / cost_fp`` lies in ``ratios``, and the model (at some cut) as long as it lies in
+    ``model_ratios``. ``treat_all`` and ``treat_none`` are the costs of taking everyone and no one.
+    """
+
+    model: str
+    threshold: float
+    cost: Estimate
+    apparent: float
+    optimism: float
+    ratios: tuple[float, float]
+    model_ratios: tuple[float, float]
+    treat_all: float
+    treat_none: float
+    recall: float
+    fpr: float
+    prices: ErrorPrices
+    others: Table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        cost, prices = self.cost.to_dict(), self.prices
+        return {
+            "model": self.model,
+            "threshold": self.threshold,
+            "cost": cost.pop("value"),
+            **cost,
+            "apparent_cost": self.apparent,
+            "optimism": self.optimism,
+            **dict(zip(("ratio_from", "ratio_to"), self.ratios, strict=True)),
+            **dict(zip(("model_ratio_from", "model_ratio_to"), self.model_ratios, strict=True)),
+            **values_of(self, "treat_all", "treat_none", "recall", "fpr"),
+            "cost_fp": prices.fp,
+            "cost_fn": prices.fn,
+            "prevalence": prices.prevalence,
+            "others": self.others.to_dicts(),
+        }
+
+    @property
+    def sentences(self) -> list[str]:
+        """What to use, what it costs on new data and on the sample, and for which costs it stays the cheapest."""
+        c = self.cost
+        low, high = (f"{r:.3g}" for r in self.model_ratios)
+        return [
+            f"{self.model}, score > {format_value(self.threshold)}: expected cost {format_value(c.value)} per case "
+            f"({c.level:.0%} interval {format_value(c.low)} to {format_value(c.high)})",
+            f"{format_value(self.apparent)} on this sample, which is too low by about {format_value(self.optimism)} "
+            "because the cut was chosen on it",
+            f"Taking everyone costs {format_value(self.treat_all)}, taking no one {format_value(self.treat_none)}",
+            f"{self.model} is the cheapest model as long as a false negative costs {low} to {high} times as much as a "
+            "false positive",
+        ]
+
+    def sections(self) -> list[Section]:
+        """The cheapest model and cut, and what the others cost."""
+        return [Section("costs", [*self.sentences, self.others])]
+
+
+class CheapestCut(NamedTuple):
+    """The cheapest cut of a model: its threshold, the positives and negatives it takes, and the expected cost."""
+
+    threshold: float
+    tp: float
+    fp: float
+    cost: float
+
+    @classmethod
+    def of(cls, ranking: Ranking, prices: ErrorPrices) -> CheapestCut:
+        """Of several cuts that cost the same, the one that takes the fewest cases."""
+        fpr, tpr, threshold = hull_points(ranking)
+        tp, fp = tpr * ranking.n_pos, fpr * ranking.n_neg
+        cost = prices.expected(tp, fp, float(ranking.n_pos), float(ranking.n_neg))
+        at = int(np.argmax(cost <= cost.min() + _SAME * (prices.fp + prices.fn)))
+        return cls(float(threshold[at]), float(tp[at]), float(fp[at]), float(cost[at]))
+
+
+class _TriedCuts:
+    """The thresholds of one model that are tried in each replicate, ascending; the first takes all rows.
+
+    They are the corners of the hull and evenly spread places of the list. ``stretch`` says between which of them each
+    row lies, so that a replicate is two counts of rows and no sort.
+    """
+
+    def __init__(self, sample: Sample, ranking: Ranking, best: CheapestCut) -> None:
+        corners = hull_points(ranking)[2]
+        places = np.linspace(0, len(ranking) - 1, min(len(ranking), _GRID)).round().astype(np.int64)
+        listed = ranking.score[places].astype(np.float64)
+        self.thresholds = np.unique(np.concatenate([[best.threshold, -np.inf], corners, listed]))
+        self.at_best = int(np.searchsorted(self.thresholds, best.threshold))
+        self.sample = sample
+        self.stretch = np.maximum(np.searchsorted(self.thresholds, sample.score, side="left") - 1, 0)
+
+    def taken(self, times: Floats | float = 1.0) -> tuple[Floats, Floats, float, float]:
+        """Positives and negatives above each threshold, and in all, where rows come so often."""
+        weight = self.sample.row_weight * times
+        above = []
+        for side in (self.sample.positive, ~self.sample.positive):
+            counts = np.bincount(self.stretch[side], weight[side], len(self.thresholds))
+            above.append(np.cumsum(counts[::-1], dtype=np.float64)[::-1])
+        return above[0], above[1], float(above[0][0]), float(above[1][0])
+
+
+def cheapest(
+    samples: Mapping[str, Sample],
+    rankings: Mapping[str, Ranking],
+    prices: ErrorPrices,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    clusters: Mapping[str, NDArray[np.int64]] | None = None,
+    progress: bool | None = None,
+    paired: bool = True,
+) -> Cheapest:
+    """The cheapest model and cut of several models; ``clusters`` numbers the cluster of each row of each model."""
+    for ranking in rankings.values():
+        need_both_classes(ranking.n_pos, ranking.n_neg, "costs of errors cannot be compared")
+    best = {name: CheapestCut.of(ranking, prices) for name, ranking in rankings.items()}
+    model = min(best, key=lambda name: best[name].cost)
+    threshold, tp, fp, apparent = best[model]
+    n_pos, n_neg = float(rankings[model].n_pos), float(rankings[model].n_neg)
+    tried = {name: _TriedCuts(samples[name], rankings[name], best[name]) for name in samples}
+    n_drawn = min(n_resamples, max(50, _ROWS_DRAWN // max(map(len, samples.values()))), _REPLICATES)
+    draws = islice(_multiplicities(samples, clusters, paired, seed), n_drawn)
+    with Progress("costs", n_drawn, progress) as counter:
+        optimism, drawn = _resampled(tried, apparent, prices, draws, counter)
+    value, z = apparent + optimism, z_of(level)
+    error, skew = prices.spread(tp, fp, n_pos, n_neg)
+    if rankings[model].weighted or clusters is not None:
+        error, skew = float(np.nanstd(drawn[model], ddof=1)), 0.0
+    if apparent > 0:  # on new data there are more errors than on the sample, and so more spread
+        error *= math.sqrt(value / apparent)
+    middle = value + skew * (1.0 + 2.0 * z * z) / 6.0
+    low, high = max(0.0, middle - z * error), middle + z * error
+    ratios, model_ratios = _ratios(rankings, model, threshold, prices)
+    others = []
+    for name, cut in best.items():
+        if name != model:  # at its own cheapest cut, with the interval of the paired difference
+            row = {"model": name, "threshold": cut.threshold, "cost": cut.cost, "costs_more": cut.cost - apparent}
+            ends = np.nanquantile(drawn[name] - drawn[model], [(1.0 - level) / 2.0, 1.0 - (1.0 - level) / 2.0])
+            others.append({**row, "low": float(ends[0]), "high": float(ends[1]), "level": level})
+    return Cheapest(
+        model,
+        threshold,
+        Estimate("expected_cost", value, low, high, level, "normal with skewness, optimism removed"),
+        apparent,
+        optimism,
+        ratios,
+        model_ratios,
+        treat_all=float(prices.expected(n_pos, n_neg, n_pos, n_neg)),
+        treat_none=float(prices.expected(0.0, 0.0, n_pos, n_neg)),
+        recall=tp / n_pos,
+        fpr=fp / n_neg,
+        prices=prices,
+        others=Table(others, f"What the other models cost more than {model}"),
+    )
+
+
+def _resampled(
+    tried: Mapping[str, _TriedCuts],
+    apparent: float,
+    prices: ErrorPrices,
+    draws: Iterator[Mapping[str, Floats]],
+    counter: Progress,
+) -> tuple[float, dict[str, Floats]]:
+    """Optimism of the cheapest cut, and for each model the replicates of the cost at its own.
+
+    The cut that is cheapest in a replicate costs more on the sample, and still more on the rows left out of the
+    replicate. The first difference is smaller than the optimism and the second larger: their mean is taken.
+    """
+    first = np.cumsum([0, *(len(cuts.thresholds) for cuts in tried.values())])
+    on_sample = np.concatenate([prices.expected(*cuts.taken()) for cuts in tried.values()])
+    at_best: dict[str, list[float]] = {name: [] for name in tried}
+    nearer, out_cost, out_rows = [], 0.0, 0.0
+    for times in draws:
+        counter.advance()
+        costs = [prices.expected(*cuts.taken(times[name])) for name, cuts in tried.items()]
+        for (name, cuts), cost in zip(tried.items(), costs, strict=True):
+            at_best[name].append(float(cost[cuts.at_best]))
+        every = np.concatenate(costs)
+        if np.isnan(every).any():
+            continue
+        at = int(np.argmin(every))
+        nearer.append(float(on_sample[at] - every[at]))
+        k = int(np.searchsorted(first, at, side="right")) - 1
+        name = list(tried)[k]
+        tp, fp, n_pos, n_neg = tried[name].taken((times[name] == 0).astype(np.float64))
+        if size := n_pos + n_neg:
+            left_out = float(prices.expected(tp[at - first[k]], fp[at - first[k]], n_pos, n_neg))
+            if left_out == left_out:
+                out_cost, out_rows = out_cost + left_out * size, out_rows + size
+    replicates = {name: np.array(values) for name, values in at_best.items()}
+    if not nearer or not out_rows:
+        return 0.0, replicates
+    return max(0.0, (float(np.mean(nearer)) + out_cost / out_rows - apparent) / 2.0), replicates
+
+
+def _multiplicities(
+    samples: Mapping[str, Sample], clusters: Mapping[str, NDArray[np.int64]] | None, paired: bool, seed: int
+) -> Iterator[dict[str, Floats]]:
+    """How often each row came, replicate by replicate without end; models on the same rows share their draws."""
+    rng = np.random.default_rng([seed, 3])
+
+    def draw(name: str) -> Floats:
+        unit = None if clusters is None else clusters[name]
+        n = len(samples[name]) if unit is None else int(unit.max()) + 1
+        times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+        return times if unit is None else times[unit]
+
+    while True:
+        yield dict.fromkeys(samples, draw(next(iter(samples)))) if paired else {name: draw(name) for name in samples}
+
+
+def _ratios(
+    rankings: Mapping[str, Ranking], model: str, threshold: float, prices: ErrorPrices
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Ratios cost_fn / cost_fp for which the cut, and for which the model, is the cheapest of all.
+
+    A corner of the family's hull is best for slopes = (cost_fp · negatives) / (cost_fn · positives) between those of
+    the lines that meet in it. Neighbouring corners of one model join.
+    """
+    from .model_choice import family_hull
+
+    hull = family_hull(rankings)
+    at = next((k for k, row in enumerate(hull) if row["model"] == model and row["threshold"] == threshold), None)
+    if at is None:  # level with another model's corner, which stands in its place
+        return (math.nan, math.nan), (math.nan, math.nan)
+    first, last = at, at
+    while first > 0 and hull[first - 1]["model"] == model:
+        first -= 1
+    while last + 1 < len(hull) and hull[last + 1]["model"] == model:
+        last += 1
+    ranking = rankings[model]
+    share = prices.share(float(ranking.n_pos), float(ranking.n_neg))
+    odds = (1.0 - share) / share
+
+    def between(a: int, b: int) -> tuple[float, float]:
+        low, high = (odds / slope if slope else math.inf for slope in (hull[a]["slope_from"], hull[b]["slope_to"]))
+        return low, high
+
+    return between(at, at), between(first, last)
+
+
+# -------------------------------------------------------------------------------------------------- net benefit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionCurve(ShownAsTable, DictResult, TabularResult):
+    """Net benefit and expected cost by threshold probability, for one model.
+
+    At threshold probability ``x`` you act on cases with a probability above ``x``: a false positive costs x / (1 − x)
+    times what a true positive brings. ``net_benefit`` is the number of true positives minus that multiple of the false
+    positives, per case. ``expected_cost`` is the cost per case if a false positive costs x and a false negative 1 − x.
+    ``treat_all`` is the net benefit of acting on everyone; acting on no one has 0.
+    """
+
+    name: str
+    x: Floats
+    net_benefit: Floats
+    low: Floats
+    high: Floats
+    expected_cost: Floats
+    cost_low: Floats
+    cost_high: Floats
+    treat_all: Floats
+    treat_all_cost: Floats
+    treat_none_cost: Floats
+    level: float
+    simultaneous: bool
+
+    @property
+    def table(self) -> Table:
+        """The curve as rows."""
+        columns = {
+            "threshold_probability": self.x,
+            "net_benefit": self.net_benefit,
+            "low": self.low,
+            "high": self.high,
+            "treat_all": self.treat_all,
+            "treat_none": np.zeros_like(self.x),
+            "expected_cost": self.expected_cost,
+            "cost_low": self.cost_low,
+            "cost_high": self.cost_high,
+        }
+        return columns_table(columns, f"Net benefit of {self.name}")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each threshold probability."""
+        return self.table.to_dicts()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, level and the rows of the curve."""
+        return {"name": self.name, "level": self.level, "simultaneous": self.simultaneous, "curve": self.to_dicts()}
+
+    @property
+    def band_words(self) -> str:
+        """What the band holds, for legends."""
+        return f"{self.level:.0%} band {'of the whole curve' if self.simultaneous else 'for each point by itself'}"
+
+
+def check_probabilities(sample: Sample, what: str) -> None:
+    """Refuse scores that are not probabilities, naming the row."""
+    if sample.are_probabilities:
+        return
+    bad = (sample.score < 0) | (sample.score > 1)
+    raise InputError(
+        "y_score",
+        f"is {float(sample.score[np.argmax(bad)]):g}, which is not a probability, and {what} needs probabilities",
+        "pass scores between 0 and 1",
+        row=sample.first_row(bad),
+    )
+
+
+def need_both_classes(n_pos: float, n_neg: float, so: str) -> None:
+    """Refuse rows of one class, and say what cannot be done with them."""
+    if 0 in (n_pos, n_neg):
+        raise InputError("y_true", f"holds one class only, so {so}", "pass both classes")
+
+
+def check_grid(x: ArrayLike | None) -> Floats:
+    """Threshold probabilities: given ones, ascending, strictly between 0 and 1; without them 0.01 … 0.99."""
+    if x is None:
+        return np.arange(1, 100) / 100.0
+    try:
+        grid = np.unique(np.asarray(x, dtype=np.float64).ravel())
+    except (TypeError, ValueError, OverflowError):
+        grid = np.empty(0)
+    if len(grid) == 0 or not (grid > 0).all() or not (grid < 1).all():
+        raise InputError("x", "must hold threshold probabilities strictly between 0 and 1", "pass e.g. [0.1, 0.2]")
+    return grid
+
+
+def decision_curve(
+    sample: Sample,
+    *,
+    name: str = "model",
+    x: ArrayLike | None = None,
+    prevalence: float | None = None,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    clusters: NDArray[np.int64] | None = None,
+    seed: int = 0,
+) -> DecisionCurve:
+    """Net benefit and expected cost of acting on ``score > x``, with a band.
+
+    The band is normal, from the spread of what each case (or cluster of cases) adds, and ends above where true
+    positives alone would bring no more. It holds for each point by itself: in four simulated worlds the whole curve lay
+    inside in 60 to 72 of 100 samples. ``simultaneous`` widens it so that it holds the whole curve (94 to 98). Where
+    hardly any case lies above a high threshold, its lower end says what one unseen false positive would cost.
+    """
+    grid = check_grid(x)
+    benefit, covariance = _net_benefit(grid, prevalence, clusters, sample)
+    z = _reach(covariance, level, simultaneous, seed)
+    error = np.sqrt(np.diag(covariance))
+    most = _most_benefit(sample, grid, prevalence, math.erf(z / math.sqrt(2.0)))
+    low, high = benefit - z * error, np.minimum(benefit + z * error, most)
+    share = prevalence
+    if share is None:
+        n_pos, n_neg = (float(sample.row_weight[side].sum()) for side in (sample.positive, ~sample.positive))
+        share = n_pos / (n_pos + n_neg)
+
+    def as_cost(b: Floats) -> Floats:
+        return (1.0 - grid) * (share - b)
+
+    return DecisionCurve(
+        name,
+        grid,
+        benefit,
+        low,
+        high,
+        expected_cost=as_cost(benefit),
+        cost_low=np.maximum(0.0, as_cost(high)),
+        cost_high=as_cost(low),
+        treat_all=share - (1.0 - share) * (grid / (1.0 - grid)),
+        treat_all_cost=grid * (1.0 - share),
+        treat_none_cost=(1.0 - grid) * share,
+        level=level,
+        simultaneous=simultaneous,
+    )
+
+
+def benefit_difference(
+    one: Sample,
+    two: Sample,
+    *,
+    names: Sequence[str] = ("a", "b"),
+    x: ArrayLike | None = None,
+    prevalence: float | None = None,
+    level: float = 0.95,
+    simultaneous: bool = False,
+    clusters: NDArray[np.int64] | None = None,
+    seed: int = 0,
+) -> Table:
+    """Net benefit of one model less that of another on the same rows, with the paired interval, by threshold."""
+    grid = check_grid(x)
+    difference, covariance = _net_benefit(grid, prevalence, clusters, one, two)
+    half = _reach(covariance, level, simultaneous, seed) * np.sqrt(np.diag(covariance))
+    ends = {"low": difference - half, "high": difference + half}
+    columns = {"threshold_probability": grid, "difference": difference, **ends}
+    return columns_table(columns, f"Net benefit of {names[0]} minus that of {names[1]}")
+
+
+def _most_benefit(sample: Sample, grid: Floats, prevalence: float | None, level: float) -> Floats:
+    """Upper limit of the net benefit: that of the true positives alone. It binds where a false positive costs much."""
+    weight = sample.row_weight
+    order = np.argsort(sample.score[sample.positive])
+    score, of_each = sample.score[sample.positive][order].astype(np.float64), weight[sample.positive][order]
+    above = np.append(np.cumsum(of_each[::-1])[::-1], 0.0)[np.searchsorted(score, grid, side="right")]
+    among = of_each if prevalence is not None else weight
+    size, total = effective_size(among), float(among.sum())
+    limits = [wilson(size * min(1.0, part / total), size, level)[1] for part in above.tolist()]
+    return np.array(limits) * (1.0 if prevalence is None else prevalence)
+
+
+def _net_benefit(
+    grid: Floats,
+    prevalence: float | None,
+    clusters: NDArray[np.int64] | None,
+    one: Sample,
+    two: Sample | None = None,
+) -> tuple[Floats, Floats]:
+    """The net benefit (or the difference of two) at each threshold, and its covariance.
+
+    A row adds its own amount to the thresholds below its score: a true positive 1, a false positive −x / (1 − x). With
+    two models it adds to the thresholds between its two scores, with the sign of which is higher.
+    """
+    for sample in (one,) if two is None else (one, two):
+        check_probabilities(sample, "a decision curve")
+    weight, t = one.row_weight, len(grid)
+    n_pos, n_neg = float(weight[one.positive].sum()), float(weight[~one.positive].sum())
+    need_both_classes(n_pos, n_neg, "there is no net benefit to show")
+    total = n_pos + n_neg
+    odds = grid / (1.0 - grid)
+    upper = np.searchsorted(grid, one.score.astype(np.float64), side="left")
+    lower = np.zeros_like(upper) if two is None else np.searchsorted(grid, two.score.astype(np.float64), side="left")
+    sign = np.sign(upper - lower).astype(np.float64)
+    first, last = np.minimum(lower, upper), np.maximum(lower, upper)
+    scales = (1.0 / total, 1.0 / total)
+    if prevalence is not None:
+        scales = (prevalence / n_pos, (1.0 - prevalence) / n_neg)
+    mean, second = np.zeros(t), np.zeros((t, t))
+    for side, amount, scale in zip((one.positive, ~one.positive), (np.ones(t), -odds), scales, strict=True):
+        w, s, a, b = weight[side], sign[side], first[side], last[side]
+        sums = np.bincount(a, w * s, t + 1) - np.bincount(b, w * s, t + 1)
+        rate = np.cumsum(sums)[:t] * scale
+        mean += rate * amount
+        if clusters is None:
+            # E[v_i v_j]: rows with first ≤ i and j < last
+            table = np.zeros((t + 1, t + 1))
+            np.add.at(table, (a, b), w * w * np.abs(s))
+            both = np.cumsum(np.cumsum(table, axis=0)[:, ::-1], axis=1)[:, ::-1]  # first ≤ row, last ≥ column
+            i, j = np.minimum.outer(np.arange(t), np.arange(t)), np.maximum.outer(np.arange(t), np.arange(t))
+            second += both[i, j + 1] * scale**2 * np.outer(amount, amount)
+            if prevalence is not None:  # each class has its own fixed share
+                second -= np.outer(rate * amount, rate * amount) * (w @ w) / w.sum() ** 2
+    if clusters is None:
+        if prevalence is None:
+            second -= np.outer(mean, mean) * float(weight @ weight) / total**2
+        one_more = float(weight @ weight) / total  # an error of each kind: none seen is not none to come
+        return mean, second + np.diag((1.0 + odds**2) * (one_more / total) ** 2)
+    # the spread of what whole clusters add
+    n_clusters = int(clusters.max()) + 1
+    size = np.bincount(clusters, weight * np.where(one.positive, *scales), n_clusters)
+    added = np.empty((n_clusters, t))
+    for k in range(t):
+        inside = (first <= k) & (k < last)
+        amount = np.where(one.positive, scales[0], -odds[k] * scales[1]) * weight * sign * inside
+        added[:, k] = np.bincount(clusters, amount, n_clusters) - mean[k] * size
+    return mean, np.asarray(added.T @ added) * n_clusters / max(1, n_clusters - 1)
+
+
+def _reach(covariance: Floats, level: float, simultaneous: bool, seed: int) -> float:
+    """How many standard errors a band is wide: for each point by itself, or so that it holds the whole curve.
+
+    The latter is the quantile of the largest deviation of a Gaussian curve with this covariance, from 20,000 draws:
+    enough for two digits, and quick.
+    """
+    error = np.sqrt(np.diag(covariance))
+    there = error > 0
+    if not simultaneous or not there.any():
+        return z_of(level)
+    correlation = covariance[np.ix_(there, there)] / np.outer(error[there], error[there])
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    drawn = np.random.default_rng(seed).standard_normal((20_000, len(values))) @ root.T
+    return max(z_of(level), float(np.quantile(np.abs(drawn).max(axis=1), level)))

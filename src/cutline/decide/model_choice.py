@@ -1,0 +1,534 @@
+"""Which model: for a goal, at which quota or false positive rate, and what changes when one replaces another."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..estimate import Estimate, Interval
+from ..inference.bands import hits_by, units_of
+from ..inference.differences import DifferenceTest, paired_difference, sums_by
+from ..inference.limits import wilson, z_of
+from ..quotas import Quotas, resolve_quota
+from ..ranking import Ranking, tie_starts
+from ..sources.arrays import Sample
+from ..table import (
+    DictResult,
+    Drawn,
+    HasSections,
+    KeepsFields,
+    Section,
+    Table,
+    columns_table,
+    count,
+    format_value,
+    pluralize,
+    round_up,
+    values_of,
+)
+from ..types import Floats
+from ..validate import one_of
+from ..verdict import Verdict, differences_of, verdict_of
+
+_BETWEEN = re.compile(r"^\s*quota between (\S+) and (\S+)\s*$")
+_FOLDS = 10  # as usual: nine tenths of the cases choose nearly the same threshold as all of them
+_SAME = 1e-9  # hits: what sums of tied shares may differ by rounding
+NO_LEADER = "no clear leader"
+# goal -> (measure, why this measure)
+GOALS: dict[str, tuple[str, str]] = {
+    "known quota": (
+        "hit_rate",
+        "with a known number of places, the best model is the one with the most hits; at one quota, hit rate and "
+        "Qrecall always agree",
+    ),
+    "unknown quota": (
+        "pem",
+        "when the number of places is unknown, PEM weights all quotas equally; it is 2·AUC − 1, so AUC and Gini agree "
+        "with it",
+    ),
+    "no missed positives": (
+        "average_qrecall",
+        "average Qrecall covers the quotas that are large enough for all positives and counts the positives left out",
+    ),
+    "no wasted places": (
+        "average_hit_rate",
+        "average hit rate drops most when negatives rank near the top of the list",
+    ),
+    "probabilities needed": (
+        "brier_score",
+        "when the probabilities themselves are used, they must be right, not only well ordered; the Brier score is "
+        "strictly proper",
+    ),
+    "rare positives": (
+        "average_precision",
+        "with rare positives, accuracy rewards models that find none; average precision depends on where the positives "
+        "rank (at one threshold, use the Matthews correlation)",
+    ),
+    "fewest errors": (
+        "error_rate",
+        "the error rate counts the wrong decisions at the threshold in use; Linear Ranking compares all pairs of cases "
+        "and supports the choice if ranking and decisions agree (Rosset)",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation(KeepsFields):
+    """A model for a goal, and the verdict that it rests on.
+
+    ``sure`` is whether the model differs significantly from every other, adjusted for the comparisons made.
+    ``cases_needed`` is the range of cases needed to detect a difference from every rival: the margin if there is one,
+    otherwise the observed difference; None if no number can be given. ``support`` is the verdict by Linear Ranking, if
+    the goal is the fewest errors.
+    """
+
+    goal: str
+    verdict: Verdict
+    why: str
+    support: Verdict | None = None
+
+    @property
+    def cases_needed(self) -> Interval | None:
+        """The range of cases needed to detect a difference from every rival; None if no number can be given."""
+        needed = self.verdict.cases_needed
+        return None if needed is None else Interval(needed.low, needed.high)
+
+    @property
+    def measure(self) -> str:
+        """The measure for the goal."""
+        return self.verdict.measure
+
+    @property
+    def model(self) -> str:
+        """The recommended model."""
+        return self.verdict.best
+
+    @property
+    def rival(self) -> str | None:
+        """The closest model that does not differ significantly."""
+        return None if self.verdict.rival is None else self.verdict.rival.b
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the supporting measure prefers another model."""
+        return self.support is not None and self.support.best != self.model and self.support.status != "level"
+
+    @property
+    def sure(self) -> bool:
+        """Whether the model differs significantly from every other, and nothing contradicts it."""
+        return self.verdict.sure and not self.contradicted
+
+    @property
+    def text(self) -> str:
+        """The recommendation in words."""
+        v, value = self.verdict, self.verdict.value
+        text = f"{v.best}: {v.measure} {format_value(value.value)}"
+        if value.low == value.low:
+            text += f" ({value.level:.0%} interval {format_value(value.low)} to {format_value(value.high)})"
+        names = ", ".join(v.without_value)
+        mark = ", " if v.status == "cannot tell" else ". " if v.status == "only model" else "; "
+        text += mark + v.sentence + (f" for this measure ({names})" if v.alone else "")
+        if names and not v.alone:
+            text += f"; {names} {'has' if len(v.without_value) == 1 else 'have'} no value for this measure"
+        if not self.sure and v.status not in ("not tested", "equivalent"):
+            text = f"cannot tell yet. {text}"
+        other, support = self.support, ""
+        if self.contradicted and v.status != "not tested" and other is not None:
+            support = (
+                f" But Linear Ranking prefers {other.best}: ranking and decisions disagree here, so another "
+                "threshold could reverse this; compare the error rates at each model's own best threshold."
+            )
+        elif other is not None and other.status != "only model" and v.status != "not tested":
+            support = f" Linear Ranking agrees{', and clearly so' if other.sure else ''}."
+        return f"{text}.{support} Why this measure: {self.why}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Goal, verdict and text as plain values."""
+        return {
+            **values_of(self, "goal", "model", "measure", "sure"),
+            "status": self.verdict.status,
+            "rival": self.rival,
+            "comparisons": self.verdict.comparisons,
+            **self.verdict.needs,
+            "text": self.text,
+        }
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Recommendation({self.goal}: {self.text})"
+
+
+def recommend(
+    comparison: Any, goal: str, *, best_thresholds: bool = False, compare_more: bool = False
+) -> Recommendation:
+    """The model that a comparison recommends for one goal; ``compare_more`` compares by its measure where need be."""
+    between = _BETWEEN.match(goal) if isinstance(goal, str) else None
+    if between is None:
+        one_of(*GOALS, "quota between … and …")(goal, "goal")
+        name, why = GOALS[goal]
+    else:
+        quotas = Quotas.of(f"{between[1]}-{between[2]}", "goal")
+        name = f"hit_rate@{quotas}"
+        why = f"with {quotas.words}, all equally likely, the best model has the most hits on average"
+    if goal == "known quota" and comparison.quota is None:
+        raise InputError("goal", "'known quota' needs a number of places", "pass {quota} to compare()")
+    if best_thresholds and goal != "fewest errors":
+        raise InputError("best_thresholds", "is for the goal 'fewest errors'", "leave it out")
+    if best_thresholds and not comparison.paired:
+        raise InputError("best_thresholds", "needs models on the same rows", "leave it out")
+    if not comparison.paired:
+        why += "; each has its own cases here, so a difference may come from the cases"
+    first = next(iter(comparison.evaluations.values()))
+    compared = comparison.with_measures(name) if compare_more and name not in first else comparison
+    verdict = error_verdict(comparison) if best_thresholds else compared.verdict(name, goal)
+    support = None
+    if goal == "fewest errors" and comparison.paired and "linear_ranking" in first:  # it grows with the cases
+        support = comparison.verdict("linear_ranking", goal)
+    return Recommendation(goal, verdict, why, support)
+
+
+def error_verdict(comparison: Any) -> Verdict:
+    """By the error rate at each model's own best threshold, without the optimism of choosing it on the same cases.
+
+    Each tenth of the cases (or clusters) is decided at the threshold that makes the fewest errors in the others.
+    """
+    settings = comparison.settings
+    wrong = {name: cross_fitted_errors(ev.rows, settings.seed) for name, ev in comparison.evaluations.items()}
+    rates = {name: float(errors.mean()) for name, errors in wrong.items()}
+    pairs = []
+    for a, b in combinations(wrong, 2):
+        rows = comparison.evaluations[a].rows
+        unit, units = units_of(len(wrong[a]), rows.clusters, settings.seed)
+        gaps = wrong[a].astype(np.float64) - wrong[b]
+        influence = sums_by(unit, (gaps - gaps.mean()) / len(gaps), units)
+        n_pos = int(np.count_nonzero(rows.sample.positive))
+        few = min(n_pos, len(gaps) - n_pos)
+        paired = paired_difference((rates[a], rates[b]), influence, few, settings.seed, "cross-fitted, sign flips")
+        same = DifferenceTest(0.0, 0.0, 0.0, 1.0, "same decisions") if rates[a] == rates[b] else DifferenceTest()
+        test = same if paired is None else paired.test(settings.level, 1.0)
+        pairs.append((a, b, rates[a] - rates[b], test))
+    key = "error_rate at the best threshold"
+    differences = differences_of(key, "lower", pairs, settings.level, comparison.margin, comparison.cases)
+    best = min(rates, key=rates.__getitem__)
+    return verdict_of("fewest errors", key, best, Estimate(key, rates[best]), list(rates), differences)
+
+
+def cross_fitted_errors(rows: Any, seed: int) -> Any:
+    """Which rows are decided wrongly, each at the threshold that is best in the folds that do not hold it."""
+    sample = rows.sample
+    if sample.weight is not None:
+        raise InputError("sample_weight", "cannot be used with best thresholds", "leave it out")
+    units = np.arange(len(sample)) if rows.clusters is None else rows.clusters
+    rng = np.random.default_rng([seed, 4])
+    fold = rng.permutation(np.arange(int(units.max()) + 1) % _FOLDS)[units]
+    wrong = np.zeros(len(sample), np.bool_)
+    for k in np.unique(fold):
+        inside = fold == k
+        cut = _best_threshold(sample.positive[~inside], sample.score[~inside])
+        wrong[inside] = (sample.score[inside] > cut) != sample.positive[inside]
+    return wrong
+
+
+def _best_threshold(positive: Any, score: Any) -> float:
+    """The threshold with the fewest errors, half way to the next score where that can be."""
+    order = np.argsort(-score, kind="stable")
+    ordered, right = score[order].astype(np.float64), np.where(positive[order], 1, -1)
+    ends = np.append(tie_starts(ordered)[1:], len(ordered)) - 1
+    saved = np.concatenate([[0], np.cumsum(right)[ends]])  # errors saved by taking so many groups
+    groups = int(np.argmax(saved))
+    if groups == 0:
+        return math.inf
+    if groups == len(ends):
+        return -math.inf
+    low, high = ordered[ends[groups - 1] + 1], ordered[ends[groups - 1]]
+    middle = low + (high - low) / 2.0 if low > -math.inf else low
+    return float(middle if low <= middle < high else low)
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Which model is clearly ahead of every other at each place of ``grid``: its number, or -1; judged for all at once.
+
+    ``method`` says how.
+    """
+
+    grid: Floats
+    leader: NDArray[np.int64]
+    method: str
+
+    @classmethod
+    def of(cls, grid: Floats, hits: Floats, pairs: Mapping[tuple[int, int], Any], method: str) -> Clear:
+        """From where each of the ``pairs`` is told apart; ``hits``: positives found by model and place."""
+        best = hits.argmax(axis=0)
+        sure = np.ones(len(grid), dtype=np.bool_)
+        for (a, b), apart in pairs.items():
+            sure &= apart | ((best != a) & (best != b))
+        return cls(grid, np.where(sure, best, -1), method)
+
+    def at(self, places: Floats) -> NDArray[np.int64]:
+        """The clear leader at each place: one that is so at the places of the grid on both sides of it; else -1."""
+        left = np.clip(np.searchsorted(self.grid, places, side="right") - 1, 0, len(self.grid) - 1)
+        right = np.clip(np.searchsorted(self.grid, places, side="left"), 0, len(self.grid) - 1)
+        return np.where(self.leader[left] == self.leader[right], self.leader[left], -1)
+
+
+def _stretches(axis: str, rankings: Mapping[str, Ranking], places: Floats, state: NDArray[Any]) -> list[Any]:
+    """Where the columns of a state stay the same: a slice of the places, and its ends in units of the axis."""
+    changes = np.flatnonzero((state[:, 1:] != state[:, :-1]).any(axis=0)) + 1
+    negatives = float(next(iter(rankings.values())).n_neg)
+    stretches = []
+    for start, end in pairwise([0, *changes.tolist(), len(places)]):
+        ends = float(places[start]), float(places[end - 1])
+        first, last = map(int, ends) if axis == "quota" else (place / negatives for place in ends)
+        stretches.append((slice(start, end), {"from": first, "to": last}))
+    return stretches
+
+
+def leads(rankings: Mapping[str, Ranking], axis: str, places: Floats, clear: Clear) -> Table:
+    """From where to where one model clearly finds the most positives (Arbel & Rokach Fig. 4), the rest joined.
+
+    ``clear``: the lead holds at all places and over all models at once. ``more_hits``: mean lead over the next model.
+    """
+    names, method = list(rankings), clear.method
+    hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
+    leader, ahead = np.zeros(len(places), np.int64), np.zeros(len(places))
+    if len(names) == 1:
+        method = "one model"
+    else:
+        best, order = hits.argmax(axis=0), np.sort(hits, axis=0)
+        ahead = order[-1] - order[-2]  # how many more than the next model
+        leader = np.where((ahead > _SAME) & (clear.at(places) == best), best, -1)
+    rows = []
+    for span, row in _stretches(axis, rankings, places, leader[None]):
+        who = int(leader[span.start])
+        more = 0.0 if who < 0 else float(ahead[span].mean())
+        name = NO_LEADER if who < 0 else names[who]
+        rows.append({**row, "leader": name, "clear": who >= 0, "more_hits": more, "method": method})
+    return Table(rows, f"Who leads, by {axis}")
+
+
+def every_lead(rankings: Mapping[str, Ranking], axis: str, places: Floats, grid: Floats, drawn: Floats) -> Table:
+    """From where to where each model finds the most positives in this sample, clear or not.
+
+    Somebody leads at every place, also among equals. ``share`` is the share of bootstrap replicates in which that model
+    leads (alone or level), averaged over the stretch: a description, not a test, for the best of several curves leads
+    in most replicates by luck alone. ``drawn`` holds the positives found by model, replicate and place of ``grid``.
+    """
+    names = list(rankings)
+    hits = np.array([hits_by(ranking, axis, places) for ranking in rankings.values()])
+
+    def leading(hits: Floats) -> NDArray[np.bool_]:
+        top = hits.max(axis=0)
+        return np.asarray(hits >= top - _SAME * np.maximum(1.0, top))
+
+    on_top, top = leading(hits), hits.max(axis=0)
+    share = np.where(np.isnan(drawn.max(axis=0)), np.nan, leading(drawn)).mean(axis=1)
+    rows: list[dict[str, Any]] = []
+    for span, row in _stretches(axis, rankings, places, on_top):
+        inside = (grid >= places[span][0]) & (grid <= places[span][-1])
+        away = np.abs(grid - places[span][0])
+        near = inside if inside.any() else away == away.min()
+        leaders, others = np.flatnonzero(on_top[:, span.start]), np.flatnonzero(~on_top[:, span.start])
+        margin = float((top[span] - hits[others, span].max(axis=0)).mean()) if len(others) else 0.0
+        names_ahead = " = ".join(names[m] for m in leaders)
+        replicates = float(np.mean([share[m, near].mean() for m in leaders]))
+        rows.append({**row, "leader": names_ahead, "share": replicates, "more_hits": margin})
+    return Table(rows, f"Who leads, by {axis}")
+
+
+def family_hull(rankings: Mapping[str, Ranking]) -> Table:
+    """The ROC convex hull of several models: which one, at which threshold, for which slopes.
+
+    A vertex is optimal for slopes between ``slope_to`` and ``slope_from``, where slope = (cost of a false positive ·
+    negatives) / (cost of a false negative · positives). Between two vertices a mixture of both is reached by
+    choosing between them at random.
+    """
+    points = []
+    for name, ranking in rankings.items():
+        x = np.concatenate([[0.0], np.cumsum(ranking.neg, dtype=np.float64)]) / ranking.n_neg
+        y = np.concatenate([[0.0], np.cumsum(ranking.pos, dtype=np.float64)]) / ranking.n_pos
+        t = np.concatenate([ranking.score.astype(np.float64), [-np.inf]])
+        points += [(a, b, name, c) for a, b, c in zip(x.tolist(), y.tolist(), t.tolist(), strict=True)]
+    points.sort(key=lambda p: (p[0], -p[1]))
+    hull: list[tuple[float, float, str, float]] = []
+    for point in points:
+        if hull and point[0] == hull[-1][0] and point[1] <= hull[-1][1]:
+            continue
+        while len(hull) >= 2:
+            a, b = hull[-2:]
+            if (b[0] - a[0]) * (point[1] - b[1]) < (b[1] - a[1]) * (point[0] - b[0]) - 1e-15:
+                break
+            hull.pop()  # it lies under the line past it
+        hull.append(point)
+    if hull[0][1] > 0:  # the first vertex stands above the origin: nobody is taken at the origin
+        hull.insert(0, (0.0, 0.0, hull[0][2], float(rankings[hull[0][2]].score[0])))
+    between = [(b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else np.inf for a, b in pairwise(hull)]
+    slopes = [np.inf, *between, 0.0]
+    corners = dict(zip(("fpr", "tpr", "model", "threshold"), zip(*hull, strict=True), strict=True))
+    ends = {"slope_from": slopes[:-1], "slope_to": slopes[1:]}
+    return columns_table({**corners, **ends}, "ROC convex hull of the models")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SwapSet(HasSections, Drawn, DictResult):
+    """What changes when one model's list replaces another's at the same quota.
+
+    ``entering`` and ``leaving`` are rows of the input, the most certain first. All other rows are on both lists or on
+    neither, so the difference in hits depends on these rows alone. ``difference`` is the hits gained with its interval,
+    ``p_value`` that of Fisher's exact test that entering and leaving rows are hits equally often. ``labels_needed`` is
+    how many rows of such a swap set must be labelled to detect a difference of the observed size (80 % power). ``plot``
+    draws the cases that enter and leave, with their hits.
+    """
+
+    pictures: ClassVar[tuple[str, ...]] = ("swaps",)
+
+    old: str
+    new: str
+    quota: int
+    entering: NDArray[np.intp]
+    leaving: NDArray[np.intp]
+    swapped: float
+    hits_entering: float
+    hits_leaving: float
+    difference: Estimate
+    p_value: float
+    labels_needed: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        difference = self.difference.to_dict()
+        return {
+            **values_of(self, "old", "new", "quota", "swapped", "hits_entering", "hits_leaving"),
+            "difference": difference.pop("value"),
+            **difference,
+            "p_value": self.p_value,
+            "labels_needed": self.labels_needed,
+            "entering": self.entering.tolist(),
+            "leaving": self.leaving.tolist(),
+        }
+
+    @property
+    def sides(self) -> Table:
+        """The cases that enter and leave, and how many of them are hits."""
+        rows = []
+        for side, hits in (("enter", self.hits_entering), ("leave", self.hits_leaving)):
+            rate = hits / self.swapped if self.swapped else math.nan
+            rows.append({"side": side, "cases": self.swapped, "hits": hits, "hit_rate": rate})
+        return Table(rows, f"From {self.old} to {self.new}")
+
+    def sections(self) -> list[Section]:
+        """What changes in one sentence, and both sides."""
+        return [Section("answer", [f"{self.summary}.", self.sides])]
+
+    @property
+    def summary(self) -> str:
+        """What changes, in one sentence."""
+        if self.swapped == 0:
+            return f"{self.old} and {self.new} choose the same {self.quota:,} cases"
+        d = self.difference
+        text = (
+            f"{self.new} replaces {count(self.swapped)} of {self.old}'s {pluralize(self.quota, 'case')}: "
+            f"{count(self.hits_entering)} hits enter and {count(self.hits_leaving)} leave, a difference "
+            f"of {count(d.value)} ({d.level:.0%} interval {count(d.low)} to {count(d.high)})"
+        )
+        if math.isfinite(self.labels_needed):
+            text += (
+                f"; you would need labels for about {round_up(self.labels_needed):,} swapped cases to detect a "
+                "difference of this size (80 % power)"
+            )
+        return text
+
+
+def membership(score: NDArray[Any], quota: int, weight: Floats | None = None) -> Floats:
+    """Chance of each row to be among the best ``quota`` cases: 1 above the cut, 0 under it, shared inside a tie."""
+    if weight is None:
+        edge = np.partition(score, len(score) - quota)[len(score) - quota]
+        weight = np.ones(len(score))
+    else:
+        order = np.argsort(-score, kind="stable")
+        last = np.searchsorted(np.cumsum(weight[order]), quota * (1.0 - 1e-12))
+        edge = score[order[min(int(last), len(score) - 1)]]
+    above, at = score > edge, score == edge
+    share = (quota - float(weight[above].sum())) / float(weight[at].sum())
+    return np.where(above, 1.0, np.where(at, min(share, 1.0), 0.0))
+
+
+class Side(NamedTuple):
+    """One side of a swap: its cases, their hits, the cases of equal weight that they are worth, and their rows."""
+
+    cases: float
+    hits: float
+    size: float
+    rows: float
+
+    @classmethod
+    def of(cls, chance: Floats, weight: Floats, positive: NDArray[np.bool_]) -> Side:
+        """From the chance of each row to be swapped."""
+        cases, squares = float((weight * chance).sum()), float((weight**2 * chance).sum())
+        hits = float((weight * chance)[positive].sum())
+        return cls(cases, hits, cases**2 / squares if squares else 0.0, float(chance.sum()))
+
+    @property
+    def rate(self) -> float:
+        """Hits for each case."""
+        return self.hits / self.cases if self.cases else 0.0
+
+
+def swaps(
+    old: Sample, new: Sample, quota: int | float, *, names: tuple[str, str] = ("old", "new"), level: float = 0.95
+) -> SwapSet:
+    """The swap set of two models on the same rows.
+
+    Rows with weights count as the cases that they stand for, and as evidence by their effective number.
+    """
+    from scipy.stats import fisher_exact
+
+    weight = old.row_weight
+    places = resolve_quota(quota, len(old) if old.weight is None else float(weight.sum()))
+    gained = membership(new.score, places, old.weight) - membership(old.score, places, old.weight)
+    enter, leave = gained > 1e-12, gained < -1e-12
+    a = Side.of(gained[enter], weight[enter], new.positive[enter])
+    b = Side.of(-gained[leave], weight[leave], new.positive[leave])
+    low, high = newcombe(a, b, level)
+
+    def surest(gained: Floats, swapped: NDArray[np.bool_]) -> NDArray[np.intp]:
+        rows = np.flatnonzero(swapped)
+        return rows[np.argsort(-gained[rows], kind="stable")]
+
+    p_value, needed = 1.0, math.inf
+    if a.cases > 0:  # Fisher's test that the hits fall to either side alike; shares inside ties are rounded
+        sizes = [max(1, round(side.size)) for side in (a, b)]
+        hits = [min(n, round(side.rate * side.size)) for n, side in zip(sizes, (a, b), strict=True)]
+        p_value = float(fisher_exact([[k, n - k] for k, n in zip(hits, sizes, strict=True)])[1])
+    if a.cases > 0 and a.rate != b.rate:  # rows, half of them entering, for 80 % power to see such a difference
+        p, q = a.rate, b.rate
+        middle = (p + q) / 2.0
+        spread = z_of(level) * math.sqrt(2.0 * middle * (1.0 - middle))
+        spread += 0.8416 * math.sqrt(p * (1.0 - p) + q * (1.0 - q))  # z of 80 %
+        each = (a.rows + b.rows) / (a.size + b.size)  # rows whose weights differ tell less than as many of equal weight
+        needed = max(2.0, 2.0 * (spread / (p - q)) ** 2 * each)
+    difference = Estimate("difference in hits", a.hits - b.hits, low, high, level, "newcombe")
+    entering, leaving = surest(gained, enter), surest(-gained, leave)
+    return SwapSet(*names, places, entering, leaving, a.cases, a.hits, b.hits, difference, p_value, needed)
+
+
+def newcombe(a: Side, b: Side, level: float) -> tuple[float, float]:
+    """Interval for the difference in hits: Newcombe's hybrid of two Wilson intervals for the rates of either side."""
+    if a.cases <= 0:
+        return 0.0, 0.0
+    p, q = a.rate, b.rate
+    p_low, p_high = wilson(p * a.size, a.size, level)
+    q_low, q_high = wilson(q * b.size, b.size, level)
+    down = math.hypot(p - p_low, q_high - q)
+    up = math.hypot(p_high - p, q - q_low)
+    return a.cases * max(-1.0, p - q - down), a.cases * min(1.0, p - q + up)

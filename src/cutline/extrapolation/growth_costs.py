@@ -1,0 +1,280 @@
+"""What errors cost among more classes, where some confusions are worse than others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..estimate import Estimate
+from ..types import Floats, Labels
+from ..validate import checked, one_of
+from .extrapolation_result import BySize, far_note, logit, sizes_asked
+from .extrapolator import AccuracyExtrapolator
+from .task_evidence import TIE_RULES, Note, credit
+from .task_inputs import as_names, column_names, family_numbers, number_matrix, places, whole_rows
+from .tasks import KeptScores, ScoreTask
+
+_TIMES = (1, 2, 5, 10)
+# Twentieths of the classes are left out in turn: enough for a standard error within a sixth, and twenty fits to make.
+_PARTS = 20
+# The line is fitted at so many numbers of classes, from this share of the classes on: smaller tasks say little about
+# larger ones. Three halvings leave enough of a curve to have a slope.
+_POINTS, _FROM = 20, 0.125
+# No error rate and no place between two costs is taken to be nearer to its end than this.
+_EDGE = 1e-6
+_INSTEAD = "Their logarithms are used, which differ from a network's logits by a constant per row; ranks do not change."
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ExtrapolatedCost(BySize):
+    """Expected cost per case by number of classes; ``result[1000]`` is the Estimate there.
+
+    The rows also have the accuracy, and the mean cost of an error.
+    """
+
+    _title = "Expected cost per case, from {n_classes:,} classes"
+    _facts = MappingProxyType({"classes_seen": "n_classes"})
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """By number of competing families below the winner: how much of the cases such errors are, and what they cost.
+
+    A competitor with ``r`` others below it and the right class below it wins a task of ``k`` that holds it with chance
+    ``C(r, k−2) / C(m, k−1)``, over all tasks of ``k − 1`` of the ``m`` competitors. A sibling of the right class, in
+    its own family and so in every task, wins over ``r`` of them with chance ``C(r, k−1) / C(m, k−1)``.
+    """
+
+    share: Floats
+    cost: Floats
+    sibling_share: Floats
+    sibling_cost: Floats
+
+    def at(self, k: Floats) -> tuple[Floats, Floats]:
+        """Error rate and expected cost per case, averaged over all tasks of ``k`` families."""
+        m = self.share.size
+        below = np.arange(m + 1.0)
+        beats = credit(below, k, m)
+        chance = beats[1:] * (k - 1.0) / below[1:, None]
+        return self.share @ chance + self.sibling_share @ beats, self.cost @ chance + self.sibling_cost @ beats
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """What every case meets: the competing families from the lowest to the highest, and its own family.
+
+    ``value``, ``price`` and ``unit`` are the best score of each other family, the mean cost of its best classes and its
+    number. The right class is the best of its own family with chance ``first``; otherwise a sibling is, whose score and
+    mean cost are ``sibling``.
+    """
+
+    value: Floats
+    price: Floats
+    unit: NDArray[np.intp]
+    true: Floats
+    first: Floats
+    sibling: tuple[Floats, Floats]
+
+    def errors(self, task: ScoreTask, kept: Floats) -> _Errors:
+        """Errors among the families that are kept, averaged over all orders of tied scores."""
+        m = int(kept.sum()) - 1
+        weight = task.case_weight(kept)
+        found = _Errors(np.zeros(m), np.zeros(m), np.zeros(m + 1), np.zeros(m + 1))
+        for case in np.flatnonzero(kept[task.case_class]).tolist():
+            inside = kept[self.unit[case]] > 0
+            value, price = self.value[case, inside], self.price[case, inside]
+            # Tied families take their places by chance, so each place costs what they cost on average.
+            group = np.append(0, np.cumsum(np.diff(value) > 0))
+            price = (np.bincount(group, weights=price) / np.bincount(group))[group]
+            first = self.first[case]
+            for own, chance, is_sibling in ((self.true, first, False), (self.sibling[0], 1.0 - first, True)):
+                if chance <= 0.0:
+                    continue
+                rule = "random" if is_sibling else task.ties  # the rule is about the right class
+                place, stop = (int(np.searchsorted(value, own[case], side)) for side in ("left", "right"))
+                above = np.full(m - place, chance * weight[case])
+                if rule == "random":
+                    # Of t tied families and the right class, the one in place j is above it with chance j / (t + 1).
+                    above[: stop - place] *= np.arange(1.0, stop - place + 1.0) / (stop - place + 1.0)
+                elif rule == "optimistic":
+                    above[: stop - place] = 0.0
+                found.share[place:] += above
+                found.cost[place:] += above * price[place:]
+                if is_sibling:
+                    alone = chance * weight[case] / (stop - place + 1.0)
+                    found.sibling_share[place : stop + 1] += alone
+                    found.sibling_cost[place : stop + 1] += alone * self.sibling[1][case]
+        return found
+
+
+def _cases(classes: ScoreTask, kept: KeptScores, families: ScoreTask, groups: Any, cost: Floats) -> _Cases:
+    """The scores of all classes, put together by families."""
+    rows, own = np.arange(classes.n_cases), families.case_class
+    best, price = kept.values.copy(), cost[classes.case_class]
+    family = family_numbers(groups, classes.n_classes)
+    for number in range(families.n_classes if family is not None else 0):
+        part = kept.values[:, family == number]
+        best[:, number] = part.max(axis=1)
+        tied = part == best[:, number, None]
+        price[:, number] = (cost[classes.case_class][:, family == number] * tied).sum(axis=1) / tied.sum(axis=1)
+    best, price = best[:, : families.n_classes], price[:, : families.n_classes]
+    sibling = best[rows, own], price[rows, own]
+    best[rows, own] = -np.inf  # the own family comes first and is no competitor
+    order = np.argsort(best, axis=1)[:, 1:]
+    first = np.ones(rows.size) if families.own_family is None else families.own_family
+    value, cost_of = (np.take_along_axis(table, order, axis=1) for table in (best, price))
+    return _Cases(value, cost_of, order, kept.true, first, sibling)
+
+
+def _cost_of_error(errors: _Errors, sizes: Floats, bounds: tuple[float, float]) -> Floats:
+    """Mean cost of an error: observed up to the classes there are, beyond by a line of its log-odds in log k.
+
+    The log-odds are those of the place between the cheapest and the dearest confusion, so that the line stays there.
+    """
+    low, high = bounds
+    seen = float(errors.share.size + 1)
+    k = np.unique(np.round(np.geomspace(max(2.0, _FROM * seen), seen, _POINTS)))
+    wrong, cost = errors.at(np.concatenate([k, np.minimum(sizes, seen)]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(wrong > 0, cost / wrong, (low + high) / 2.0)
+    if high <= low:
+        return np.full(sizes.size, high)
+    odds = logit((mean - low) / (high - low), _EDGE)
+    slope = float(np.polyfit(np.log(k), odds[: k.size], 1)[0]) if k.size > 1 else 0.0
+    beyond = odds[k.size :] + slope * np.log(np.maximum(sizes / seen, 1.0))
+    return np.asarray(low + (high - low) / (1.0 + np.exp(-beyond)), dtype=np.float64)
+
+
+@checked(cost=lambda value, name: value, ties=one_of(*TIE_RULES))
+def extrapolate_cost(
+    scores: Any,
+    labels: Labels | None = None,
+    *,
+    cost: ArrayLike,
+    k: int | Iterable[int] | None = None,
+    classes: Labels | None = None,
+    groups: Labels | None = None,
+    distance: bool = False,
+    ties: str = "random",
+    level: float = 0.95,
+    n_resamples: int = 100,
+    seed: int = 0,
+) -> ExtrapolatedCost:
+    """Expected cost per case among ``k`` classes, where ``cost[a, b]`` is that of calling class ``a`` class ``b``.
+
+    ``cost`` has a row and a column for each class; its diagonal is zero. The names of a frame are matched with the
+    classes; without names it is in the order of the columns of ``scores``. With zeros and ones it is the error rate.
+
+    Up to the ``k1`` classes that were tested, the result is the mean over all tasks of ``k`` of them, which needs no
+    model. Beyond, it is the error rate of :func:`extrapolate` times the mean cost of an error, whose log-odds between
+    the cheapest and the dearest confusion go on as a line in ``log k``. Without ``k`` the classes are taken 1, 2, 5 and
+    10 times. Tied scores are averaged over all their orders; ``ties`` and ``groups`` are those of :func:`extrapolate`.
+
+    The costs of new classes must be like those of the classes seen: drawn from the same population. The interval is
+    that of the error rate with a jackknife, over twentieths of the classes, of the mean cost of an error.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> place = rng.normal(size=(60, 3))
+    >>> scores = -np.linalg.norm((place + 0.3 * rng.normal(size=place.shape))[:, None] - place, axis=2)
+    >>> far = np.linalg.norm(place[:, None] - place, axis=2)
+    >>> found = extrapolate_cost(scores, cost=far, k=[60, 600], n_resamples=20)
+    >>> found.to_dicts()[1]["cost_per_error"] < found.to_dicts()[0]["cost_per_error"]      # errors get nearer
+    True
+    """
+    options: dict[str, Any] = {"classes": classes, "distance": distance, "ties": ties, "instead": _INSTEAD}
+    alone, kept = whole_rows(scores, labels, **options)
+    task = alone if groups is None else whole_rows(scores, labels, groups=groups, **options)[0]
+    n = alone.n_classes
+    sizes = sizes_asked([times * n for times in _TIMES] if k is None else k)
+    prices = _checked_cost(cost, scores, labels, classes, n)
+    apart = prices[~np.eye(n, dtype=bool)]
+    bounds = float(apart.min()), float(apart.max())
+    at = np.maximum(np.array(sizes) / task.classes_each, 1.0)
+    cases = _cases(alone, kept, task, groups, prices)
+    each = _cost_of_error(cases.errors(task, np.ones(task.n_classes)), at, bounds)
+    # Each twentieth of the classes is left out in turn, on the scale of logarithms.
+    part = np.random.default_rng([seed, 1]).permutation(np.arange(task.n_classes) % min(_PARTS, task.n_classes))
+    without = []
+    for number in range(part.max() + 1):
+        others = (part != number).astype(np.float64)
+        if others.sum() >= 2 and others[task.case_class].any():
+            cost_without = _cost_of_error(cases.errors(task, others), at, bounds)
+            without.append(np.log(np.maximum(cost_without, 1e-300)))
+    spread = np.full(at.size, np.nan)
+    if len(without) > 1:
+        spread = np.sqrt((len(without) - 1.0) * np.var(without, axis=0))
+    how: dict[str, Any] = {"ties": ties, "level": level, "n_resamples": n_resamples, "seed": seed}
+    fitted = AccuracyExtrapolator(**how, progress=False).fit_task(task, tuple(sizes))
+    rows, estimates = [], {}
+    for size, price, error in zip(sizes, each.tolist(), spread.tolist(), strict=True):
+        accuracy = fitted.result.accuracy(size)
+        value = (1.0 - accuracy.value) * price
+        low, high = _ends(accuracy, price, error, level, bounds)
+        tested = "costs seen" if math.isnan(error) else "class jackknife"
+        method = "" if math.isnan(low) else f"{accuracy.method}, {tested}"
+        estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
+        row = {"classes": size, "cost": value, "low": low, "high": high, "level": level}
+        rows.append({**row, "accuracy": accuracy.value, "cost_per_error": price})
+    notes = fitted.result.general_notes + far_note(sizes, n)
+    blank = [size for size in sizes if math.isnan(estimates[size].low)]
+    if blank:
+        text = "No interval among {k:,} classes: there are too few to leave one out."
+        notes += (Note("no_interval", text, k=blank[0]),)
+    return ExtrapolatedCost(tuple(rows), estimates, notes, n)
+
+
+def _checked_cost(cost: Any, scores: Any, labels: Any, classes: Any, n: int) -> Floats:
+    """Costs in the order of the classes: by their names where a frame has names, or as they come."""
+    prices = np.asarray(number_matrix(cost, "cost"), dtype=np.float64)
+    if prices.shape != (n, n):
+        shape = " × ".join(map(str, prices.shape))
+        raise InputError("cost", f"is {shape} for {n} classes", "give one row and one column for each class")
+    wrong = np.flatnonzero(~(np.isfinite(prices) & (prices >= 0.0)).all(axis=1))
+    if wrong.size:
+        message = "has a cost that is missing, infinite or below 0"
+        raise InputError("cost", message, "give costs of 0 or more", row=int(wrong[0]))
+    order = list(range(n))
+    columns = column_names(cost)
+    rows = as_names(cost.index) if hasattr(cost, "columns") and hasattr(cost, "index") else None
+    columns, rows = columns or rows, rows or columns
+    if columns is not None and rows is not None:
+        known = as_names(classes) or column_names(scores)
+        if known is None:
+            # Nobody has named the classes: they are the labels in ascending order, numbers, or as the columns say.
+            distinct = sorted(set(np.ravel(np.asarray(labels)).tolist())) if labels is not None else []
+            numbers = [str(name) for name in (distinct if len(distinct) == n else range(n))]
+            known = numbers if set(columns) == set(numbers) else columns
+        known = list(dict.fromkeys(known))
+        order = places(rows, known, "cost")
+        prices = prices[np.ix_(order, places(columns, known, "cost"))]
+    dear = np.flatnonzero(np.diag(prices) != 0.0)
+    if dear.size:
+        raise InputError("cost", "gives a cost to a right answer", "put zeros on the diagonal", row=order[dear[0]])
+    return prices
+
+
+def _ends(accuracy: Estimate, price: float, error: float, level: float, bounds: Sequence[float]) -> tuple[float, float]:
+    """Interval of error rate × cost of an error: both parts side by side on the scale of logarithms."""
+    from scipy.special import ndtri
+
+    if math.isnan(error):
+        # What an error costs could not be tested: any of the costs seen.
+        return (1.0 - accuracy.high) * bounds[0], (1.0 - accuracy.low) * bounds[1]
+    reach = float(ndtri(0.5 + level / 2.0)) * error
+    wrong = 1.0 - np.array([accuracy.high, accuracy.value, accuracy.low])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.diff(np.log(np.maximum(wrong, _EDGE)))
+    centre = np.log(max(wrong[1], _EDGE)) + np.log(max(price, _EDGE * max(bounds[1], _EDGE)))
+    low, high = centre - np.hypot(steps[0], reach), centre + np.hypot(steps[1], reach)
+    value = float(wrong[1] * price)
+    return float(min(np.exp(low), value)), float(max(min(np.exp(high), bounds[1]), value))

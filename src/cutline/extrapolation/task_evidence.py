@@ -1,0 +1,365 @@
+"""What a method may look at: wins of every case, the accuracy curve of smaller tasks, and perhaps the scores.
+
+A test case of a ``k1``-class task is summed up by how many of its ``k1 − 1`` distractors the right class beats
+(``L``) and how many it ties (``t``). The histogram of ``L`` is all that the rank methods need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..errors import InputError
+from ..reference import documented
+from ..types import Floats
+from .favorability import Favorability, mix
+
+Ties = Literal["random", "optimistic", "pessimistic"]
+TIE_RULES: tuple[Ties, ...] = ("random", "optimistic", "pessimistic")
+LOST_OF_TIES: dict[Ties, float] = {"random": 0.5, "optimistic": 0.0, "pessimistic": 1.0}
+NoteKind = Literal[
+    "far", "cut_off", "no_errors", "few_errors", "few_classes", "upside_down", "shifted_labels", "probabilities",
+    "ties", "wins_alone", "no_scores", "not_marginal", "no_interval", "families", "few_strangers", "one_law",
+]  # fmt: skip
+# Points of the curve that are fitted; TaskEvidence.sketch says why so few are enough.
+_CURVE_POINTS = 120
+# Up to so many classes the matrix of credits (720 kB) is kept for all resamples; beyond, a recursion takes its place.
+_SMALL = 300
+# Rows whose scores are binned and transformed at a time: 256 × 2048 numbers are 4 MB.
+_ROWS_AT_ONCE = 256
+# Distances between standardised scores are counted in bins no wider than the smallest bandwidth that is tried for up to
+# 5,000 competitors, up to ten deviations from the mean; the transform is twice as long, so that both ends do not meet.
+BIN_WIDTH, _REACH, _LENGTH = 0.02, 10.0, 2048
+
+
+class Note(str):
+    """A sentence; ``kind`` and ``facts`` say the same to a program.
+
+    >>> note = Note("few_errors", "Only {wrong} of {cases} cases were wrong.", wrong=3, cases=100)
+    >>> note, note.kind, note.facts["wrong"]
+    ('Only 3 of 100 cases were wrong.', 'few_errors', 3)
+    """
+
+    kind: NoteKind
+    facts: dict[str, Any]
+    _text: str
+
+    def __new__(cls, kind: NoteKind, text: str, **facts: Any) -> Note:
+        """The sentence is ``text`` with the facts filled in."""
+        note = super().__new__(cls, text.format(**facts))
+        note.kind, note.facts, note._text = kind, facts, text
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[Any, dict[str, Any]]:  # for pickle and copy
+        return (self.kind, self._text), self.facts
+
+
+def win_histogram(beaten: Floats, tied: Floats, weight: Floats, n_classes: int, ties: Ties) -> Floats:
+    """Share of cases that beat 0, 1, …, ``n_classes − 1`` distractors, ties settled by the rule.
+
+    Random tie-breaking puts a case with ``L`` beaten and ``t`` tied at each of ``L … L + t`` with equal chance,
+    which gives the closed form ``[C(L+t+1, k) − C(L, k)] / ((t+1) C(k1−1, k−1))`` for its accuracy. Counts that
+    are not whole (rescaled resamples) are split between their two neighbours.
+
+    >>> win_histogram(np.array([1.0]), np.array([1.0]), np.array([1.0]), 3, "random").tolist()
+    [0.0, 0.5, 0.5]
+    """
+    if ties == "optimistic":
+        beaten, tied = beaten + tied, np.zeros_like(tied)
+    elif ties == "pessimistic":
+        tied = np.zeros_like(tied)
+    most = n_classes - 1
+    low = np.clip(beaten, 0.0, most)
+    width = np.floor(tied + 0.5).astype(np.intp)
+    whole = np.floor(low).astype(np.intp)
+    part = low - whole
+    histogram = np.zeros(n_classes)
+    # A uniform stretch L … L+t is a difference of two running sums: no loop over the ties.
+    slope = np.zeros(n_classes + 1)
+    alone = width == 0
+    for start, mass in ((whole, weight * (1.0 - part)), (np.minimum(whole + 1, most), weight * part)):
+        histogram += np.bincount(start[alone], weights=mass[alone], minlength=n_classes)
+        if alone.all():
+            continue
+        # A stretch that would leave the scale is shortened and keeps its mass.
+        first, stop = start[~alone], np.minimum(start + width, most)[~alone]
+        share = mass[~alone] / (stop - first + 1.0)
+        slope += np.bincount(first, weights=share, minlength=n_classes + 1)
+        slope -= np.bincount(stop + 1, weights=share, minlength=n_classes + 1)
+    stretches = np.cumsum(slope)[:n_classes]
+    # Rounding of the running sum leaves specks of 1e-17, some negative, in empty bins.
+    stretches[stretches < 1e-15] = 0.0
+    histogram += stretches
+    return np.asarray(histogram / histogram.sum(), dtype=np.float64)
+
+
+def average_accuracy(histogram: Floats, k: Floats | None = None, *, top: int = 1) -> Floats:
+    """Average test accuracy over all subsets of ``k`` of the ``k1`` classes (Zheng et al. Eq. 4).
+
+    ``ATA_k = Σ_L share(L) · C(L, k−1) / C(k1−1, k−1)``, by the recursion
+    ``term(k+1) = term(k) · (L − k + 1) / (k1 − k)``: binomials overflow, their ratio does not.
+    Returned for ``k = 1 … k1``, or for the whole numbers ``k`` given in rising order. With ``top=t``, the right class
+    need only be among the first ``t``.
+
+    >>> average_accuracy(np.array([0.25, 0.25, 0.5])).tolist()
+    [1.0, 0.625, 0.5]
+    >>> average_accuracy(np.array([0.25, 0.25, 0.5]), np.array([3.0]), top=2).round(12).tolist()
+    [0.75]
+    """
+    n_classes, level = histogram.size, np.flatnonzero(histogram)
+    count, term = level.astype(np.float64), histogram[level]
+    if k is not None or top > 1:
+        kk = np.arange(1.0, n_classes + 1.0) if k is None else np.asarray(k, dtype=np.float64)
+        return np.asarray(term @ credit(count, kk, n_classes - 1, top=top), dtype=np.float64)
+    out = np.zeros(n_classes)
+    out[0] = term.sum()
+    first = 0
+    for classes in range(1, n_classes):
+        # Cases that beat fewer than `classes` distractors lose every subset from here on.
+        while first < level.size and level[first] < classes:
+            first += 1
+        if first == level.size:
+            break
+        term[first:] *= (count[first:] - classes + 1.0) / (n_classes - classes)
+        out[classes] = term[first:].sum()
+    return out
+
+
+def credit(beaten: Floats, k: Floats, competitors: int, *, top: int = 1) -> Floats:
+    """Share of the subsets of ``k − 1`` of ``n`` competitors in which fewer than ``top`` win, by log-gamma.
+
+    ``Σ_{j<top} C(n−L, j) C(L, k−1−j) / C(n, k−1)`` for every case (rows) and number of classes (columns).
+    """
+    level = np.maximum(beaten, 0.0)[:, None]
+    drawn = np.asarray(k, dtype=np.float64)[None, :] - 1.0
+    total = np.zeros((level.size, drawn.size))
+    for winners in range(top):
+        ways = _log_choose(level, drawn - winners) + _log_choose(competitors - level, winners)
+        total += np.exp(ways - _log_choose(competitors, drawn))
+    return np.where((drawn <= competitors) & (beaten >= 0.0)[:, None], np.minimum(total, 1.0), 0.0)
+
+
+def _log_choose(n: Floats | float, k: Floats | float) -> Floats:
+    from scipy.special import gammaln
+
+    with np.errstate(invalid="ignore"):
+        possible = (np.asarray(k) <= n) & (np.asarray(k) >= 0.0)
+        taken = np.where(possible, k, 0.0)
+        log = gammaln(np.asarray(n) + 1.0) - gammaln(taken + 1.0) - gammaln(np.asarray(n) - taken + 1.0)
+    return np.where(possible, log, -np.inf)
+
+
+def tie_credit(beaten: Floats, tied: Floats, k: Floats, competitors: int, ties: Ties, *, top: int = 1) -> Floats:
+    """Share of the subsets of ``k − 1`` competitors that a case survives, ties settled by the rule.
+
+    Random: ``[C(L+t+1, k) − C(L, k)] / ((t+1) C(n, k−1))``; with ``top`` above 1 the mean over the places of the tie.
+
+    >>> tie_credit(np.array([0.0]), np.array([1.0]), np.array([2.0]), 1, "random").round(12).tolist()
+    [[0.5]]
+    """
+    wide = np.maximum(tied, 0.0)
+    if ties == "optimistic":
+        return credit(beaten + wide, k, competitors, top=top)
+    plain = credit(beaten, k, competitors, top=top)
+    if ties == "pessimistic" or not (tied > 0).any():
+        return plain
+    if top > 1:
+        # Sums over all places up to each: a stretch of places is the difference of two.
+        summed = np.cumsum(credit(np.arange(competitors + 1.0), k, competitors, top=top), axis=0)
+        first, stop = beaten.astype(np.intp), (beaten + wide).astype(np.intp)
+        mean = (summed[stop] - np.where(first[:, None] > 0, summed[first - 1], 0.0)) / (wide[:, None] + 1.0)
+    else:
+        upper = credit(np.where(beaten < 0, -1.0, beaten + wide + 1.0), k + 1.0, competitors + 1)
+        lower = credit(beaten, k + 1.0, competitors + 1)
+        mean = (upper - lower) * (competitors + 1.0) / (k[None, :] * (wide[:, None] + 1.0))
+    return np.where(tied[:, None] > 0, mean, plain)
+
+
+@dataclass(frozen=True)
+class ScoreSample:
+    """Scores of every case: of its own class, and of the others (higher is better).
+
+    Rows are as long as the longest; a shorter row (its own class drawn twice in a resample, or only its best scores
+    kept) is filled up with −inf. ``count`` is the number of competitors, ``depth`` how many of them, from the best
+    down, are in the row; ``middle`` and ``spread`` (see :func:`middle_and_spread`) are of all its competitors.
+    ``losses`` are the competitors, out of ``n_classes − 1``, that the right class does not beat. In a resample
+    (``resampled``) scores are repeated with their classes.
+    """
+
+    true: Floats
+    others: Floats
+    count: Floats
+    weight: Floats
+    depth: Floats | None = None
+    middle: Floats | None = None
+    spread: Floats | None = None
+    losses: Floats | None = None
+    n_tested: int = 0
+    resampled: bool = False
+    ties: Ties = "random"
+
+    def standing(self) -> tuple[Floats, Floats]:
+        """Middle and spread of every row, found from the row itself where they were not given."""
+        if self.middle is not None and self.spread is not None:
+            return self.middle, self.spread
+        return middle_and_spread(self.others)
+
+    @cached_property
+    def mean_and_deviation(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of every case's competitors."""
+        real = np.isfinite(self.others)
+        filled = np.where(real, self.others, 0.0)
+        mean = filled.sum(axis=1) / self.count
+        gap = np.where(real, filled - mean[:, None], 0.0)
+        deviation = np.sqrt((gap * gap).sum(axis=1) / np.maximum(self.count - 1.0, 1.0))
+        flat = np.flatnonzero(~(deviation > 0))
+        if flat.size:
+            raise InputError(
+                "scores",
+                "gives the same score to all other classes, so nothing can be said about the shape of its scores",
+                "use a rank method such as 'mixture'",
+                row=int(flat[0]),
+            )
+        return mean, deviation
+
+    @cached_property
+    def pairs_at_distance(self) -> Floats:
+        """Pairs of competitors, per case, by how many bins their standardised scores are apart.
+
+        From one Fourier transform per case of its binned scores.
+        """
+        mean, deviation = self.mean_and_deviation
+        pairs = np.zeros(_LENGTH // 2)
+        bins = int(2 * _REACH / BIN_WIDTH)
+        for start in range(0, mean.size, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            z = (self.others[rows] - mean[rows, None]) / deviation[rows, None]
+            place = np.where(np.isfinite(z), np.clip((z + _REACH) / BIN_WIDTH, 0, bins - 1), bins).astype(np.intp)
+            n_rows = z.shape[0]
+            flat = place + np.arange(n_rows)[:, None] * (bins + 1)
+            binned = np.bincount(flat.ravel(), minlength=n_rows * (bins + 1)).reshape(n_rows, bins + 1)[:, :bins]
+            power = np.abs(np.fft.rfft(binned, _LENGTH, axis=1)) ** 2
+            pairs += np.fft.irfft(power.sum(axis=0), _LENGTH)[: _LENGTH // 2]
+        per_row = np.maximum(np.round(pairs), 0.0) / mean.size
+        per_row[0] = max(per_row[0] - float(self.count.mean()), 0.0) / 2.0
+        return per_row
+
+
+def middle_and_spread(rows: Floats) -> tuple[Floats, Floats]:
+    """Median of every row, and ``√(2π)·mean((s − median)₊)``: its spread upwards, which for a normal law is its σ.
+
+    Only competitors near the top matter. Those far below, and there may be very far ones, count as below and no more.
+    ``−inf`` is no competitor.
+
+    >>> middle_and_spread(np.array([[0.0, 1.0, 2.0, -np.inf], [-1e9, 1.0, 2.0, -np.inf]]))[1].round(3).tolist()
+    [0.836, 0.836]
+    """
+    ordered = np.sort(rows, axis=1)
+    count = np.isfinite(rows).sum(axis=1)
+    first, last = rows.shape[1] - count, rows.shape[1] - 1
+    pair = np.stack([first + (count - 1) // 2, first + count // 2], axis=1)
+    middle = np.take_along_axis(ordered, np.clip(pair, 0, last), axis=1).mean(axis=1)
+    with np.errstate(invalid="ignore"):
+        above = np.where(ordered > middle[:, None], ordered - middle[:, None], 0.0).sum(axis=1)
+        return middle, np.sqrt(2.0 * np.pi) * above / np.maximum(count, 1)
+
+
+@dataclass(frozen=True)
+class TaskEvidence:
+    """One task of ``n_classes`` classes as the methods see it.
+
+    ``histogram[L]`` is the share of cases (classes weighing equally) that beat ``L`` distractors. It is missing
+    where only accuracies were given, and ``scores`` where only wins were. ``kept`` is the share of cases that beat
+    the rest of their own family; everything else is about those alone.
+    """
+
+    n_classes: int
+    histogram: Floats | None = None
+    scores: ScoreSample | None = None
+    pairs: tuple[Floats, Floats] | None = None
+    kept: float = 1.0
+
+    @cached_property
+    def curve(self) -> tuple[Floats, Floats]:
+        """Every known ``k`` ≥ 2 and the average test accuracy there."""
+        if self.pairs is not None:
+            return self.pairs
+        assert self.histogram is not None
+        k = np.arange(2.0, self.n_classes + 1.0)
+        if self.n_classes <= _SMALL:
+            return k, np.asarray(self.histogram @ _credits(self.n_classes), dtype=np.float64)
+        return k, average_accuracy(self.histogram)[1:]
+
+    @cached_property
+    def sketch(self) -> tuple[Floats, Floats, Floats]:
+        """About a hundred log-spaced points of the curve, each with the number of ``k`` it stands for.
+
+        A curve of thousands of points has a few dozen degrees of freedom: least squares on these points, each
+        weighted by its stretch, is least squares on all of them.
+        """
+        if self.pairs is not None:
+            k, accuracy = self.pairs
+            return k, accuracy, np.ones(k.size)
+        assert self.histogram is not None
+        k = np.arange(2.0, self.n_classes + 1.0)
+        if k.size > _CURVE_POINTS:
+            k = np.unique(np.round(np.geomspace(2.0, self.n_classes, _CURVE_POINTS)))
+        edges = np.concatenate([[1.5], (k[1:] + k[:-1]) / 2.0, [self.n_classes + 0.5]])
+        if self.n_classes <= _SMALL:
+            return k, self.curve[1][k.astype(np.intp) - 2], np.diff(edges)
+        return k, average_accuracy(self.histogram, k), np.diff(edges)
+
+    def known_scores(self) -> ScoreSample:
+        """The scores, for a method that cannot do without them."""
+        if self.scores is None:
+            raise InputError("method", "needs the scores themselves, not only wins", "use a rank method or give scores")
+        return self.scores
+
+    @property
+    def last_accuracy(self) -> float:
+        """Accuracy at the largest number of classes seen, losses inside the own family included."""
+        last = float(self.histogram[-1]) if self.histogram is not None else float(self.curve[1][-1])
+        return self.kept * last
+
+    def whole_task(self, fit: Favorability) -> Favorability:
+        """A fit to the cases that beat their own family, with those that did not: these never win again."""
+        if self.kept >= 1.0:
+            return fit
+        return mix([fit, Favorability(miss=np.ones(1), miss_weight=np.ones(1))], [self.kept, 1.0 - self.kept])
+
+
+@lru_cache(maxsize=8)
+def _credits(n_classes: int) -> Floats:
+    """What every number of wins (rows) is worth at 2 … ``n_classes`` classes: the same for all resamples of a task."""
+    return credit(np.arange(float(n_classes)), np.arange(2.0, n_classes + 1.0), n_classes - 1)
+
+
+@documented
+@runtime_checkable
+class GrowthMethod(Protocol):
+    """Turns what was seen at ``k1`` classes into a distribution of favorability.
+
+    A class that derives from it need only define ``name``, ``needs_scores`` and ``fit``.
+    """
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether ranks are not enough."""
+
+    def fit(self, evidence: TaskEvidence) -> Favorability:
+        """The fitted distribution."""
+
+    def variants(self) -> tuple[GrowthMethod, ...]:
+        """The settings among which a back-test chooses; itself alone where nothing is to be chosen."""
+        return (self,)
+
+    def settled(self, evidence: TaskEvidence) -> GrowthMethod:
+        """The method with its data-driven settings fixed, so that a resample does not choose them anew."""
+        return self

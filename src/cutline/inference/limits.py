@@ -1,0 +1,481 @@
+"""Quantiles, intervals for a proportion, and intervals from a standard error on the scale that suits the measure.
+
+A t interval on a scale where the estimate is close to normal: logit for shares, log for positive numbers, Fisher's z
+for correlations. The degrees of freedom are those of the variance estimate itself (Satterthwaite): where few cases
+carry most of the variance (rare positives, a handful of large losses, few clusters), they are few.
+
+Normal and Student's t quantiles do without SciPy: loading it takes longer than a whole evaluation of a small sample.
+
+Units in an order are seldom independent: a busy day follows a busy day. What a unit adds is taken as noise plus an
+autoregression of first order; how much of it there is, and how far back it remembers, is not known. One of ten series
+is taken to have any before the data are seen. The likelihood of the series' cosine transforms (Whittle 1953) weighs
+independence against nine such models, and the interval is that of all of them together: Student's t about the mean,
+with the variance of each, mixed by their weights.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimate import Interval
+from ..types import Floats
+from ..validate import check_whole, checked, one_of
+
+_STANDARD = NormalDist()
+
+
+def normal_cdf(z: float) -> float:
+    """P(Z ≤ z), without loss of digits far out on the left."""
+    return 0.5 * math.erfc(-z / math.sqrt(2.0))
+
+
+def normal_quantile(p: float) -> float:
+    """The z with P(Z ≤ z) = p (Wichura's algorithm AS 241)."""
+    if p <= 0.0 or p >= 1.0:
+        return -math.inf if p <= 0.0 else math.inf
+    return _STANDARD.inv_cdf(p)
+
+
+@lru_cache(maxsize=256)
+def t_quantile(level: float, freedom: float) -> float:
+    """Two-sided quantile of Student's t, P(|T| ≤ t) = level, with at least one degree of freedom.
+
+    For 1,000 degrees and more by its expansion around the normal quantile (Abramowitz & Stegun 26.7.5). For fewer,
+    Newton's method starts there: with t = √ν·tan θ the probability is ∫₀^θ cos^(ν−1) / ∫₀^(π/2) cos^(ν−1). Below four
+    degrees the integrand bends sharply at π/2, and far out the integral has lost the digits of the tail: SciPy's there.
+
+    >>> round(t_quantile(0.95, 10.0), 4)
+    2.2281
+    """
+    if freedom < 4.0 or (level > 0.999 and freedom < 1000.0):
+        from scipy.special import stdtrit
+
+        return float(stdtrit(max(freedom, 1.0), 0.5 + level / 2.0))
+    z = normal_quantile(0.5 + level / 2.0)
+    terms = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    near = z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
+    if freedom >= 1000.0:
+        return near
+    whole = math.exp(math.lgamma(freedom / 2.0) - math.lgamma((freedom + 1.0) / 2.0)) * math.sqrt(math.pi) / 2.0
+    theta = math.atan(near / math.sqrt(freedom))
+    for _ in range(6):  # enough for 1e-9 everywhere here; the last digits come and go, so no test of the step ends it
+        inside = theta * float(_SIMPSON @ np.cos(theta * _NODES) ** (freedom - 1.0))
+        theta += (level * whole - inside) / math.cos(theta) ** (freedom - 1.0)
+    return math.sqrt(freedom) * math.tan(theta)
+
+
+_NODES = np.linspace(0.0, 1.0, 513)
+_SIMPSON = np.r_[1.0, np.tile([4.0, 2.0], 255), 4.0, 1.0] / (3.0 * 512)
+
+
+class ApproximationWarning(UserWarning):
+    """The approximation behind an interval is poor here; the message names a better method."""
+
+
+@lru_cache(maxsize=256)
+def z_of(level: float) -> float:
+    """Two-sided normal quantile."""
+    return normal_quantile(0.5 + level / 2.0)
+
+
+def wald(r: float, n: float, level: float) -> Interval:
+    """p̂ ± z·√(p̂(1−p̂)/n); leaves [0, 1] and has no width at 0 and 1 (Berrar Def. 36, Eq. 45)."""
+    p = r / n
+    half = z_of(level) * math.sqrt(p * (1.0 - p) / n)
+    return Interval(p - half, p + half)
+
+
+def wilson(r: float, n: float, level: float) -> Interval:
+    """The proportions that a score test does not reject (Wilson 1927)."""
+    z = z_of(level)
+    p, z2 = r / n, z * z
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return Interval(max(0.0, middle - half) if r > 0 else 0.0, min(1.0, middle + half) if r < n else 1.0)
+
+
+def wilson_shares(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+    """Wilson's interval of many shares at once."""
+    middle, half = _wilson(share, trials, level)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def wilson_spread(share: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+    """Distances from many shares to their Wilson limits, below and above; of at least one trial."""
+    middle, half = _wilson(share, np.maximum(trials, 1.0), level)
+    return np.maximum(share - middle + half, 0.0), np.maximum(middle + half - share, 0.0)
+
+
+def _wilson(share: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
+    z2 = z_of(level) ** 2
+    middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    return middle, math.sqrt(z2) / (1.0 + z2 / n) * np.sqrt(share * (1.0 - share) / n + z2 / (4.0 * n**2))
+
+
+def wilson_share(share: float, trials: float, level: float) -> Interval:
+    """Wilson's interval of a share of ``trials`` trials, which need not be whole."""
+    return (
+        wilson(share * trials, trials, level) if 0.0 < share < 1.0 else wilson(trials * (share >= 1.0), trials, level)
+    )
+
+
+def agresti_coull(r: float, n: float, level: float) -> Interval:
+    """Wald on z²/2 added successes and failures, clipped to [0, 1] (Agresti & Coull 1998)."""
+    z2 = z_of(level) ** 2
+    low, high = wald(r + z2 / 2, n + z2, level)
+    return Interval(max(0.0, low), min(1.0, high))
+
+
+def _beta(q: float, a: float, b: float) -> float:
+    from scipy.special import betaincinv
+
+    return float(betaincinv(a, b, q))
+
+
+def clopper_pearson(r: float, n: float, level: float) -> Interval:
+    """Exact: both tails of the binomial hold at least (1−level)/2 (Berrar Def. 37, Eq. 47, by beta quantiles)."""
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if r <= 0 else _beta(tail, r, n - r + 1)
+    high = 1.0 if r >= n else _beta(1.0 - tail, r + 1, n - r)
+    return Interval(low, high)
+
+
+def jeffreys(r: float, n: float, level: float) -> Interval:
+    """Central interval of the Beta(r+½, n−r+½) posterior, ends 0 and 1 at r = 0 and r = n (Brown et al. 2001)."""
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if r <= 0 else _beta(tail, r + 0.5, n - r + 0.5)
+    high = 1.0 if r >= n else _beta(1.0 - tail, r + 0.5, n - r + 0.5)
+    return Interval(low, high)
+
+
+METHODS: dict[str, Callable[[float, float, float], Interval]] = {
+    function.__name__: function for function in (wald, wilson, clopper_pearson, agresti_coull, jeffreys)
+}
+
+
+@checked(method=one_of(*METHODS))
+def proportion_interval(successes: int, n: int, level: float = 0.95, method: str = "clopper_pearson") -> Interval:
+    """Confidence interval for a proportion of ``successes`` in ``n`` independent trials.
+
+    Methods: wald, wilson, clopper_pearson, agresti_coull, jeffreys. The Wald interval warns if its approximation is
+    poor (n·p̂ or n·(1−p̂) at most 5) or if it has no width.
+
+    >>> low, high = proportion_interval(3, 5)
+    >>> round(low, 4), round(high, 4)
+    (0.1466, 0.9473)
+    """
+    n = check_whole(n, "n", 1)
+    successes = check_whole(successes, "successes", 0, n)
+    if method == "wald" and min(successes, n - successes) <= 5:  # Berrar Def. 36
+        note = f"needs more than 5 successes and 5 failures, got {successes} and {n - successes}"
+        note = f"has no width at {successes} of {n}" if successes in (0, n) else note
+        said = f"the Wald interval {note}; clopper_pearson or wilson hold here"
+        warnings.warn(said, ApproximationWarning, stacklevel=3)
+    return METHODS[method](float(successes), float(n), level)
+
+
+def beta_binomial_quantiles(levels: Sequence[float], n: int, a: float, b: float) -> tuple[float, ...]:
+    """Smallest k with P(K ≤ k) ≥ q for each level q, K beta-binomial.
+
+    Summed within 12 standard deviations of the mean; beyond 10,000 trials by a beta distribution of the same variance.
+    """
+    share = a / (a + b)
+    if n > 10_000:  # the binomial part adds variance p(1−p)/n to that of the share: widen the beta to hold both
+        size = (a + b + 1.0) / ((a + b + n) / n) - 1.0
+        return tuple(float(round(n * _beta(q, share * size, (1.0 - share) * size))) for q in levels)
+    mean = n * share
+    reach = 12.0 * math.sqrt(mean * (1.0 - share) * (a + b + n) / (a + b + 1.0)) + 30.0
+    first, last = max(0, int(mean - reach)), min(n, int(mean + reach))
+    start = math.lgamma(n + 1) - math.lgamma(first + 1) - math.lgamma(n - first + 1)
+    start += math.lgamma(first + a) + math.lgamma(n - first + b) - math.lgamma(n + a + b)
+    start += math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    k = np.arange(first, last + 1)
+    steps = np.log((n - k[:-1]) * (k[:-1] + a) / ((k[:-1] + 1) * (n - k[:-1] - 1 + b)))  # each from the one before it
+    below = np.cumsum(np.exp(start + np.concatenate(([0.0], np.cumsum(steps)))))
+    return tuple(float(k[end]) for end in np.minimum(np.searchsorted(below, levels), len(k) - 1))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A monotone map to the real line, its inverse, and its slope."""
+
+    forward: Callable[[float], float]
+    back: Callable[[float], float]
+    slope: Callable[[float], float]
+    inside: tuple[float, float]
+
+
+def expit(x: float) -> float:
+    """1/(1 + e^−x), without overflow."""
+    return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
+
+
+SCALES = {
+    "identity": Scale(lambda v: v, lambda x: x, lambda v: 1.0, (-math.inf, math.inf)),
+    "logit": Scale(lambda v: math.log(v / (1.0 - v)), expit, lambda v: 1.0 / (v * (1.0 - v)), (0.0, 1.0)),
+    "log": Scale(math.log, lambda x: math.exp(min(x, 700.0)), lambda v: 1.0 / v, (0.0, math.inf)),
+    "atanh": Scale(math.atanh, math.tanh, lambda v: 1.0 / (1.0 - v * v), (-1.0, 1.0)),
+    # for scores of at most 1 without a lower bound: the log of what is missing to 1
+    "log_deficit": Scale(
+        lambda v: -math.log(1.0 - v),
+        lambda x: 1.0 - math.exp(min(-x, 700.0)),
+        lambda v: 1.0 / (1.0 - v),
+        (-math.inf, 1.0),
+    ),
+}
+
+
+def scaled_limits(value: float, error: float, freedom: float, level: float, scale: str = "identity") -> Interval:
+    """value ± t·SE on a scale, carried back. nan where the value lies on the edge of the scale or there is no error."""
+    kind = SCALES[scale]
+    low, high = kind.inside
+    if not low < value < high or not error > 0.0 or not math.isfinite(error):
+        return Interval(math.nan, math.nan)
+    middle, half = kind.forward(value), t_quantile(level, freedom) * error * kind.slope(value)
+    return Interval(kind.back(middle - half), kind.back(middle + half))
+
+
+def edge_limits(value: float, trials: float, level: float, inside: tuple[float, float] = (0.0, 1.0)) -> Interval:
+    """Interval of a value that cannot be seen to vary: Wilson's, as if it were a share of ``trials`` trials.
+
+    For values at the end of their range (a perfect ranking) and for estimates whose replicates are all alike.
+    ``trials``: the cases that could have shown a difference (positives, the smaller class, or clusters).
+    """
+    low, high = inside
+    a, b = wilson_share((value - low) / (high - low), max(trials, 1.0), level)
+    return Interval(low + (high - low) * a, low + (high - low) * b)
+
+
+def range_limits(
+    value: float, error: float, freedom: float, level: float, low: float, high: float, trials: float
+) -> Interval:
+    """t interval on the scale that the measure's range suggests: logit, log, or plain where it is open on both sides.
+
+    Where the value lies at an end of its range, or does not vary, as a share of ``trials`` cases of that range.
+    """
+    if math.isfinite(low) and math.isfinite(high):
+        a, b = scaled_limits((value - low) / (high - low), error / (high - low), freedom, level, "logit")
+        if a != a:
+            return edge_limits(value, trials, level, (low, high))
+        return Interval(low + (high - low) * a, low + (high - low) * b)
+    scale = "log" if low == 0.0 else "log_deficit" if high == 1.0 else "identity"
+    made = scaled_limits(value, error, freedom, level, scale)
+    if made.low != made.low:
+        made = scaled_limits(value, error, freedom, level)
+    return Interval(max(low, made.low), min(high, made.high))
+
+
+def mover_limits(first: tuple[float, Interval], second: tuple[float, Interval], *, alike: float = 0.0) -> Interval:
+    """Interval of a difference from the intervals of its two terms, whose correlation is ``alike`` (Newcombe 1998).
+
+    For differences that do not vary when rows are left out (a perfect model against a constant one): each term's own
+    interval has a width. As if independent it is too wide where models agree more than by chance, never too short.
+    """
+    (a, (a_low, a_high)), (b, (b_low, b_high)) = first, second
+    size = max(abs(a - a_low), abs(a_high - a), abs(b - b_low), abs(b_high - b))
+    if not 0.0 < size < math.inf:
+        size = 1.0
+    down, up = ((a - a_low) / size, (b - b_low) / size), ((a_high - a) / size, (b_high - b) / size)  # safe to square
+    reaches = []
+    for one, two, apart in (
+        (down[0], up[1], max(up[1] - up[0], down[0] - down[1])),
+        (up[0], down[1], max(up[0] - up[1], down[1] - down[0])),
+    ):
+        square = (1.0 - alike) * (one**2 + two**2) + alike * max(apart, 0.0) ** 2
+        reaches.append(math.sqrt(one**2 + two**2 - 2.0 * alike * one * two if alike < 0.0 else square))
+    return Interval(a - b - size * reaches[0], a - b + size * reaches[1])
+
+
+def dot(a: Floats, b: Floats) -> float:
+    """Σ aᵢ·bᵢ without BLAS, whose threads wait for each other on a busy machine."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def effective_freedom(influence: Floats) -> float:
+    """Degrees of freedom of Σψ² as an estimate of a variance: 2(Σψ²)² / (Σψ⁴ − (Σψ²)²/n), between 1 and n − 1.
+
+    n for normal influences; about the number of cases that carry the variance otherwise. ψ: influences of rows, or
+    sums of them over clusters or over random blocks.
+    """
+    known = influence[np.isfinite(influence)]
+    square = np.square(known / (np.abs(known).max(initial=0.0) or 1.0))  # fourth powers of sums must be numbers
+    n, second = len(square), float(square.sum())
+    return freedom_of(second, dot(square, square), n) if n > 1 and second > 0.0 else 1.0
+
+
+def freedom_of(second: float, fourth: float, n: float) -> float:
+    """The same from Σψ², Σψ⁴ and n."""
+    excess = fourth - second * second / n
+    freedom = 2.0 * second * second / excess if excess > 0.0 else math.inf
+    return min(max(freedom, 1.0), max(n - 1.0, 1.0))
+
+
+def freedom_in_small_class(freedom: float, smaller_class: float) -> float:
+    """At most one less than the cases of the smaller class, where that has fewer than six."""
+    return min(freedom, max(smaller_class - 1.0, 1.0)) if smaller_class < 6 else freedom
+
+
+def combined_freedom(variances: Floats, freedoms: Floats) -> float:
+    """Satterthwaite's degrees of freedom of a sum of independent variance estimates."""
+    total, parts = float(variances.sum()), float((variances**2 / freedoms).sum())
+    return total * total / parts if parts > 0.0 else math.inf
+
+
+def jackknife(left_out: Floats, strata: NDArray[np.int64] | None = None) -> tuple[float, Floats]:
+    """Standard error and influences from values without each cluster (or block) in turn: √((G−1)/G·Σ(θ₍g₎ − θ̄)²).
+
+    Within each stratum about its own mean, where units were drawn by strata. Units without a value are left out.
+    """
+    known = np.isfinite(left_out)
+    group = np.zeros(len(left_out), np.int64) if strata is None else strata
+    parts = []
+    for stratum in np.unique(group[known]):
+        kept = left_out[known & (group == stratum)]
+        parts.append((kept.mean() - kept) * math.sqrt((len(kept) - 1.0) / len(kept)))
+    influence = np.concatenate(parts) if parts else np.empty(0)
+    if len(influence) < 2:
+        return math.nan, np.empty(0)
+    return math.sqrt(float((influence**2).sum())), influence
+
+
+def two_sided_p(statistic: float, freedom: float) -> float:
+    """Two-sided p-value of a t statistic; never 0."""
+    from scipy.special import stdtr
+
+    if statistic != statistic:
+        return math.nan
+    return max(2.0 * float(stdtr(max(freedom, 1.0), -abs(statistic))), 1e-300)
+
+
+# Shares of the variance and memories of the dependent models, and their weight before the data are seen: rows "days in
+# a row" of benchmarks/batches.py. A larger weight holds better where few units depend on each other, but lengthens the
+# intervals of independent ones: 60 of them by 5 % with .1. A dozen units cannot show what they depend on, so that what
+# was thought before would decide: below thirty the weight falls in proportion.
+_SHARES, _MEMORIES, _DEPENDENT, _MANY = (0.5, 0.75, 1.0), (0.6, 0.8, 0.9), 0.1, 30.0
+_FEWEST = 10  # fewer units say nothing of how they depend on each other
+_WAVES = 1000  # the slowest ones of a long series: the variance of its mean is theirs
+# Weight of dependence where segments differ by more than chance, and how many times as much they differ as it seems
+# around a line, which takes up a part of what they remember: rows "months in a row" of benchmarks/segments.py.
+_REMEMBERED, _TAKEN_UP = 0.7, 1.4
+_HALVINGS = 40
+
+
+def lag_correlation(each: Floats) -> float:
+    """Correlation of each unit with the next; nan where nothing varies."""
+    centred = each - each.mean()
+    total = float(centred @ centred)
+    return float(centred[1:] @ centred[:-1]) / total if total > 0.0 else math.nan
+
+
+def serial_inflation(each: Floats, level: float) -> float:
+    """How many times as long as with independent units the interval of a sum of ``each`` is; at least 1.
+
+    >>> noise = np.random.default_rng(0).normal(size=200)
+    >>> serial_inflation(noise, 0.95) < 1.05, serial_inflation(np.convolve(noise, np.ones(9)), 0.95) > 2.0
+    (True, True)
+    """
+    from scipy.special import stdtr
+
+    n = len(each)
+    # |cosine transform|² of the series, without its mean: the spectrum of the series and its mirror image
+    power = np.abs(np.fft.rfft(np.concatenate([each, each[::-1]])))[1:n] ** 2
+    if n < _FEWEST or not power.max() > 1e-24 * float(np.square(each).sum()) * n:
+        return 1.0
+    spectra, variances = _models(n)
+    waves = spectra.shape[1]
+    squares = (power[:waves] / power.mean() / spectra).mean(axis=1)
+    likelihood = -0.5 * np.log(spectra).sum(axis=1) - waves / 2.0 * np.log(squares)
+    dependent = _DEPENDENT * min(1.0, n / _MANY)
+    prior = np.full(len(variances), dependent / (len(variances) - 1))
+    prior[0] = 1.0 - dependent
+    weight = prior * np.exp(likelihood - likelihood.max())
+    weight /= weight.sum()
+    scale = np.sqrt(variances * squares)  # of Student's t, relative to that of independent units
+    independent = t_quantile(level, n - 1.0)
+    low, high = independent, independent * float(scale.max())
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        beyond = 2.0 * float(weight @ stdtr(n - 1.0, -middle / scale))
+        low, high = (middle, high) if beyond > 1.0 - level else (low, middle)
+    return max(high / independent, 1.0)
+
+
+def _models(n: int) -> tuple[Floats, Floats]:
+    """For independence and each dependent model: its spectrum, and the variance of a mean of n over σ²/n."""
+    wave = np.cos(np.pi * np.arange(1, min(n, _WAVES + 1)) / n)
+    spectra, variances = [np.ones_like(wave)], [1.0]
+    for memory in _MEMORIES:
+        spectrum = (1.0 - memory**2) / (1.0 + memory**2 - 2.0 * memory * wave)
+        lags = memory / (1.0 - memory) - memory * (1.0 - memory**n) / (n * (1.0 - memory) ** 2)  # Σ (1 − k/n)·φᵏ
+        for share in _SHARES:
+            spectra.append(1.0 - share + share * spectrum)
+            variances.append(1.0 + 2.0 * share * lags)
+    return np.array(spectra), np.array(variances)
+
+
+class SerialModels(NamedTuple):
+    """Ways in which values in an order may vary: the weight of each, its covariance, and the degrees of freedom."""
+
+    weights: Floats
+    covariances: Floats
+    freedom: float
+
+    def two_sided(self, contrast: Floats, size: float) -> float:
+        """Chance that a contrast of values that have none lies as far from 0 as ``size``; never 0."""
+        errors = np.sqrt(np.einsum("k,mkl,l->m", contrast, self.covariances, contrast))
+        chances = [two_sided_p(size / error, self.freedom) for error in errors.tolist()]
+        return max(float(self.weights @ np.array(chances)), 1e-300)
+
+    def margin(self, contrast: Floats, level: float) -> float:
+        """The size at which that chance is 1 − level."""
+        errors = np.sqrt(np.einsum("k,mkl,l->m", contrast, self.covariances, contrast))
+        low, high = (t_quantile(level, self.freedom) * float(end) for end in (errors.min(), errors.max()))
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self.two_sided(contrast, middle) > 1.0 - level else (low, middle)
+        return high
+
+
+def serial_models(values: Floats, design: Floats, covariance: Floats, places: Floats) -> SerialModels:
+    """What values in an order may vary by beside what ``design`` explains, given the covariance of their errors.
+
+    Where they stray by no more than their errors explain, these are all there is. Where they stray by ``excess`` times
+    as much, the variance grows in proportion, and up to 1 − 1/excess of it may be remembered from one place to the
+    next. Restricted likelihoods weigh the models.
+    """
+    free = len(values) - design.shape[1]
+    basis = np.linalg.svd(design)[0][:, design.shape[1] :]  # what the design leaves
+    rest = basis.T @ values
+    excess = _squares(rest, basis, covariance)[0] / free if free > 0 else 0.0
+    whole = excess * (_TAKEN_UP if design.shape[1] > 1 else 1.0)
+    if not whole > 1.0:
+        return SerialModels(np.ones(1), covariance[None], math.inf)
+    spread = np.sqrt(np.diag(covariance))
+    joint = np.outer(spread, spread)
+    lag = np.abs(places[:, None] - places)
+    remembered = [(share * (1.0 - 1.0 / whole), memory) for memory in _MEMORIES for share in _SHARES]
+    every = [covariance, *((1.0 - share) * covariance + share * joint * memory**lag for share, memory in remembered)]
+    squares, size = (np.array(each) for each in zip(*(_squares(rest, basis, one) for one in every), strict=True))
+    prior = np.full(len(every), _REMEMBERED / len(remembered))
+    prior[0] = 1.0 - _REMEMBERED
+    likelihood = -0.5 * size - free / 2.0 * np.log(squares)
+    weight = prior * np.exp(likelihood - likelihood.max())
+    scale = np.maximum(squares / free, 1.0)
+    return SerialModels(
+        weight / weight.sum(), np.array(every) * scale[:, None, None], float(free) if excess > 1.0 else math.inf
+    )
+
+
+def _squares(rest: Floats, basis: Floats, covariance: Floats) -> tuple[float, float]:
+    """Squares of what is left, in units of its covariance, and the logarithm of that covariance's determinant."""
+    left = basis.T @ covariance @ basis
+    return float(rest @ np.linalg.solve(left, rest)), float(np.linalg.slogdet(left)[1])

@@ -1,0 +1,340 @@
+"""Segments compared: a segment against others, a trend over ordered segments, ratios of selection rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.declare import Spec
+from ..estimate import Estimate, Interval
+from ..ranking import Ranking, row_order
+from ..sources.arrays import Sample
+from ..types import Floats
+from .closed_forms import likelihood_ratio_limits
+from .differences import DifferenceTest, paired_difference
+from .limits import SerialModels, combined_freedom, jackknife, mover_limits, serial_models, t_quantile, two_sided_p
+from .resampling import Resampler, Units, values_left_out
+
+
+def independent_difference(one: Estimate, two: Estimate, level: float, freedoms: tuple[float, float]) -> DifferenceTest:
+    """The difference of two estimates on different, independent rows (Newcombe's method, MOVER).
+
+    Each limit adds the distances of the terms' own limits in squares, so that the difference inherits what is known of
+    each: its scale, its few cases, the end of its range. The p-value is the one that goes with the limit next to 0, on
+    Student's t with Satterthwaite's degrees of freedom of the two distances: it is below 1 − level exactly where the
+    interval leaves 0 out. ``freedoms``: degrees of freedom of each term.
+    """
+    gap = one.value - two.value
+    low, high = mover_limits((one.value, one.interval), (two.value, two.interval))
+    if not math.isfinite(low) or not math.isfinite(high):
+        return DifferenceTest()
+    upper = gap >= 0.0
+    sides = (
+        (one.value - one.low, two.high - two.value) if upper else (one.high - one.value, two.value - two.low)
+    )  # the distances on the side of 0
+    half = math.hypot(*sides)
+    if half <= 0.0:
+        return DifferenceTest(low, high, 0.0, 1.0 if gap == 0.0 else math.nan, "MOVER")
+    freedom = combined_freedom(np.square(sides), np.maximum(freedoms, 1.0))
+    error = half / t_quantile(level, freedom)
+    return DifferenceTest(low, high, error, two_sided_p(gap / error, freedom), "MOVER", freedom)
+
+
+def independent_ratio(one: Estimate, two: Estimate) -> Interval:
+    """The ratio of two estimates that cannot be negative, on different rows (MOVER-R, Donner & Zou 2012)."""
+    a, (la, ua), b, (lb, ub) = one.value, one.interval, two.value, two.interval
+    if not all(map(math.isfinite, (a, la, ua, b, lb, ub))) or min(la, lb) < 0.0 or ub <= 0.0:
+        return Interval(math.nan, math.nan)
+    both = a * b
+    low = _root(both, la * (2.0 * a - la), ub * (2.0 * b - ub), -1.0)
+    return Interval(
+        max(low, 0.0), math.inf if lb <= 0.0 else _root(both, ua * (2.0 * a - ua), lb * (2.0 * b - lb), 1.0)
+    )
+
+
+def _root(both: float, first: float, second: float, sign: float) -> float:
+    """(ab ± √((ab)² − xy))/y; its limit where y is 0."""
+    if abs(second) < 1e-12 * max(both, 1e-300):
+        return first / (2.0 * both) if both > 0.0 else math.nan
+    return (both + sign * math.sqrt(max(both * both - first * second, 0.0))) / second
+
+
+def joint_left_out(
+    specs: Sequence[Spec], part: Sample, ranking: Ranking, unit: NDArray[Any], units: int, seed: int
+) -> dict[Spec, Floats]:
+    """Measures of some of the rows without each block of all clusters in turn: the same blocks for every part.
+
+    ``unit``: the cluster of each of these rows, among all ``units`` clusters. A cluster without a row here changes
+    nothing here.
+    """
+    order = row_order(part)
+    weight = np.empty(0) if part.weight is None else part.weight[order]
+    drawn = Units(np.array([[0, units]]), unit[order].astype(np.int32), weight, units)
+    with np.errstate(all="ignore"):
+        return values_left_out(specs, Resampler(part, ranking, stratified=False, seed=seed, units=drawn))
+
+
+def joint_difference(
+    values: tuple[float, float], left: tuple[Floats, Floats], smaller_class: float, level: float, seed: int
+) -> DifferenceTest:
+    """The difference of two parts that share clusters: jackknife over clusters of both at once, sign flips."""
+    gaps = left[0] - left[1]
+    if not np.isfinite(gaps).all():
+        return DifferenceTest()
+    error, influence = jackknife(gaps)
+    paired = paired_difference(values, influence, smaller_class, seed, "clusters of both, sign flips", error)
+    return DifferenceTest() if paired is None else paired.test(level)
+
+
+_SIMULATED = 4999  # series in which nothing changes: adjusted p-values in steps of 1/5000, enough for a tenth of 5 %
+
+
+class Slope(NamedTuple):
+    """Change of a measure from one segment to the next, with its interval and test.
+
+    ``excess``: variance of the segments around the line, relative to what their intervals explain; 1 where it is no
+    more than that.
+    """
+
+    slope: float
+    low: float
+    high: float
+    standard_error: float
+    p_value: float
+    freedom: float
+    excess: float
+
+
+class Change(NamedTuple):
+    """A change of level: the first segment behind it, the levels before and behind, and the adjusted p-value."""
+
+    at: int
+    before: float
+    after: float
+    low: float
+    high: float
+    p_adjusted: float
+
+
+def fit_slope(values: Floats, covariance: Floats, sizes: Floats, places: Floats, level: float) -> Slope:
+    """Weighted least squares of the values on their places.
+
+    Weights are the segments' ``sizes``, which do not depend on the values; the variance comes from ``covariance``, that
+    of the values. Where the segments stray from the line by more than that explains, the variance grows in proportion,
+    neighbours may resemble each other (:func:`serial_models`), and Student's t with k − 2 degrees of freedom is used;
+    else the normal distribution.
+    """
+    centred = places - np.average(places, weights=sizes)
+    across = sizes * centred / float(sizes @ centred**2)
+    slope = float(across @ values)
+    models = serial_models(values, np.stack([np.ones_like(places), centred], axis=1), covariance, places)
+    excess = float(models.covariances[0, 0, 0] / covariance[0, 0])  # of independent segments
+    half = models.margin(across, level)
+    error = half / t_quantile(level, models.freedom)
+    if not error > 0.0:
+        return Slope(slope, math.nan, math.nan, error, math.nan, models.freedom, excess)
+    return Slope(slope, slope - half, slope + half, error, models.two_sided(across, slope), models.freedom, excess)
+
+
+def first_change(
+    values: Floats, covariance: Floats, sizes: Floats, places: Floats, level: float, seed: int
+) -> Change | None:
+    """The first segment from which the level differs from before; None if there is no clear change.
+
+    The largest difference over all places to split the series, each in its standard errors, against its distribution
+    where nothing changes, simulated from the covariance. Where one is found, the segments before it are searched again,
+    each time at a tenth of the error rate, until nothing is found: so the first of several clear changes is found.
+    Excess variance of the segments, and neighbours that resemble each other, are allowed for as in :func:`fit_slope`.
+    """
+    change, end, allowed = None, len(values), 1.0 - level
+    while end >= 2:
+        part = slice(0, end)
+        largest = _largest_change(values[part], covariance[part, part], sizes[part], places[part], level, seed)
+        if largest is None or not largest.p_adjusted < allowed:
+            return change
+        change, end, allowed = largest, largest.at, allowed / 10.0
+    return change
+
+
+def _largest_change(
+    values: Floats, covariance: Floats, sizes: Floats, places: Floats, level: float, seed: int
+) -> Change | None:
+    k = len(values)
+    contrasts = np.zeros((k - 1, k))  # for each split, what takes the mean before it from the mean behind it
+    for s in range(k - 1):
+        contrasts[s, : s + 1] = -sizes[: s + 1] / sizes[: s + 1].sum()
+        contrasts[s, s + 1 :] = sizes[s + 1 :] / sizes[s + 1 :].sum()
+    errors = np.sqrt(np.maximum(np.einsum("sk,kl,sl->s", contrasts, covariance, contrasts), 0.0))
+    if not (errors > 0.0).all():
+        return None
+    contrasts = contrasts / errors[:, None]
+    observed, spread = _statistics(values[None], contrasts, errors, covariance, sizes)
+    at = int(np.argmax(observed[0]))
+    excess = float(spread[0, at]) if k > 2 else 0.0
+    if excess > 1.0:  # on the scale of the segments' own spread
+        at = int(np.argmax(observed[0] / np.sqrt(spread[0])))
+    models = serial_models(values, np.ones((k, 1)), covariance, places)
+    simulated, spreads = _statistics(_drawn(models, seed), contrasts, errors, covariance, sizes)
+    if excess > 1.0:
+        statistic = float(observed[0, at] / np.sqrt(spread[0, at]))
+        reference = (simulated / np.sqrt(np.maximum(spreads, 1e-300))).max(axis=1)
+    else:
+        statistic, reference, excess = float(observed[0].max()), simulated.max(axis=1), 1.0
+    p = (int((reference >= statistic).sum()) + 1.0) / (_SIMULATED + 1.0)
+    before, after = (
+        float(np.average(values[side], weights=sizes[side])) for side in (slice(0, at + 1), slice(at + 1, k))
+    )
+    half = float(np.quantile(reference, level)) * float(errors[at]) * math.sqrt(excess)
+    return Change(at + 1, before, after, after - before - half, after - before + half, p)
+
+
+def _drawn(models: SerialModels, seed: int) -> Floats:
+    """Series in which nothing changes, as many of each model as it has weight."""
+    rng, k = np.random.default_rng([seed & (2**63 - 1), 11]), models.covariances.shape[1]
+    drawn = rng.standard_normal((_SIMULATED, k))
+    ends = np.rint(np.cumsum(models.weights) * _SIMULATED).astype(int).tolist()
+    for first, last, covariance in zip([0, *ends], ends, models.covariances, strict=False):
+        root = np.linalg.cholesky(covariance + 1e-14 * np.trace(covariance) / k * np.eye(k))
+        drawn[first:last] = drawn[first:last] @ root.T
+    return drawn
+
+
+def _statistics(
+    series: Floats, contrasts: Floats, errors: Floats, covariance: Floats, sizes: Floats
+) -> tuple[Floats, Floats]:
+    """For each series and split: |difference| in standard errors, and the variance that remains relative to the known.
+
+    What remains: the weighted squares about the two means, by splits; with two segments nothing does.
+    """
+    standard = np.abs(series @ contrasts.T)
+    k = series.shape[1]
+    if k < 3:
+        return standard, np.ones_like(standard)
+    known = np.maximum(np.diag(covariance), 1e-300)
+    remaining = np.empty_like(standard)
+    for s in range(k - 1):
+        rest = np.zeros(len(series))
+        for side in (slice(0, s + 1), slice(s + 1, k)):
+            mean = series[:, side] @ sizes[side] / sizes[side].sum()
+            rest += ((series[:, side] - mean[:, None]) ** 2 / known[side]).sum(axis=1)
+        remaining[:, s] = rest / (k - 2)
+    return standard, np.maximum(remaining, 1e-300)
+
+
+def standard_errors(lows: Floats, highs: Floats, level: float) -> Floats:
+    """Standard errors that go with intervals: half their width over the normal quantile."""
+    return (highs - lows) / (2.0 * t_quantile(level, math.inf))
+
+
+Codes = NDArray[np.intp]
+_FEW = 5.0  # places, or cases not taken: the usual rule of five for a normal approximation
+_LEAST_SHARE = 0.02  # of all cases: smaller segments are not what others are measured by
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionRates:
+    """Cases and places of each segment, and the covariance of the logarithms of their selection rates."""
+
+    cases: Floats
+    places: Floats
+    covariance: Floats
+
+    @property
+    def rates(self) -> Floats:
+        """Share of each segment's cases that are taken."""
+        return np.asarray(self.places / self.cases)
+
+    @property
+    def yardsticks(self) -> list[int]:
+        """Segments that others may be measured by: those with at least 2 % of the cases."""
+        large = np.flatnonzero(self.cases >= _LEAST_SHARE * self.cases.sum()).tolist()
+        return large or [int(np.argmax(self.cases))]
+
+    def ratio(self, one: int, two: int, level: float) -> Interval:
+        """Interval of the ratio of two segments' selection rates.
+
+        Wilson's interval of each rate, with as many cases as the variance of the ratio leaves (clusters, weights, and
+        the cut that both share), joined by Donner & Zou's method.
+        """
+        rates, cov = self.rates, self.covariance
+        if rates[one] == 0.0 and rates[two] == 0.0:
+            return Interval(0.0, math.inf)
+        smooth = (self.places + 0.5) / (self.cases + 1.0)
+        alone = (1.0 - smooth) / (smooth * self.cases)
+        # a handful of places, or none, show too little of their own variance
+        few = np.minimum(self.places, self.cases - self.places) < _FEW
+        variances = np.where(few, np.maximum(np.diag(cov), alone), np.diag(cov))
+        plain = float(alone[one] + alone[two])
+        variance = float(variances[one] + variances[two] - 2.0 * cov[one, two])
+        design = max(variance / plain, 1e-6) if plain > 0.0 and variance > 0.0 else 1.0
+        sizes = [float(self.cases[k]) / design for k in (one, two)]
+        taken = [float(rates[k]) * size for k, size in zip((one, two), sizes, strict=True)]
+        return likelihood_ratio_limits(taken[0], sizes[0], taken[1], sizes[1], level)
+
+    def to_highest(self, one: int, level: float) -> tuple[float, Interval]:
+        """A segment's rate relative to the highest rate, which need not be the one that is highest in this sample.
+
+        That is the smallest of its ratios to the others, and at most 1: the lower limit is the smallest of the lower
+        limits, the upper one the smallest of upper limits that hold for all at once (as in Hsu 1984). Only segments
+        with at least 2 % of the cases count as others: one of three cases would make every lower limit useless.
+        """
+        large = self.yardsticks
+        others = [k for k in large if k != one]
+        most = 1.0 if one in large else math.inf
+        highest = float(self.rates[large].max())
+        value = min(float(self.rates[one]) / highest, most) if highest > 0.0 else math.nan
+        if not others or value != value:
+            return value, Interval(math.nan, math.nan)
+        low = min(self.ratio(one, k, level).low for k in others)
+        high = min(self.ratio(one, k, 1.0 - (1.0 - level) / len(others)).high for k in others)
+        return value, Interval(min(low, most), min(high, most))
+
+
+def selection_rates(
+    taken: Floats,
+    weight: Floats,
+    segment: Codes,
+    segments: int,
+    cluster: Codes | None = None,
+    near: Floats | None = None,
+    squares: Floats | None = None,
+    rows: int | None = None,
+) -> SelectionRates:
+    """Rates and their covariance, from the share taken of each row.
+
+    A row counts in its own segment, and at a quota moves the cut for all: its influence on a rate s is (T − s)/n in the
+    segment, less (f_segment/f)·(T − q)/n, f the density of scores at the cut. ``near``: the cases of each segment close
+    to the cut where it moves (a quota); None where it is fixed (a threshold). Influences of a cluster add up. Rows that
+    are alike may come as one, with the sum of their weights and of their ``squares``; ``rows`` is then their number.
+    """
+    cases = np.bincount(segment, weights=weight, minlength=segments).astype(np.float64)
+    places = np.bincount(segment, weights=weight * taken, minlength=segments).astype(np.float64)
+    whole, rate = float(cases.sum()), (places + 0.5) / (cases + 1.0)
+    within = (taken - (places / cases)[segment]) / cases[segment]
+    shared = (taken - float(places.sum()) / whole) / whole
+    each = weight * weight if squares is None else squares
+    density = np.zeros(segments)
+    if near is not None and near.sum() > 0.0:
+        density = near / cases / (float(near.sum()) / whole)
+    if cluster is None:
+        joint = np.diag(np.bincount(segment, weights=each * within * within, minlength=segments))
+        across = np.bincount(segment, weights=each * within * shared, minlength=segments)
+        spread, units = float(each @ (shared * shared)), len(taken) if rows is None else rows
+    else:
+        from scipy.sparse import csr_array
+
+        units = int(cluster.max()) + 1
+        by_cluster = csr_array((weight * within, (cluster, segment)), shape=(units, segments))
+        of_all = np.bincount(cluster, weights=weight * shared, minlength=units)
+        joint = np.asarray((by_cluster.T @ by_cluster).todense())
+        across = np.asarray(by_cluster.T @ of_all)
+        spread = float(of_all @ of_all)
+    moving = np.outer(density, across)
+    covariance = joint - moving - moving.T + spread * np.outer(density, density)
+    covariance = covariance * units / max(units - 1.0, 1.0) / np.outer(rate, rate)
+    return SelectionRates(cases, places, covariance)

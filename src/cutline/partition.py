@@ -1,0 +1,312 @@
+"""Rows divided into parts: segments, batches, clusters, folds. One rule for what a key is, and one order of the parts.
+
+The order is that of the values: ordered categories keep theirs, numbers and dates have theirs, names of months and days
+follow the calendar, and in text numbers count as numbers (v1, v2, v10). The same rule serves columns in memory and the
+few distinct values that DuckDB or Spark send, so a table has the same parts in the same order whatever reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, changed, different_lengths
+from .sources import rules
+from .sources.arrays import Codes, Sample, as_column, check_present
+
+Order = Literal["number", "time", "given", "name"]
+CROSS = " × "
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+# Whole numbers whose range is at most so many times the rows are numbered without sorting. Chosen by hand: a table of
+# counts four times as long as the column still takes less time than a sort of it.
+_TABLE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The part of each row as a number from 0, and the keys of the parts in their order.
+
+    A key is a value of the column; where several columns are crossed, a tuple of values. ``order`` says what the parts
+    are ordered by: numbers, time, the order that the column itself declares, or names, which have no order of their
+    own. ``by`` names the columns.
+
+    >>> days = Partition.of(["2024-05-02", "2024-05-01", "2024-05-02"])
+    >>> days.keys, days.codes.tolist(), days.order
+    (('2024-05-01', '2024-05-02'), [1, 0, 1], 'time')
+    >>> Partition.of(["v10", "v2", "v1"]).keys, Partition.of(["mar", "jan", "feb"]).keys
+    (('v1', 'v2', 'v10'), ('jan', 'feb', 'mar'))
+    """
+
+    codes: Codes
+    keys: tuple[Any, ...]
+    order: Order = "name"
+    by: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, values: Any, argument: str = "segment", rows: int | None = None, other: str = "y_score") -> Partition:
+        """The parts that a column makes; a frame, or a mapping from names to columns, crosses its columns.
+
+        ``rows``: how many the column must have, as many as the argument ``other`` has.
+        """
+        if isinstance(values, Partition):  # of a table, checked already
+            return values
+        columns: Mapping[Any, Any]
+        if isinstance(values, Mapping):
+            columns = values
+        elif hasattr(values, "columns") and hasattr(values, "__getitem__"):
+            columns = {name: values[name] for name in values.columns}
+        else:
+            name, unnamed = getattr(values, "name", None), "segment" if argument == "by" else argument
+            columns = {name if isinstance(name, str) else unnamed: values}
+        if not columns:
+            raise InputError(argument, "names no column", "pass at least one")
+        parts = [_of_column(column, rows, argument, other, str(name)) for name, column in columns.items()]
+        return cls.crossed(parts)
+
+    @classmethod
+    def of_sample(cls, values: Any, sample: Sample, argument: str = "segment") -> Partition:
+        """The parts of a sample, which may have left some rows of the column out."""
+        partition = cls.of(values, argument, sample.input_rows or len(sample))
+        return partition if sample.source_rows is None else partition.only(sample.source_rows)
+
+    @classmethod
+    def crossed(cls, parts: Sequence[Partition]) -> Partition:
+        """Several columns crossed: the parts that have rows, in the order of the first column, then of the next."""
+        if len(parts) == 1:
+            return parts[0]
+        joint = np.zeros(len(parts[0].codes), np.int64)
+        for part in parts:
+            joint = np.unique(joint * len(part.keys) + part.codes, return_inverse=True)[1]
+        firsts = np.unique(joint, return_index=True)[1].tolist()
+        keys = tuple(tuple(part.keys[part.codes[row]] for part in parts) for row in firsts)
+        names = tuple(name for part in parts for name in part.by)
+        return cls(joint.astype(np.intp), keys, order_of(keys) or "name", names)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def labels(self) -> list[str]:
+        """The parts in words."""
+        return [label_of(key) for key in self.keys]
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The parts as tables show them: numbers as numbers, all else in words."""
+        return tuple(key if isinstance(key, Real) else label_of(key) for key in self.keys)
+
+    @property
+    def order_words(self) -> str:
+        """How the parts were ordered, in words."""
+        return {"number": "by number", "time": "in time", "given": "of the categories", "name": "by name"}[self.order]
+
+    def only(self, rows: NDArray[np.intp]) -> Partition:
+        """Some of the rows, and the parts that they have."""
+        codes = self.codes[rows]
+        there = np.flatnonzero(np.bincount(codes, minlength=len(self.keys)))
+        if len(there) == len(self.keys):
+            return replace(self, codes=codes)
+        place = np.zeros(len(self.keys), np.intp)
+        place[there] = np.arange(len(there))
+        return replace(self, codes=place[codes], keys=tuple(self.keys[k] for k in there.tolist()))
+
+
+@dataclass(frozen=True)
+class HashedPartition:
+    """The parts of rows that are streamed: a row tells a hash of its key. ``hashes`` are sorted."""
+
+    hashes: NDArray[np.int64]
+    codes: Codes
+
+    @classmethod
+    def of(cls, hashes: Sequence[int], codes: Any) -> HashedPartition:
+        """From the hash and the number of each part."""
+        known = np.array(hashes, dtype=np.int64)
+        order = np.argsort(known)
+        if (np.diff(known[order]) == 0).any():
+            raise RuntimeError("two values of a column have the same hash; the sums would be wrong")
+        return cls(known[order], np.asarray(codes, dtype=np.intp)[order])
+
+    def __call__(self, hashes: NDArray[np.int64]) -> Codes:
+        """The part of each row."""
+        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        if (self.hashes[at] != hashes).any():
+            raise changed("the table", "a value came that was not counted")
+        return self.codes[at]
+
+
+def label_of(key: Any) -> str:
+    """A key in words.
+
+    >>> label_of("a"), label_of(("a", 2.0))
+    ('a', 'a × 2')
+    """
+    if isinstance(key, tuple):
+        return CROSS.join(map(label_of, key))
+    return str(int(key)) if isinstance(key, float) and key.is_integer() else str(key)
+
+
+def _of_column(values: Any, rows: int | None, argument: str, other: str, name: str) -> Partition:
+    if isinstance(values, Partition):
+        return values
+    categories = _categories(values)
+    column = as_column(values, argument) if categories is None else categories[0]
+    if rows is not None and len(column) != rows:
+        raise different_lengths(argument, len(column), other, rows)
+    if categories is not None:
+        codes, keys, declared = categories
+        for code, cell in enumerate([None, *keys], -1):
+            if rules.is_missing(cell) and (codes == code).any():
+                raise rules.missing(argument, cell, int(np.argmax(codes == code)))
+        if not declared and order_of(keys):
+            place = sorted(range(len(keys)), key=lambda k: _sort_key(keys)(keys[k]))
+            codes, keys = np.argsort(place)[codes], [keys[k] for k in place]
+        whole = Partition(codes, tuple(keys), "given" if declared else order_of(keys) or "name", (name,))
+        return whole.only(np.arange(len(codes)))
+    kind = column.dtype.kind
+    if kind in "iu" and int(column.max()) - int(column.min()) <= _TABLE * len(column):
+        low = int(column.min())
+        every = tuple(range(low, int(column.max()) + 1))
+        return Partition((column - low).astype(np.intp), every, "number", (name,)).only(np.arange(len(column)))
+    check_present(column, argument)
+    if kind not in "biufM":
+        return _of_cells(column.tolist(), argument, name)
+    distinct, codes = np.unique(column, return_inverse=True)
+    order: Order = "time" if kind == "M" else "number"
+    return Partition(
+        codes.astype(np.intp), tuple(_days(distinct) if kind == "M" else distinct.tolist()), order, (name,)
+    )
+
+
+def _of_cells(cells: list[Any], argument: str, name: str) -> Partition:
+    first: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((first.setdefault(cell, len(first)) for cell in cells), np.intp, len(cells))
+    except TypeError:
+        raise rules.unusable(argument, "lists or other collections") from None
+    for cell, code in first.items():
+        if rules.is_missing(cell):
+            raise rules.missing(argument, cell, int(np.argmax(codes == code)))
+    values = [_plain(cell) for cell in first]
+    if all(isinstance(value, datetime) and value.tzinfo is None and value.time() == time() for value in values):
+        values = [value.date() for value in values]
+    keys = sorted(dict.fromkeys(values), key=_sort_key(values))
+    place = {key: k for k, key in enumerate(keys)}
+    return Partition(
+        np.array([place[value] for value in values], np.intp)[codes], tuple(keys), order_of(keys) or "name", (name,)
+    )
+
+
+def _sort_key(keys: Sequence[Any]) -> Any:
+    """What keys are sorted by: their values; names by the calendar; in text, numbers count as numbers."""
+    places = _calendar(keys)
+    if places is not None:
+        return lambda key: (places[_folded(key)], key)
+    if all(isinstance(key, Real) for key in keys):
+        return float
+    kinds = {type(key) for key in keys}
+    if len(kinds) == 1 and not isinstance(keys[0], str):
+        try:
+            sorted(keys)
+        except TypeError:
+            return str
+        return lambda key: key
+    return natural_key
+
+
+def _folded(key: Any) -> str:
+    return str(key).strip().rstrip(".").casefold()
+
+
+def _calendar(keys: Sequence[Any]) -> dict[str, int] | None:
+    """The place of names in the calendar, where all of them are months or all are days of the week."""
+    if len(keys) < 2 or not all(isinstance(key, str) for key in keys):
+        return None
+    for names, others in ((_MONTHS, {"sept": 8}), (_DAYS, {})):
+        places = {word: k for k, name in enumerate(names) for word in (name[:3], name)} | others
+        if all(_folded(key) in places for key in keys):
+            return places
+    return None
+
+
+def order_of(keys: Sequence[Any]) -> Literal["time", "number", ""]:
+    """Whether values have an order of their own: in time (dates, months), by number (1, 2; v1, v2), or none.
+
+    Names without numbers have none, nor have numbers of which the year comes last: sorted, they are out of order.
+
+    >>> order_of(["jan", "feb"]), order_of(["v1", "v2"]), order_of(["north", "south"]), order_of(["2024-1", "2024-10"])
+    ('time', 'number', '', 'time')
+    >>> order_of(["1/2023", "1/2024", "2/2023"])
+    ''
+    """
+    if keys and all(isinstance(key, tuple) for key in keys):
+        kinds = [order_of(list(dict.fromkeys(column))) for column in zip(*keys, strict=True)]
+        return "" if "" in kinds else "time" if "time" in kinds else "number"
+    if all(isinstance(key, date) for key in keys):
+        return "time"
+    if all(isinstance(key, Real) for key in keys):
+        return "number"
+    if not all(isinstance(key, str) for key in keys):
+        return ""
+    if _calendar(keys) is not None:
+        return "time"
+    if all(natural_key(key)[0] == 0 for key in keys):
+        return "number"
+    forms = {re.sub(r"\d+", "#", key) for key in keys}
+    if len(forms) > 1 or "#" not in forms.pop() or any(re.search(r"\d\D+\d{4}(?!\d)", key) for key in keys):
+        return ""
+    return "time" if all(re.match(r"\d{4}(?!\d)", key) for key in keys) else "number"
+
+
+def natural_key(key: Any) -> tuple[Any, ...]:
+    """Text with its numbers as numbers.
+
+    >>> sorted(["month 10", "month 2", "-3", "1.5"], key=natural_key)
+    ['-3', '1.5', 'month 2', 'month 10']
+    """
+    text = str(key)
+    if re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", text):
+        return (0, float(text), (), text)
+    parts = re.split(r"([0-9]+)", text)
+    # digits count by how many there are, then one by one: int() refuses more than some thousand of them; the text
+    # itself comes last, so that 1 and 01 have one order wherever they are read
+    numbers = (part.lstrip("0") if part.isdigit() and part.isascii() else None for part in parts)
+    return (1, 0.0, tuple((-1, p) if d is None else (len(d), d) for p, d in zip(parts, numbers, strict=True)), text)
+
+
+def _categories(values: Any) -> tuple[Codes, list[Any], bool] | None:
+    """Codes and categories of a column of them (pandas, polars), and whether these have an order; else None."""
+    if type(values).__name__ == "Categorical" and hasattr(values, "codes"):  # pandas, without a Series around it
+        return np.asarray(values.codes, dtype=np.intp), list(values.categories), bool(values.ordered)
+    kind = str(getattr(values, "dtype", getattr(values, "type", "")))
+    if kind == "category":
+        return values.cat.codes.to_numpy().astype(np.intp), list(values.cat.categories), bool(values.cat.ordered)
+    if kind.startswith("Enum"):
+        physical = values.to_physical().cast(int).fill_null(-1)
+        return np.asarray(physical).astype(np.intp), list(values.dtype.categories), True
+    return None
+
+
+def _days(moments: NDArray[Any]) -> list[Any]:
+    """Moments as Python has them, as dates where they are days."""
+    days = moments.astype("datetime64[D]")
+    return list((days if (days == moments).all() else moments.astype("datetime64[us]")).tolist())
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as a key: bytes as text, a decimal number as the float that DuckDB gives where it hands out arrays."""
+    if isinstance(cell, Decimal):
+        return float(cell)
+    return cell.decode("utf-8", "backslashreplace") if isinstance(cell, bytes) else cell

@@ -1,0 +1,242 @@
+"""Several classes in sections: the answer, the confusion matrix, each class, risk and coverage, every measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..class_evaluation import class_notices
+from ..errors import PYTHON, Terms
+from ..estimate import Estimate
+from ..table import Figure, Section, Table, count, ends, format_value, pluralize
+from .render import Shaded
+from .words import ARROWS, between, on_scale
+
+if TYPE_CHECKING:
+    from ..class_evaluation import ClassComparison, ClassEvaluation, Confusion
+    from ..decide.operating import Abstention
+
+MOST_CELLS = 30  # classes whose matrix is shown cell by cell
+MOST_ROWS = 60  # classes in a table
+_FEW_CLASSES = 15  # whose matrix fits on a screen
+_OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+_PLACES = ("class", "cases", "places", "threshold", "hits", "hit_rate", "hit_rate_low", "hit_rate_high", "qrecall")
+_RIGHT, _WRONG = "0,114,178", "213,94,0"  # blue and orange, which colour-blind eyes tell apart
+
+
+def class_sections(
+    ev: ClassEvaluation,
+    *,
+    terms: Terms = PYTHON,
+    all_measures: bool = False,
+    detail: bool = False,
+    measures: Sequence[str] = (),
+    quota: int | float | None = None,
+    kept: Abstention | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> Iterator[Section]:
+    """What an evaluation of several classes has to say; in ``detail``, what a page adds.
+
+    ``measures``: only these are of interest. ``kept``: what an abstention that was asked for gives.
+    """
+    scored = ev.sample.matrix is not None
+    said = class_answer(ev, terms)
+    if kept is not None:
+        said.append(f"{kept.sentence[0].upper()}{kept.sentence[1:]}.")
+    elif scored and ev.settings.interval is not None:
+        said.append(abstention_sentence(ev))
+    yield Section("answer", said)
+    if not measures:
+        matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= (MOST_CELLS if detail else _FEW_CLASSES) else []
+        if detail or matrix:
+            pairs = _most_confused(ev) if detail else []
+            yield Section("confusion", [*matrix, *pairs], "Which classes are confused")
+        yield Section("classes", [Table(_class_rows(ev), "Each class against the rest")], "Each class")
+    if scored:
+        yield _confidence(ev, detail=detail)
+    elif detail:
+        said = ["Risk and coverage need scores; these are predictions alone."]
+        yield Section("risk", said, "Answering only where it is confident")
+    rows = _measure_rows(ev)
+    if not (all_measures or measures or detail):
+        rows = [{name: value for name, value in row.items() if name != "method"} for row in rows]
+    yield Section("measures", [Table(rows, group="family")], "All measures")
+    if quota is not None and scored:
+        best = ({name: row[name] for name in _PLACES} for row in ev.places(quota)[:MOST_ROWS])
+        yield Section("places", [Table(best, f"The best places of each class (quota {quota})")])
+    if detail:
+        known = {**(source or {}), **{name: ev.facts[name] for name in ("rows", "classes", "scores")}}
+        facts = Table({"": name, "what": str(value)} for name, value in known.items())
+        yield Section("facts", [facts], "The data")
+
+
+def confusion_table(confusion: Confusion) -> Table:
+    """The matrix as a heat map: a darker cell holds a larger share of its real class."""
+    shares, labels = np.nan_to_num(confusion.shares), confusion.labels
+    rows = []
+    for a, real in enumerate(labels):
+        row = {"class": str(real)}
+        for b, predicted in enumerate(labels):
+            low, high = confusion.low[a, b], confusion.high[a, b]
+            within = f" ({confusion.level:.0%} interval {low:.1%} to {high:.1%})" if low == low else ""
+            words = f"{real} predicted as {predicted}: {shares[a, b]:.1%}{within}"
+            paint = _RIGHT if a == b else _WRONG
+            row[str(predicted)] = Shaded(count(float(confusion.counts[a, b])), paint, float(shares[a, b]), words)
+        rows.append(row)
+    return Table(rows, "Real class (rows) by predicted class (columns)")
+
+
+def _most_confused(ev: ClassEvaluation) -> list[str | Table]:
+    many = len(ev.classes) > MOST_CELLS
+    large = f"The matrix of {pluralize(len(ev.classes), 'class', 'classes')} is too large to be read cell by cell."
+    pairs = ev.most_confused(10)
+    if not len(pairs):
+        return ["No case was predicted as a class that is not its own."]
+    rows = [
+        {
+            "real class": str(row["class"]),
+            "predicted": str(row["predicted"]),
+            "cases": row["cases"],
+            "share of the class": f"{row['share_of_class']:.1%}",
+            "interval": f"{row['low']:.1%} to {row['high']:.1%}",
+            "share of all errors": f"{row['share_of_errors']:.1%}",
+        }
+        for row in pairs
+    ]
+    return [*([large] if many else []), Table(rows, "Most confused")]
+
+
+def _class_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
+    """Each class against the rest; values with their intervals."""
+    rows: list[dict[str, Any]] = []
+    for row in ev.per_class[:MOST_ROWS]:
+        line: dict[str, Any] = {"class": str(row["class"]), "cases": count(row["cases"])}
+        for name in _OF_CLASS:
+            if name in row:
+                line[name] = Estimate(name, row[name], row[f"{name}_low"], row[f"{name}_high"])
+        rows.append(line)
+    left = len(ev.per_class) - MOST_ROWS
+    if left > 0:
+        rows.append(dict.fromkeys(rows[0], "") | {"class": f"… and {left} more (--format json holds all)"})
+    return rows
+
+
+def _confidence(ev: ClassEvaluation, *, detail: bool) -> Section:
+    """What answering only where it is confident would give."""
+    curve = ev.risk_coverage()
+    parts: list[str | Table | Figure] = [Figure("risk_coverage", curve)]
+    if ev.sample.are_probabilities:
+        parts.append(Figure("confidence", ev))
+    if detail:
+        area = f"{curve.area.value:.1%} on average over all coverages{between(curve.area)}"
+        parts.insert(0, f"The error rate is {area}: the area under the curve.")
+        rows = [
+            {
+                "answered": f"{row['coverage']:.0%}",
+                "errors among them": f"{row['risk']:.1%}",
+                "interval": f"{row['low']:.1%} to {row['high']:.1%}",
+                "confidence at least": row["confidence"],
+            }
+            for row in (curve.at(share) for share in (0.1, 0.25, 0.5, 0.75, 0.9, 1.0))
+        ]
+        parts.append(Table(rows))
+    return Section("risk", parts, "Answering only where it is confident")
+
+
+def _measure_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
+    with_interval = any(e.low == e.low for e in ev.estimates.values())
+    rows = []
+    for spec, e in zip(ev.specs.values(), ev.estimates.values(), strict=True):
+        one = spec.measure
+        low, high = one.range
+        if not math.isfinite(low) and high == 1.0 and not e.low < -1.0:
+            low = -1.0  # kappa and its like: worse than chance is rare
+        row: dict[str, Any] = {"family": one.section, "measure": e.name, "": ARROWS[spec.better]}
+        row |= {"value": format_value(e.value), "on its scale": on_scale((low, high), e)}
+        if with_interval:
+            row |= {"interval": ends(e.low, e.high), "method": e.method}
+        note = e.reason or "; ".join(filter(None, [spec.remark, one.same_as and f"same as {one.same_as}"]))
+        rows.append({**row, "note": note})
+    return rows
+
+
+def class_comparison_sections(
+    comparison: ClassComparison, *, terms: Terms = PYTHON, dropped: int = 0
+) -> Iterator[Section]:
+    """What a comparison on several classes has to say; ``dropped``: rows that were left out."""
+    facts = comparison.first.facts
+    rows = f"{pluralize(facts['rows'], 'row')}, {pluralize(facts['classes'], 'class', 'classes')}"
+    left = f"; {pluralize(dropped, 'row')} without label or score left out" if dropped else ""
+    models = f"{pluralize(len(comparison.evaluations), 'model')}, {rows}{left}"
+    said = [*class_comparison_answer(comparison, terms), models]
+    yield Section("answer", said)
+    yield Section("measures", [Table(comparison.table, "Models side by side")])
+    shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
+    pairs = ({name: row[name] for name in shown} for row in comparison.differences)
+    yield Section("pairs", [Table(pairs, "Differences (a − b)")])
+
+
+def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:
+    """The answer in a few sentences: how often it is right, what it confuses, whether to believe its confidence."""
+    f = ev.facts
+    left = f" {pluralize(ev.dropped, 'row')} without label or score left out." if ev.dropped else ""
+    said = [
+        f"{pluralize(f['rows'], 'case')} of {pluralize(f['classes'], 'class', 'classes')}; the rarest, "
+        f"{f['smallest_class']}, has {pluralize(f['smallest_size'], 'case')}.{left}"
+    ]
+    if "accuracy" in ev:
+        right = ev["accuracy"]
+        model = "The model" if ev.name == "model" else ev.name
+        said.append(
+            f"{model} predicts the right class in {right.value:.1%} of the cases{between(right)}; always predicting "
+            f"{f['largest_class']} would be right in {f['largest_share']:.1%}."
+        )
+    pairs = ev.most_confused(1)
+    if len(pairs):
+        worst = pairs[0]
+        said.append(
+            f"The most common error is to predict {worst['predicted']} for {worst['class']}: "
+            f"{pluralize(worst['cases'], 'case')}, {worst['share_of_class']:.1%} of {worst['class']}."
+        )
+    if "overconfidence" in ev and math.isfinite(ev["overconfidence"].low):
+        gap = ev["overconfidence"]
+        if gap.low > 0 or gap.high < 0:
+            way = "above" if gap.value > 0 else "below"
+            said.append(
+                f"Its confidence in the predicted class is on average {abs(gap.value) * 100:.1f} percentage points "
+                f"{way} its accuracy."
+            )
+    if f["tied_predictions"]:
+        tied = pluralize(f["tied_predictions"], "case has", "cases have")
+        said.append(f"{tied} the highest score in several columns; the first of them counts as the prediction.")
+    return [*said, *class_notices([ev], terms)]
+
+
+def class_comparison_answer(comparison: ClassComparison, terms: Terms = PYTHON) -> list[str]:
+    """Which model is best by the accuracy (the first measure, where that was not evaluated), and how sure that is."""
+    if not comparison.specs:
+        return class_notices(list(comparison.evaluations.values()), terms)
+    verdict = comparison.verdict("accuracy" if "accuracy" in comparison.first else next(iter(comparison.specs)))
+    said = [f"{verdict.best} has the best {verdict.measure}, {_plain(verdict.value)}; {verdict.sentence}."]
+    for name, gap in verdict.tested.items():
+        said.append(
+            f"{verdict.best} − {name}: {gap.difference:.3f} ({gap.level:.0%} interval {gap.low:.3f} to {gap.high:.3f}, "
+            f"adjusted p {gap.p_adjusted:.2g})."
+        )
+    return [*said, *class_notices(list(comparison.evaluations.values()), terms)]
+
+
+def _plain(e: Estimate) -> str:
+    return f"{e.value:.4g}" + (f" ({e.low:.4g} to {e.high:.4g})" if e.low == e.low else "")
+
+
+def abstention_sentence(ev: ClassEvaluation) -> str:
+    """What answering only the most confident cases would give."""
+    half = ev.risk_coverage().at(0.5)
+    return (
+        f"Of the most confident {half['coverage']:.0%} of the cases, {1.0 - half['risk']:.1%} are right "
+        f"({ev.settings.level:.0%} interval {1.0 - half['high']:.1%} to {1.0 - half['low']:.1%})."
+    )

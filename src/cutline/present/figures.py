@@ -1,0 +1,489 @@
+"""Figures as charts: what each kind shows of a result, drawn once for the notebook and for the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..curves import keep_points
+from ..errors import InputError
+from ..table import Figure, count, format_value, pluralize
+from .charts import GREY, STRIP, TITLES, WIDE, Chart, around, clipped, colour, dash
+from .plot_data import axis_end, rates_end, reliability, score_histogram
+
+if TYPE_CHECKING:
+    from ..class_evaluation import ClassEvaluation
+    from ..comparison import Comparison
+    from ..decide.batch_rules import BatchPoint
+    from ..decide.calibration import Calibration
+    from ..decide.operating import OperatingPoint, RiskCoverage
+    from ..decide.planning import Plan
+    from ..decide.screening import Screening
+    from ..decide.voting import SelectiveVoting
+    from ..evaluation import Evaluation
+    from ..extrapolation.extrapolation_result import Extrapolation
+    from ..segments import Segments
+
+POSITIVES, NEGATIVES = "#2f7ec7", "#9a9a9a"
+MOST_LINES = 16  # models in one chart: each colour twice
+MOST_PAIRS = 10  # differences in one chart
+MOST_SEGMENTS = 40  # that a chart has room for
+MOST_BATCHES = 400
+_AREAS = {"roc": "roc_auc", "precision_recall": "average_precision"}
+_FINEST = 0.001  # of an axis: a third of a pixel
+
+
+def draw(figure: Figure) -> Chart | None:
+    """The chart of a figure; None where the data do not allow it."""
+    chart = FIGURES[figure.kind](figure.of, **{k: v for k, v in figure.options.items() if k != "name"})
+    if chart is not None:
+        chart.name = figure.options.get("name", figure.kind.replace("_", "-"))
+    return chart
+
+
+# ------------------------------------------------------------------------------------------------- curves and scores
+
+
+def curves(models: Sequence[Evaluation], name: str) -> Chart | None:
+    """ROC, precision and recall, or gain of every model, with chance and each model's cut."""
+    lines = []
+    for k, ev in enumerate(models[:MOST_LINES]):
+        try:
+            lines.append((k, ev, ev.curve(name).thinned(_FINEST)))
+        except InputError:  # one class alone, or weights: this curve does not exist
+            continue
+    if not lines:
+        return None
+    longest = max((curve for *_, curve in lines), key=lambda curve: curve.chance[0][1])
+    gain = name == "gain"
+    top = max(float(curve.y[-1]) for *_, curve in lines) if gain else 1.0
+    top = rates_end(models) if name == "precision_recall" else top
+    words = "; ".join(_in_words(ev, name, alone=len(models) == 1) for _, ev, _ in lines)
+    if name == "precision_recall":
+        words += f"; chance {models[0].facts['share_positive']:.3f}"
+    words += f"; and {len(models) - MOST_LINES} more, not drawn" if len(models) > MOST_LINES else ""
+    chart = Chart(TITLES[name], f"{words}.", (0.0, longest.chance[0][1]), (0.0, top), longest.x_label)
+    chart.x_percent = chart.y_percent = not gain
+    chart.y_name = {"roc": "true positive rate", "precision_recall": "precision"}.get(name, "")
+    chart.models = [ev.name for _, ev, _ in lines] if len(models) > 1 else ()
+    chart.reference(*longest.chance)
+    for k, _, curve in lines:
+        chart.line(curve.x, curve.y, colour(k), dash(k))
+    for k, ev, _ in lines:
+        point = _cut(ev)
+        if point is not None:
+            rates = {"roc": (point.fpr, point.recall), "precision_recall": (point.recall, point.precision)}
+            chart.point(*rates.get(name, (point.taken, point.tp)), colour(k))
+    if gain and models[0].quota is not None:
+        chart.upright(float(models[0].quota))
+    return chart
+
+
+def _cut(ev: Evaluation) -> OperatingPoint | None:
+    if ev.rows.batched:  # each batch has its own cut: no point of a curve of the whole list
+        return None
+    if ev.quota is not None:
+        return ev.at(quota=ev.quota)
+    return None if ev.threshold is None else ev.at(threshold=ev.threshold)
+
+
+def _in_words(ev: Evaluation, name: str, *, alone: bool) -> str:
+    """A curve in words: its area, and where the cut lies on it."""
+    area = _AREAS.get(name)
+    words = [f"{area} {format_value(ev[area].value)}"] if area is not None and area in ev else []
+    point = _cut(ev)
+    if point is not None:
+        where = f"at {pluralize(ev.quota, 'place')}" if ev.quota is not None else f"above {ev.threshold:g}"
+        found = f"{count(point.tp)} of {pluralize(point.tp + point.fn, 'positive')}, {pluralize(point.fp, 'negative')}"
+        words.append(f"{where} {found}")
+    return ("" if alone else f"{ev.name}: ") + ", ".join(words)
+
+
+def deciles(models: Sequence[Evaluation]) -> Chart:
+    """Lift in each tenth of the list, a bar for each model."""
+    tables = [ev.lift_table(10).column("lift") for ev in models]
+    most = max([1.0, *(lift for table in tables for lift in table if lift == lift)])
+    first = "; ".join(f"{ev.name} {table[0]:.2f}" for ev, table in zip(models, tables, strict=True))
+    words = f"Lift in the first tenth: {first}."
+    chart = Chart(TITLES["deciles"], words, (0.5, 10.5), (0.0, most), "tenth of the list, best first")
+    chart.x_labels = [(float(k), str(k)) for k in range(1, 11)]
+    wide = 0.8 / len(tables)
+    for k, table in enumerate(tables):
+        for portion, lift in enumerate(table, 1):
+            if lift == lift:
+                chart.bar(portion - 0.4 + k * wide, wide, lift, colour(k))
+    chart.reference([0.5, 10.5], [1.0, 1.0])
+    return chart
+
+
+def histogram(ev: Evaluation, *, named: bool = False) -> Chart | None:
+    """Shares of the positives and of the negatives by score, with the cut."""
+    try:
+        rows = score_histogram(ev)
+    except InputError:  # all scores are infinite
+        return None
+    edges = [*rows.column("from"), rows[-1]["to"]]
+    shares = {side: rows.column(f"share_of_{side}s") for side in ("positive", "negative")}
+    most = max((v for side in shares.values() for v in side if v == v), default=1.0) or 1.0
+    words = "The less the two overlap, the better the model separates them."
+    cut = _cut(ev)
+    if cut is not None:
+        words += f" The cut is at {format_value(cut.threshold)}."
+    title = TITLES["histogram"] + (f": {ev.name}" if named else "")
+    chart = Chart(title, words, (edges[0], edges[-1]), (0.0, most), "score", y_name="share of the class")
+    chart.y_percent = True
+    for side, paint in (("negative", NEGATIVES), ("positive", POSITIVES)):
+        if all(share == share for share in shares[side]):
+            chart.steps(edges, shares[side], paint, 0.55)
+    chart.legend([("positive", POSITIVES), ("negative", NEGATIVES)])
+    if cut is not None:
+        chart.upright(cut.threshold)
+    return chart
+
+
+# ------------------------------------------------------------------------------------------------- models
+
+
+def forest(comparison: Comparison, key: str) -> Chart | None:
+    """Every pair's difference by one measure with its interval, around 0; in the better model's colour if clear."""
+    names = list(comparison.evaluations)
+    every = [row for row in comparison.differences if row["measure"] == key]
+    rows = [row for row in every if math.isfinite(row["difference"])][:MOST_PAIRS]
+    if not rows:
+        return None
+    reach = max(abs(row[end]) for row in rows for end in ("difference", "low", "high") if math.isfinite(row[end]))
+    reach = reach * 1.05 or 1.0
+    words = "; ".join(
+        f"{row['a']} − {row['b']}: {format_value(row['difference'])}"
+        + (f" ({format_value(row['low'])} to {format_value(row['high'])})" if row["low"] == row["low"] else "")
+        for row in rows
+    )
+    left = len(every) - len(rows)
+    below = f"{left} more left out" if left > 0 else "difference"
+    chart = Chart(f"Difference in {key}", words, (-reach, reach), (0.0, float(len(rows))), below, y_ticks=False)
+    chart.reference([0.0, 0.0], chart.y)
+    higher = comparison.specs[key].measure.better == "higher"
+    for k, row in enumerate(rows):
+        height = len(rows) - k - 0.7
+        clear = row["low"] > 0 or row["high"] < 0
+        ahead = row["a"] if (row["difference"] > 0) == higher else row["b"]
+        paint = colour(names.index(ahead)) if clear else "currentColor"
+        if row["low"] == row["low"]:
+            chart.line([row["low"], row["high"]], [height, height], paint)
+        chart.point(row["difference"], height, paint)
+        chart.label(-reach, height + 0.25, clipped(f"{row['a']} − {row['b']}", 40))
+    return chart
+
+
+def dominance(stretches: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chart:
+    """Which model clearly leads from which quota to which; grey where none does."""
+    last = float(stretches[-1]["to"])
+    spans = "; ".join(f"{row['leader']} from {int(row['from']):,} to {int(row['to']):,}" for row in stretches[:12])
+    words = f"{spans}. Grey: no clear leader. Any lead there could be chance."
+    chart = Chart("Who leads at which quota", words, (0.0, last), (0.0, 0.2), "places", y_ticks=False, area=STRIP)
+    for row in stretches:
+        first, to = float(row["from"]) - 1.0, float(row["to"])
+        paint = colour(names.index(row["leader"])) if row["clear"] else GREY
+        chart.stretch(first, to, 0.0, paint, 0.8 if row["clear"] else 0.3)
+        if (to - first) / last > 0.08 and row["clear"]:
+            chart.label(first, 0.08, clipped(str(row["leader"])))
+    return chart
+
+
+def segments(models: Mapping[str, Segments], key: str) -> Chart:
+    """A measure by segment with intervals; a dashed line is all rows."""
+    first = next(iter(models.values()))
+    names = first.names[:MOST_SEGMENTS]
+    estimates = [[ev.estimates[key] for ev in list(s.evaluations.values())[:MOST_SEGMENTS]] for s in models.values()]
+    whole = [seg.overall.estimates[key].value for seg in models.values()]
+    ends = [v for row in estimates for e in row for v in (e.value, e.low, e.high) if math.isfinite(v)]
+    low, high = min([*ends, *(w for w in whole if w == w)], default=0.0), max(ends, default=1.0)
+    room = 0.06 * (high - low) or 0.5
+    title = first.specs[key].measure.title + (f" ({key})" if "@" in key else "")
+    each = "; ".join(f"{n} {format_value(e.value)}" for n, e in zip(names[:6], estimates[0][:6], strict=True))
+    more = "" if len(first) <= MOST_SEGMENTS else f" The first {MOST_SEGMENTS} of {len(first)} segments."
+    words = f"Dashed: all rows, {format_value(whole[0])}. {each}{' …' if len(names) > 6 else ''}.{more}"
+    chart = Chart(title, words, (-0.6, len(names) - 0.4), (low - room, high + room), ", ".join(first.by))
+    step = max(1, -(-len(names) // max(1, int(330 / (6.0 * max(map(len, names)) + 8)))))
+    chart.x_labels = [(float(k), name[:24]) for k, name in enumerate(names) if k % step == 0]
+    for m, row in enumerate(estimates):
+        aside = 0.12 * (m - (len(estimates) - 1) / 2)
+        if whole[m] == whole[m]:
+            chart.line(chart.x, [whole[m]] * 2, GREY if len(estimates) == 1 else colour(m), (6, 4))
+        for k, e in enumerate(row):
+            if math.isfinite(e.low) and math.isfinite(e.high):
+                chart.whisker(k + aside, e.low, e.high, colour(m))
+            chart.point(k + aside, e.value, colour(m))
+    return chart
+
+
+def batches(points: Mapping[str, BatchPoint]) -> Chart:
+    """Hits of each batch as bars, beside each other for several models; what the next should hold as a band."""
+    names, first = list(points), next(iter(points.values()))
+    shown = min(len(first.names), MOST_BATCHES)
+    low, high = first.next_hits
+    known = low == low
+    top = max(1.0, *(float(p.cells[:shown, 0].max()) for p in points.values()), high if known else 0.0)
+    each = "; ".join(f"{name} {count(float(p.cells[:, 0].sum()))}" for name, p in points.items())
+    words = f"Hits in each of {len(first.names):,} batches. In all: {each}. Dashed: the mean."
+    if known:
+        words += " Shaded: what the next batch should hold" + (f" with {names[0]}." if len(names) > 1 else ".")
+    if shown < len(first.names):
+        words += f" The first {shown:,} of {len(first.names):,} batches."
+    chart = Chart("Hits of each batch", words, (0.0, float(shown)), (0.0, top), "batch", area=WIDE)
+    step = -(-shown // 12)
+    chart.x_labels = [(b + 0.5, clipped(str(first.names[b]), 12)) for b in range(0, shown, step)]
+    if known:
+        chart.band([0, shown], [low, low], [high, high], colour(0))
+    wide = 0.7 / len(points)
+    for k, point in enumerate(points.values()):
+        for b in range(shown):
+            chart.bar(b + 0.15 + k * wide, wide, float(point.cells[b, 0]), colour(k))
+        chart.line([0, shown], [point.expected_hits.value] * 2, colour(k), (5, 3))
+    if len(names) > 1:
+        chart.legend([(name, colour(k)) for k, name in enumerate(names)])
+    return chart
+
+
+# ------------------------------------------------------------------------------------------------- probabilities, costs
+
+
+def reliability_chart(models: Mapping[int, Evaluation], known: Mapping[int, Calibration]) -> Chart:
+    """Shares that came true, in bins with intervals; the isotonic curve over them, with the band of a right model."""
+    tables = {k: reliability(ev, 10) for k, ev in models.items()}
+    ends = ("mean_score", "share_positive", "high")
+    top = axis_end(row[end] for table in tables.values() for row in table for end in ends)
+    words = "On the diagonal the probabilities are right."
+    if known:
+        words += " Points: shares in tenths of the list. Lines: isotonic curves."
+    if len(known) == 1:
+        words += " Grey: where the curve of a model with right probabilities would lie."
+    chart = Chart(TITLES["reliability"], words, (0.0, top), (0.0, top), "probability given", y_name="observed share")
+    chart.x_percent = chart.y_percent = True
+    if len(known) == 1:
+        _right_band(chart, next(iter(known.values())))
+    chart.reference([0.0, top], [0.0, top])
+    for k, table in tables.items():
+        for row in table:
+            chart.whisker(row["mean_score"], row["low"], row["high"], colour(k))
+        if k in known:
+            bands = known[k].bands
+            chart.line(bands.column("probability"), bands.column("comes_true"), colour(k), dash(k))
+        else:
+            chart.line(table.column("mean_score"), table.column("share_positive"), colour(k), dash(k))
+        for row in table:
+            chart.point(row["mean_score"], row["share_positive"], colour(k))
+    return chart
+
+
+def _right_band(chart: Chart, calibration: Calibration) -> None:
+    bands = calibration.bands
+    chart.band(bands.column("probability"), bands.column("low"), bands.column("high"), GREY)
+
+
+def calibration(found: Calibration) -> Chart:
+    """The isotonic curve of a model, with the band of a right one."""
+    words = f"{found.summary}. Grey: where the curve of a model with right probabilities would lie."
+    chart = Chart(TITLES["reliability"], words, (0.0, 1.0), (0.0, 1.0), "probability given", y_name="observed share")
+    chart.x_percent = chart.y_percent = True
+    _right_band(chart, found)
+    chart.reference([0.0, 1.0], [0.0, 1.0])
+    chart.line(found.bands.column("probability"), found.bands.column("comes_true"), colour(0))
+    return chart
+
+
+def cost_chart(decisions: Mapping[int, Any], kind: str, at: float | None) -> Chart:
+    """Net benefit or expected cost by threshold probability, with bands and those who act on all or nobody."""
+    benefit = kind == "net_benefit"
+    value, low, high = ("net_benefit", "low", "high") if benefit else ("expected_cost", "cost_low", "cost_high")
+    first = next(iter(decisions.values()))
+    top = 1.1 * max(1e-9, *(float(getattr(c, value).max()) for c in decisions.values()))
+    ends = (-0.25 * top, top) if benefit else (0.0, 1.3 * top)
+    words = "Dashed: act on everyone. Dotted: act on no one. Shaded: interval."
+    across = "threshold probability"
+    if not benefit:
+        words = "Per case; the costs of a false positive and a false negative add up to 1."
+        across = "share of a false positive in the cost of both errors"
+    shaded = len(decisions) <= 3
+    if shaded:
+        across += f" ({first.band_words})"
+    chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True)
+    if shaded:
+        for k, c in decisions.items():
+            chart.band(c.x, getattr(c, low), getattr(c, high), colour(k))
+    chart.reference(first.x, first.treat_all if benefit else first.treat_all_cost, perfect=True)
+    chart.reference(first.x, np.zeros_like(first.x) if benefit else first.treat_none_cost)
+    for k, c in decisions.items():
+        chart.line(c.x, getattr(c, value), colour(k), dash(k))
+    if at is not None:
+        chart.line([at, at], ends, "#808080")
+    return chart
+
+
+def profit(plan: Plan) -> Chart:
+    """Profit by number of cases, the best cut marked."""
+    ends = around(np.append(plan.profits, [0.0, *(e for e in plan.profit.interval if math.isfinite(e))]))
+    low, high = plan.profit.interval
+    words = (
+        f"Highest at {plan.quota:,}: {format_value(plan.profit.value)} ({format_value(low)} to {format_value(high)}); "
+        f"no loss up to {plan.break_even:,}; at most {plan.limit:,} allowed."
+    )
+    chart = Chart("Profit by cases taken", words, (0.0, float(plan.taken[-1])), ends, "cases taken")
+    chart.reference(chart.x, (0.0, 0.0))
+    kept = np.flatnonzero(keep_points(plan.taken, plan.profits, _FINEST * (ends[1] - ends[0])))
+    chart.line(plan.taken[kept], plan.profits[kept], colour(0))
+    if low == low:
+        chart.line([plan.quota, plan.quota], [low, high])
+    chart.point(float(plan.quota), plan.profit.value)
+    if plan.limit < plan.taken[-1]:
+        chart.upright(float(plan.limit))
+    return chart
+
+
+def taken_and_left(point: OperatingPoint) -> Chart:
+    """Who gets a place and who does not, as two bars of positives and negatives."""
+    most = max(point.tp + point.fp, point.fn + point.tn)
+    words = (
+        f"taken: {count(point.tp)} positives and {count(point.fp)} negatives; "
+        f"left: {count(point.fn)} positives and {count(point.tn)} negatives"
+    )
+    chart = Chart("Taken and left", words, (0.0, most), x_name="cases, positives first", y_ticks=False)
+    for height, positives, negatives, name in (
+        (0.62, point.tp, point.fp, f"taken {count(point.taken)}"),
+        (0.1, point.fn, point.tn, f"left {count(point.fn + point.tn)}"),
+    ):
+        chart.stretch(0.0, positives, height, colour(0), 0.9)
+        chart.stretch(positives, positives + negatives, height, "currentColor", 0.35)
+        chart.label(0.0, height + 0.25, name)
+    return chart
+
+
+def screening(found: Screening) -> Chart:
+    """How many cases and positives each stage leaves, as a row of bars."""
+    rows = found.stages
+    cases = [rows[0]["enter"], *rows.column("keep")]
+    positives = [rows[0]["positives_enter"], *rows.column("positives_keep")]
+    words = "; ".join(
+        f"after stage {k}: {row['keep']:,} cases, {row['positives_keep']:,} positive" for k, row in enumerate(rows, 1)
+    )
+    chart = Chart("Left after each stage", words, (0.0, float(len(cases))), x_name="stage", y_percent=True)
+    chart.x_labels = [(k + 0.5, "start" if k == 0 else str(k)) for k in range(len(cases))]
+    for values, paint, opacity, start in ((cases, "currentColor", 0.3, 0.1), (positives, colour(0), 0.9, 0.5)):
+        for k, value in enumerate(values):
+            share = value / values[0] if values[0] else 0.0
+            chart.steps([k + start, k + start + 0.4], [share], paint, opacity)
+    return chart
+
+
+def voting(found: SelectiveVoting, measure: int = 0) -> Chart | None:
+    """One of the marks against the number of models."""
+    spec, best = found.specs[measure], found.optimum[measure]
+    models = np.array(found.marks.column("models"), dtype=float)
+    values = np.array(found.marks.column(str(spec)), dtype=float)
+    if not np.isfinite(values).any():
+        return None
+    words = f"best with {pluralize(best['models'], 'model')}: {format_value(best['value'])}"
+    chart = Chart(str(spec), words, (1.0, max(2.0, float(len(models)))), around(values), "models")
+    chart.line(models, values, colour(0))
+    chart.point(float(best["models"]), best["value"], colour(0))
+    return chart
+
+
+def spread(values: Any, marked: float, title: str) -> Chart | None:
+    """Many values (of permutations, of refits) as a histogram with one of them marked."""
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known)]
+    if not len(known) or not math.isfinite(marked):
+        return None
+    ends = around(np.append(known, marked))
+    heights, edges = np.histogram(known, 30, ends)
+    chart = Chart(clipped(title), f"{title}: {format_value(marked)}", ends, (0.0, float(heights.max()) or 1.0), "value")
+    chart.steps(edges.tolist(), heights.tolist(), "currentColor")
+    chart.line([marked, marked], chart.y, colour(1))
+    chart.point(marked, 0.0, colour(1))
+    return chart
+
+
+# ------------------------------------------------------------------------------------------------- several classes
+
+
+def more_classes(ex: Extrapolation) -> Chart:
+    """Accuracy by number of classes: what was seen, and the prediction with its band."""
+    last = max([*ex.k, 2 * ex.n_classes])
+    k = np.unique(np.append(np.geomspace(ex.n_classes, last, 30).round(), ex.k))
+    curve = ex.curve(k[k >= ex.n_classes])
+    seen = ex.observed
+    words = f"{format_value(seen.test_accuracy)} seen among {ex.n_classes:,}" + "".join(
+        f"; {format_value(e.value)} expected among {classes:,}" for classes, e in ex.estimates.items()
+    )
+    chart = Chart("Accuracy by classes", words, (2.0, float(max(last, 3))), (0.0, 1.0), "classes (log)", log=True)
+    chart.upright(float(ex.n_classes))
+    if np.isfinite(curve["low"]).any():
+        beyond = {key: values[1:] for key, values in curve.items()}
+        chart.band(beyond["k"], beyond["low"], beyond["high"], colour(0))
+    chart.line(curve["k"], curve["accuracy"], colour(0), dash(1))
+    chart.line(seen.k, seen.accuracy)
+    for classes, estimate in ex.estimates.items():
+        chart.point(float(classes), estimate.value, colour(0))
+    return chart
+
+
+def risk_coverage(curve: RiskCoverage) -> Chart:
+    """Error rate among the answered, by the share answered."""
+    thin = curve.thinned(160)
+    top = max(0.05, float(np.max(thin.high[len(thin) // 10 :])))
+    words = (
+        f"Error rate among the answered: {curve.at(1.0)['risk']:.1%} if all are answered, "
+        f"{curve.at(0.5)['risk']:.1%} of the most confident half"
+    )
+    chart = Chart("Errors by coverage", words, (0.0, 1.0), (0.0, top), "share answered")
+    chart.x_percent = chart.y_percent = True
+    chart.band(thin.coverage, thin.low, thin.high, colour(0))
+    chart.line(thin.coverage, thin.risk, colour(0))
+    return chart
+
+
+def confidence(ev: ClassEvaluation) -> Chart:
+    """How often the predicted class is right, by the confidence in it."""
+    table = ev.calibration()
+    each = ", ".join(f"{row['confidence']:.0%}: {row['right']:.0%}" for row in table)
+    words = f"Share of right predictions by confidence: {each}"
+    chart = Chart("Confidence and right answers", words, (0.0, 1.0), (0.0, 1.0), "confidence")
+    chart.x_percent = chart.y_percent = True
+    chart.reference([0.0, 1.0], [0.0, 1.0])
+    chart.band(table.column("confidence"), table.column("low"), table.column("high"), colour(0))
+    chart.line(table.column("confidence"), table.column("right"), colour(0))
+    return chart
+
+
+def _curve(name: str) -> Callable[..., Chart | None]:
+    return lambda models: curves(models, name)
+
+
+# kind -> what draws it
+FIGURES: dict[str, Callable[..., Chart | None]] = {
+    "roc": _curve("roc"),
+    "precision_recall": _curve("precision_recall"),
+    "gain": _curve("gain"),
+    "deciles": deciles,
+    "histogram": histogram,
+    "forest": forest,
+    "dominance": dominance,
+    "segments": segments,
+    "batches": batches,
+    "reliability": reliability_chart,
+    "calibration": calibration,
+    "net_benefit": lambda curves, at: cost_chart(curves, "net_benefit", at),
+    "expected_cost": lambda curves, at: cost_chart(curves, "expected_cost", at),
+    "plan": profit,
+    "cut": taken_and_left,
+    "screening": screening,
+    "voting": voting,
+    "spread": spread,
+    "extrapolation": more_classes,
+    "risk_coverage": risk_coverage,
+    "confidence": confidence,
+}

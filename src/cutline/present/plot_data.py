@@ -1,0 +1,407 @@
+"""The numbers behind plots and charts, as rows: curves, histograms by class, reliability, profit, batches, segments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.declare import ratio
+from ..curves import keep_points
+from ..errors import InputError
+from ..inference.closed_forms import QuotaCut, expected_hits_limits, next_hits_limits, qrecall_limits
+from ..inference.limits import wilson
+from ..table import Table, columns_table
+from ..types import Floats
+
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation
+
+Whole = NDArray[np.int64]
+
+EVERY_QUOTA_UP_TO = 2_000
+TOLERANCE = 0.001  # of an axis: less than a pixel of a chart
+# In a long list of rare events one early hit makes a rate of 100 %, beside which the rest of the curve is flat: an axis
+# need not show the first 1/2000 of the list. Of lists of up to 2000 rows it shows every place.
+STEADY = 1 / 2000
+
+
+def axis_end(shares: Iterable[float]) -> float:
+    """Where an axis of shares ends: at 1, or just above the highest share where all are small (rare events).
+
+    >>> axis_end([0.3, 0.8]), axis_end([0.012, 0.034]), axis_end([])
+    (1.0, 0.04, 1.0)
+    """
+    most = 1.05 * max(shares, default=1.0)
+    if not 0 < most < 0.5:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(most))
+    return next(round(k * unit, 12) for k in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if k * unit >= most)
+
+
+def rates_end(evaluations: Iterable[Evaluation], quota: float | None = None) -> float:
+    """Where an axis of hit rates or precisions ends: above all but the very first, and above those at the quota."""
+    from ..decide.selection import hits_at
+
+    rates: list[float] = []
+    for ev in evaluations:
+        cases = ev.ranking.cases
+        ends = np.cumsum(ev.ranking.pos + ev.ranking.neg) if ev.facts["weighted"] else quota_stops(ev.ranking.rows)
+        asked = [float(q) for q in (quota, ev.quota) if q is not None and not ev.rows.batched]
+        places = np.array([*ends[ends >= STEADY * cases].tolist(), *asked], dtype=np.float64)
+        rates += (hits_at(ev.ranking, np.minimum(places, cases)) / places).tolist()
+    return axis_end(rates)
+
+
+def models_of(result: Any) -> list[Evaluation]:
+    """The evaluations behind a result, in their order: of a comparison, of classes, or the one it is."""
+    found = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
+    if not found or any(not hasattr(ev, "ranking") for ev in found):
+        raise InputError(None, f"this shows an Evaluation or a Comparison, not {type(result).__name__}")
+    return found
+
+
+def score_histogram(ev: Evaluation, bins: int = 24) -> Table:
+    """How the scores of each class are spread, over equal steps of the score; ±inf join the outer steps."""
+    ranking = ev.ranking
+    score = ranking.score.astype(np.float64)
+    finite = score[np.isfinite(score)]
+    if len(finite) == 0:
+        raise InputError(None, "a histogram needs finite scores, and all of these are infinite")
+    low, high = float(finite.min()), float(finite.max())
+    if ev.rows.are_probabilities:
+        low, high = 0.0, 1.0
+    elif low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = 2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1)  # the range itself may be too large for a number
+    edges[[0, -1]] = low, high  # halves of the smallest numbers are 0
+    clipped = np.clip(score, low, high)
+    pos = np.histogram(clipped, edges, weights=ranking.pos.astype(np.float64))[0]
+    neg = np.histogram(clipped, edges, weights=ranking.neg.astype(np.float64))[0]
+    columns = {"from": edges[:-1], "to": edges[1:], "positives": pos, "negatives": neg}
+    shares = {"share_of_positives": ratio(pos, ranking.n_pos), "share_of_negatives": ratio(neg, ranking.n_neg)}
+    return columns_table(columns | shares, "Scores by class")
+
+
+def reliability(ev: Evaluation, bins: int = 10) -> Table:
+    """How often what was given a probability came true: groups of equal size, ties kept together, Wilson intervals."""
+    if not ev.rows.are_probabilities:
+        raise InputError(None, "a reliability diagram needs probabilities, but some scores lie outside [0, 1]")
+    ranking = ev.ranking
+    pos = ranking.pos[::-1].astype(np.float64)
+    size = pos + ranking.neg[::-1]
+    score = ranking.score[::-1].astype(np.float64)
+    middle = np.cumsum(size) - size / 2  # a tie belongs to the group in which its middle lies
+    group = np.minimum((middle * bins / size.sum()).astype(np.int64), bins - 1)
+    weights = [np.bincount(group, w, bins) for w in (size, pos, size * score)]
+    n, hits, total = (w[weights[0] > 0].astype(np.float64) for w in weights)
+    low, high = np.array([wilson(h, m, ev.settings.level) for h, m in zip(hits, n, strict=True)]).T * n
+    shares = {"mean_score": total / n, "share_positive": hits / n, "low": low / n, "high": high / n}
+    return columns_table({**shares, "rows": n}, "Reliability")
+
+
+def profit_curve(ev: Evaluation, cost: float | None, value: float | None, fixed_cost: float = 0.0) -> dict[str, Any]:
+    """Profit at every quota: value times expected hits, less cost times places, with the interval of the hits."""
+    if cost is None or value is None:
+        prices = {"{cost} per place": cost, "{value} per hit": value}
+        missing = " and ".join(name for name, price in prices.items() if price is None)
+        raise InputError(None, f"the profit curve needs {missing}")
+
+    stops = quota_stops(ev.ranking.rows)
+    at = at_stops(ev, stops)
+    spent = cost * stops + fixed_cost
+    return {
+        "quota": stops,
+        "profit": value * at.hits - spent,
+        "low": value * at.low - spent,
+        "high": value * at.high - spent,
+    }
+
+
+# A line of more points than this looks the same thinned; the tolerance is a fifth of a pixel on a printed page.
+MANY_POINTS = 5_000
+INK = 0.0002
+QUOTA_KINDS = ("gain", "lift", "hit_rate", "qrecall")
+FOREST = ("roc_auc", "average_precision", "average_hit_rate", "average_qrecall", "accuracy", "brier_score")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of a line to draw."""
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    thresholds: NDArray[Any]
+
+
+def points_of(ev: Evaluation, name: str) -> Points:
+    """One curve, thinned where it has more points than ink can show.
+
+    Curves over quotas are taken quota by quota: inside a tie a hit rate is no straight line. With weights a quota
+    counts cases, which need not be whole: there the points are the ends of ties.
+    """
+    if name not in QUOTA_KINDS or ev.facts["weighted"]:
+        curve = ev.curve(name)
+        if len(curve.x) > MANY_POINTS:
+            curve = curve.thinned(tolerance=INK)
+        return Points(curve.x, curve.y, curve.thresholds)
+    stops = quota_stops(ev.facts["rows"])
+    at = at_stops(ev, stops)
+    n, n_pos = ev.facts["rows"], ev.facts["positives"]
+    if n_pos == 0:
+        raise InputError(None, f"the {name} curve needs positives, and the sample has none")
+    factor = {"gain": 1.0, "qrecall": 1 / n_pos, "hit_rate": 1 / stops, "lift": n / n_pos / stops}[name]
+    return Points(stops, at.hits * factor, at.threshold)
+
+
+def by_model(title: str, rows_of: Callable[..., Iterable[Mapping[str, Any]]]) -> Callable[..., Table]:
+    """A function that gives rows of each model."""
+
+    def frame(result: Any, **options: Any) -> Table:
+        return Table([{"model": ev.name, **row} for ev in models_of(result) for row in rows_of(ev, **options)], title)
+
+    return frame
+
+
+def curve_frame(name: str) -> Callable[..., Table]:
+    """A function that gives a curve of each model as rows."""
+
+    def rows(ev: Evaluation, **_: Any) -> Table:
+        curve = points_of(ev, name)
+        return columns_table({"x": curve.x * 1.0, "y": curve.y, "threshold": curve.thresholds * 1.0})
+
+    return by_model(name, rows)
+
+
+def qrecall_rows(ev: Evaluation, **_: Any) -> Table:
+    """Qrecall beside that of a random and of a perfect list."""
+    curve = points_of(ev, "qrecall")
+    quota, n_pos = curve.x * 1.0, ev.ranking.n_pos
+    others = {"random": quota / ev.ranking.cases, "optimal": ratio(np.minimum(quota, n_pos), n_pos)}
+    return columns_table({"quota": quota, "qrecall": curve.y, **others})
+
+
+def tpr_fpr_rows(ev: Evaluation, **_: Any) -> Table:
+    """True and false positive rate over the list, and their distance."""
+    rates = rates_of(ev)
+    columns = {"share": rates.share, "tpr": rates.tpr, "fpr": rates.fpr, "distance": rates.tpr - rates.fpr}
+    return columns_table(columns)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """TPR and FPR over the share of the list taken, and the point (share, TPR, FPR) where they lie farthest apart."""
+
+    share: NDArray[Any]
+    tpr: NDArray[Any]
+    fpr: NDArray[Any]
+    farthest: tuple[float, float, float]
+
+
+def rates_of(ev: Evaluation) -> Rates:
+    """Both rates of a model; the farthest point is that of the full curve, whatever thinning leaves out."""
+    curve: Any = ev.curve("tpr_fpr")
+    at = int(np.argmax(np.abs(curve.y - curve.y2)))
+    farthest = float(curve.x[at]), float(curve.y[at]), float(curve.y2[at])
+    if len(curve.x) > MANY_POINTS:
+        curve = curve.thinned(tolerance=INK)
+    return Rates(curve.x, curve.y, curve.y2, farthest)
+
+
+def profit_rows(
+    ev: Evaluation, *, cost: float | None = None, value: float | None = None, fixed_cost: float = 0.0, **_: Any
+) -> Table:
+    """Profit at each quota with the interval of its hits."""
+    return columns_table(profit_curve(ev, cost, value, fixed_cost))
+
+
+def plan_frame(result: Any, **_: Any) -> Table:
+    """Cases taken, hits and profit of a plan, thinned where a line has more points than ink can show."""
+    if not hasattr(result, "profits"):
+        raise InputError(None, f"this plot needs a Plan, not {type(result).__name__}", "make one with plan()")
+    kept = np.arange(len(result.taken))
+    if len(kept) > MANY_POINTS:
+        kept = thinned(result.taken, result.profits, tolerance=INK)
+    columns = {"taken": result.taken, "hits": result.hits, "profit": result.profits}
+    return columns_table({name: values[kept] for name, values in columns.items()}, "profit by quota")
+
+
+def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
+    """Which model leads from where to where."""
+    if not hasattr(result, "dominance"):
+        raise InputError(None, "a dominance strip needs a Comparison of several models")
+    return Table(list(result.dominance(by)), "dominance")
+
+
+def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Table:
+    """Estimates with intervals, measure by measure."""
+    models = models_of(result)
+    quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
+    wanted = list(measures) if measures is not None else [m for m in (*quota, *FOREST) if m in models[0]]
+    rows = []
+    for name in wanted:
+        for ev in models:
+            e = ev[name]
+            rows.append({"measure": e.name, "model": ev.name, "value": e.value, "low": e.low, "high": e.high})
+    return Table(rows, "estimates")
+
+
+def extrapolation_frame(result: Any, *, until: int | None = None, **_: Any) -> Table:
+    """Accuracy at every number of classes: observed up to the classes there are, extrapolated from there on.
+
+    Up to ``until``, the largest number asked for, or ten times what was seen where none was.
+    """
+    if not hasattr(result, "observed") or not hasattr(result, "favorability"):
+        raise InputError(None, f"this plot needs an extrapolation, not {type(result).__name__}")
+    first = result.n_classes
+    asked = [k for k in result.k if k > first] if until is None else [until]
+    last = max([*asked, first + 1]) if asked else 10 * first
+    grid = np.unique(np.append(np.geomspace(first, last, 60).round(), [k for k in asked if k >= first]))
+    rows = [{"kind": "observed", "classes": k, **_ends(result.observed[k])} for k in result.observed]
+    found = result.curve(grid)
+    ends = {key: found[key] for key in ("accuracy", "low", "high")}
+    beyond = columns_table({"classes": found["k"].astype(np.int64), **ends})
+    return Table([*rows, *({"kind": "extrapolated", **row} for row in beyond)], "accuracy by number of classes")
+
+
+def _ends(estimate: Any) -> dict[str, float]:
+    return {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def batch_points(result: Any, quota: int | float | None) -> list[tuple[Any, Any]]:
+    """Each model and its batches at the quota asked for, or the evaluation's own."""
+    found = []
+    for ev in models_of(result):
+        places = ev.quota if quota is None else quota
+        if not ev.rows.batched:
+            raise InputError("batch", "is missing, and this plot shows batches", "pass {batch} to evaluate()")
+        if places is None:
+            raise InputError("quota", "is missing", "give {quota}: places in each batch")
+        found.append((ev, ev.at(quota=places)))
+    return found
+
+
+def batches_frame(result: Any, *, quota: int | float | None = None) -> Table:
+    """What each batch holds, model by model."""
+    rows = [{"model": ev.name, **row} for ev, point in batch_points(result, quota) for row in point.batches]
+    return Table(rows, "Batch by batch")
+
+
+def _segmented(result: Any) -> Mapping[str, Any]:
+    if not hasattr(result, "by"):
+        raise InputError(None, "this plot shows segments", "evaluate or compare with {by}, and plot .segments")
+    return getattr(result, "models", None) or {result.overall.name: result}
+
+
+def segments_frame(result: Any, *, measure: str | None = None) -> Table:
+    """The values of a measure by segment and model, and of all rows."""
+    models = _segmented(result)
+    first = next(iter(models.values()))
+    key = first.chosen([measure])[0] if measure is not None else first.chosen()[0]
+    rows = []
+    for name, seg in models.items():
+        for segment, ev in [*((ev.name, ev) for ev in seg.evaluations.values()), (None, seg.overall)]:
+            e = ev.estimates[key]
+            rows.append(
+                {"model": name, "segment": segment, "measure": key, "value": e.value, "low": e.low, "high": e.high}
+            )
+    return Table(rows, f"{key} by segment")
+
+
+def trend_frame(result: Any) -> Table:
+    """The segments of a trend in order, and the line through them."""
+    line = np.asarray(result.fitted)
+    rows = [{**row, "line": float(y)} for row, y in zip(result.to_dicts(), line, strict=True)]
+    return Table(rows, f"{result.measure} along the segments")
+
+
+def voting_frame(result: Any) -> Table:
+    """The marks of each number of models, and those on held-out rows."""
+    held = list(result.held_out) or [float("nan")] * len(result.marks)
+    rows = [{**row, "held_out": value} for row, value in zip(result.marks, held, strict=True)]
+    return Table(rows, "Selective voting")
+
+
+def cuts_at(ev: Evaluation, hits: Floats, stops: Whole, *, recall: bool = False) -> list[QuotaCut]:
+    """What inference needs to know of many cuts, as ``ev.at(quota=…)`` takes it.
+
+    Of clustered or weighted rows the effective size is worked out at 200 of the quotas and interpolated between them.
+    """
+    found = [ev.rows.cuts.at(float(k), float(h)) for k, h in zip(stops, hits, strict=True)]
+    if ev.rows.independent:
+        return found
+    level, cases = ev.settings.level, ev.ranking.cases
+    grid = np.unique(np.linspace(0, len(stops) - 1, min(200, len(stops))).round().astype(np.int64))
+    known = {int(i): ev.rows.cut(float(stops[i]), float(hits[i]), level, recall=recall) for i in grid}
+    share = np.interp(stops, stops[grid], [known[int(i)].size / cases for i in grid])
+    return [known.get(i, replace(cut, size=cases * share[i], relief=0.0)) for i, cut in enumerate(found)]
+
+
+def qrecall_intervals(ev: Evaluation, hits: Floats, stops: Whole) -> Floats:
+    """Low and high of Qrecall at many quotas, one row each; nan without positives."""
+    if not ev.ranking.n_pos:
+        return np.full((2, len(stops)), np.nan)
+    return np.array([qrecall_limits(cut, ev.settings.level) for cut in cuts_at(ev, hits, stops, recall=True)]).T
+
+
+def quota_stops(n: int, extra: Iterable[int] = ()) -> Whole:
+    """The quotas a reader can choose. All of them in a short list.
+
+    In a long one: every quota up to 500, all with three significant digits, every tenth of a per cent, and ``extra``.
+    """
+    if n <= EVERY_QUOTA_UP_TO:
+        return np.arange(1, n + 1)
+    parts: list[Any] = [np.arange(1, 501), n * np.arange(1, 1001) // 1000, list(extra), [n]]
+    unit = 1
+    while 100 * unit <= n:
+        parts.append(np.arange(100, 1000) * unit)
+        unit *= 10
+    stops = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in parts]))
+    return stops[(stops >= 1) & (stops <= n)]
+
+
+@dataclass(frozen=True)
+class Stops:
+    """One model at every stop. ``worst``, ``best``: positives taken if the places inside a tie go badly or well."""
+
+    quota: Whole
+    hits: Floats
+    low: Floats
+    high: Floats
+    next_low: Whole
+    next_high: Whole
+    threshold: Floats
+    worst: Floats
+    best: Floats
+
+
+def at_stops(ev: Evaluation, stops: Whole) -> Stops:
+    """What ``ev.at(quota=…)`` gives, for all stops at once."""
+    ranking = ev.ranking
+    ends = np.concatenate([[0], np.cumsum(ranking.pos.astype(np.int64) + ranking.neg)])
+    found = np.concatenate([[0], np.cumsum(ranking.pos, dtype=np.int64)])
+    groups = np.searchsorted(ends[1:], stops, side="right")  # groups that are taken whole
+    inside = stops - ends[groups]
+    last = np.minimum(groups, len(ranking) - 1)
+    pos, neg = ranking.pos[last].astype(np.float64), ranking.neg[last].astype(np.float64)
+    hits = found[groups] + inside * pos / (pos + neg)
+    threshold = np.where(groups < len(ranking), ranking.score[last].astype(np.float64), -np.inf)
+    worst = found[groups] + np.maximum(0.0, inside - neg)
+    best = found[groups] + np.minimum(pos, inside)
+    cuts, level = cuts_at(ev, hits, stops), ev.settings.level
+    low, high = np.array([expected_hits_limits(cut, level) for cut in cuts]).T
+    next_low, next_high = np.array([next_hits_limits(cut, level) for cut in cuts]).T.astype(np.int64)
+    return Stops(stops, hits, low, high, next_low, next_high, threshold, worst, best)
+
+
+def thinned(x: Floats, *curves: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
+    """Points to keep so that straight lines between them stay within ``tolerance`` of each curve's range.
+
+    The curves keep the same points, each within half: a point kept for one bends the line of another by as much again.
+    """
+    kept = [keep_points(x, curve, tolerance / 2 * (float(np.ptp(curve)) or 1.0)) for curve in curves]
+    return np.flatnonzero(np.any(kept, axis=0))

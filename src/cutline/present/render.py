@@ -1,0 +1,201 @@
+"""Sections in every medium: plain text, Markdown, and HTML for the notebook and for the page."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ..estimate import Estimate
+from ..table import Figure, Section, Table, format_value
+from .charts import interval_bar
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_WIDTH = 118  # of sentences under a title
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")
+_NUMERIC = re.compile(r"[^a-zA-Z]*(to[^a-zA-Z]*)?")  # "0.2 … 0.4", "12.5%", "3 to 5"
+
+
+class Explained(str):
+    """A name with what it means, which HTML folds behind it."""
+
+    heading: str
+    facts: Mapping[str, str]
+
+    def __new__(cls, name: str, heading: str, facts: Mapping[str, str]) -> Explained:
+        """The name is the text."""
+        made = super().__new__(cls, name)
+        made.heading, made.facts = heading, facts
+        return made
+
+    def __html__(self) -> str:
+        facts = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in self.facts.items())
+        named = Markup('{} <span class="soft">{}</span>').format(self.heading, str(self))
+        return Markup('<details><summary>{}</summary><dl class="explain">{}</dl></details>').format(named, facts)
+
+
+class Shaded(str):
+    """A number on a ground that is the darker, the larger its share; ``words`` say what it stands for."""
+
+    is_number = True
+    ground: tuple[str, float, str]
+
+    def __new__(cls, number: str, paint: str, share: float, words: str) -> Shaded:
+        """The number is the text; ``paint`` are red, green and blue."""
+        made = super().__new__(cls, number)
+        made.ground = paint, share, words
+        return made
+
+    def __html__(self) -> str:
+        paint, share, words = self.ground
+        ink = "#fff" if share > 0.6 else "inherit"
+        style = f"display:block;padding:0 .4em;background:rgba({paint},{0.95 * share:.3f});color:{ink}"
+        return Markup('<span style="{}" title="{}">{}</span>').format(style, words, str(self))
+
+
+# ------------------------------------------------------------------------------------------------- text
+
+
+def readable(sections: Iterable[Section]) -> Iterator[str | Table]:
+    """What text shows of sections: paragraphs and tables. A title stands above sentences; a table has its own."""
+    for section in sections:
+        paragraph = [section.title] if section.title and isinstance(section.parts[0], str) else []
+        indent = "  " if paragraph else ""
+        for part in section.parts:
+            if isinstance(part, str):
+                wrapped = textwrap.fill(part, _WIDTH, initial_indent=indent, subsequent_indent=indent * 2)
+                paragraph.append(wrapped if indent else part)
+                continue
+            if paragraph:
+                yield "\n".join(paragraph)
+                paragraph, indent = [], ""
+            if isinstance(part, Table) and len(part):
+                yield without_pictures(part)
+        if paragraph:
+            yield "\n".join(paragraph)
+
+
+def without_pictures(table: Table) -> Table:
+    """The columns of a table that can be read."""
+    drawn = [name for name in table.columns if any(isinstance(row.get(name), Figure) for row in table)]
+    if not drawn:
+        return table
+    rows = ({name: value for name, value in row.items() if name not in drawn} for row in table)
+    return Table(rows, table.title, table.group)
+
+
+def as_text(sections: Iterable[Section]) -> str:
+    """Sections as plain text."""
+    shown = readable(sections)
+    return "\n\n".join(part if isinstance(part, str) else repr(part) for part in shown)
+
+
+def as_markdown(sections: Iterable[Section]) -> str:
+    """Sections as Markdown."""
+    return "\n\n".join(part if isinstance(part, str) else markdown_table(part) for part in readable(sections))
+
+
+def markdown_table(table: Table) -> str:
+    """A table as Markdown."""
+
+    def cell(value: Any) -> str:
+        return format_value(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+    lines = [f"**{cell(table.title)}**", ""] if table.title else []
+    rows: list[list[Any]] = [table.columns, *([row.get(name) for name in table.columns] for row in table)]
+    lines += ["| " + " | ".join(map(cell, row)) + " |" for row in rows]
+    lines.insert(-len(table), "|" + "---|" * len(table.columns))
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------------------- HTML
+
+
+def as_html(sections: Iterable[Section]) -> str:
+    """Sections as a notebook shows them."""
+    return fill("notebook.html", sections=list(sections))
+
+
+def fill(template: str, **parts: Any) -> str:
+    """A template of the package filled in; whatever is not markup already is escaped."""
+    return _templates().get_template(template).render(parts)
+
+
+@cache
+def asset(name: str) -> str:
+    """A file that goes into pages."""
+    return (resources.files("cutline.present") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    from .charts import colour, dash
+    from .figures import draw
+
+    def shown(value: Any) -> Any:
+        """Signs that no document may hold become �."""
+        if hasattr(value, "__html__"):
+            return Markup(_CONTROL.sub("�", value.__html__()))
+        return _CONTROL.sub("�", format_value(value))
+
+    made = Environment(
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=shown,
+    )
+    made.filters |= {"cell": cell, "prose": prose, "columns": shown_columns, "in_groups": _in_groups}
+    made.filters |= {"drawn": draw, "colour": colour, "dashes": lambda k: " ".join(map(str, dash(k))) or "none"}
+    return made
+
+
+def _in_groups(parts: Sequence[str | Table | Figure]) -> Iterator[tuple[str, list[Any]]]:
+    """Parts that are alike and follow each other, with their kind."""
+    for kind, group in groupby(parts, lambda part: type(part).__name__):
+        yield kind, list(group)
+
+
+def cell(value: Any) -> Any:
+    """A cell: a value with its interval below it, a small picture, a measure with its explanation, or text."""
+    if isinstance(value, Figure):
+        return interval_bar(value.of, **value.options)
+    if isinstance(value, Estimate):
+        if value.value != value.value:
+            return Markup('–<small class="why">{}</small>').format(value.reason)
+        ends = f"{signed(value.low)} to {signed(value.high)}" if value.low == value.low else ""
+        return Markup("{} <small>{}</small>").format(signed(value.value), ends)
+    if isinstance(value, str) and not _NUMERIC.fullmatch(value):
+        return value
+    return value if hasattr(value, "__html__") else signed(value)
+
+
+def signed(value: Any) -> str:
+    """A number as people read it, with a real minus; the dashes of a date stay."""
+    return _MINUS.sub("−", format_value(value))
+
+
+def prose(table: Table, name: str) -> bool:
+    """Whether a column holds words; the first one always does."""
+    if name == table.columns[0]:
+        return True
+    texts = [row.get(name) for row in table]
+    return any(isinstance(text, str) and not _NUMERIC.fullmatch(text) for text in texts)
+
+
+def shown_columns(table: Table) -> list[str]:
+    """The columns that hold something, without the one that groups the rows (a column without a name groups none)."""
+    grouping = table.group or None
+    return [name for name in table.columns if name != grouping and (name != "note" or any(r["note"] for r in table))]

@@ -1,0 +1,975 @@
+"""What the parameters and fields of public names mean, each text once, and docstrings in numpydoc form made of them.
+
+A function says what it does and shows an example. Its parameters, with types and defaults, come from its signature,
+their meaning from the tables here: so one text serves every function, ``help()`` and the site alike. A decorator puts
+them together where a function or class is defined, so that they are there whatever way it is imported.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeVar
+
+_CUT_GOALS = {
+    "recall": "The minimum share of positives to find; the cut takes as few cases as possible.",
+    "precision": "The minimum share of positives among the cases taken; the cut takes as many cases as possible.",
+    "fpr": "The maximum share of negatives taken; the cut takes as many cases as possible.",
+    "specificity": "The minimum share of negatives left out; the cut takes as many cases as possible.",
+}
+
+# A parameter that means the same everywhere has one text, under its own name; else ``function.parameter`` or
+# ``Class.method.parameter``.
+PARAMETERS: dict[str, str] = {
+    # the data
+    "y_true": "The label of each case: bool, 0/1, −1/+1, or any two values with ``pos_label``. A list, a NumPy array, "
+    "a pandas or polars Series, or an Arrow array.",
+    "y_score": "The score of each case; higher means more likely positive. Any numbers will do, except for measures "
+    "that need probabilities.",
+    "pos_label": "The label that counts as positive. Needed unless the labels are bool, 0/1 or −1/+1. All others "
+    "count as negative; if there are several, a :class:`LabelWarning` names them with their rows.",
+    "neg_label": "The labels that count as negative beside ``pos_label``, one or a list; any other is refused. None: "
+    "all others, with a warning if there are several.",
+    "sample_weight": "How many cases of the population each row represents, such as 1 ÷ its chance to be sampled. "
+    "Quotas count cases, so weights also affect where the list is cut. By default each row is one case. Not for "
+    "counts of equal rows, whose intervals would be too long: repeat these rows.",
+    "clusters": "The cluster of each row, for rows that belong together (visits of one patient, orders of one "
+    "customer), or the name of its column. Clusters are resampled as a whole, so intervals allow for the dependence "
+    "within them.",
+    "batch": "The batch of each row (a day, a recruiter, a query), or the name of its column. A quota is then filled "
+    "in each batch, not once over the whole list.",
+    "by": "The segment of each row: a column of any values, or the name of one; several columns are crossed. Each "
+    "segment is also reported separately.",
+    "case": "In a table with one row for each case and model, or case and class: the name of the column that says "
+    "which case.",
+    "carry": "Whether cases above the threshold that do not get a place wait for the next batch.",
+    "reference": "The segment to compare with. By default each segment is compared with the rest.",
+    "order": "The segments in order, if that differs from their own order.",
+    "prevalence": "The share of positives where the scores will be used, if it differs from the sample's; for "
+    "evaluations and plans also a pair of it and its standard error.",
+    "label_plan.prevalence": "The share of positives to expect if no labels are known yet. By default the mean of the "
+    "scores if they are probabilities, otherwise 5 %.",
+    "label_plan.label": "The labels known so far, None or nan elsewhere. They improve the choice, and those rows are "
+    "not drawn again.",
+    "inclusion": "The probability that each row had of being labelled, whether it was or not, or the name of its "
+    "column; one number if it is the same for all.",
+    "label_plan.budget": "How many rows can be labelled.",
+    "score_matrix": "One row for each case and one column of scores for each class.",
+    "classes": "The class of each column of scores, in order. By default the sorted labels, or a frame's column names.",
+    "ordered": "Whether the classes are ordered, in the order of ``classes``. Adds the measures for ordered classes.",
+    "scores": "The scores of each model: a mapping from name to scores, or a frame with one column for each model.",
+    "models": "The models: a mapping from name to scores.",
+    "first": "Scores of the first model.",
+    "second": "Scores of the second model, for the same cases in the same order.",
+    "first_score": "Scores of the first model.",
+    "second_score": "Scores of the second model, for the same cases in the same order.",
+    "true_probability": "The true probability that each case is positive, as a simulation knows it.",
+    # which measures, where to cut
+    "measures": "Which measures to compute: measure strings such as ``'pem'``, ``'hit_rate@200'``, ``'qrecall@5%'`` "
+    "or ``'f_beta(beta=2)'``. By default every measure that the data allow.",
+    "measure": "A measure string, such as ``'roc_auc'``, ``'qrecall@5%'`` or ``'f_beta(beta=2)'``.",
+    "threshold": "Cases with a score above it are predicted positive. By default 0.5 for probabilities; other scores "
+    "have no default threshold.",
+    "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 is a share of "
+    "them. A range (``range(20, 61)``, ``'20-60'``, ``'5%-10%'``) or a mapping from quota to probability stands for a "
+    "quota that is not known yet: quota measures are then averaged over it.",
+    "quotas": "The possible quotas: a range ``(low, high)`` of equally likely quotas, or a mapping from quota to "
+    "probability.",
+    "ties": "How a tie at the last place is broken: ``'random'`` draws from the tied rows, ``'expand'`` takes "
+    "all of them, ``'shrink'`` none.",
+    "portions": "Into how many portions the ranked list is divided; 10 gives deciles.",
+    # how sure
+    "interval": "How intervals are computed. ``'auto'``: the best analytic method if there is one, otherwise the "
+    "bootstrap. ``'bootstrap'``: the bootstrap for all. None: no intervals. Or a method by name: ``'wald'``, "
+    "``'wilson'``, ``'clopper_pearson'``, ``'agresti_coull'``, ``'jeffreys'``, ``'delong'``, ``'delong_logit'``, "
+    "``'percentile'``, ``'basic'`` or ``'bca'``. A measure without that method has no interval, with the reason.",
+    "level": "The confidence level of intervals and bands, strictly between 0 and 1.",
+    "n_resamples": "How many bootstrap replicates to draw, for methods that need them. More replicates make the ends "
+    "of an interval more stable, not narrower.",
+    "n_permutations": "How many permutations to draw. The smallest possible p-value is 1 / (n_permutations + 1).",
+    "seed": "Seed of all random draws: the same seed and data give the same result, on any number of threads.",
+    "stratify": "Whether to resample within each class, which keeps the number of positives. None does so for "
+    "measures that do not depend on the share of positives, such as the AUC.",
+    "margin": "The largest difference that does not matter to you. Models are called equivalent if the interval of "
+    "their difference lies within ± margin.",
+    "paired": "Whether the models were scored on the same cases. With False each model has its own cases, and "
+    "``y_true`` is also a mapping from name to labels.",
+    "simultaneous": "Whether the band covers the whole curve at once (wider) rather than each point separately.",
+    "confidence": "The probability that the target is met on new data, strictly between 0 and 1: 0.9 means in 90 of "
+    "100 samples like this one. By default the target is met on this sample only.",
+    "n_jobs": "How many processes or threads to use; −1 uses all cores. The result does not depend on it.",
+    "progress": "Whether to report progress on standard error. None does so for long runs on a terminal.",
+    "better": "Whether ``'higher'`` or ``'lower'`` values are better, for a measure of your own.",
+    # names
+    "name": "The name of the model, for tables, plots and reports.",
+    "a": "Name of the first model.",
+    "b": "Name of the second model; differences are a − b.",
+    "old": "Name of the model in use.",
+    "new": "Name of the model that would replace it.",
+    # tables and files
+    "source": "A path or pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz`` and ``.zst`` too; ``'-'`` for "
+    "standard input); a pandas, polars or Arrow table; a mapping from names to columns; a DuckDB relation; a DuckDB "
+    "connection or a database (``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
+    "label": "The name of the label column.",
+    "score": "The name of the score column.",
+    "weight": "The name of the column that says how many cases of the population each row represents; not a count of "
+    "equal rows.",
+    "model": "In a table with one row for each case and model: the name of the column that says which model.",
+    "query": "An SQL query that gives the table, if ``source`` is a connection or a database.",
+    "missing": "What to do with rows that lack a label, score or weight: ``'error'`` refuses the table, ``'drop'`` "
+    "leaves the rows out and reports how many.",
+    "delimiter": "The character between the fields of a text file. Detected by default.",
+    "quote": "The character around quoted fields of a text file. Detected by default.",
+    "decimal": "The decimal separator of a text file, ``'.'`` or ``','``. Detected by default.",
+    "encoding": "The encoding of a text file, such as ``'utf-8'`` or ``'latin-1'``. Detected by default.",
+    "memory_limit": "How much memory DuckDB may use, such as ``'4GB'``.",
+    "threads": "How many threads DuckDB may use.",
+    "temp_directory": "Where DuckDB may store data that do not fit in memory.",
+    "stream": "Whether to read the table in a stream instead of loading it. None streams tables of more than a "
+    "million rows.",
+    # estimators
+    "estimator": "A classifier with ``fit`` and one of ``predict_proba``, ``decision_function`` and ``predict``.",
+    "X": "The features, one row for each case.",
+    "y": "The label of each case.",
+    "X_train": "The features that models are fitted on.",
+    "y_train": "The labels that models are fitted on.",
+    "X_test": "The features that models are tested on.",
+    "y_test": "The labels that models are tested on.",
+    "cv": "How to split: a number of folds, a scikit-learn splitter, or pairs of row numbers for training and testing.",
+    "groups": "The group of each row, for splitters that keep groups together.",
+    "params": "Further arguments of the estimator's ``fit``.",
+    "response_method": "Which output of the estimator to read: ``'predict_proba'``, ``'decision_function'``, or "
+    "``'auto'`` for the first that it has.",
+    "cv_results": "The result of ``cross_validate(…, return_estimator=True, return_indices=True)``.",
+    "pooled": "Whether to draw one curve of all out-of-fold scores instead of a curve for each fold.",
+    # results: drawing and writing
+    "ax": "The matplotlib Axes to draw on. By default a new figure is made.",
+    "kind": "Which plot to draw; the kinds are listed above.",
+    "options": "Further options of the plot, such as ``band=True`` or ``threshold=``.",
+    "explore.options": "Options of the page, as for ``to_html``.",
+    "path": "Where to write the file.",
+    "indent": "Spaces of indentation; None writes a single line.",
+    "height": "The height of the page in the notebook, in pixels.",
+    "x": "The threshold probabilities, strictly between 0 and 1. By default 0.01, 0.02, …, 0.99.",
+    # costs
+    "cost": "The cost of taking one case.",
+    "value": "The value of one hit.",
+    "fixed_cost": "A cost that is paid once, however many cases are taken.",
+    "budget": "The largest total cost.",
+    "cost_fp": "What a false positive costs; only its ratio to ``cost_fn`` moves the cut.",
+    "cost_fn": "What a false negative costs.",
+    "max_loss": "The largest share of the positives that may be lost over all stages.",
+    # options of single measures
+    "beta": "The weight of recall relative to precision; it enters the formula as β².",
+    "prior": "The share of positives to compare with. By default the sample's own.",
+    "base": "The base of the logarithm.",
+    "eps": "Probabilities closer to 0 or 1 than this are moved to this distance, so a single case cannot make "
+    "the loss infinite.",
+    "alpha": "The weight of positives; negatives weigh 1 − alpha. By default equal weights, or inverse class "
+    "frequencies if the measure says so.",
+    "gamma": "How strongly easy cases are down-weighted; 0: not at all.",
+    "zero_recall_precision": "The precision at recall 0: 0 as printed in the paper, or 1.",
+    "g": "The value of a place (the worst is 1): a non-decreasing function of an array of places.",
+    "t": "How many of the highest-scoring classes count.",
+    "anchor": "Embeddings of the anchors, one row each.",
+    "positive": "Embeddings of cases of the same class as their anchors.",
+    "negative": "Embeddings of cases of another class.",
+    "normalize": "Whether to scale embeddings to length 1. If False, they must already have length 1.",
+    # more classes
+    "k": "The numbers of classes to predict for. By default 2, 5 and 10 times the number tested.",
+    "labels": "The class of each test case.",
+    "method": "How to extrapolate: ``'auto'`` weighs all methods by a back-test; or one by name (``'spline'``, "
+    "``'mixture'``, ``'gaussian'``, ``'probit_normal'``, ``'pitman_yor'``, ``'exponential'``, ``'kde'``, "
+    "``'kde_unbiased'``, ``'tail'``, ``'pooled'``, ``'calibrated'``), or a method object.",
+    "distance": "Whether the scores are distances, where lower means closer.",
+    "gallery": "Embeddings of the enrolled classes, one row each.",
+    "probes": "Embeddings of the test cases, one row each.",
+    "gallery_labels": "The class of each row of the gallery. By default each row is a class of its own.",
+    "probe_labels": "The class of each probe. By default probe i belongs to row i of the gallery.",
+    "metric": "How embeddings are compared: ``'euclidean'``, ``'cosine'``, or a function of two arrays of embeddings.",
+    "templates": "How several templates of one class are combined: their ``'best'`` score or their ``'mean'``.",
+    "candidates": "Whether each row is a candidate list: a missing score is below all scores that are there, and only "
+    "ranks are read.",
+    "wins": "For each case, how many wrong classes its right class outscores.",
+    "tied": "For each case, how many wrong classes tie with its right class.",
+    "n_classes": "How many classes were tested.",
+    "accuracies": "Pairs of a number of classes and the accuracy observed there.",
+    "marginal": "Pass False if the score of a class depends on the other classes (softmax networks, "
+    "k-nearest neighbours, trees); the result then includes a note.",
+    "strangers": "Scores of probes whose class is not in the gallery, one row each.",
+    "fpir": "The share of strangers that may be falsely identified.",
+    "sizes": "The numbers of classes to train and test with.",
+    "n_rounds": "How many rounds to run; more rounds make the result more stable.",
+    "test_share": "The share of each class's cases that is held out for testing.",
+    "genuine": "Scores of comparisons with the right class.",
+    "impostor": "Scores of comparisons with wrong classes.",
+    "task": "A recognition task, as the other ``fit`` methods build it.",
+    "top": "How many of the best classes count as right: 1 is accuracy, 5 is top-5 accuracy.",
+    "half_width": "The desired half-width of the interval.",
+    "until": "The largest number of classes to draw.",
+    # where a word means something else
+    "evaluate.y_true": "The label of each case: bool, 0/1, −1/+1, or any two values with ``pos_label``; the class of "
+    "each case where there are several; None or nan where it is unknown, with ``inclusion``. Or the table: a path or "
+    "pattern (CSV, TSV, Parquet, JSON lines, Excel; ``.gz`` and ``.zst`` too; ``'-'`` for standard input); a pandas, "
+    "polars or Arrow table; a mapping from names to columns; a DuckDB relation; a DuckDB connection or a database "
+    "(``'postgres:…'``, ``'mysql:…'``, ``'sqlite:…'``) with ``query``; or a Spark DataFrame.",
+    "compare.y_true": "The label of each case, shared by all models; with ``paired=False`` a mapping from model to "
+    "labels. Or the table, as for ``evaluate``.",
+    "evaluate.y_score": "The score of each case; higher means more likely positive. With several classes a matrix or "
+    "frame with a column for each.",
+    "select.y_score": "The score of each case; or a table, with ``score``.",
+    "label_plan.y_score": "The score of each case; or a table, with ``score``.",
+    "evaluate.score": "The name of the score column; with several classes a list of names or a pattern such as "
+    "``'p_*'``, by default the columns named after the classes.",
+    "compare.score": "The score columns: a list of names, or a mapping from model to column; with several classes a "
+    "pattern (``'lda_*'``) or a list of columns for each model.",
+    "predicted": "The predicted class of each case, or the name of its column; of several models a mapping from name "
+    "to either. By default the class with the highest score (in a tie, the first).",
+    "evaluate.estimator": "With ``inclusion``: ``'assisted'`` also uses the scores of the rows without a label; "
+    "``'hajek'`` uses only the labelled rows, weighted by 1 / inclusion.",
+    "evaluate.name": "The name of the model, for tables, plots and reports. By default the name of the score column.",
+    "evaluate.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
+    "memory and 200 in a stream.",
+    "compare.n_resamples": "How many bootstrap replicates to draw, for methods that need them. By default 2000 in "
+    "memory and 200 in a stream.",
+    "class_column": "In a table with one row for each case and class: the name of the column that says which class.",
+    "measured_by.replicates_out": "Where to put the replicates of every measure, for a comparison.",
+    "Screening.sections.names": "The names of the stages, for the table.",
+    "Table.group": "The column whose values head groups of rows.",
+    "ClassEvaluation.of.interval": "How intervals are computed, as for ``evaluate``; ``'same'`` as those of this "
+    "evaluation.",
+    "doctor.source": "A path, a pandas, polars or Arrow table, a DuckDB relation, or a connection or a database with "
+    "``query``.",
+    "doctor.label": "The name of the label column. By default it is guessed from the values.",
+    "average_over_quotas.measure": "``'hit_rate'``, ``'qrecall'`` or ``'quota_lift'``.",
+    "cohen_kappa.weights": "How much confusing two ordered classes counts: None the same for all, ``'linear'`` by "
+    "their distance, ``'quadratic'`` by its square.",
+    "brier_score.half": "Whether to halve the sum over classes, which makes two classes agree with the binary Brier "
+    "score.",
+    "bedroc.alpha": "How strongly the top of the list counts: 20 puts 80 % of the weight on the best 8 % of it.",
+    "bootstrap.statistic": "A function of ``(y_true, y_score, sample_weight)`` that gives a number.",
+    "bootstrap.method": "The interval: ``'percentile'`` or ``'basic'``.",
+    "bootstrap_oob.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
+    "share the fitted models. By default ``'roc_auc'``; with several classes ``'accuracy'``.",
+    "permutation_test.measure": "A measure string, a function of ``(y_true, y_score)``, or a list of them, which then "
+    "share the fitted models. By default ``'recall'``; with several classes ``'accuracy'``.",
+    "label_permutation_test.measure": "A measure string, or a function of ``(y_true, y_score)``.",
+    "check.evaluation": "The evaluation whose intervals decide; or a table, with the names of its columns.",
+    "check.options": "Options of ``evaluate``, for a table: ``label``, ``score``, …",
+    "check.conditions": "Limits such as ``'hit_rate@200 >= 0.5'`` or ``'brier_score < 0.2'``.",
+    "measure.name": "The name of the measure, or another name for it.",
+    "measures.family": "Only the measures of this family: threshold, probability, ranking, quota, classes or other.",
+    "several": "Whether to read it as a measure of several classes.",
+    "parse_measure.text": "A measure string, such as ``'qrecall@5%'``.",
+    "evaluate_cv.estimator": "A scikit-learn classifier; or a mapping from name to classifier, to compare them on the "
+    "same splits.",
+    "evaluate_cv.sample_weight": "How many cases of the population each test row represents. To weigh training rows, "
+    "pass ``params={'sample_weight': …}``.",
+    "evaluate_cv.clusters": "The cluster of each row; clusters are resampled as a whole. By default the ``groups``.",
+    "evaluate_cv.threshold": "Cases with a score above it are predicted positive. By default 0.5 for probabilities "
+    "and 0 for a decision function.",
+    "evaluate_cv.quota": "A share of the cases: it means the same in a fold and in the whole list.",
+    "extrapolate.scores": "Scores of the test cases (rows) for all classes (columns).",
+    "extrapolate.ties": "How a tie with a wrong class counts: ``'random'`` (won by chance), ``'optimistic'`` (a win, "
+    "as in the paper) or ``'pessimistic'`` (a loss).",
+    "extrapolate.interval": "Whether to compute intervals, by resampling classes.",
+    "extrapolate.n_resamples": "How many times the classes are resampled.",
+    "extrapolate.classes": "The class of each column of scores; a class with several columns has several templates.",
+    "extrapolate.groups": "The family of each class, if classes come in families.",
+    "extrapolate_cost.k": "The numbers of classes to predict for.",
+    "extrapolate_cost.classes": "The class of each column of scores.",
+    "extrapolate_cost.cost": "What it costs to call the class of a row the class of a column; zeros on the diagonal.",
+    "extrapolate_open_set.scores": "Scores of probes whose class is in the gallery (rows) for its classes (columns).",
+    "extrapolate_open_set.classes": "The class of each column of scores.",
+    "extrapolate_open_set.k": "The numbers of classes to predict for.",
+    "extrapolate_pairs.k": "The numbers of classes to predict for.",
+    "extrapolate_training.k": "The numbers of classes to predict for.",
+    "extrapolate_training.y": "The class of each case.",
+    "extrapolate_training_growth.y": "The class of each case.",
+    "extrapolate_training_growth.cases": "Two or more numbers of training cases per class to train with.",
+    "TrainingGrowth.accuracy.k": "How many classes.",
+    "TrainingGrowth.accuracy.cases": "How many training cases each class has.",
+    "TrainingGrowth.at_classes.k": "How many classes.",
+    "label_permutation_test.clusters": "The cluster of each row. Labels then change places between clusters of the "
+    "same size, and within clusters.",
+    "plan.quota": "The most cases that may be taken: a number, or a share of the list.",
+    "plan.quotas": "The possible numbers of places, if the number is not known yet: a range, or a mapping from "
+    "quota to probability. Adds the expected profit over them.",
+    "proportion_interval.successes": "How many trials succeeded.",
+    "proportion_interval.n": "How many trials there were.",
+    "proportion_interval.method": "``'clopper_pearson'``, ``'wilson'``, ``'wald'``, ``'agresti_coull'`` or "
+    "``'jeffreys'``.",
+    "ranking_measure.name": "The name to register the measure under.",
+    "ranking_measure.title": "Its title in tables. By default made from the name.",
+    "screen.stages": "Pairs of scores and how many to keep: a number of cases, a share of those that enter the stage, "
+    "or None to have the size chosen.",
+    "screen.cost": "What examining one case costs at each stage.",
+    "select.quota": "How many to choose: an int is a number of cases, a float strictly between 0 and 1 is a share of "
+    "them.",
+    "selection_power.simulate": "A function of ``(rng, n)`` that draws n cases and gives them with their labels; or "
+    "the labels of a test set, whose rows are then drawn with replacement.",
+    "selection_power.models": "A mapping from name to a function that scores cases, or to scores; or a function of "
+    "``rng`` that trains new models for each round.",
+    "selection_power.better": "The name of the model that is truly better. By default the one that ``goal`` calls "
+    "better over all cases of all rounds.",
+    "selection_power.goal": "The measure that says which model is truly better.",
+    "selection_power.n_sets": "How many test sets to draw in each round.",
+    "selection_power.set_size": "How many cases each test set has.",
+    "selection_power.wins": "What counts if the better model ties for the best value: ``'half'`` gives it its share "
+    "of the win, ``'strict'`` nothing.",
+    "selection_power.quota": "Where quota measures cut each test set: a number of cases, or a share of them.",
+    "selective_voting.rank_by": "The measure that orders the models.",
+    "selective_voting.marks": "The measures that judge the vote of the best X models.",
+    "selective_voting.vote": "What is averaged: each model's ``'score'``, or its ``'rank'``, which suits models on "
+    "different scales.",
+    "selective_voting.choose_by": "The measure that chooses how many models vote. By default ``rank_by``.",
+    "selective_voting.order_on": "Other data to order the models on, as (labels, scores by model). Without it the "
+    "models are ordered and judged on the same cases.",
+    "selective_voting.folds": "How many folds the choice of X is cross-validated in.",
+    "selective_voting.quota": "Where marks at a quota cut the list. By default as many places as there are positives.",
+    "swap_test.clusters": "The cluster of each row; rows of one cluster are swapped together.",
+    "swap_test.quota": "Where quota measures cut the list: a number of cases, or a share of them.",
+    **{f"threshold_for.{goal}": text for goal, text in _CUT_GOALS.items()},
+    **{f"Evaluation.cut.{goal}": text for goal, text in _CUT_GOALS.items()},
+    **{f"triage.{goal}": text for goal, text in _CUT_GOALS.items() if goal != "recall"},
+    "threshold_for.quota": "The most cases to take: a number, or a share of the list. A tie across the quota stays "
+    "out.",
+    "Evaluation.cut.quota": "The most cases to take: a number, or a share of the list. A tie across the quota stays "
+    "out.",
+    "triage.capacity": "How many cases the reviewer can take: a number for a list as long as this one, or a share of "
+    "it.",
+    "triage.reviewer_error": "The probability that the reviewer decides a case wrongly.",
+    "triplet_loss.margin": "How much farther away the negative must be than the positive.",
+    "triplet_loss_estimate.margin": "How much farther away the negative must be than the positive.",
+    "triplet_loss_estimate.clusters": "The anchor of each triplet: triplets that share one are not independent.",
+    "Evaluation.at.quota": "Cut after this many cases, or this share of them.",
+    "Evaluation.at.threshold": "Cut at this score: cases above it are taken.",
+    "Evaluation.at.recall": "The cut that finds at least this share of the positives with the fewest cases taken.",
+    "Evaluation.at.precision": "The cut that takes the most cases with at least this precision.",
+    "Evaluation.at.fpr": "The cut that takes the most cases with at most this false positive rate.",
+    "Evaluation.at.specificity": "The cut that takes the most cases with at least this specificity.",
+    "Evaluation.curve.name": "``'roc'``, ``'precision_recall'``, ``'gain'``, ``'lift'``, ``'hit_rate'``, "
+    "``'qrecall'`` or ``'tpr_fpr'``.",
+    "SegmentDifferences.of.segments": "The segments to compare.",
+    "SegmentDifferences.of.keys": "The measure strings.",
+    "SegmentDifferences.of.reference": "The number of the reference segment; None compares each with the rest.",
+    "SegmentDifferences.of_segment.segment": "The name of the segment.",
+    "Segments.at.reference": "The segment that selection rates are compared with. By default the one with the highest "
+    "rate.",
+    "Segments.at.quota": "How many places the one list has: a number of cases, or a share of them.",
+    "Segments.shown_with.places": "The number of places for each segment, to compare with one list for all.",
+    "Trend.of.segments": "The segments along which the measure is followed.",
+    "Trend.of.key": "The measure string.",
+    "SharedList.price.places": "The number of places for each segment, to compare with one list for all.",
+    "to_html.options": "Options of the page: ``title``, ``quota`` (where its cut control starts), ``cost`` and "
+    "``value`` (per place and per hit, which add profit).",
+    "ClassEvaluation.abstain.accuracy": "The minimum accuracy of the answers.",
+    "ClassEvaluation.abstain.confidence": "The probability that this holds on new cases.",
+    "ClassEvaluation.calibration.bins": "How many groups of equally many rows.",
+    "ClassEvaluation.most_confused.n": "How many pairs to show.",
+    "ClassEvaluation.of.label": "The class that counts as positive.",
+    "ClassEvaluation.places.places": "A quota for each class, or one for all.",
+    "ClassEvaluation.plot.kind": "``'confusion'``, ``'risk_coverage'`` or ``'calibration'``.",
+    "verdict.question": "The question that the verdict answers, for its sentence.",
+    "test.key": "The measure string, as it stands in the comparison.",
+    "Comparison.dominance.by": "Over which axis: ``'quota'`` or ``'fpr'``.",
+    "Comparison.dominance.every": "Whether to list every change of the leader in this sample, clear or not.",
+    "Comparison.plot.kind": "Which plot to draw; the kinds are those of ``Evaluation.plot``.",
+    "CrossValidation.plot.kind": "Which curve to draw; the kinds are those of ``Evaluation.plot``.",
+    "Comparison.recommend.goal": "What you want: ``'known quota'``, ``'unknown quota'``, ``'no missed positives'``, "
+    "``'no wasted places'``, ``'fewest errors'``, ``'rare positives'`` or ``'probabilities needed'``.",
+    "Comparison.recommend.best_thresholds": "For ``'fewest errors'``: judge each model at its own best threshold "
+    "instead of the threshold in use.",
+    "Comparison.swap_test.options": "Options of the function ``swap_test``.",
+    "Comparison.swaps.quota": "How many places there are. By default the comparison's quota.",
+    "CrossValidation.values.name": "The measure string.",
+    "Estimate.to_dict.name": "The key of the value; another one than ``'value'`` also leads the keys of the ends.",
+    "Curve.thinned.tolerance": "The largest vertical error, as a share of the height of the plot.",
+    "Cut.save.more": "What else to write into the file, such as the name of the score column.",
+    "Cut.load.path": "The cut file.",
+    "Extrapolation.accuracy.k": "The number of classes.",
+    "Extrapolation.by_method.k": "The number of classes.",
+    "Extrapolation.range_over_methods.k": "The number of classes.",
+    "Extrapolation.predict.k": "One or many numbers of classes.",
+    "Extrapolation.curve.k": "One or many numbers of classes.",
+    "Extrapolation.notes_for.k": "The numbers of classes.",
+    "Extrapolation.classes_until.accuracy": "The accuracy to keep.",
+    "Extrapolation.classes_needed.k": "The number of classes to predict for. By default the largest asked for.",
+    "Extrapolation.reversed_roc.points": "How many points the curve has.",
+    "Favorability.cdf.u": "One or many values between 0 and 1.",
+    "Favorability.reversed_roc.points": "How many points the curve has.",
+    "Favorability.top_t_accuracy.t": "How many of the best classes may hold the right one.",
+    "Favorability.classes_until.accuracy": "The accuracy to reach.",
+    "GrowthMethod.fit.evidence": "The task as a method sees it: wins, accuracy curve and perhaps scores.",
+    "GrowthMethod.settled.evidence": "The task whose data choose the settings.",
+    "AccuracyExtrapolator.predict.k": "One or many numbers of classes.",
+    "AccuracyExtrapolator.fit.scores": "Scores of the test cases (rows) for all classes (columns).",
+    "AccuracyExtrapolator.fit.classes": "The class of each column of scores.",
+    "AccuracyExtrapolator.fit.groups": "The family of each class, if classes come in families.",
+    "AccuracyExtrapolator.fit_embeddings.groups": "The family of each class, if classes come in families.",
+    "AccuracyExtrapolator.fit_task.k": "The numbers of classes to predict for.",
+    "AccuracyExtrapolator.ties": "How a tie with a wrong class counts: ``'random'`` (won by chance), ``'optimistic'`` "
+    "(a win, as in the paper) or ``'pessimistic'`` (a loss).",
+    "AccuracyExtrapolator.interval": "Whether to compute intervals, by resampling classes.",
+    "AccuracyExtrapolator.n_resamples": "How many times the classes are resampled.",
+    "InputError.argument": "The argument that cannot be used; None if the problem concerns no single argument.",
+    "InputError.problem": "What is wrong with it.",
+    "InputError.remedy": "What to do about it.",
+    "InputError.row": "The row, counted from 0, or a description if rows have no numbers.",
+    "InputError.column": "The column of the table that the argument came from.",
+    "InputError.where": "The file or table.",
+    "InputError.model": "The model, if there are several.",
+    "InputError.but.facts": "The facts to replace, by name.",
+    "InputError.located.columns": "The column of each argument.",
+    "InputError.located.where": "The file or table.",
+    "InputError.render.terms": "How the front end names arguments and rows.",
+    "Quotas.of.value": "A range, a text such as ``'20-60'``, a pair (low, high), or a mapping from quota to "
+    "probability.",
+    "Quotas.of.name": "The argument's name, for error messages.",
+    "Quotas.sizes.cases": "How many cases the list has.",
+    "Quotas.sizes.most": "The largest number of quotas to read; a longer range is read at evenly spaced ones.",
+    "RiskCoverage.at.coverage": "The share of cases to answer.",
+    "RiskCoverage.thinned.points": "The largest number of points.",
+    "SelectionPower.counted.wins": "``'half'`` or ``'strict'``, as in ``selection_power``.",
+    "SelectionPower.difference.a": "The first measure.",
+    "SelectionPower.difference.b": "The second measure.",
+    "SelectionPower.mean.model": "The name of the model.",
+    "SelectiveVoting.score.models": "The scores of the new rows by model; models that do not vote may be left out.",
+    "Table.rows": "The rows, as mappings from column to value.",
+    "Table.title": "The title printed above the table.",
+    "Table.column.name": "The name of the column.",
+    "QuotaClassifier.quota": "The share of the rows to call positive; or a number, out of as many rows as ``fit`` "
+    "gets.",
+    "QuotaClassifier.cv": "How to get scores for the training rows: folds, a splitter, or ``'prefit'`` for an "
+    "estimator that is fitted already.",
+    "QuotaClassifier.select.quota": "The places for this batch. By default the classifier's.",
+    "CurveDisplay.evaluations": "The evaluations whose curves to draw.",
+    "CurveDisplay.from_predictions.quota": "The number or share of places to mark on curves over quotas.",
+    "scorer.pos_label": "The label that counts as positive. Needed unless the labels are 0/1 or −1/+1.",
+}
+
+# Of measures: what equal scores and thresholds mean there.
+OF_MEASURES = {
+    "ties": "How equal scores count: ``'expected'`` is the mean over all orders of the tied cases (or their shared "
+    "outcome), ``'best'`` and ``'worst'`` are the best and the worst order.",
+    "quota": "How many places there are: an int is a number of cases, a float strictly between 0 and 1 a share of "
+    "them; a range or a mapping from quota to probability averages over a quota that is not known yet.",
+    "classes": PARAMETERS["classes"],
+}
+OF_CLASS_MEASURES = {
+    "y_true": "The class of each case: a list, a NumPy array, a pandas or polars Series, or an Arrow array.",
+}
+
+RETURNS: dict[str, str] = {
+    "value of a measure": "The value; nan, with an :class:`UndefinedWarning`, if the measure is undefined.",
+    "average_over_quotas": "The mean over the quotas.",
+    "bootstrap_oob": "An :class:`OutOfBag`; for a list of measures a dict of them by name.",
+    "check": "A :class:`Check`: the outcome, and a row for each condition.",
+    "compare": "A :class:`Comparison`; with several classes a :class:`ClassComparison`.",
+    "evaluate": "An :class:`Evaluation`; with several classes a :class:`ClassEvaluation`.",
+    "every_method": "The methods with their default settings, by name.",
+    "evaluate_cv": "A :class:`CrossValidation`; for a mapping of estimators a :class:`CrossValidatedComparison`.",
+    "linear_ranking_decomposition": "The score, the oracle's score, and the reducible part in three equal forms.",
+    "measure": "The declaration: title, formula, range, reference and the like.",
+    "measures": "The declarations, family by family.",
+    "misclassification_decomposition": "The score, the oracle's score, and the reducible part in three equal forms.",
+    "pair_favorability": "The fitted distribution; ``.accuracy(k)`` reads the accuracy among k classes.",
+    "parse_measure": "The measure with its options; ``str()`` gives the measure string in its shortest form.",
+    "permutation_test": "A :class:`PermutationTest`; for a list of measures a dict of them by name.",
+    "ranking_measure": "The measure as a function of ``(y_true, y_score)``, like those of the catalogue.",
+    "selector_differences": "Both differences, each from the decisions in which the models differ.",
+    "swap_test": "The difference, the p-value, and how it was found.",
+    "scorer": "A scorer, for ``scoring=``.",
+}
+
+# One text where a field means the same in all results, else ``Class.field``.
+ATTRIBUTES: dict[str, str] = {
+    "LabelPlan.rows": "The rows to label, by number from 0, the best score first.",
+    "LabelPlan.inclusion": "The probability that each row of the list had of being drawn, which ``evaluate`` takes.",
+    "LabelPlan.standard_error": "The expected standard error of the measure with these labels.",
+    "LabelPlan.simple_random_error": "The expected standard error with as many labels drawn evenly.",
+    "LabelPlan.prevalence": "The share of positives that both rest on.",
+    "LabelPlan.score": "The scores.",
+    "name": "The name of the model.",
+    "level": "The confidence level of the intervals.",
+    "low": "The lower end of the interval; nan if there is none.",
+    "high": "The upper end of the interval; nan if there is none.",
+    "measure": "The measure string.",
+    "method": "How the interval was computed.",
+    "threshold": "The threshold: cases with a higher score are predicted positive.",
+    "quota": "The number of places.",
+    "evaluations": "The evaluation of each model, by name.",
+    "estimates": "The value and interval of each measure, by measure string.",
+    "specs": "The measures with their options, by measure string.",
+    "settings": "How the intervals were computed: method, level, replicates and seed; enough to reproduce them.",
+    "margin": "The largest difference that does not matter to you, if given.",
+    "replicates": "The bootstrap replicates, if a method needed them.",
+    "recall": "The share of the positives that are taken.",
+    "precision": "The share of positives among the cases taken.",
+    "fpr": "The share of the negatives that are taken.",
+    "p_value": "The p-value.",
+    "seed": "The seed of the random draws.",
+    "optimism": "How much of the value is optimism from choosing on the same data.",
+    "simultaneous": "Whether the band covers the whole curve at once rather than each point separately.",
+    "x": "The positions on the horizontal axis.",
+    "expected_hits": "The expected hits, with an interval for their mean over many batches like this one.",
+    "next_hits": "A prediction interval for the hits in the next batch; wider than the interval of the mean.",
+    "Abstention.accuracy": "The accuracy that the answers keep on new cases, as requested.",
+    "Abstention.confidence": "The probability, over samples like this one, that they do.",
+    "Abstention.threshold": "The lowest confidence at which to answer; None if none keeps the accuracy.",
+    "Abstention.coverage": "The share of cases answered here.",
+    "Abstention.observed": "The accuracy among the cases answered here.",
+    "Abstention.answered": "How many cases were answered.",
+    "Abstention.errors": "How many of them were wrong.",
+    "BatchPoint.names": "The batches, in order.",
+    "BatchPoint.asked": "The quota of each batch; None at a threshold.",
+    "BatchPoint.cells": "What each batch holds: hits, cases taken, positives, cases, and moments of the taken.",
+    "BatchPoint.thresholds": "The threshold of each batch's cut.",
+    "BatchPoint.lag_correlation": "Correlation of the hits of a batch with those of the next; nan without an order.",
+    "BatchPoint.widening": "How many times as long the interval of the hit rate is as for independent batches.",
+    "BatchRules.evaluations": "The rules, by name.",
+    "BatchRules.quota": "The quota of each batch.",
+    "BatchRules.matched": "Whether the threshold was chosen to take as many cases in all as the quota does.",
+    "BatchRules.rows": "The rows and their batches.",
+    "BatchRules.excess": "How many more cases than places each batch has above a matched threshold.",
+    "BatchRules.drift": "How hits and places of each rule move with the cases that a matched threshold takes.",
+    "Calibration.score": "The distinct probabilities that the model gave.",
+    "Calibration.fitted": "The observed share of positives at each of them, by isotonic regression.",
+    "Calibration.cases": "How many cases have each of them.",
+    "Calibration.parts": "The Brier score and the log loss, split into parts with an interval each.",
+    "Calibration.slope": "The slope of a logistic regression of the outcome on the logit of the probability; 1 is "
+    "right, below 1 the probabilities are too extreme.",
+    "Calibration.intercept": "The intercept of that regression; 0 is right.",
+    "Calibration.in_the_large": "The intercept with the slope held at 1: whether probabilities are too high or too "
+    "low overall.",
+    "Calibration.p_value": "Tests that every probability is right.",
+    "Calibration.band": "Where the curve of a calibrated model would lie.",
+    "Calibration.confidence_band": "Where the true curve may lie.",
+    "Calibration.n_simulations": "How many sets of outcomes were drawn for the test and the band.",
+    "Cheapest.model": "The cheapest model.",
+    "Cheapest.cost": "The expected cost per case on new data, with its interval.",
+    "Cheapest.apparent": "The cost per case on this sample, before subtracting the optimism.",
+    "Cheapest.ratios": "The cut stays the cheapest as long as cost_fn / cost_fp lies in this range.",
+    "Cheapest.model_ratios": "The model, at some cut, stays the cheapest as long as cost_fn / cost_fp lies in this "
+    "range.",
+    "Cheapest.treat_all": "The cost per case of taking everyone.",
+    "Cheapest.treat_none": "The cost per case of taking no one.",
+    "Cheapest.prices": "The costs and the prevalence that were given.",
+    "Cheapest.others": "The other models, each at its own cheapest cut.",
+    "Check.table": "Each condition with its value, interval and outcome.",
+    "ClassEvaluation.sample": "Classes and scores, row by row.",
+    "ClassEvaluation.dropped": "How many rows were left out because a value was missing.",
+    "ClassEvaluation.ordered": "Whether the classes have an order.",
+    "ClassEvaluation.units": "Each row's (or cluster's) part in each measure, for comparisons.",
+    "ClassEvaluation.totals": "The sums that the measures are read from.",
+    "Comparison.quota": "The number of places; None if no quota was given.",
+    "Comparison.threshold": "The threshold; None if there is none.",
+    "Comparison.pairs": "How pairs of models are tested.",
+    "Confusion.counts": "Cases, or their weight: real classes in rows, predicted classes in columns.",
+    "Confusion.labels": "The classes, in the order of rows and columns.",
+    "Confusion.low": "Lower ends of the intervals for the shares of each row.",
+    "Confusion.high": "Upper ends of the intervals for the shares of each row.",
+    "CrossValidation.name": "The name of the estimator.",
+    "CrossValidation.folds": "The evaluation of each test set.",
+    "CrossValidation.trained_on": "How many rows each model was trained on.",
+    "CrossValidation.pooled": "The evaluation of all out-of-fold scores as one list; None if rows are tested more "
+    "than once.",
+    "CrossValidation.tested_share": "How many rows a fold tests for each row that it trains on.",
+    "CrossValidatedComparison.evaluations": "The cross-validation of each estimator, by name.",
+    "CrossValidatedComparison.pooled": "The comparison of all out-of-fold scores as one list; None if there is none.",
+    "CrossValidation.estimates": "The mean over the folds with its interval, by measure string.",
+    "Curve.name": "The kind of curve.",
+    "Curve.y": "The positions on the vertical axis.",
+    "Curve.thresholds": "``score > thresholds[i]`` gives point i.",
+    "Curve.x_label": "What the horizontal axis shows.",
+    "Curve.y_label": "What the vertical axis shows.",
+    "Curve.chance": "The ends of the line of a random list.",
+    "Curve.y2": "The second curve of a TPR–FPR plot; None for other curves.",
+    "Curve.banded": "Computes the band; use :meth:`band`.",
+    "Cut.goal": "What was asked for, by name.",
+    "Cut.point": "Counts and measures at the cut, on the sample; None for a cut that was read from a file.",
+    "Cut.chance": "How often a cut made this way keeps its promise on new data; nan if that is not known.",
+    "Cut.cost": "The expected cost per case, if costs were given.",
+    "Cut.note": "A summary in one sentence.",
+    "Cut.sample": "Facts about the sample that the cut was made from.",
+    "DecisionCurve.x": "The threshold probabilities.",
+    "DecisionCurve.net_benefit": "True positives per case, less false positives per case weighted by x / (1 − x).",
+    "DecisionCurve.expected_cost": "The expected cost per case, if a false positive costs x and a false negative 1 "
+    "− x.",
+    "DecisionCurve.cost_low": "The lower end of the interval of the expected cost.",
+    "DecisionCurve.cost_high": "The upper end of the interval of the expected cost.",
+    "DecisionCurve.treat_all": "The net benefit of acting on everyone.",
+    "DecisionCurve.treat_all_cost": "The expected cost of acting on everyone.",
+    "DecisionCurve.treat_none_cost": "The expected cost of acting on no one.",
+    "Diagnosis.name": "The name of the table.",
+    "Diagnosis.rows": "How many rows it has.",
+    "Diagnosis.columns": "What each column could be.",
+    "Diagnosis.scores": "How the columns that could be scores rank the cases.",
+    "Diagnosis.label": "The label column; None if none was found.",
+    "Diagnosis.pos_label": "The label that counts as positive.",
+    "Diagnosis.balance": "How frequent the labels are, in words.",
+    "Diagnosis.findings": "What looks wrong, in sentences.",
+    "Diagnosis.command": "The command to run next.",
+    "Diagnosis.patterns": "Patterns of the score columns (``rf_*``) where several models score several classes.",
+    "Diagnosis.understood": "What was detected about the file, if not obvious.",
+    "Difference.a": "The first model.",
+    "Difference.b": "The second model.",
+    "Difference.difference": "The value of a minus the value of b.",
+    "Difference.standard_error": "The standard error of the difference.",
+    "Difference.p_adjusted": "The p-value adjusted for the comparisons made (Holm).",
+    "Difference.method": "How the difference was tested.",
+    "Difference.better": "Whether higher or lower values of the measure are better.",
+    "Difference.comparisons": "How many comparisons the p-value is adjusted for.",
+    "Difference.rows": "How many cases the standard error rests on.",
+    "Difference.freedom": "The degrees of freedom of the standard error.",
+    "Estimate.name": "The measure string.",
+    "Estimate.value": "The value; nan if it is undefined.",
+    "Estimate.reason": "Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.",
+    "Estimate.undefined_replicates": "How many bootstrap replicates had no value.",
+    "EvaluatedBatches.batch_rows": "The rows and their batches.",
+    "EvaluatedBatches.quota": "The quota of each batch; None if none was given.",
+    "Evaluation.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
+    "Comparison.by_segment": "The segments, if ``by`` was given; use :attr:`segments`.",
+    "Evaluation.rows": "The evidence: totals, ranking, and a way to draw replicates.",
+    "Evaluation.threshold": "The threshold; None if the scores have none.",
+    "Evaluation.quota": "The number of places; None if no quota was given.",
+    "Evaluation.dropped": "How many rows were left out because a value was missing; None for arrays.",
+    "Evaluation.at_prevalence": "What the measures would be at another share of positives, if one was given.",
+    "Evaluation.quotas": "The possible quotas, if the quota is not known yet.",
+    "Evaluation.understood": "What was detected about a table, if not obvious.",
+    "Extrapolation.n_classes": "How many classes were tested.",
+    "Extrapolation.n_cases": "How many cases were tested.",
+    "Extrapolation.observed": "The average test accuracy at 2, 3, … classes, up to those tested.",
+    "Extrapolation.method": "The method, or ``auto``.",
+    "Extrapolation.favorability": "The fitted distribution of the probability that the right class outscores one "
+    "wrong class.",
+    "Extrapolation.fits": "The distribution that each method fitted, by name.",
+    "Extrapolation.weights": "The weights of the methods in a blend.",
+    "Extrapolation.plausible": "The methods that the back-test does not exclude.",
+    "Extrapolation.backtest": "How well each method predicted the observed task from parts of it.",
+    "Extrapolation.replicates": "The distributions fitted to resampled classes.",
+    "Extrapolation.k": "The numbers of classes that were asked for.",
+    "Extrapolation.general_notes": "Caveats that hold for any number of classes.",
+    "Extrapolation.classes_each": "How many classes a family has on average; 1 without families.",
+    "Favorability.miss": "Fixed values of 1 − U.",
+    "Favorability.miss_weight": "The weight of each fixed value.",
+    "Favorability.span": "Lengths s of uniform pieces on (1 − s, 1).",
+    "Favorability.span_weight": "The weight of each uniform piece.",
+    "Note.kind": "What the sentence is about, in one word.",
+    "Note.facts": "The numbers in the sentence, by name.",
+    "Observed.k": "Numbers of classes, from the smallest task to the whole.",
+    "Observed.accuracy": "The average test accuracy at each of them.",
+    "Observed.standard_error": "Its standard error; nan where it is unknown.",
+    "Observed.error_method": "How the standard errors were found.",
+    "Observed.n_tested": "How many classes (or families) have test cases of their own.",
+    "Observed.wins": "Competitors beaten and tied by each case; None if only accuracies were given.",
+    "Observed.classes_each": "How many classes a family has on average; 1 if classes come one by one.",
+    "ExtrapolatedCost.rows": "One row for each number of classes.",
+    "ExtrapolatedCost.estimates": "The expected cost per case, by number of classes.",
+    "ExtrapolatedCost.notes": "What to keep in mind.",
+    "ExtrapolatedCost.n_classes": "The number of classes that were tested.",
+    "OpenSet.notes": "What to keep in mind.",
+    "OpenSet.n_classes": "The number of classes in the gallery that was tested.",
+    "PairAccuracy.rows": "One row for each number of classes.",
+    "PairAccuracy.estimates": "The accuracy, by number of classes.",
+    "PairAccuracy.notes": "What is assumed, and what else to keep in mind.",
+    "PairAccuracy.favorability": "The fitted distribution of the probability that a genuine score exceeds one "
+    "impostor score.",
+    "PairAccuracy.n_genuine": "The number of genuine scores.",
+    "PairAccuracy.n_impostor": "The number of impostor scores.",
+    "OpenSet.fpir": "The share of strangers that may be falsely identified.",
+    "OpenSet.rows": "One row for each size of the gallery.",
+    "OpenSet.estimates": "The share of enrolled people missed, by size of the gallery.",
+    "TrainingGrowth.sizes": "The numbers of classes that were tried.",
+    "TrainingGrowth.cases": "The numbers of training cases per class that were tried.",
+    "TrainingGrowth.seen": "The accuracy of each round, number of classes and number of training cases.",
+    "OperatingPoint.taken": "How many cases are taken.",
+    "OperatingPoint.tp": "True positives: positives that are taken.",
+    "OperatingPoint.fp": "False positives: negatives that are taken.",
+    "OperatingPoint.fn": "False negatives: positives that are not taken.",
+    "OperatingPoint.tn": "True negatives: negatives that are not taken.",
+    "OperatingPoint.lift": "Positives taken, relative to a random choice of as many cases.",
+    "OperatingPoint.pearson": "The correlation of scores and outcomes among the cases taken.",
+    "OperatingPoint.tied": "How many cases score exactly the threshold.",
+    "OperatingPoint.from_tie": "How many of those are taken.",
+    "OperatingPoint.hits_worst": "The hits if the places within the tie go to its negatives.",
+    "OperatingPoint.hits_best": "The hits if the places within the tie go to its positives.",
+    "OutOfBag.values": "The value of each refitted model; nan if it has none.",
+    "OutOfBag.one_class_bags": "How many bootstrap sets held a single class, so that nothing was fitted.",
+    "OutOfBag.one_class_oob": "How many out-of-bag sets held a single class or no cases.",
+    "PemAreas.s1": "The area where the list finds more positives than a random one.",
+    "PemAreas.s2": "The area where it finds fewer.",
+    "PemAreas.s3": "The area between a perfect list and a random one.",
+    "PermutationTest.better": "Whether higher or lower values are better.",
+    "PermutationTest.observed": "The value with the labels as they are.",
+    "PermutationTest.null": "The values with permuted labels.",
+    "PermutationTest.permuted": "What was permuted.",
+    "Plan.quota": "The number of cases with the highest profit.",
+    "Plan.profit": "The profit there, with its interval.",
+    "Plan.break_even": "The largest number of cases that does not lose money.",
+    "Plan.marginal_value": "What one more place would be worth, if the limit binds.",
+    "Plan.limit": "The most cases that budget and quota allow.",
+    "Plan.cut": "The counts and measures at the best cut; None if no one is taken.",
+    "Plan.taken": "Numbers of cases taken.",
+    "Plan.hits": "The expected hits at each of them.",
+    "Plan.profits": "The profit at each of them.",
+    "Plan.settings": "Costs, value and limits that were given.",
+    "Plan.over_quotas": "The expected profit over the possible quotas; None if no quotas were given.",
+    "Plan.batches": "How many batches the plan is the mean of; None for one list.",
+    "Quotas.quotas": "The quotas.",
+    "Quotas.weights": "The probability of each.",
+    "Quotas.through": "Whether every quota from the first to the last is meant.",
+    "Recommendation.goal": "The goal.",
+    "Recommendation.verdict": "The verdict that the recommendation rests on.",
+    "Recommendation.why": "Why this measure serves the goal.",
+    "Recommendation.support": "The verdict by Linear Ranking, if the goal is the fewest errors.",
+    "RiskCoverage.coverage": "The share of cases answered.",
+    "RiskCoverage.risk": "The error rate among them.",
+    "RiskCoverage.confidence": "The lowest confidence answered.",
+    "RiskCoverage.area": "The mean error rate over all numbers of cases answered.",
+    "Screening.chosen": "The rows that are left in the end.",
+    "Screening.stages": "What each stage kept, lost and cost.",
+    "Screening.sizes": "How many cases each stage keeps.",
+    "Screening.cost_per_hit": "The cost of each positive that is left, with its interval.",
+    "SegmentComparison.comparisons": "The comparison in each segment.",
+    "SegmentComparison.overall": "The comparison on all rows.",
+    "SegmentComparison.models": "The segments of each model, by name.",
+    "SegmentComparison.by": "The columns that make the segments.",
+    "SegmentDifferences.found": "The differences, strongest evidence first.",
+    "SegmentDifferences.rows": "The same as rows.",
+    "SegmentDifferences.reference": "What each segment was compared with.",
+    "Segments.by": "The columns that make the segments.",
+    "Segments.dropped": "Rows of a table that were left out because a value was missing.",
+    "Segments.order": "The order of the segments for the trends to show; None if they are to show their own.",
+    "Segments.ordered": "True if the data say that the segments are in order (ordered categories).",
+    "Segments.places": "The number of places for each segment whose price to show, or None.",
+    "Segments.understood": "What was detected about a table, if not obvious.",
+    "Segments.pool": "The rows of all segments, in their order.",
+    "SharedList.segments": "The segments.",
+    "SharedList.cut": "Where the list is cut: the quota or the threshold.",
+    "SharedList.rates": "The share of each segment that is taken, with intervals.",
+    "SharedList.hits": "The positives taken in each segment.",
+    "SharedList.positives": "The positives of each segment.",
+    "SharedList.reference": "The segment that selection rates are compared with.",
+    "SharedList.rows": "The rows of the list, for other rules; None if they were not kept.",
+    "Trend.segments": "The segments, in their order.",
+    "Trend.line": "The slope per step, with its interval.",
+    "Trend.found": "The first clear change of level; None if no change is shown.",
+    "Trend.better": "Whether higher or lower values of the measure are better.",
+    "Trend.places": "The place of each segment in the order, which the slope counts in.",
+    "Trend.sizes": "The weight of each segment in the fit.",
+    "left_out": "The segments that are left out, each with the reason.",
+    "Selection.indices": "The chosen rows, best first.",
+    "Selection.quota": "The number of places to fill.",
+    "Selection.threshold": "The score at the last place.",
+    "Selection.tied": "How many rows tie across the last place.",
+    "Selection.taken_of_tied": "How many of them were taken.",
+    "Selection.ties": "How the tie was broken.",
+    "Selection.places": "How many places each segment has; None without segments.",
+    "Selection.batches": "What was chosen in each batch; None for one list.",
+    "SelectionPower.models": "The names of the models.",
+    "SelectionPower.better": "The model that is truly better.",
+    "SelectionPower.specs": "The measures with their options.",
+    "SelectionPower.won": "Rounds × measures: the share of test sets that the better model won alone.",
+    "SelectionPower.shared": "Rounds × measures: its part of the test sets on which several models were best.",
+    "SelectionPower.means": "Rounds × models × measures: the mean value.",
+    "SelectionPower.undecided": "The share of test sets on which a measure was undefined for some model.",
+    "SelectionPower.n_sets": "How many test sets each round has.",
+    "SelectionPower.set_size": "How many cases each test set has.",
+    "SelectionPower.retrained": "Whether the models were retrained in each round.",
+    "SelectionPower.wins": "How shared wins count.",
+    "SelectiveVoting.order": "The models, best first.",
+    "SelectiveVoting.marks": "One row for each number of voters.",
+    "SelectiveVoting.specs": "The measures of the marks.",
+    "SelectiveVoting.vote": "What is averaged: scores or ranks.",
+    "SelectiveVoting.chosen_by": "The measure that chose the number of voters.",
+    "SelectiveVoting.voters": "How many models vote.",
+    "SelectiveVoting.expected": "The expected mark on new rows, with its interval.",
+    "SelectiveVoting.held_out": "The cross-validated mark of each number of voters.",
+    "SelectiveVoting.scores": "The combined scores of the chosen vote.",
+    "SelectiveVoting.known": "The known scores of each voter, which ranks refer to.",
+    "SwapSet.old": "The model in use.",
+    "SwapSet.new": "The model that would replace it.",
+    "SwapSet.entering": "The rows that enter the list, the most certain first.",
+    "SwapSet.leaving": "The rows that leave it, the most certain first.",
+    "SwapSet.swapped": "How many rows change places.",
+    "SwapSet.hits_entering": "The positives among the rows that enter.",
+    "SwapSet.hits_leaving": "The positives among the rows that leave.",
+    "SwapSet.difference": "The hits gained, with their interval.",
+    "SwapSet.p_value": "Fisher's exact test that entering and leaving rows are hits equally often.",
+    "SwapSet.labels_needed": "How many rows to label to detect a difference of the observed size (80 % power).",
+    "Triage.cut": "Where the automatic zone ends.",
+    "Triage.review_cut": "Where the reviewer's zone ends.",
+    "Triage.capacity": "How many cases the reviewer takes.",
+    "Triage.reviewer_error": "The probability that the reviewer decides a case wrongly.",
+    "Triage.recall": "The recall of the whole procedure, after the reviewer's errors.",
+    "Triage.precision": "The precision of the whole procedure, after the reviewer's errors.",
+    "Triage.zones": "What each zone holds.",
+    "Verdict.question": "The question that is answered.",
+    "Verdict.best": "The best model.",
+    "Verdict.value": "Its value, with the interval.",
+    "Verdict.differences": "Its differences from each of the others.",
+}
+# a point of batches has the fields of a point of one list
+_OF_POINT = {key: text for key, text in ATTRIBUTES.items() if key.startswith("OperatingPoint.")}
+ATTRIBUTES |= {key.replace("OperatingPoint.", "BatchPoint."): text for key, text in _OF_POINT.items()}
+
+_REFUSED = "If an argument cannot be used; the message names it, the row where there is one, and what to do."
+
+
+class Parameter(NamedTuple):
+    """One parameter as readers see it; ``type`` and ``default`` are source text, empty where there are none."""
+
+    name: str
+    type: str
+    default: str
+    text: str
+
+
+def explain(owner: str, parameter: str, *also: str) -> str:
+    """What a parameter means; ``owner`` is ``evaluate`` or ``Evaluation.at``. Empty where nobody has said it.
+
+    >>> explain("evaluate", "level")
+    'The confidence level of intervals and bands, strictly between 0 and 1.'
+    """
+    method = owner.rpartition(".")[2]
+    keys = [f"{name}.{parameter}" for name in (owner, *also, method)]
+    return next((PARAMETERS[key] for key in (*keys, parameter) if key in PARAMETERS), "")
+
+
+def parameters_of(function: Any, owner: str) -> list[Parameter]:
+    """The parameters of a function or method, ``self`` left out."""
+    of_measures: dict[str, str] = {}
+    if hasattr(function, "measure"):
+        of_measures = OF_MEASURES if function.measure.of_one_score else OF_CLASS_MEASURES
+    defined = getattr(function, "__qualname__", "").removesuffix(".__init__")
+    found = []
+    for p in inspect.signature(function).parameters.values():
+        if p.name in ("self", "cls"):
+            continue
+        text = of_measures.get(p.name, "") or explain(owner, p.name, defined)
+        stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
+        default = "" if p.default is p.empty else _default(p.default)
+        found.append(Parameter(stars + p.name, _source(p.annotation, p.empty), default, text))
+    return found
+
+
+def _default(value: Any) -> str:
+    return f"{value.__module__}.{value.__name__}" if inspect.isroutine(value) else repr(value)
+
+
+def _source(annotation: Any, empty: Any) -> str:
+    if annotation is empty:
+        return ""
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", repr(annotation))
+
+
+def returns_of(function: Any, owner: str) -> tuple[str, str]:
+    """Type and meaning of what a function gives back; both empty where it gives nothing back."""
+    type_ = _source(inspect.signature(function).return_annotation, inspect.Signature.empty)
+    if type_ in ("", "None"):
+        return "", ""
+    if hasattr(function, "measure"):
+        return type_, RETURNS["value of a measure"]
+    result = _result_of(function, type_)
+    said = "" if result is None else inspect.getdoc(result) or ""
+    return type_, RETURNS.get(owner, " ".join(said.partition("\n\n")[0].split()))
+
+
+def _result_of(function: Any, type_: str) -> type | None:
+    """The class of this package that a function says it gives back, if it does."""
+    found = getattr(inspect.unwrap(function), "__globals__", {}).get(type_)
+    return found if inspect.isclass(found) and found.__module__.startswith("cutline") else None
+
+
+def parts_of(docstring: str) -> tuple[str, str]:
+    """What a docstring says, and its examples; sections written by hand are left out of the first.
+
+    >>> parts_of("Add one.\\n\\n>>> add(1)\\n2")
+    ('Add one.', '>>> add(1)\\n2')
+    """
+    said, mark, examples = docstring.partition(">>>")
+    said = said.removesuffix("Examples\n--------\n").rstrip()
+    said = said.partition("\nParameters\n-----")[0].partition("\nAttributes\n-----")[0].rstrip()
+    return said, (mark + examples).rstrip()
+
+
+def numpydoc(function: Any, owner: str) -> str:
+    """The whole docstring of a function."""
+    said, examples = parts_of(inspect.getdoc(function) or "")
+    return "\n\n".join([said, *_sections(function, owner, examples)]) + "\n"
+
+
+def _sections(function: Any, owner: str, examples: str) -> Iterator[str]:
+    if parameters := parameters_of(function, owner):
+        entries = []
+        for p in parameters:
+            kind = ", ".join(filter(None, [p.type, f"default {p.default}" if p.default else ""]))
+            entries.append(f"{p.name} : {kind}".removesuffix(" : ") + "\n" + _indented(p.text))
+        yield _section("Parameters", "\n".join(entries))
+    type_, meaning = returns_of(function, owner)
+    if type_:
+        yield _section("Returns", f"{type_}\n{_indented(meaning)}".rstrip())
+    if parameters and "." not in owner:
+        yield _section("Raises", f"InputError\n{_indented(_REFUSED)}")
+    if examples:
+        yield _section("Examples", examples)
+
+
+def _section(title: str, content: str) -> str:
+    return f"{title}\n{'-' * len(title)}\n{content}"
+
+
+def _indented(text: str, width: int = 110) -> str:
+    """The text in lines of at most that width, indented. (``textwrap`` takes ten times as long, at first use.)"""
+    lines, room = [], 0
+    for word in text.split():
+        if len(word) >= room:
+            lines.append("   ")
+            room = width - 3
+        lines[-1] += f" {word}"
+        room -= len(word) + 1
+    return "\n".join(lines)
+
+
+def methods_of(result: type) -> dict[str, Any]:
+    """The public methods that a class has from this package, not from Python's or scikit-learn's bases."""
+    homes = [base for base in result.__mro__ if base.__module__.startswith("cutline")]
+    found: dict[str, Any] = {}
+    for base in homes:
+        for name, value in vars(base).items():
+            function = getattr(value, "__func__", value)
+            if not name.startswith("_") and inspect.isfunction(function):
+                found.setdefault(name, function)
+    return found
+
+
+def explain_attribute(result: type, field: str) -> str:
+    """What a field of a result means; empty where nobody has said it.
+
+    >>> from cutline.estimate import Estimate
+    >>> explain_attribute(Estimate, "reason")
+    'Why the value is nan, or why it lacks the interval that was asked for; otherwise empty.'
+    """
+    return ATTRIBUTES.get(f"{result.__name__}.{field}", ATTRIBUTES.get(field, ""))
+
+
+Documented = TypeVar("Documented")
+
+
+def documented(value: Documented) -> Documented:
+    """Give a function, or the methods that a class defines, docstrings in numpydoc form; a decorator.
+
+    >>> @documented
+    ... def draw(n: int, *, seed: int = 0) -> None:
+    ...     "Draw."
+    >>> "seed : int, default 0" in draw.__doc__
+    True
+    """
+    functions = vars(value).values() if inspect.isclass(value) else (value,)
+    for function in (getattr(one, "__func__", one) for one in functions):
+        if inspect.isfunction(function) and not function.__name__.startswith("_"):
+            text = function.__doc__ or ""
+            if text and "\nParameters\n-----" not in text:
+                function.__doc__ = numpydoc(function, function.__qualname__.rpartition("<locals>.")[2])
+    return value

@@ -1,1 +1,0 @@
-"""What the parameters and results of the public functions mean: each text once, for ``help()`` and the site."""

@@ -1,0 +1,64 @@
+"""The classes of results, for annotations and ``isinstance``; the functions of cutline make them."""
+
+from __future__ import annotations
+
+from .class_evaluation import ClassComparison, ClassEvaluation, Confusion
+from .comparison import Comparison
+from .curves import Band, Curve
+from .decide.batch_rules import BatchPoint, BatchRules
+from .decide.calibration import Calibration
+from .decide.error_costs import Cheapest, DecisionCurve
+from .decide.model_choice import Recommendation, SwapSet
+from .decide.operating import Abstention, OperatingPoint, RiskCoverage
+from .decide.planning import Plan
+from .decide.screening import Screening
+from .decide.selection import Selection, SharedList
+from .decide.thresholds import Triage
+from .diagnosis import Diagnosis
+from .estimate import Estimate, Interval
+from .evaluation import EvaluatedBatches, Evaluation
+from .inference.retraining import OutOfBag, PermutationTest
+from .sampled_labels import LabelPlan
+from .segments import SegmentComparison, SegmentDifferences, Segments, Trend
+from .table import Table
+from .verdict import Check, Difference, Verdict
+
+__all__ = [
+    "Abstention",
+    "Band",
+    "BatchPoint",
+    "BatchRules",
+    "Calibration",
+    "Cheapest",
+    "Check",
+    "ClassComparison",
+    "ClassEvaluation",
+    "Comparison",
+    "Confusion",
+    "Curve",
+    "DecisionCurve",
+    "Diagnosis",
+    "Difference",
+    "Estimate",
+    "EvaluatedBatches",
+    "Evaluation",
+    "Interval",
+    "LabelPlan",
+    "OperatingPoint",
+    "OutOfBag",
+    "PermutationTest",
+    "Plan",
+    "Recommendation",
+    "RiskCoverage",
+    "Screening",
+    "SegmentComparison",
+    "SegmentDifferences",
+    "Segments",
+    "Selection",
+    "SharedList",
+    "SwapSet",
+    "Table",
+    "Trend",
+    "Triage",
+    "Verdict",
+]

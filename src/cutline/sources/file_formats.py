@@ -1,0 +1,583 @@
+"""Paths -> files: what kind each is, and one dialect for a text file, found in its evidence or told by the user.
+
+Text is read as it stands, cell by cell: nothing behind this module guesses a delimiter, a quote, a comment sign, a
+header, an encoding or a type. What was understood and is not plain is said in a few words.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import glob
+import gzip
+import io
+import os
+import re
+import shutil
+import stat
+import sys
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time
+from typing import IO, Any, NamedTuple, cast
+
+from ..errors import InputError, how_to_install, show, verbatim
+from ..validate import one_of
+from . import rules
+
+KINDS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+}
+_PACKED = {".gz": "gzip", ".zst": "zstd"}
+_DELIMITERS = (",", ";", "\t", "|")
+_HEAD = 1 << 20  # bytes from which delimiter, quote and header are read
+_LONGEST_HEAD = 64 * _HEAD  # where no second record begins before, a quote is not closed
+_HEAD_LINES = 1000  # the same, of a file that only DuckDB can unpack
+_SHORT = 1 << 19  # lines shorter than this are short enough for DuckDB's own limit of 2 MB, also with quoted line ends
+_FIRST_ROWS = 100  # rows that tell a header of numbers from data
+# UTF-32 first: its mark begins with that of UTF-16
+# Encodings of Python's that write characters by escapes: no program saves a table in them.
+_NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
+_BOMS = {codecs.BOM_UTF8: "UTF-8", codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32"}
+_BOMS |= {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+_WINDOWS = "Latin-1 (Windows-1252)"
+# what DuckDB takes for a pattern or for the end of a folder's name, and what no SQL text can hold
+_NOT_PLAIN = re.compile(r"[*?\[\]{}\\\x00-\x1f\ud800-\udfff]")
+_csv_limit = threading.Lock()  # the longest cell of the csv module is a setting of the whole process
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written, as far as the user has said it."""
+
+    delimiter: str | None = None
+    quote: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, sign in (("delimiter", self.delimiter), ("quote", self.quote)):
+            if sign is not None and not (isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n\0"):
+                raise InputError(name, f"must be a single character, got {show(sign)}")
+        one_of(None, ".", ",")(self.decimal, "decimal")
+        if self.encoding is not None:
+            try:
+                name = codecs.lookup(self.encoding).name
+                io.TextIOWrapper(io.BytesIO(), name)  # of text: not base64
+                if name in _NOT_OF_FILES:
+                    raise LookupError
+            except (LookupError, TypeError, ValueError):
+                raise InputError(
+                    "encoding", f"is {show(self.encoding)}, which is unknown", "give e.g. 'latin-1' or 'utf-16'"
+                ) from None
+
+    @property
+    def given(self) -> list[str]:
+        """Names of what was said."""
+        return [name for name, value in vars(self).items() if value is not None]
+
+
+@dataclass(frozen=True)
+class File:
+    """One file: where it can be read (a copy, where the original cannot be read twice), and how."""
+
+    shown: str
+    path: str
+    kind: str
+    packed: str
+    names: tuple[str, ...] = ()
+    delimiter: str = ","
+    quote: str = '"'
+    has_header: bool = True
+    blank_lines: int = 0  # before the header
+    longest: int = 0
+    understood: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it consists of cells of text."""
+        return self.kind in ("csv", "tsv")
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a path or a pattern means: files of one kind."""
+
+    name: str
+    files: tuple[File, ...]
+    kind: str
+    understood: tuple[str, ...] = field(default=())
+
+
+def find_files(path: str, text: TextFormat, folder: str) -> Files:
+    """The files of a path, a pattern, or of standard input (``-``); ``folder`` takes copies."""
+    if path == "-":
+        copy = os.path.join(folder, "standard-input")
+        with open(copy, "wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target, 1 << 20)
+        return _settled("standard input", [_open_file(copy, "standard input", text, folder, by_name=False)])
+    found = files_meant(path)
+    if not found:
+        raise InputError(None, f"there is no file {show(path)}", "check its name")
+    files = []
+    for k, file in enumerate(found):
+        if os.path.isdir(file):
+            inside = os.path.join(file, "*.parquet")
+            raise InputError(None, f"{show(file)} is a folder", f"give a file, or a pattern such as {show(inside)}")
+        shown, by_name = _as_shown(os.path.basename(file)), True
+        try:
+            with open(file, "rb") as source:
+                if stat.S_ISCHR(os.fstat(source.fileno()).st_mode) and not source.isatty():  # /dev/zero never ends
+                    raise InputError(None, f"{shown} is a device", "give a file")
+                if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):  # a pipe can be read only once
+                    with open(os.path.join(folder, f"pipe-{k}"), "wb") as target:
+                        shutil.copyfileobj(source, target, 1 << 20)
+                    file, by_name = target.name, kind_of(shown)[0] is not None
+        except OSError as error:
+            if error.filename is None:  # the copy cannot be written
+                raise
+            raise InputError(None, f"{shown} cannot be read: {error.strerror}", "check its name and rights") from None
+        files.append(_open_file(os.path.abspath(file), shown, text, folder, by_name=by_name))
+    return _settled(_as_shown(os.path.basename(path.rstrip("/")) or path), files)
+
+
+def _as_shown(name: str) -> str:
+    """A name as a message may carry it: on one line, as text that can be printed, its braces no fields."""
+    return verbatim("".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in name))
+
+
+def sql_path(path: str) -> str:
+    """A path for DuckDB: *, ? and [ are not a pattern, a file may really be called that."""
+    return "'" + re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''") + "'"
+
+
+def _plain_path(path: str, folder: str) -> str:
+    """The path, or a link to it: a backslash beside a pattern's sign is a folder to DuckDB, and has no escape."""
+    if os.sep == "\\" or not _NOT_PLAIN.search(path):
+        return path
+    link = os.path.join(folder, f"link-{len(os.listdir(folder))}")
+    os.symlink(path, link)
+    return link
+
+
+def files_meant(path: str) -> list[str]:
+    """The files that a path or a pattern means: the file of that name, if there is one, however it is written."""
+    found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    if not found and path.startswith("~") and (home := os.path.expanduser(path)) != path:
+        return files_meant(home)
+    return found
+
+
+def kind_of(name: str) -> tuple[str | None, str]:
+    """Kind and packing that the ending of a name says; no kind where it says nothing."""
+    stem, ending = os.path.splitext(name.lower())
+    packed = _PACKED.get(ending, "")
+    if packed:
+        ending = os.path.splitext(stem)[1]
+    kind = KINDS.get(ending)
+    if kind in ("parquet", "excel") and packed:
+        raise InputError(None, f"{os.path.basename(name)}: {ending} is compressed inside", "unpack the file first")
+    return kind, packed
+
+
+def _settled(name: str, files: list[File]) -> Files:
+    first = files[0]
+    for other in files[1:]:
+        if (other.kind, other.packed) != (first.kind, first.packed):
+            said = f"{name} means files of several kinds, such as {first.shown} and {other.shown}"
+            raise InputError(None, said, "give a pattern that means one kind")
+        if other.is_text and sorted(other.names) != sorted(first.names):
+            said = f"{other.shown} has other columns than {first.shown}"
+            raise InputError(None, said, "give files with the same header")
+    understood = dict.fromkeys(words for file in files for words in file.understood)
+    return Files(name, tuple(files), first.kind, tuple(understood))
+
+
+def _open_file(path: str, shown: str, text: TextFormat, folder: str, *, by_name: bool) -> File:
+    if os.path.getsize(path) == 0:
+        raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
+    kind, packed = kind_of(shown) if by_name else (None, "")
+    if kind is None:
+        kind, packed = _kind_by_content(path, packed)
+    understood: tuple[str, ...] = ()
+    if kind == "excel":
+        path, understood = _sheet(path, shown, folder)
+        kind, text = "csv", replace(text, delimiter=",", quote='"', encoding="utf-8")
+    file = File(shown, _plain_path(path, folder), kind, packed, understood=understood)
+    return _with_dialect(file, text, folder) if file.is_text else file
+
+
+def _sheet(path: str, shown: str, folder: str) -> tuple[str, tuple[str, ...]]:
+    """The first sheet of an Excel workbook that is not empty, as text; and which it is, where there are several."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise InputError(None, f"{shown}: Excel sheets need openpyxl", how_to_install("excel")) from None
+    try:
+        with contextlib.closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            for sheet in book.worksheets:
+                rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+                if rows:
+                    break
+            title, sheets = sheet.title, len(book.worksheets)
+    except Exception as error:  # openpyxl raises what zipfile, zlib, XML and its own parts raise
+        raise InputError(None, f"{shown} cannot be read as an Excel workbook: {show(str(error))}") from None
+    if not rows:
+        raise InputError(None, f"{shown} is empty", "give a file with a header and rows")
+    width = max(k for row in rows for k, cell in enumerate(row) if cell is not None) + 1
+    columns = [_cells([row[k] if k < len(row) else None for row in rows]) for k in range(width)]
+    copy = os.path.join(folder, f"sheet-{len(os.listdir(folder))}.csv")
+    with open(copy, "w", encoding="utf-8", newline="") as target:
+        csv.writer(target, lineterminator="\n").writerows(zip(*columns, strict=True))
+    return copy, (f"sheet {show(title)} of {sheets}",) if sheets > 1 else ()
+
+
+def _cells(column: list[Any]) -> list[Any]:
+    """The cells of a sheet's column as text files have them. Excel writes a day as its midnight."""
+    moments = [cell for cell in column if isinstance(cell, datetime)]
+    if all(moment.time() == time() for moment in moments):
+        column = [cell.date() if isinstance(cell, datetime) else cell for cell in column]
+    return ["" if cell is None else cell for cell in column]
+
+
+def _kind_by_content(path: str, packed: str) -> tuple[str, str]:
+    """Kind and packing by the first bytes, where the name says nothing."""
+    with open(path, "rb") as file:
+        start = file.read(1 << 12)
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        return "csv", "zstd"
+    if start.startswith(b"\x1f\x8b"):
+        packed = "gzip"
+        with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as unpacked:
+            start = unpacked.read(1 << 12)
+    if start.startswith(b"PAR1"):
+        return "parquet", ""
+    if start.startswith(b"PK\x03\x04"):
+        return "excel", ""
+    return ("json", packed) if start.lstrip()[:1] in (b"{", b"[") else ("csv", packed)
+
+
+# --- the dialect of a text file ---------------------------------------------------------------------------------------
+
+
+class _Lines(NamedTuple):
+    """What a pass over all bytes of a text file tells of its lines."""
+
+    have_mixed_ends: bool = False
+    longest: int = 0  # at least the length of the longest one; 0 where all are short
+
+
+class _Head(NamedTuple):
+    """The first lines of a file, and whether they are all."""
+
+    text: str
+    is_all: bool
+
+
+def _with_dialect(file: File, text: TextFormat, folder: str) -> File:
+    understood = []
+    lines = _Lines()
+    if file.packed != "zstd":
+        encoding, shown = _encoding(file, text.encoding)
+        found = _scan(file) if encoding == "utf-8" else None
+        if encoding == "utf-8" and found is None:
+            if text.encoding is not None:
+                raise InputError(None, f"{file.shown} is not in UTF-8", "say another {encoding}")
+            encoding, shown = "cp1252", _WINDOWS
+        if shown:
+            understood.append(f"encoding {shown}")
+        if found is None:
+            file = _recoded(file, encoding, folder)
+            found = _scan(file)
+        lines = found or lines
+    elif text.encoding not in (None, "utf-8"):
+        raise InputError(None, f"{file.shown} is compressed with zstd, where only UTF-8 is read", "unpack it first")
+    records: list[list[str]] = []
+    head, size = _Head("", False), _HEAD
+    while len(records) < 2 and not head.is_all and size <= _LONGEST_HEAD:  # one cell may be longer than the first bytes
+        head = _unpacked_head(file, size // _HEAD * _HEAD_LINES) if file.packed == "zstd" else _head(file, size)
+        quote = text.quote or _quote(head.text)
+        delimiter = text.delimiter or ("\t" if file.kind == "tsv" else _delimiter(head, quote, file.shown))
+        records, size = _records(head, delimiter, quote), 8 * size
+    if not records:
+        raise InputError(None, f"{file.shown} is empty", "give a file with a header and rows")
+    if quote != '"':
+        understood.append(f"quote {quote}")
+    if delimiter != ("\t" if file.kind == "tsv" else ","):
+        understood.append("delimiter tab" if delimiter == "\t" else f"delimiter '{delimiter}'")
+    names, has_header = [name.strip() for name in records[0]], not _is_data(records)
+    if len(names) > 1 and len(records) > 1 and not names[-1] and all(len(r) == len(names) - 1 for r in records[1:]):
+        names.pop()  # a delimiter behind the last name
+    if not has_header:
+        names = [f"column{k}" for k in range(len(names))]
+        understood.append(f"no header: the columns are called {', '.join(names[:3])}" + (", …" if names[3:] else ""))
+    elif len(records) == 1 and head.is_all:
+        raise InputError(None, f"{file.shown} has no rows below its header", "give at least one")
+    if lines.have_mixed_ends:
+        file = _with_one_newline(file, delimiter, quote, folder)
+    return replace(
+        file,
+        names=tuple(names),
+        delimiter=delimiter,
+        quote=quote,
+        has_header=has_header,
+        blank_lines=len(re.findall("\r\n|\r|\n", head.text[: len(head.text) - len(head.text.lstrip("\r\n"))])),
+        longest=lines.longest,
+        understood=(*file.understood, *understood),
+    )
+
+
+def _is_data(records: Sequence[Sequence[str]]) -> bool:
+    """Whether a first record is a row of data: all numbers, or a number with a fraction, which is rarely a name.
+
+    A word above a column of numbers is a name, and so are then the numbers beside it (``y,0.05,0.5,0.95``).
+    """
+    cells = {k: cell for k, cell in enumerate(records[0]) if cell.strip()}
+    words = [k for k, cell in cells.items() if not _is_number(cell)]
+    if not words:
+        return bool(cells)
+    if not any(re.search("[0-9][.,]|[.,][0-9]|[0-9][eE]", cell) for cell in cells.values() if _is_number(cell)):
+        return False
+    rows = records[1 : 1 + _FIRST_ROWS]
+    below = ([row[k] for row in rows if k < len(row) and row[k] not in rules.MISSING_TEXT] for k in words)
+    return not any(column and all(map(_is_number, column)) for column in below)
+
+
+def _is_number(cell: str) -> bool:
+    return any(rules.matches(notation.cell, cell) for notation in rules.NOTATIONS)
+
+
+def _quote(head: str) -> str:
+    """The quote that all names of the header stand in; the usual one unless it is another."""
+    line = re.split("[\r\n]", head.lstrip("\r\n"), maxsplit=1)[0]
+    cells = [cell.strip() for cell in re.split("[,;\t|]", line)]
+    single = all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells)
+    return "'" if single else '"'
+
+
+def _delimiter(head: _Head, quote: str, shown: str) -> str:
+    """The delimiter that splits every record of the head into as many cells as the header, and into most."""
+    header, agreeing = {}, {}
+    for delimiter in _DELIMITERS:
+        records = _records(head, delimiter, quote)
+        n = header[delimiter] = len(records[0]) if records else 0
+        agreeing[delimiter] = all(len(r) == n or (len(r) == n + 1 and not r[-1]) for r in records[1:])
+    best = max((n for delimiter, n in header.items() if agreeing[delimiter]), default=0)
+    if best < 2 < 1 + max(header.values()):  # none fits all lines: the one that splits the header most, so that the
+        return max(header, key=header.__getitem__)  # first other line is named
+    chosen = [delimiter for delimiter, n in header.items() if agreeing[delimiter] and n == best]
+    if best > 1 and len(chosen) > 1:
+        signs = " or ".join(map(show, chosen))
+        raise InputError(None, f"{shown} may be split at {signs}", "say which is meant with {delimiter}")
+    return chosen[0] if chosen else ","
+
+
+def _records(head: _Head, delimiter: str, quote: str) -> list[list[str]]:
+    """The whole records of the head, without blank lines."""
+    lines = io.StringIO(head.text, newline="")  # a record ends where DuckDB ends it, not at U+2028 or a form feed
+    records: list[list[str]] = []
+    with _csv_limit:
+        limit = csv.field_size_limit(len(head.text) + 1)
+        try:
+            reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=delimiter != " ")
+            records.extend(record for record in reader if record)
+        except csv.Error:
+            return records
+        finally:
+            csv.field_size_limit(limit)
+    return records if head.is_all else records[:-1]  # the last may be cut off
+
+
+def _encoding(file: File, told: str | None) -> tuple[str, str]:
+    """How a file is encoded as far as its first bytes, or the user, say; and what to say of it."""
+    if told is not None:
+        return codecs.lookup(told).name, "" if codecs.lookup(told).name in ("utf-8", "ascii") else told
+    with open_bytes(file) as raw:
+        start = raw.read(4)
+    name = next((name for mark, name in _BOMS.items() if start.startswith(mark)), "UTF-8")
+    return name.lower(), "" if name == "UTF-8" else name
+
+
+def _scan(file: File) -> _Lines | None:
+    """One pass over all bytes: how lines end, and whether any is very long; None where the bytes are not UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line, returns, pairs, without, most = 1, 0, 0, 0, 0
+    last = b""
+    try:
+        for block in blocks(file):
+            if b"\0" in block:
+                line += block[: block.index(b"\0")].count(b"\n")
+                raise InputError(
+                    None,
+                    f"{file.shown} is not a text file (line {line} holds a zero byte)",
+                    "give CSV, TSV, Parquet or JSON lines, or say {encoding='utf-16'}",
+                )
+            decoder.decode(block)
+            line += block.count(b"\n")
+            if b"\r" in block or last == b"\r":
+                returns += block.count(b"\r")
+                pairs += block.count(b"\r\n") + (last == b"\r" and block.startswith(b"\n"))
+            for first in range(0, len(block), _SHORT):
+                ends = any(block.find(sign, first, first + _SHORT) >= 0 for sign in (b"\n", b"\r"))
+                without = 0 if ends else without + 1
+                most = max(most, without)
+            last = block[-1:]
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        return None
+    mixed = returns > 0 and line > 1 and not returns == pairs == line - 1
+    return _Lines(mixed, (most + 2) * _SHORT if most else 0)
+
+
+def _windows_1252(error: UnicodeError) -> tuple[str, int]:
+    """The five bytes that Windows-1252 leaves undefined, as Latin-1 has them: two of them are not one sign."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("cutline.windows-1252", _windows_1252)
+
+
+def _recoded(file: File, encoding: str, folder: str) -> File:
+    """A copy in UTF-8."""
+    errors = "cutline.windows-1252" if encoding == "cp1252" else "strict"
+    try:
+        with open_bytes(file) as raw, io.TextIOWrapper(raw, encoding, errors, newline="") as source:
+            return _copied(file, iter(lambda: source.read(1 << 20), ""), folder)
+    except UnicodeError as error:
+        raise InputError(None, f"{file.shown} is not in {encoding}: {error}", "say another {encoding}") from None
+
+
+def _with_one_newline(file: File, delimiter: str, quote: str, folder: str) -> File:
+    """A copy in which every record ends with a line feed. Line ends inside quotes stay: they are part of the cell."""
+    q = re.escape(quote)
+    opens, closes = re.compile(f"(?:^|{re.escape(delimiter)}) ?{q}"), re.compile(f"[^{q}]*+(?:{q}{q}[^{q}]*+)*+{q}")
+
+    def lines() -> Iterator[str]:
+        inside = False
+        for line in source:
+            at: int | None = 0
+            while at is not None and quote in line:
+                found = (closes.match if inside else opens.search)(line, at)
+                at = found and found.end()
+                inside = inside != (at is not None)
+            yield line if inside else line.rstrip("\r\n") + "\n"
+
+    with open_bytes(file) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as source:
+        return _copied(file, lines(), folder)
+
+
+def _copied(file: File, parts: Iterator[str], folder: str) -> File:
+    copy = os.path.join(folder, f"copy-{len(os.listdir(folder))}.txt")
+    with open(copy, "w", encoding="utf-8", newline="") as target:
+        target.writelines(parts)
+    return replace(file, path=copy, packed="")
+
+
+def _head(file: File, size: int) -> _Head:
+    with open_bytes(file) as raw:
+        start = raw.read(size)
+        return _Head(codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), not raw.read(1))
+
+
+def _unpacked_head(file: File, lines: int) -> _Head:
+    """The first lines of a file that only DuckDB can unpack."""
+    import duckdb
+
+    sql = (
+        f"SELECT line FROM read_csv({sql_path(file.path)}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
+        f"delim = '\x01', quote = '', escape = '', header = false, compression = '{file.packed}') LIMIT {lines}"
+    )
+    with duckdb.connect() as connection:
+        try:
+            found = connection.sql(sql).fetchall()
+        except duckdb.Error as error:
+            raise describe(Files(file.shown, (file,), file.kind), str(error)) from None
+    return _Head("\n".join(line or "" for (line,) in found).lstrip("\ufeff") + "\n", len(found) < lines)
+
+
+@contextlib.contextmanager
+def open_bytes(file: File) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked."""
+    with open(file.path, "rb") as raw:
+        if file.packed != "gzip":
+            yield raw
+            return
+        try:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast(IO[bytes], unpacked)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(None, f"{file.shown} cannot be unpacked: {error}", "pack it again") from None
+
+
+def blocks(file: File) -> Iterator[bytes]:
+    """The bytes of a file in pieces."""
+    with open_bytes(file) as raw:
+        while block := raw.read(1 << 22):
+            yield block
+
+
+# --- what went wrong --------------------------------------------------------------------------------------------------
+
+
+def describe(files: Files, message: str) -> InputError:
+    """What DuckDB could not read, about the file and the line that it names."""
+    named = re.search(r"^ *file = (.*)$", message, re.MULTILINE)
+    paths = {file.path: file.shown for file in files.files}
+    shown = (
+        paths.get(named[1].strip(), files.name)
+        if named
+        else next(iter(paths.values()))
+        if len(paths) == 1
+        else files.name
+    )
+    line = re.search(r"on Line: (\d+)", message)
+    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if line and fields:
+        found = f"{int(fields[2]):,} field" + ("" if fields[2] == "1" else "s")
+        return InputError(
+            None,
+            f"{shown}: line {int(line[1])} has {found}, the header {int(fields[1]):,}",
+            "correct the line, or quote what contains the delimiter",
+        )
+    # only DuckDB reads these bytes: in all other files, line ends were made alike before
+    if files.files[0].packed == "zstd" and ("state machine" in message or "unterminated quote" in message):
+        said = f"{shown}: its lines end in different ways, or a quote is not closed"
+        return InputError(None, said, "unpack the file, so that either can be mended or named")
+    if line and "unterminated quote" in message:
+        at = int(line[1])
+        said = f"a quote opens in line {at} (data row {at - 1}) and is not closed there"
+        return InputError(
+            None, f"{shown}: {said}, so what follows is read as part of it", "close it, or remove the sign"
+        )
+    if size := re.search(r"Maximum line size of (\d+) bytes exceeded", message):
+        where = f"the record in line {int(line[1])}" if line else "a record"
+        said = f"{shown}: {where} is longer than {round(int(size[1]) / 1e6)} MB"
+        return InputError(None, said, "shorten its cells, close its quotes, or convert the file to Parquet")
+    if "utf-8" in message.lower() or "Invalid unicode" in message:
+        return InputError(None, f"{shown} is not in UTF-8", "say how it is encoded, e.g. {encoding='latin-1'}")
+    as_kind = {"parquet": " as Parquet", "json": " as JSON"}.get(files.kind, "")
+    return InputError(None, f"{shown} cannot be read{as_kind}: {verbatim(sentence(message))}")
+
+
+_TELLING = re.compile(r"(Error when converting|Could not convert|Expected Number|Candidate|Current file|Column with)")
+
+
+def sentence(message: str) -> str:
+    """The telling lines of a DuckDB message: which line, which column, what was wrong."""
+    lines = [line.strip() for line in message.splitlines()]
+    first = re.sub(r"^([\w ]+ Error: )+", "", lines[0]) if lines else "unknown format"
+    return "; ".join([first.rstrip(". "), *[line for line in lines[1:] if _TELLING.match(line)][:2]])

@@ -1,0 +1,103 @@
+"""Arrays, or a table and the names of its columns: for functions that take either."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..validate import check_column, check_columns
+from .arrays import Sample, make_sample
+from .rules import negative_labels
+
+if TYPE_CHECKING:
+    from .frames import LoadedColumns
+
+
+def read_columns(source: Any, label: str | None, scores: Sequence[str], **columns: Any) -> LoadedColumns:
+    """Columns of any table in memory: the labels and scores, and as named ``weight``, ``clusters``, ``batch``, ``by``.
+
+    A label that is None is not read.
+    """
+    from .duckdb import Machine
+    from .file_formats import TextFormat
+    from .frames import LoadedColumns
+    from .open_source import SparkTable, open_source, rows_of
+    from .sql_table import Roles
+
+    by = columns.pop("by", None)
+    columns["by"] = () if by is None else (by,) if isinstance(by, str) else tuple(check_columns(by, "by"))
+    roles = Roles(label, {check_column(score, "score"): score for score in scores}, **columns)
+    with open_source(source, None, Machine(), TextFormat()) as table:
+        if isinstance(table, SparkTable):
+            raise InputError(None, "rows on a cluster are only evaluated and compared", "bring them here: toPandas()")
+        rows = rows_of(table, roles, False)
+    assert isinstance(rows, LoadedColumns)
+    return rows
+
+
+def read_known_labels(
+    table: Any,
+    label: str | None,
+    numbers: Sequence[str],
+    *,
+    pos_label: Any = None,
+    neg_label: Any = None,
+    decimal: str | None = None,
+) -> tuple[Any, dict[str, Any], str]:
+    """The labels of a table that are there, numbers of every row by name, and how the labels are written.
+
+    Labels of a table in memory come as they stand; those of others as 0 and 1, nan where they are missing.
+    """
+    from .duckdb import DuckTable
+    from .frames import MemoryTable
+    from .open_source import rows_of
+    from .sql_table import Roles
+
+    if not isinstance(table, MemoryTable | DuckTable):
+        raise InputError(None, "labels of some rows are not read on a cluster", "bring them here: toPandas()")
+    every: Any = rows_of(
+        table, Roles(None, {check_column(name, "score"): name for name in numbers}, decimal=decimal), False
+    )
+    if label is None or isinstance(table, MemoryTable):
+        return None if label is None else table.column(label, "label"), every.scores, ""
+    how: dict[str, Any] = {"pos_label": pos_label, "neg_label": negative_labels(neg_label, pos_label)}
+    roles = Roles(label, {numbers[0]: numbers[0]}, missing="drop", decimal=decimal, **how)
+    known: Any = rows_of(table, roles, False)
+    labels = np.full(len(every), np.nan)
+    labels[slice(None) if known.source_rows is None else known.source_rows] = known.positive
+    return labels, every.scores, "; ".join(known.understood)
+
+
+def sample_from(
+    y_true: Any,
+    y_score: Any,
+    *,
+    label: str | None,
+    score: str | None,
+    weight: str | None,
+    sample_weight: Any,
+    pos_label: Any,
+    clusters: Any = None,
+    batch: Any = None,
+) -> tuple[Sample, Any]:
+    """A checked sample from arrays or from columns of a table, and the batch of each row where there are batches."""
+    if label is None and score is None and weight is None:
+        if y_score is None:
+            raise InputError(
+                "y_score", "is missing", "pass the scores, or name the columns of a table: {label}, {score}"
+            )
+        how = {"pos_label": pos_label, "sample_weight": sample_weight, "clusters": clusters}
+        return make_sample(y_true, y_score, **how), batch
+    if y_score is not None or sample_weight is not None:
+        raise InputError(None, "arrays and names of columns are mixed", "pass arrays alone, or name every column")
+    for argument, name in (("label", label), ("score", score)):
+        if name is None:
+            raise InputError(argument, "is missing", "name both columns of the table: {label} and {score}")
+    assert score is not None
+    named = {"weight": weight, "clusters": clusters, "batch": batch, "pos_label": pos_label}
+    rows = read_columns(y_true, label, [score], **named)
+    how = {"sample_weight": rows.weight, "clusters": rows.clusters}
+    return make_sample(rows.positive, rows.scores[score], **how), rows.batch

@@ -1,0 +1,124 @@
+"""Any table -> its rows, checked: in memory, or where they are and in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import InputError, listed, show
+from .duckdb import DuckTable, Machine, open_table
+from .file_formats import TextFormat
+from .frames import LoadedColumns, MemoryTable, frame_of, is_from, no_table
+from .sql_table import SPARK, Checked, Column, Roles, SqlTable, check
+
+IN_MEMORY = 1_000_000  # rows that are loaded; chosen by hand: every machine has room for so many
+_SHOWN = 8  # columns of a row that is shown as an example
+
+
+class SparkTable(SqlTable):
+    """A DataFrame. Its rows have no numbers: an example is shown instead."""
+
+    dialect = SPARK
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__("the table", [Column(name, SPARK.name(name), kind) for name, kind in frame.dtypes])
+        self.frame = frame
+
+    @property
+    def where(self) -> str | None:
+        """Nothing: a DataFrame has no name."""
+        return None
+
+    def column(self, name: str, role: str) -> Column:
+        """A column by its name; Spark takes P for p unless it is told otherwise."""
+        found = super().column(name, role)
+        same = [other for other in self.frame.columns if other.casefold() == name.casefold()]
+        if len(same) > 1 and self.frame.sparkSession.conf.get("spark.sql.caseSensitive", "false") != "true":
+            said = f"the table has several columns called {show(name)} ({listed(same)})"
+            raise InputError(None, said, "rename all but one")
+        return found
+
+    def aggregate(self, terms: Sequence[str]) -> Sequence[Any]:
+        return list(self.frame.selectExpr(*(f"{term} AS t{k}" for k, term in enumerate(terms))).collect()[0])
+
+    def grouped(self, checked: Checked, keys: Sequence[str], terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        from pyspark.sql import functions as f
+
+        frame = self.frame if checked.kept is None else self.frame.where(checked.kept)
+        by = [f.expr(key).alias(f"k{k}") for k, key in enumerate(keys)]
+        found = frame.groupBy(*by).agg(*(f.expr(term).alias(f"t{k}") for k, term in enumerate(terms)))
+        return [tuple(row) for row in found.collect()]
+
+    def first(self, condition: str, shown: str) -> tuple[int | str, Any] | None:
+        """A row that fulfils a condition, with where it was read from, where that is known; and a value of it."""
+        names = self.frame.columns[:_SHOWN]
+        wanted = [f"{shown} AS v", "input_file_name() AS f", *(f"{SPARK.name(n)} AS c{k}" for k, n in enumerate(names))]
+        row = self.frame.where(condition).selectExpr(*wanted).first()
+        if row is None:
+            return None
+        value, file, *cells = row
+        said = ", ".join(f"{name}={cell!r}" for name, cell in zip(names, cells, strict=True))
+        more = ", …" if len(self.frame.columns) > _SHOWN else ""
+        return f"the row ({said}{more}){f' of {file}' if file else ''}", value
+
+    def distinct(self, shown: str, condition: str, most: int) -> list[Any]:
+        found = self.frame.where(condition).selectExpr(f"{shown} AS v").distinct().orderBy("v").limit(most).collect()
+        return [row[0] for row in found]
+
+    def rows(self, checked: Checked, key: str | None = None) -> Any:
+        """The rows that count, as score_0 … (double), positive (boolean) and, where there is one, weight (double).
+
+        ``key``: SQL for a whole number that then comes too.
+        """
+        # Spark takes −0.0 and 0.0 for two values when it groups; adding 0.0 makes them one
+        wanted = [f"{sql} + 0.0D AS score_{k}" for k, sql in enumerate(checked.scores.values())]
+        wanted += [f"{checked.positive} AS positive"]
+        wanted += [] if checked.weight is None else [f"{checked.weight} AS weight"]
+        wanted += [] if key is None else [f"{key} AS key"]
+        frame = self.frame if checked.kept is None else self.frame.where(checked.kept)
+        return frame.selectExpr(*wanted)
+
+
+@contextmanager
+def open_source(source: Any, query: str | None, machine: Machine, text: TextFormat) -> Iterator[Any]:
+    """A table that can be asked: in memory, through DuckDB, or a Spark DataFrame as a table."""
+    if isinstance(source, MemoryTable | SqlTable):  # opened already
+        yield source
+        return
+    if is_from(source, "pyspark"):
+        _only_for_files(machine, query, text, "a Spark DataFrame")
+        yield SparkTable(source)
+        return
+    frame = frame_of(source)
+    if frame is not None:
+        _only_for_files(machine, query, text, "a table in memory")
+        yield frame
+        return
+    if not isinstance(source, str | os.PathLike) and not is_from(source, "duckdb") and not is_from(source, "_duckdb"):
+        raise no_table(source)
+    with open_table(source, query, machine, text) as table:
+        yield table
+
+
+def rows_of(table: MemoryTable | DuckTable, roles: Roles, stream: bool | None) -> LoadedColumns | Checked:
+    """The rows in memory where they fit, else what was checked and counted of them."""
+    if isinstance(table, MemoryTable):
+        if stream:
+            raise InputError("stream", "is True, but the table is in memory already", "write it to a file to stream it")
+        return table.rows(roles)
+    checked = check(table, roles)
+    rows = next(iter(checked.totals.values())).rows
+    if stream is False or (stream is None and rows <= IN_MEMORY):
+        return table.load(checked)
+    if roles.clusters is not None:
+        remedy = "leave it out, or load the rows with {stream=False}"
+        raise InputError("clusters", "needs the rows in memory, but this table is streamed", remedy)
+    return checked
+
+
+def _only_for_files(machine: Machine, query: str | None, text: TextFormat, what: str) -> None:
+    given = [*machine.given, *(["query"] if query is not None else []), *(n for n in text.given if n != "decimal")]
+    if given:
+        raise InputError(given[0], f"does not go with {what}", "leave it out")

@@ -1,0 +1,330 @@
+"""What the columns of a table could be: a profile of each, which can only be meant, and rows by case and model."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..class_sample import sorted_texts
+from ..errors import InputError, listed, show
+from . import rules
+from .arrays import as_column
+from .duckdb import DuckTable
+from .frames import MemoryTable, lacking_cells, taken_cells
+from .sql_table import DUCKDB, Column, Roles, check
+
+_MOST_COLUMNS = 1000  # of a wider table, the columns must be named
+_MOST_MODELS = 30  # values of a column that could name the models of a table with a row for each case and model
+_DOCTOR = " (cutline doctor says what each column could be)"
+_MOST_WIDENED = 100  # models of such a table: each becomes a column
+_IDENTIFIERS = 20  # rows from which whole numbers that never repeat are rather identifiers than scores
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a column holds. ``distinct`` is approximate unless counted exactly; ``low`` and ``high`` are of numbers."""
+
+    name: str
+    rows: int
+    missing: int
+    sort: str  # truth, number, word, or other
+    notation: str
+    whole: bool
+    distinct: int
+    low: float
+    high: float
+    counts_rows: bool
+    strange: int  # cells that are no number
+
+    @property
+    def is_nearly_number(self) -> bool:
+        """Whether all but a few cells are numbers."""
+        return self.sort == rules.WORD and 0 < 10 * self.strange <= self.rows - self.missing
+
+    @property
+    def is_number(self) -> bool:
+        """Whether every cell is a number."""
+        return self.sort == rules.NUMBER
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it only numbers the rows, or has no name of its own."""
+        unnamed = not self.name.strip() or re.fullmatch(r"Unnamed: \d+|column0*", self.name) is not None
+        return self.counts_rows or (unnamed and self.whole and self.distinct > 2)
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it is an index, or whole numbers that (nearly) never repeat."""
+        there = self.rows - self.missing
+        return self.is_index or (self.whole and there >= _IDENTIFIERS and self.distinct > 0.9 * there)
+
+
+def profiles(table: DuckTable, names: Sequence[str] | None = None, *, exact: bool = False) -> list[Profile]:
+    """Profiles of columns, by one pass over the table; ``exact`` counts distinct values in place of an estimate."""
+    columns = table.columns if names is None else [table.named[name] for name in names]
+    if len(columns) > _MOST_COLUMNS:
+        said = f"{table.name} has {len(columns):,} columns"
+        raise InputError(None, said, "name those to use with {label} and {score}")
+    columns = [column for column in columns if column.kind != "collection"]
+    cells = ", ".join(f"{column.sql} AS p{k}" for k, column in enumerate(columns))
+    numbered = f"(SELECT {cells}, row_number() OVER () AS n FROM {table.relation})"
+    terms = ["count(*)"] + [term for k, column in enumerate(columns) for term in _terms(f"p{k}", column, exact)]
+    rows, *found = table.rows(f"SELECT {', '.join(terms)} FROM {numbered}")[0]
+    if rows == 0:
+        raise rules.no_rows(table.name)
+    size = len(found) // max(len(columns), 1)
+    return [_profile(column, rows, found[k * size : (k + 1) * size]) for k, column in enumerate(columns)]
+
+
+def _terms(cell: str, column: Column, exact: bool) -> list[str]:
+    """Missing, distinct, cells that are no truth, no label number, no whole number, no number in each notation,
+
+    the extremes, and cells that differ from the number of their row, from 0 and from 1.
+    """
+    is_text = column.kind == "text"
+    gone = f"{cell} IS NULL" + (f" OR {DUCKDB.is_nan(cell, column.type)}" if column.kind == "fraction" else "")
+    if is_text:
+        gone += f" OR {cell} IN ({', '.join(repr(word) for word in rules.MISSING_TEXT)})"
+    there = f"NOT ({gone})"
+
+    def failing(condition: str) -> str:
+        return f"count(*) FILTER (WHERE {there} AND NOT ({condition}))"
+
+    number = f"TRY_CAST({cell} AS DOUBLE)" if column.kind != "other" else "NULL"
+    patterns = (rules.TRUTH_CELL, rules.LABEL_CELL, *rules.NOTATION_CELLS)
+    tests = [failing(f"regexp_full_match({cell}, '{pattern}')" if is_text else "true") for pattern in patterns]
+    return [
+        f"count(*) FILTER (WHERE {gone})",
+        f"{f'count(DISTINCT {cell})' if exact else f'approx_count_distinct({cell})'} FILTER (WHERE {there})",
+        *tests,
+        failing(f"{number} = floor({number})"),
+        f"min({number}) FILTER (WHERE {there})",
+        f"max({number}) FILTER (WHERE {there})",
+        failing(f"{number} = n - 1"),
+        failing(f"{number} = n"),
+    ]
+
+
+def _profile(column: Column, rows: int, found: Sequence[Any]) -> Profile:
+    gone, distinct, no_truth, no_label, *rest = found
+    failing, (not_whole, low, high, from_0, from_1) = rest[: len(rules.NOTATIONS)], rest[len(rules.NOTATIONS) :]
+    notation, sort = "", {"truth": rules.TRUTH, "other": "other"}.get(column.kind, rules.NUMBER)
+    if gone == rows:
+        sort = "other"
+    elif column.kind == "text":
+        chosen = next((n for n, fails in zip(rules.NOTATIONS, failing, strict=True) if fails == 0), None)
+        notation = chosen.name if chosen else ""
+        sort = rules.TRUTH if no_truth == 0 else rules.NUMBER if chosen or no_label == 0 else rules.WORD
+    plain = sort == rules.NUMBER and not notation and low is not None
+    whole = plain and (column.kind == "integer" or (column.kind != "decimal" and not_whole == 0))
+    counts = whole and rows > 2 and gone == 0 and 0 in (from_0, from_1)
+    low, high = (float(v) if plain else float("nan") for v in (low, high))
+    strange = min(failing)
+    distinct = min(int(distinct), rows - int(gone))
+    return Profile(column.name, rows, int(gone), sort, notation, whole, distinct, low, high, counts, int(strange))
+
+
+def names_of(table: Any) -> list[str]:
+    """The names of a table's columns."""
+    return table.names if isinstance(table, MemoryTable) else [column.name for column in table.columns]
+
+
+def is_pattern(table: Any, name: str) -> bool:
+    """Whether a name with a wildcard is not a column itself."""
+    return name not in names_of(table) and re.search(r"[*?\[]", name) is not None
+
+
+def matching(table: DuckTable | MemoryTable, pattern: str) -> list[str]:
+    """The columns that a name or a pattern such as ``p_*`` means."""
+    if not is_pattern(table, pattern):
+        return [pattern]
+    found = [name for name in names_of(table) if fnmatch.fnmatchcase(name, pattern)]
+    if not found:
+        raise InputError(None, f"{table.name} has no column that matches {show(pattern)}", f"it has {_names(table)}")
+    return found
+
+
+def class_names(pattern: str, columns: Sequence[str]) -> list[str]:
+    """The class that each column of a pattern stands for: what the wildcard stands for (``p_*``: p_cat → cat)."""
+    expression = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
+    names = []
+    for column in columns:
+        match = re.fullmatch(expression, column)
+        names.append("".join(match.groups()) if match else column)
+    return names
+
+
+def class_columns(
+    table: DuckTable, label: str, pattern: str | None, labels: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """The score columns of a table with a column for each class, the classes they stand for, and indexes passed over.
+
+    A pattern's columns are called as the labels are: by their whole names, else by what the wildcard stands for.
+    """
+    table.column(label, "label")
+    wanted = matching(table, pattern) if pattern else [column.name for column in table.columns]
+    columns = [name for name in wanted if name != label]
+    known = set(labels)
+    passed: list[str] = []
+    if not pattern and columns and columns[0] not in known:  # an index is written first
+        passed = [profile.name for profile in profiles(table, columns[:1]) if profile.is_index]
+        columns = [name for name in columns if name not in passed]
+    if not columns:
+        said = f"{table.name} has no score column beside the label {show(label)}"
+        raise InputError(None, said, "every class needs one")
+    names = class_names(pattern, columns) if pattern and not known <= set(columns) else columns
+    strange = (
+        next((row for row, value in enumerate(labels) if value not in set(names)), None) if known - set(names) else None
+    )
+    if strange is not None:
+        raise table.refuse(
+            InputError(
+                "y_true",
+                f"is {show(labels[strange])}, but there is no score column for it",
+                f"the columns give the classes {listed(names)} (say which columns with {{score}}, such as 'p_*')",
+                row=strange,
+            ),
+            label,
+        )
+    return columns, names, passed
+
+
+def label_candidates(table: DuckTable, found: Sequence[Profile]) -> list[str]:
+    """The columns with two values: true/false, 0/1, −1/+1, or two words."""
+    possible = []
+    for profile in found:
+        if profile.distinct > 3 or profile.is_index:  # approximate: the exact count follows for the few
+            continue
+        values = label_values(table, profile.name, 3)
+        pair = {rules.wanted_number(v) for v in values} if profile.is_number else set()
+        if (profile.is_number and pair in ({0.0, 1.0}, {-1.0, 1.0})) or (not profile.is_number and len(values) == 2):
+            possible.append(profile.name)
+    return possible
+
+
+def case_and_model(table: DuckTable, found: Sequence[Profile], labels: Sequence[str]) -> tuple[str, str] | None:
+    """The columns of case and model, where every case has one row for each model and one label; exact profiles."""
+    whole = [p for p in found if not (p.is_number and not p.whole) and not p.missing and not p.is_index]
+    models = [p for p in whole if p.sort == rules.WORD and 2 <= p.distinct <= _MOST_MODELS]
+    for model in models:
+        for case in whole:
+            same = [table.named[name].sql for name in labels if name not in (case.name, model.name)]
+            if not same or case is model or case.distinct * model.distinct != model.rows:
+                continue
+            one, other = (table.named[p.name].sql for p in (case, model))
+            terms = [f"count(DISTINCT {other}) < {model.distinct}", *(f"count(DISTINCT {cell}) > 1" for cell in same)]
+            odd = f"SELECT 1 FROM {table.relation} GROUP BY {one} HAVING {' OR '.join(terms)} LIMIT 1"
+            if not table.rows(odd):
+                return case.name, model.name
+    return None
+
+
+def score_candidates(found: Sequence[Profile]) -> list[str]:
+    """The columns of numbers that can be scores, never one that numbers rows: fractions, else whole numbers."""
+    numbers = [profile for profile in found if profile.is_number and not profile.is_identifier]
+    nearly = [profile.name for profile in found if profile.is_nearly_number]  # the cell that is none is then named
+    return [p.name for p in numbers if not p.whole] + nearly or [p.name for p in numbers if p.distinct > 1]
+
+
+def find_label(table: DuckTable, found: Sequence[Profile]) -> str:
+    """The one column that can be the label."""
+    possible = label_candidates(table, found)
+    if len(possible) == 1:
+        return possible[0]
+    if not possible:
+        raise InputError(
+            None,
+            f"{table.name} has no column with two values that could be the label",
+            f"say which it is with {{label}} (columns: {_names(table)})",
+        )
+    raise InputError(
+        None,
+        f"{table.name}: several columns could be the label: {listed(possible)}",
+        f"say which with {{label}}{_DOCTOR}",
+    )
+
+
+def find_scores(table: DuckTable, found: Sequence[Profile], *, several: bool, comparable: bool = True) -> list[str]:
+    """The one column that can be the score (all of them for a comparison)."""
+    possible = score_candidates(found)
+    if not possible:
+        passed = [profile.name for profile in found if profile.is_number]
+        more = f" ({listed(passed)} only numbers the rows)" if len(passed) == 1 else ""
+        said = f"{table.name} has no column of numbers that could be the score{more}"
+        raise InputError(None, said, "say which with {score}")
+    if several and len(possible) < 2:
+        said = f"{table.name} has only one column that could be a score, {show(possible[0])}"
+        raise InputError(None, said, "a comparison needs two: name them with {score}")
+    if not several and len(possible) > 1:
+        instead = ", or compare them with: cutline compare" if comparable else ""
+        said = f"{table.name}: several columns could be the score: {listed(possible)}"
+        raise InputError(None, said, f"say which with {{score}}{instead}{_DOCTOR}")
+    return possible
+
+
+def label_values(table: DuckTable | MemoryTable, name: str, most: int = 7) -> list[Any]:
+    """Distinct values of a column, in order, at most so many."""
+    if isinstance(table, MemoryTable):
+        cells = table.column(name, "label")
+        known = taken_cells(cells, np.flatnonzero(~lacking_cells(cells)))
+        return sorted_texts(str(cell) for cell in as_column(known, "y_true").tolist())[:most]
+    return table.distinct(table.named[name].sql, "true", most)
+
+
+def _names(table: DuckTable | MemoryTable) -> str:
+    return listed(names_of(table))
+
+
+def widened(table: DuckTable, roles: Roles, *, case: str, model: str) -> tuple[DuckTable, list[str]]:
+    """The wide table and its models. A case that a model did not score lacks that score.
+
+    ``roles`` are those of the table as it stands, and are checked on its rows: refusals name a row of the file.
+    """
+    check(table, roles)
+    (score,), label, weight = roles.scores.values(), str(roles.label), roles.weight
+    roles_of = {"case": case, "model": model, "label": label, "score": score, **({"weight": weight} if weight else {})}
+    own = {role: table.column(name, role) for role, name in roles_of.items()}
+    for role in ("case", "model"):
+        gone = table.first(f"{own[role].sql} IS NULL", own[role].sql)
+        if gone is not None:
+            raise table.refuse(InputError(role, "has a missing value", "fill it in", row=gone[0]), roles_of[role])
+    which = f"CAST({own['model'].sql} AS VARCHAR)"
+    models = table.distinct(which, "true", _MOST_WIDENED + 1)
+    if len(models) > _MOST_WIDENED:
+        raise table.refuse(InputError("model", f"holds more than {_MOST_WIDENED} models", "name another column"), model)
+    _check_once(table, own, which)
+    kept = ["case", "label", *(["weight"] if weight else [])]
+    cells = [f"any_value({own[role].sql}) AS {role}_" for role in kept]
+    cells += [
+        f"any_value({own['score'].sql}) FILTER (WHERE {which} = {DUCKDB.literal(name)}) AS score_{k}_"
+        for k, name in enumerate(models)
+    ]
+    numbered = f"(SELECT *, row_number() OVER () AS n_ FROM {table.relation})"
+    relation = f"(SELECT {', '.join(cells)} FROM {numbered} GROUP BY {own['case'].sql} ORDER BY min(n_))"
+    columns = [Column(roles_of[role], f"{role}_", own[role].type) for role in kept]
+    columns += [Column(name, f"score_{k}_", own["score"].type) for k, name in enumerate(models)]
+    wide = DuckTable(table.name, columns, relation, table.run, table.interrupt, table.files)
+    return wide, models
+
+
+def _check_once(table: DuckTable, own: dict[str, Column], which: str) -> None:
+    """Refuse a case that a model scored twice, and one whose rows disagree about its label or its weight."""
+    case = own["case"]
+    twice = table.rows(
+        f"SELECT {case.sql}, {which} FROM {table.relation} GROUP BY 1, 2 HAVING count(*) > 1 ORDER BY 1, 2 LIMIT 1"
+    )
+    if twice:
+        said = f"holds {show(twice[0][0])} twice for the model {show(twice[0][1])}"
+        raise table.refuse(InputError("case", said, "give each case one row for each model"), case.name)
+    for role in ("label", "weight"):
+        if role in own:
+            several = f"HAVING count(DISTINCT {own[role].sql}) > 1 ORDER BY 1 LIMIT 1"
+            found = table.rows(f"SELECT {case.sql} FROM {table.relation} GROUP BY 1 {several}")
+            if found:
+                said = f"differs between the rows of case {show(found[0][0])}"
+                raise table.refuse(InputError(role, said, f"give each case one {role}"), own[role].name)

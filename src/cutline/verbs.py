@@ -1,0 +1,385 @@
+"""The two verbs: ``evaluate`` one model, ``compare`` several, from arrays or any table, of two classes or of many.
+
+Here arrays and tables become checked samples; what is computed of them stands in the modules of the results.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+
+from .array_routes import (
+    ESTIMATORS,
+    VerbCall,
+    compare_arrays,
+    compare_classes,
+    evaluate_arrays,
+    evaluate_classes,
+)
+from .class_sample import is_matrix
+from .estimate import INTERVAL
+from .evaluation import Evaluation
+from .inference.evidence import as_prevalence
+from .quotas import parse_quota
+from .reference import documented
+from .types import (
+    ClassIntervalName,
+    HasColumns,
+    IntervalName,
+    Label,
+    Labels,
+    MeasureLike,
+    Missing,
+    QuotaLike,
+    ScoreMatrix,
+    Scores,
+    SegmentLike,
+    TableSource,
+)
+from .validate import Rule, check_column, check_scores, checked, one_of
+
+if TYPE_CHECKING:
+    from .class_evaluation import ClassComparison, ClassEvaluation
+    from .comparison import Comparison
+    from .verdict import Check
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("label", "weight", "case", "model", "class_column"), check_column),
+    "score": check_scores,
+    "quota": parse_quota,
+    "prevalence": as_prevalence,
+    "estimator": one_of(*ESTIMATORS),
+    "interval": lambda value, name: (
+        value if isinstance(value, str) and value == "delta" else INTERVAL(value, name)
+    ),  # more follows with the shape
+}
+
+
+class Options(TypedDict, total=False):
+    """The options that both verbs share, for type checkers."""
+
+    by: SegmentLike | str | Sequence[str] | None
+    batch: Labels | str | Mapping[str, Labels] | None
+    clusters: Labels | str | Mapping[str, Labels] | None
+    weight: str | None
+    sample_weight: Scores | None
+    pos_label: Label
+    neg_label: Any
+    ordered: bool
+    case: str | None
+    query: str | None
+    threshold: float | None
+    quota: QuotaLike | None
+    measures: Sequence[MeasureLike] | None
+    interval: IntervalName | ClassIntervalName | None
+    level: float
+    n_resamples: int | None
+    seed: int
+    stratify: bool | None
+    prevalence: Any
+    missing: Missing
+    delimiter: str | None
+    quote: str | None
+    decimal: str | None
+    encoding: str | None
+    memory_limit: str | None
+    threads: int | None
+    temp_directory: str | os.PathLike[str] | None
+    stream: bool | None
+    progress: bool | None
+
+
+class EvaluateOptions(Options, total=False):
+    """The options of ``evaluate``."""
+
+    name: str | None
+    inclusion: Any
+    estimator: str
+    class_column: str | None
+
+
+class CompareOptions(Options, total=False):
+    """The options of ``compare``."""
+
+    model: str | None
+    paired: bool
+    margin: float | None
+
+
+# A matrix of NumPy is an array like a column of scores: name its classes, and a type checker knows that there are many.
+@overload
+def evaluate(  # type: ignore[overload-overlap]  # rows of numbers are arrays, too
+    y_true: Labels, y_score: HasColumns | Sequence[Sequence[float]], **options: Unpack[EvaluateOptions]
+) -> ClassEvaluation: ...
+@overload
+def evaluate(
+    y_true: Labels, y_score: Any = None, *, classes: Sequence[Any], **options: Unpack[EvaluateOptions]
+) -> ClassEvaluation: ...
+@overload
+def evaluate(
+    y_true: Labels, y_score: Any = None, *, predicted: Labels, **options: Unpack[EvaluateOptions]
+) -> ClassEvaluation: ...
+@overload
+def evaluate(y_true: Labels, y_score: Scores, **options: Unpack[EvaluateOptions]) -> Evaluation: ...
+@overload
+def evaluate(  # type: ignore[overload-overlap]  # a name is a sequence of letters
+    y_true: TableSource, *, label: str, score: str, **options: Unpack[EvaluateOptions]
+) -> Evaluation: ...
+@overload
+def evaluate(
+    y_true: TableSource,
+    *,
+    label: str,
+    score: Sequence[str] | None = None,
+    predicted: str | None = None,
+    classes: Sequence[Any] | None = None,
+    **options: Unpack[EvaluateOptions],
+) -> ClassEvaluation: ...
+
+
+@checked(**_RULES)  # type: ignore[misc]  # its types are for people; a type checker reads the overloads
+def evaluate(
+    y_true: Labels | TableSource,
+    y_score: Scores | ScoreMatrix | None = None,
+    *,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    predicted: Labels | None = None,
+    by: SegmentLike | Sequence[str] | None = None,
+    batch: Labels | None = None,
+    weight: str | None = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | None = None,
+    inclusion: Scores | None = None,
+    estimator: str = "assisted",
+    name: str | None = None,
+    pos_label: Label = None,
+    neg_label: Any = None,
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    case: str | None = None,
+    class_column: str | None = None,
+    query: str | None = None,
+    threshold: float | None = None,
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | ClassIntervalName | None = "auto",
+    level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    stratify: bool | None = None,
+    prevalence: Any = None,
+    missing: Missing = "error",
+    delimiter: str | None = None,
+    quote: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    stream: bool | None = None,
+    progress: bool | None = None,
+) -> Evaluation | ClassEvaluation:
+    """Evaluate one model: every measure of the catalogue, or those named, each with an interval.
+
+    Arrays come first and without names: ``evaluate(y, p)``. A table comes first, and its columns are named:
+    ``evaluate("scores.parquet", label="y", score="p")``. ``by``, ``batch``, ``clusters``, ``inclusion`` and
+    ``predicted`` are arrays beside arrays and names of columns beside a table.
+
+    **Several classes.** A matrix or frame with a column for each class, or several score columns (``score=["p_cat",
+    "p_dog"]`` or ``"p_*"``), or ``predicted`` classes, give a :class:`ClassEvaluation`. The predicted class is the one
+    with the highest score, the first of equal ones, unless ``predicted`` says otherwise. ``ordered=True`` adds the
+    measures for ordered classes. With ``case`` and ``class_column`` a table has a row for each case and class.
+
+    **Segments and batches.** With ``by`` the evaluation also has ``ev.segments``: a mapping from segment to the
+    evaluation that its rows alone would have. A quota of 200 means the best 200 of each segment's own list (usually you
+    want a share); in ``ev.segments.at()`` it means the best 200 of one list for all. With ``batch`` a quota counts in
+    each batch, a batch with fewer cases than places is taken whole, and whole batches are resampled; measures without a
+    quota refer to the whole list. ``ev.batches`` compares rules for the places of batches.
+
+    **Labels of some rows only.** With ``inclusion``, the probability with which each row was labelled, labels may be
+    missing (None or nan). Every measure is then estimated for the whole list, with an interval for what all labels
+    would give. The estimator ``"assisted"`` also uses the scores of rows without a label: a curve through the known
+    labels gives each of them a probability of being positive, corrected section by section by the residuals
+    (y − m)(1/π − 1) of the known labels. ``"hajek"`` uses only the labelled rows, weighted by 1/π. Rows that cannot be
+    labelled (inclusion 0) are refused, unless no requested measure depends on them.
+
+    **Another share of positives.** With ``prevalence`` the measures that depend on it (precision, lift, hit rate at a
+    quota, Brier score …) are computed for that share, with each class resampled separately; ``ev.moved`` names them.
+
+    Measures that need a threshold have no value if the scores have none; their rows say why. Arrays are kept, not
+    copied: change them only when you no longer need the result. Up to a million rows of a table are loaded; longer
+    tables are sorted by DuckDB within ``memory_limit``, on disk if necessary, and streamed: the measures and analytic
+    intervals are the same, other intervals come from a Poisson bootstrap in the same pass. ``stream`` overrides this.
+    Labels and numbers are read by the same rules for every source; anything unusual that was detected about a text file
+    is in ``ev.facts["understood"]``. With more than two labels and a ``pos_label``, all others count as negative, and a
+    :class:`LabelWarning` says which.
+
+    >>> ev = evaluate([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1], interval=None)
+    >>> ev["pem"].value
+    0.5
+    >>> table = {"hired": ["no", "yes", "no", "yes"], "p": [0.1, 0.9, 0.6, 0.5], "site": ["a", "a", "b", "b"]}
+    >>> ev = evaluate(table, label="hired", score="p", pos_label="yes", by="site", interval=None)
+    >>> ev["pem"].value, ev.segments["b"]["pem"].value
+    (0.5, -1.0)
+    >>> P = [[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.1, 0.2, 0.7], [0.5, 0.2, 0.3]]
+    >>> ev = evaluate(["a", "b", "c", "c"], P, interval=None)
+    >>> ev["accuracy"].value, round(ev["macro(f1)"].value, 4)
+    (0.75, 0.7778)
+    """
+    asked = VerbCall(evaluate, locals())
+    if not asked.names_columns:
+        if predicted is not None or is_matrix(y_score):
+            return evaluate_classes(asked)
+        return evaluate_arrays(asked)
+    from .table_routes import evaluate_table
+
+    return evaluate_table(asked)
+
+
+@overload
+def compare(
+    y_true: Labels | Mapping[str, Labels],
+    scores: Mapping[str, Any] | HasColumns,
+    **options: Unpack[CompareOptions],
+) -> Comparison: ...
+@overload
+def compare(
+    y_true: Labels,
+    scores: Mapping[str, Any] | None = None,
+    *,
+    classes: Sequence[Any],
+    **options: Unpack[CompareOptions],
+) -> ClassComparison: ...
+@overload
+def compare(
+    y_true: Labels,
+    scores: Mapping[str, Any] | None = None,
+    *,
+    predicted: Mapping[str, Labels],
+    **options: Unpack[CompareOptions],
+) -> ClassComparison: ...
+@overload
+def compare(
+    y_true: TableSource,
+    *,
+    label: str,
+    score: str | Sequence[str] | Mapping[str, str],
+    **options: Unpack[CompareOptions],
+) -> Comparison: ...
+@overload
+def compare(
+    y_true: TableSource,
+    *,
+    label: str,
+    score: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
+    predicted: Sequence[str] | Mapping[str, str],
+    classes: Sequence[Any] | None = None,
+    **options: Unpack[CompareOptions],
+) -> ClassComparison: ...
+
+
+@checked(**_RULES)
+def compare(
+    y_true: Labels | Mapping[str, Labels] | TableSource,
+    scores: Mapping[str, Scores | ScoreMatrix] | HasColumns | None = None,
+    *,
+    label: str | None = None,
+    score: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    predicted: Sequence[str] | Mapping[str, Labels] | None = None,
+    by: SegmentLike | Sequence[str] | None = None,
+    batch: Labels | Mapping[str, Labels] | None = None,
+    weight: str | None = None,
+    sample_weight: Scores | None = None,
+    clusters: Labels | Mapping[str, Labels] | None = None,
+    paired: bool = True,
+    margin: float | None = None,
+    pos_label: Label = None,
+    neg_label: Any = None,
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    model: str | None = None,
+    case: str | None = None,
+    query: str | None = None,
+    threshold: float | None = None,
+    quota: QuotaLike | None = None,
+    measures: Sequence[MeasureLike] | None = None,
+    interval: IntervalName | ClassIntervalName | None = "auto",
+    level: float = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    stratify: bool | None = None,
+    prevalence: Any = None,
+    missing: Missing = "error",
+    delimiter: str | None = None,
+    quote: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    stream: bool | None = None,
+    progress: bool | None = None,
+) -> Comparison | ClassComparison:
+    """Compare models on the same cases; sources, shapes and options as for :func:`evaluate`.
+
+    The scores are a mapping from model to scores, or a frame with a column for each model. Columns of a table are
+    named: ``compare(df, label="y", score=["a", "b"])``, or a mapping from model to column. A row counts if it has all
+    the scores. If a table has one row per case and model, ``score`` names its one score column, and ``model`` and
+    ``case`` name the columns of the model and the case.
+
+    **Several classes.** Models with a matrix or frame each, or with several columns each (``score={"lda": "lda_*",
+    "trees": "trees_*"}`` or ``["lda_*", "trees_*"]``), or with ``predicted`` classes (a mapping from model to them),
+    give a :class:`ClassComparison`. Its differences are paired by the correlation between the rows' (or clusters')
+    parts in both values; the accuracy's p-value is exact (McNemar).
+
+    Differences are paired: the influence of each row (or cluster) on a difference changes its sign at random, which
+    gives both the interval and the p-value. If nothing varies, scores are swapped instead. Long lists use random blocks
+    of rows. ``interval="bootstrap"`` compares by replicates; all models share the resampled rows. ``"delong"`` is the
+    normal test of DeLong et al. (1988) for the AUC and its relatives; other measures are not tested. A model's own
+    bootstrap intervals differ a little from those that :func:`evaluate` draws from the same seed, because rows are
+    numbered here so that all models share them. ``margin`` is the largest difference that does not matter to you. With
+    ``paired=False`` each model has its own cases: ``y_true`` is then a mapping from name to labels, too. With ``by``
+    the comparison also has ``.segments``, a mapping from segment to its comparison; with ``batch`` (the batch of each
+    row) a quota counts in each batch, and whole batches change their sign.
+
+    >>> c = compare([1, 0, 1, 0], {"a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}, n_resamples=100)
+    >>> c.best("pem")
+    'b'
+    >>> table = {"y": [1, 0, 1, 0], "a": [4, 3, 2, 1], "b": [4, 1, 3, 2]}
+    >>> compare(table, label="y", score=["a", "b"], n_resamples=100).best("pem")
+    'b'
+    >>> y, first, second = ["a", "b", "c", "c"], ["a", "b", "c", "a"], ["b", "b", "b", "c"]
+    >>> compare(y, predicted={"first": first, "second": second}, interval=None).best("accuracy")
+    'first'
+    """
+    asked = VerbCall(compare, locals())
+    if not asked.names_columns:
+        several = isinstance(scores, Mapping) and (classes is not None or any(map(is_matrix, scores.values())))
+        if predicted is not None or several:
+            return compare_classes(asked)
+        return compare_arrays(asked)
+    from .table_routes import compare_table
+
+    return compare_table(asked)
+
+
+@documented
+def check(evaluation: Any, *conditions: str, **options: Any) -> Check:
+    """Check whether an evaluation meets conditions: ``"pass"``, ``"fail"`` or ``"undecided"``, by the intervals.
+
+    A condition passes if the whole interval meets its limit, fails if no part of it does, and is undecided otherwise.
+    Several conditions pass if all pass, and fail if one fails. Measures that were not evaluated yet are evaluated. A
+    table is evaluated first: ``check("scores.csv", "AUC >= 0.8", label="y", score="p")``.
+
+    >>> ev = evaluate([1, 1, 1, 0, 0, 0] * 20, [6, 5, 4, 3, 2, 1] * 20, measures=["roc_auc"])
+    >>> check(ev, "roc_auc >= 0.8") == "pass"
+    True
+    """
+    from .verdict import check_conditions, parse_condition
+
+    if options:
+        asked = [parse_condition(condition).measure for condition in conditions]
+        evaluation = evaluate(evaluation, **{"measures": asked, **options})
+    return check_conditions(evaluation, conditions)
