@@ -1,4 +1,4 @@
-"""Settings shared by all tests: the same examples on every machine and every run; each kernel compiled once.
+"""Settings shared by all tests: the same examples on every machine and every run.
 
 ``pytest --hypothesis-profile=thorough`` looks for new examples instead, and for many more of them.
 """
@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from compile_kernels import compile_once
-
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
@@ -25,7 +23,6 @@ settings.register_profile(
     "thorough", deadline=None, database=None, max_examples=1000, print_blob=True, suppress_health_check=SLOW_IS_FINE
 )
 settings.load_profile("cutline")
-compile_once()
 
 
 @pytest.fixture(scope="session")

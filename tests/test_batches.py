@@ -16,11 +16,9 @@ import pytest
 from scipy import stats
 
 import cutline as cl
-from cutline.batches import Batches
-from cutline.inference.serial import serial_inflation
-from cutline.inference.skewed_means import skewed_mean_limits, skewed_mean_test
-from cutline.sources.arrays import as_codes
-from cutline.sources.levels import as_levels
+from cutline.inference.differences import skewed_mean_limits, skewed_mean_test
+from cutline.inference.limits import serial_inflation
+from cutline.partition import Partition
 
 BOTH = list(itertools.product([False, True], repeat=2))
 
@@ -163,7 +161,7 @@ def test_a_place_for_everybody_finds_everybody() -> None:
     assert ev["quota_lift"].interval == pytest.approx((1.0, 1.0))
     assert ev["hit_rate"].low < ev["hit_rate"].value == pytest.approx(y.mean())
     first = np.array([np.count_nonzero(s[day == day[k]] > s[k]) for k in range(len(s))])  # rank in its batch
-    same = cl.evaluate(y, -first, batch=day, quota=3, measures=["hit_rate"]).batch_rules()
+    same = cl.evaluate(y, -first, batch=day, quota=3, measures=["hit_rate"]).batches.rules()
     assert "both find the same" in same.sentences()[-1]
 
 
@@ -191,11 +189,10 @@ def test_every_place_a_hit_leaves_room_for_doubt() -> None:
     ],
 )  # fmt: skip
 def test_the_order_of_batches(values: Any, names: tuple[Any, ...], order: str) -> None:
-    made = Batches.of(values)
-    assert (made.names, made.order) == (names, order)
-    assert made.names == tuple(key if isinstance(key, int) else str(key) for key in as_levels(values, len(values)).keys)
+    parts = Partition.of(values, "batch", len(values))
+    assert (parts.names, parts.order) == (names, order)
     if isinstance(values, list):
-        assert [str(made.names[k]) for k in made.code] == [str(v) for v in values]
+        assert [str(parts.names[k]) for k in parts.codes] == [str(v) for v in values]
 
 
 @pytest.mark.parametrize("names", [["feb", "jan", "mar"], ["v10", "v2", "v1"], ["2024-10", "2024-9", "2024-11"]])
@@ -209,13 +206,15 @@ def test_batches_segments_and_queues_have_one_order_everywhere(names: list[str],
     )
     queues = []
     for source, stream in ((frame, False), (tmp_path / "rows.csv", False), (tmp_path / "rows.csv", True)):
-        ev = cl.evaluate_table(source, **how, batch="b", stream=stream)
+        ev = cl.evaluate(source, **how, batch="b", stream=stream)
         assert [row["batch"] for row in ev.at(quota=5).batches.to_dicts()] == want
-        assert list(cl.evaluate_table(source, **how, by="b", stream=stream)) == want
-        queues.append(ev.batch_rules(carry=True, threshold=0.5))
+        assert list(cl.evaluate(source, **how, by="b", stream=stream).segments) == want
+        queues.append(ev.batches.rules(carry=True, threshold=0.5))
     own = cl.evaluate(y, p, batch=[want.index(name) for name in frame.b], quota=5, measures=["hit_rate"])
     for found in queues:
-        assert found.to_dicts()[2]["mean_wait"] == own.batch_rules(carry=True, threshold=0.5).to_dicts()[2]["mean_wait"]
+        assert (
+            found.to_dicts()[2]["mean_wait"] == own.batches.rules(carry=True, threshold=0.5).to_dicts()[2]["mean_wait"]
+        )
     picked = cl.select(p, 5, batch=frame.b)
     assert [row["batch"] for row in picked.batches.to_dicts()] == want
 
@@ -230,11 +229,11 @@ def test_a_long_key_takes_its_room_once(role: str, tmp_path: Any) -> None:
     how: dict[str, Any] = {"measures": ["accuracy"], "interval": None, "threshold": 50}
     named: dict[str, Any] = {"by" if role == "segment" else role: "k", "label": "y", "score": "p"}
     tracemalloc.start()
-    cl.evaluate_segments(y, p, keys, **how) if role == "segment" else cl.evaluate(y, p, **{role: keys}, **how)
+    cl.evaluate(y, p, by=keys, **how).segments if role == "segment" else cl.evaluate(y, p, **{role: keys}, **how)
     for source in (frame, tmp_path / "t.parquet"):
-        cl.evaluate_table(source, **named, **how)
+        cl.evaluate(source, **named, **how)
     if role != "clusters":
-        cl.evaluate_table(tmp_path / "t.parquet", **named, **how, stream=True)
+        cl.evaluate(tmp_path / "t.parquet", **named, **how, stream=True)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
@@ -244,12 +243,12 @@ def test_keys_that_differ_by_zero_bytes_or_line_ends_are_two(tmp_path: Any) -> N
     keys = ["a", "a\0", "a\r\nb", "a\nb", "a\rb"] * 8
     y, p = [k % 3 == 0 for k in range(40)], list(range(40))
     frame = pandas.DataFrame({"y": np.array(y, int), "p": p, "k": keys})
-    assert len(Batches.of(keys)) == len(as_levels(keys, 40).keys) == int(as_codes(keys, "clusters", 40).max()) + 1 == 5
+    assert len(Partition.of(keys, "batch", 40)) == 5
     frame.to_parquet(tmp_path / "t.parquet")
     how: dict[str, Any] = {"label": "y", "score": "p", "quota": 2, "measures": ["hit_rate"], "interval": None}
     for source, stream in ((frame, False), (tmp_path / "t.parquet", False), (tmp_path / "t.parquet", True)):
-        assert cl.evaluate_table(source, **how, batch="k", stream=stream).facts["batches"] == 5, source
-        assert len(cl.evaluate_table(source, **how, by="k", stream=stream)) == 5, source
+        assert cl.evaluate(source, **how, batch="k", stream=stream).facts["batches"] == 5, source
+        assert len(cl.evaluate(source, **how, by="k", stream=stream).segments) == 5, source
 
 
 def test_missing_and_short_batch_columns_are_refused() -> None:
@@ -348,7 +347,7 @@ def test_what_reads_one_whole_list_is_refused() -> None:
         ev.cut(quota=6)
     assert ev.curve("roc").band().low.shape
     with pytest.raises(cl.InputError, match="batch is missing"):
-        cl.evaluate(y, s, quota=6, measures=["hit_rate"]).batch_rules()
+        cl.evaluate(y, s, quota=6, measures=["hit_rate"]).batches.rules()
 
 
 def test_at_a_threshold_all_batches_share_it() -> None:
@@ -390,7 +389,7 @@ def test_the_next_batch_is_held_where_batches_vary(days: int, spread: float) -> 
 def test_one_threshold_against_the_best_of_each_batch() -> None:
     y, s, day, _ = lists(30, ties=True)
     ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"])
-    rules = ev.batch_rules(threshold=1.0)
+    rules = ev.batches.rules(threshold=1.0)
     top, free, capped = rules.values()
     assert top.hits.sum() == pytest.approx(sum(held(y[day == k], s[day == k], None, 6) for k in range(30)))
     above = s > 1.0
@@ -417,7 +416,7 @@ def test_rules_that_take_other_cases_are_not_surely_alike_because_they_found_as_
     s = np.tile(np.arange(20.0), 12) + (day % 2)  # every other day overflows
     y = s > 17.5  # no hits where the rules differ
     gap = (
-        rules := cl.evaluate(y, s, batch=day, quota=4, measures=["hit_rate"]).batch_rules(threshold=15.5)
+        rules := cl.evaluate(y, s, batch=day, quota=4, measures=["hit_rate"]).batches.rules(threshold=15.5)
     ).difference(*list(rules)[:2], "hits")
     assert (gap.difference, gap.p_value) == (0.0, 1.0)
     assert -0.5 < gap.low < 0.0 < gap.high < 0.5
@@ -442,7 +441,7 @@ def test_differences_that_few_batches_carry_hold_their_interval() -> None:
 
 def test_without_a_threshold_the_one_that_uses_as_many_places() -> None:
     y, s, day, _ = lists(30)
-    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batch_rules()
+    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batches.rules()
     top, free, capped = rules.values()
     assert rules.matched
     assert free.places.sum() == top.places.sum() == 180
@@ -469,7 +468,7 @@ def queue_by_hand(
 def test_a_queue_carries_over_to_the_next_batch() -> None:
     y, s, day, _ = lists(20)
     hits, used, left = queue_by_hand(y, s, day, 20, 6, 1.2)
-    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batch_rules(threshold=1.2, carry=True)
+    rules = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate"]).batches.rules(threshold=1.2, carry=True)
     queue = rules["score > 1.2, at most 6, the rest waits"]
     np.testing.assert_allclose(queue.hits, hits)
     np.testing.assert_allclose(queue.places, used)
@@ -488,7 +487,7 @@ def test_a_queue_carries_over_to_the_next_batch() -> None:
     assert row.verdict == "not tested"  # a queue ties the batches together
     assert "by number" in " ".join(rules.sentences())
     tied = cl.evaluate([1, 0, 1, 0], [2, 2, 2, 1], batch=[0, 0, 1, 1], quota=1, measures=["hit_rate"])
-    shared = list(tied.batch_rules(threshold=1.5, carry=True).values())[2]
+    shared = list(tied.batches.rules(threshold=1.5, carry=True).values())[2]
     assert (shared.hits.tolist(), shared.waiting) == ([0.5, 0.75], 1.0)
 
 
@@ -497,11 +496,11 @@ def test_the_order_within_batches_has_an_auc_of_its_own() -> None:
     moved = s + 3.0 * (day % 2)  # levels differ between days, the order within them does not
     one, two = (cl.evaluate(y, x, batch=day, measures=["roc_auc"]) for x in (s, moved))
     assert two["roc_auc"].value < one["roc_auc"].value - 0.05
-    assert two.within_batch_auc.value == pytest.approx(one.within_batch_auc.value)
+    assert two.batches.within_auc.value == pytest.approx(one.batches.within_auc.value)
     areas = [cl.roc_auc(y[day == k], s[day == k]) for k in range(12)]
     pairs = [y[day == k].sum() * (~y[day == k]).sum() for k in range(12)]
-    assert one.within_batch_auc.value == pytest.approx(np.average(areas, weights=pairs))
-    assert one.within_batch_auc.low < one.within_batch_auc.value < one.within_batch_auc.high
+    assert one.batches.within_auc.value == pytest.approx(np.average(areas, weights=pairs))
+    assert one.batches.within_auc.low < one.batches.within_auc.value < one.batches.within_auc.high
 
 
 @pytest.mark.parametrize(("ties", "weights"), BOTH)
@@ -571,22 +570,22 @@ def test_tables_name_the_batch_column(tmp_path: Any) -> None:
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.to_parquet(tmp_path / "a.parquet")
     for source, column in itertools.product((frame, tmp_path / "a.csv", tmp_path / "a.parquet"), ("day", "date", "n")):
-        ev = cl.evaluate_table(source, label="y", score="p", batch=column, quota=6, measures=["hit_rate"])
+        ev = cl.evaluate(source, label="y", score="p", batch=column, quota=6, measures=["hit_rate"])
         assert ev["hit_rate"] == direct["hit_rate"]
         assert ev.at(quota=6).batches.column("hits") == direct.at(quota=6).batches.column("hits")
         assert ev.facts["batch_order"] == ("number" if column == "n" else "time")
-    cmp = cl.compare_table(frame, label="y", scores={"a": "p", "b": "n"}, batch="day", quota=6, measures=["hit_rate"])
+    cmp = cl.compare(frame, label="y", score={"a": "p", "b": "n"}, batch="day", quota=6, measures=["hit_rate"])
     assert cmp["a"]["hit_rate"].value == direct["hit_rate"].value
     frame.loc[3, "day"] = None
     with pytest.raises(cl.InputError, match="'day': row 3"):
-        cl.evaluate_table(frame, label="y", score="p", batch="day", quota=6)
-    assert cl.evaluate_table(frame, label="y", score="p", batch="day", quota=6, missing="drop").facts["dropped"] == 1
+        cl.evaluate(frame, label="y", score="p", batch="day", quota=6)
+    assert cl.evaluate(frame, label="y", score="p", batch="day", quota=6, missing="drop").facts["dropped"] == 1
 
 
 def test_results_pickle_copy_print_and_convert() -> None:
     y, s, day, _ = lists()
     ev = cl.evaluate(y, s, batch=day, quota=6, measures=["hit_rate", "roc_auc"])
-    point, rules = ev.at(quota=6), ev.batch_rules(carry=True)
+    point, rules = ev.at(quota=6), ev.batches.rules(carry=True)
     for result in (ev, point, rules, cl.plan(y, s, batch=day, cost=0.3, n_resamples=50), cl.select(s, 3, batch=day)):
         for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
             assert repr(again) == repr(result)
@@ -595,7 +594,7 @@ def test_results_pickle_copy_print_and_convert() -> None:
     json.loads(rules.to_json())
     json.loads(ev.to_json())
     assert len(rules.to_pandas()) == 3
-    assert "<table>" in rules._repr_html_()
+    assert "<table" in rules._repr_html_()
     assert ev._repr_html_()
     assert point._repr_html_()
     assert len(point.batches) == 12
@@ -628,7 +627,7 @@ def test_a_queue_is_told_alike_in_text_page_and_json(claims: Any, tmp_path: Any)
     path, y, s, day = claims
     page = tmp_path / "page.html"
     how = ("--label", "fraud", "--score", "p", "--batch", "day", "--quota", 5, "--measure", "hit_rate", "--carry")
-    queue = list(cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"]).batch_rules(carry=True).values())[2]
+    queue = list(cl.evaluate(y, s, batch=day, quota=5, measures=["hit_rate"]).batches.rules(carry=True).values())[2]
     found = json.loads(run("evaluate", path, *how, "--format", "json").stdout)["batch_rules"]["rules"][2]
     assert (found["rule"], found["longest_queue"]) == (queue.name, queue.longest_queue)
     text = run("evaluate", path, *how, "--html", page).stdout
@@ -667,7 +666,7 @@ def test_the_command_line_counts_in_each_batch(claims: Any) -> None:
     by_branch = run(
         "evaluate", path, *how[:4], "--quota", 5, "--cluster", "branch", "--measure", "roc_auc", "--format", "json"
     )
-    clustered = cl.evaluate_table(path, label="fraud", score="p", clusters="branch", measures=["roc_auc"])["roc_auc"]
+    clustered = cl.evaluate(path, label="fraud", score="p", clusters="branch", measures=["roc_auc"])["roc_auc"]
     assert json.loads(by_branch.stdout)["measures"][0]["low"] == pytest.approx(clustered.low)
 
 
@@ -688,13 +687,11 @@ def test_the_command_line_refuses_what_batches_cannot_do(claims: Any, options: A
 
 def test_the_page_shows_the_batches_side_by_side(claims: Any, tmp_path: Any) -> None:
     path, *_ = claims
-    ev = cl.evaluate_table(path, label="fraud", score="p", batch="day", quota=5, measures=["hit_rate", "roc_auc"])
+    ev = cl.evaluate(path, label="fraud", score="p", batch="day", quota=5, measures=["hit_rate", "roc_auc"])
     page = ev.to_html(tmp_path / "one.html").read_text(encoding="utf-8")
-    for text in ("Batch by batch", "2024-05-14", "one threshold for all?", "the next batch should hold"):
+    for text in ("Batch by batch", "2024-05-14", "one threshold for all", "the next batch should hold"):
         assert text in page
-    both = cl.compare_table(
-        path, label="fraud", scores=["p", "q"], batch="day", quota=0.1, measures=["hit_rate", "roc_auc"]
-    )
+    both = cl.compare(path, label="fraud", score=["p", "q"], batch="day", quota=0.1, measures=["hit_rate", "roc_auc"])
     page = both.to_html(tmp_path / "two.html").read_text(encoding="utf-8")
     assert "p: hits" in page
     assert "q: hits" in page
@@ -728,7 +725,7 @@ def test_many_small_batches_are_dealt_into_groups() -> None:
     top = [np.maximum.reduceat(x, np.arange(0, 6000, 4)) for x in (s, t)]
     each = [y[np.isin(x, best)].astype(float) for x, best in zip((s, t), top, strict=True)]
     assert row.standard_error == pytest.approx((each[0] - each[1]).std(ddof=1) / np.sqrt(1500), rel=0.1)
-    assert cmp["a"].batch_rules(quota=1).verdict("hits").best
+    assert cmp["a"].batches.rules(quota=1).verdict("hits").best
 
 
 @pytest.mark.parametrize("weights", [False, True])
@@ -743,10 +740,10 @@ def test_infinite_scores_of_a_batch_are_tied(weights: bool, tmp_path: Any) -> No
     pandas.DataFrame(columns).to_parquet(tmp_path / "t.parquet")
     how: dict[str, Any] = {"label": "y", "score": "p", "batch": "day", "quota": 9, "measures": ["hit_rate"]}
     how["weight"] = None if weight is None else "w"
-    one, two = (cl.evaluate_table(tmp_path / "t.parquet", **how, stream=stream) for stream in (False, True))
+    one, two = (cl.evaluate(tmp_path / "t.parquet", **how, stream=stream) for stream in (False, True))
     assert one["hit_rate"].value == pytest.approx(ev["hit_rate"].value)
     assert two["hit_rate"].value == pytest.approx(ev["hit_rate"].value)
-    queues = [found.batch_rules(quota=9, carry=True, threshold=0.5).to_dicts()[2] for found in (ev, one, two)]
+    queues = [found.batches.rules(quota=9, carry=True, threshold=0.5).to_dicts()[2] for found in (ev, one, two)]
     assert queues[0] == pytest.approx(queues[1], nan_ok=True)
     assert queues[0] == pytest.approx(queues[2], nan_ok=True)
 
@@ -755,7 +752,7 @@ def test_infinite_ties_in_a_queue_share_the_last_place() -> None:
     # four infinite scores, one of them positive, for one place a day: each day's place is a quarter, then a third, …
     y, score, day = [1, 0, 0, 0, 0, 0], [np.inf] * 4 + [0.0, 0.0], [1, 1, 1, 1, 2, 3]
     ev = cl.evaluate(y, score, batch=day, quota=1, measures=["hit_rate"])
-    queue = list(ev.batch_rules(threshold=0.5, carry=True).values())[2]
+    queue = list(ev.batches.rules(threshold=0.5, carry=True).values())[2]
     assert queue.hits.tolist() == pytest.approx([0.25, 0.25, 0.25])
     assert (queue.longest_queue, queue.waiting) == (3.0, 1.0)
     assert queue.wait == pytest.approx((0 + 1 + 2) / 3)
@@ -794,9 +791,9 @@ def test_dependence_is_allowed_for_in_every_interval_of_batches_in_an_order() ->
     for name, batch in (("order", day), ("none", shuffled)):
         ev = cl.evaluate(y, p, batch=batch, quota=10, measures=["hit_rate", "qrecall", "quota_lift"])
         pair = cl.compare(y, {"p": p, "q": q}, batch=batch, quota=10, measures=["hit_rate"])
-        rules = ev.batch_rules()
+        rules = ev.batches.rules()
         top, free, *_ = rules
-        ways[name] = [*ev.estimates.values(), ev.at(quota=10).expected_hits, ev.within_batch_auc, rules[top]["hits"]]
+        ways[name] = [*ev.estimates.values(), ev.at(quota=10).expected_hits, ev.batches.within_auc, rules[top]["hits"]]
         ways[name] += [pair.difference("p", "q", "hit_rate"), rules.difference(top, free, "hits")]
         point, notes = ev.at(quota=10), " ".join(ev.notices)
         assert ("resemble the one before" in notes) == (name == "order")
@@ -826,8 +823,8 @@ def test_a_matched_threshold_moves_with_the_cases() -> None:
     day, s = np.repeat(np.arange(12), 10), np.tile(np.arange(10.0), 12)
     rng = np.random.default_rng(8)
     s = s + rng.normal(size=120) * 0.01
-    rules = cl.evaluate(s > 3.5, s, batch=day, quota=3, measures=["hit_rate"]).batch_rules()
+    rules = cl.evaluate(s > 3.5, s, batch=day, quota=3, measures=["hit_rate"]).batches.rules()
     free = list(rules)[1]
     assert rules.drift[free] == pytest.approx((1.0, 1.0), abs=0.01)  # all cases near the cut are positive
-    rules = cl.evaluate(s > 8.5, s, batch=day, quota=5, measures=["hit_rate"]).batch_rules()
+    rules = cl.evaluate(s > 8.5, s, batch=day, quota=5, measures=["hit_rate"]).batches.rules()
     assert rules.drift[list(rules)[1]] == pytest.approx((0.0, 1.0), abs=0.01)

@@ -13,11 +13,10 @@ import cutline as cl
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec, make_spec
 from cutline.inference import resampling
-from cutline.inference.bootstrap import Replicates, replicate
-from cutline.inference.resampling import Resampler
+from cutline.inference.resampling import Replicates, Resampler, replicate
 from cutline.ranking import rank
 from cutline.sources.arrays import Sample, make_sample
-from cutline.sweep import Request, counts_at, sweep
+from cutline.sweep import SumsRequest, counts_at, sweep
 from samples import Case, quietly, random_case
 from test_catalogue import SCORED, options
 
@@ -40,8 +39,8 @@ def from_scratch(spec: Spec, y: Any, s: Any, w: Any, cases: float) -> float:
     said: dict[str, Any] = dict(spec.options)
     if spec.measure.needs_quota:
         ranking = rank(make_sample(y, s, sample_weight=w)).resolved(spec.ties)
-        request = Request(frozenset(), (), quotas=(spec.quota * ranking.cases / cases,))
-        return float(spec.measure.compute(counts_at(sweep(ranking, request), request.quota_at(request.quotas[0]))))
+        request = SumsRequest(frozenset(), (), quotas=(spec.quota * ranking.cases / cases,))
+        return float(spec.measure.compute(counts_at(sweep(ranking, request), request.at(quota=request.quotas[0]))))
     if spec.threshold is not None:
         said["threshold"] = spec.threshold
     if spec.ties != "expected":
@@ -159,8 +158,8 @@ def test_columns_of_another_length_or_with_gaps_are_refused(role: str, interval:
         with pytest.raises(cl.InputError, match=said):
             cl.compare([1, 0] * 5, {"a": np.arange(10), "b": np.ones(10)}, **{role: list(column)}, **how)
     for segment in ([*"abcab", pd.NA, *"cabc"], [*"ababa", *"babab"] * 2):
-        with pytest.raises(cl.InputError, match=r"segment(: row 5 has a missing value| has 20 rows)"):
-            cl.evaluate_segments([1, 0] * 5, np.arange(10), segment, **how)
+        with pytest.raises(cl.InputError, match=r"by(: row 5 has a missing value| has 20 rows)"):
+            cl.evaluate([1, 0] * 5, np.arange(10), by=segment, **how)
 
 
 def test_comparisons_with_weights_of_zero_swap_whole_clusters() -> None:
@@ -253,8 +252,8 @@ def test_more_replicates_begin_with_the_same_ones() -> None:
 
 def test_an_interrupt_stops_the_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Control-C while replicates are being drawn: it comes through, and what has not begun is not begun."""
-    from cutline.kernels import replicates as kernels
-    from cutline.progress import Progress
+    from cutline.kernels import compiled as kernels
+    from cutline.runtime import Progress
 
     begun: list[int] = []
     drawing = kernels.resample

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.calibration import EPS, PARTS, SCORES, Losses, _logistic, calibrate, decompose, isotonic
-from cutline.decide.promises import Weighing
+from cutline.decide.calibration import EPS, PARTS, SCORES, ProperLosses, _logistic, calibrate, decompose, isotonic
+from cutline.decide.thresholds import Weighing
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 
@@ -36,7 +36,7 @@ def test_the_curve_is_the_isotonic_regression(digits: int) -> None:
 def test_the_parts_add_up_and_are_proper() -> None:
     y, p = drawn(2, stretch=2.0)
     ranking = rank(make_sample(y, p))
-    found = decompose(Losses.of(ranking.score), ranking.pos, ranking.neg)
+    found = decompose(ProperLosses.of(ranking.score), ranking.pos, ranking.neg)
     for row, name in zip(found, SCORES, strict=True):
         score, miscalibration, discrimination, uncertainty = row
         assert score == pytest.approx(getattr(cl, name)(y, p) if hasattr(cl, name) else score)
@@ -50,7 +50,7 @@ def test_a_perfect_fit_has_no_miscalibration() -> None:
     y, p = drawn(3)
     ranking = rank(make_sample(y, p))
     fitted = isotonic(ranking.pos, ranking.neg)
-    assert decompose(Losses.of(fitted), ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
+    assert decompose(ProperLosses.of(fitted), ranking.pos, ranking.neg)[0, 1] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_slope_and_intercept_are_those_of_a_logistic_regression() -> None:
@@ -135,7 +135,7 @@ def test_separated_and_constant_probabilities_say_why_there_is_no_slope() -> Non
     assert "equal" in judged(np.array([0, 1, 0]), np.array([0.3, 0.3, 0.3])).slope.reason
 
 
-def lines(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None = None) -> list[cl.Estimate]:
+def lines(y: np.ndarray, p: np.ndarray, weight: np.ndarray | None = None) -> list[cl.results.Estimate]:
     sample = make_sample(y, p, sample_weight=weight)
     ranking = rank(sample)
     pos, neg = ranking.pos.astype(np.float64), ranking.neg.astype(np.float64)
@@ -203,7 +203,10 @@ def test_labels_as_scores_and_rounded_scores_have_a_calibration_or_a_reason(tmp_
     path.write_text(
         "y,p\n" + "".join(f"{int(a)},{int(b)}\n" for a, b in zip(y, y ^ (rng.random(30) < 0.1), strict=True))
     )
-    for command in (["calibration", str(path)], ["evaluate", str(path), "--html", str(page), "--resamples", "50"]):
+    for command in (
+        ["evaluate", str(path), "--calibration"],
+        ["evaluate", str(path), "--html", str(page), "--resamples", "50"],
+    ):
         done = CliRunner().invoke(cli, [*command, "--label", "y", "--score", "p"])
         assert done.exit_code == 0, done.output
     assert "Slope" in page.read_text()

@@ -10,13 +10,13 @@ import pytest
 from matplotlib.figure import Figure
 
 import cutline as cl
-from cutline.present.charts import NEGATIVES, PAGE, POSITIVES, histogram_chart, rates_chart
+from cutline.present.charts import USUAL, colour
+from cutline.present.figures import NEGATIVES, POSITIVES, curves, histogram
 from cutline.present.page import page
-from cutline.present.palette import colour
 from cutline.present.plots import plot as draw
 from cutline.sklearn import HitRateDisplay
 
-LEFT, RIGHT, TOP, BOTTOM = PAGE[2:]
+LEFT, RIGHT, TOP, BOTTOM = USUAL[2:]
 
 
 def plot(ev: Any, kind: str) -> Any:
@@ -84,7 +84,7 @@ def test_chance_is_level_in_precision_and_recall_and_the_diagonal_in_roc() -> No
     y, score, _ = random_list(4, 200)
     ev = cl.evaluate(y, score, interval=None)
     for name, start in (("roc", 0.0), ("precision_recall", y.mean())):
-        chart = rates_chart(name, [ev])
+        chart = curves([ev], name).svg()
         first = re.search(r'<polyline[^>]*points="([^"]+)"', chart)[1]
         x, height = places_of(first)
         top = max(plot(ev, name).get_ylim()[1] / 1.03, 0)
@@ -98,7 +98,7 @@ def test_chance_is_level_in_precision_and_recall_and_the_diagonal_in_roc() -> No
 def test_a_histogram_paints_each_class_in_its_own_colour() -> None:
     y = np.repeat([1, 0], [30, 70])
     score = np.concatenate([np.full(30, 0.95), np.full(70, 0.05)])
-    chart = histogram_chart(cl.evaluate(y, score, interval=None))
+    chart = histogram(cl.evaluate(y, score, interval=None)).svg()
     centres = {}
     for mark in re.findall(r"<(?:path|polygon)[^>]*fill=\"#[^>]*>", chart):
         paint = re.search(r'fill="(#\w+)"', mark)[1]

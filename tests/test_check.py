@@ -12,11 +12,15 @@ from typing import Any
 import pytest
 
 import cutline as cl
-from cutline.catalogue.classes import parse_class_measure
 from cutline.catalogue.declare import parse_measure
-from cutline.decide.check import Condition, judge_all, parse_condition
 from cutline.estimate import Estimate
 from cutline.quotas import parse_quota
+from cutline.verdict import Condition, judge_all, parse_condition
+
+
+def parse_class_measure(text: str) -> Any:
+    return parse_measure(text, several=True)
+
 
 PARSERS = [parse_condition, parse_measure, parse_class_measure, parse_quota]
 

@@ -19,7 +19,7 @@ from cutline.present.plots import plot_data
 @pytest.fixture(scope="module")
 def trees() -> Any:
     y, p = forest(200, 4, digits=2)
-    return cl.evaluate_classes(np.array(NAMES)[y], p, classes=NAMES, name="net")
+    return cl.evaluate(np.array(NAMES)[y], p, classes=NAMES, name="net")
 
 
 def test_the_confusion_matrix_counts_real_by_predicted(trees: Any) -> None:
@@ -56,15 +56,15 @@ def test_the_table_of_classes_is_each_class_against_the_rest(trees: Any) -> None
 def test_classes_may_weigh_and_cluster() -> None:
     y, p = forest(80, 3)
     rows = np.repeat(np.arange(80), 3)
-    ev = cl.evaluate_classes(y[rows], p[rows], clusters=rows)
-    once = cl.evaluate_classes(y, p)
+    ev = cl.evaluate(y[rows], p[rows], clusters=rows)
+    once = cl.evaluate(y, p)
     for one, two in zip(ev.per_class, once.per_class, strict=True):
         for name in ("recall", "roc_auc"):
             assert one[name] == pytest.approx(two[name])
             assert one[f"{name}_high"] - one[f"{name}_low"] == pytest.approx(
                 two[f"{name}_high"] - two[f"{name}_low"], rel=0.15
             )
-    weighted = cl.evaluate_classes(y, p, sample_weight=np.full(80, 2.5))
+    weighted = cl.evaluate(y, p, sample_weight=np.full(80, 2.5))
     assert weighted.per_class[0]["recall_low"] == pytest.approx(once.per_class[0]["recall_low"])
     assert weighted.confusion.counts.sum() == pytest.approx(200.0)
 
@@ -112,7 +112,7 @@ def test_one_error_among_many_answers_may_be_bad_luck() -> None:
     p = np.tile([0.9, 0.1], (400, 1))
     p[y == 1] = [0.1, 0.9]
     p[0] = [0.02, 0.98]
-    at = cl.evaluate_classes(y, p, interval=None).risk_coverage()
+    at = cl.evaluate(y, p, interval=None).risk_coverage()
     first = at.at(0.001)
     assert (first["risk"], at.at(1.0)["risk"]) == (1.0, 1 / 400)
     assert at.at(1.0)["low"] == pytest.approx(-np.log(0.95) / 400)
@@ -129,7 +129,7 @@ def test_abstention_keeps_what_it_promises() -> None:
     top, right = p.max(axis=1), p.argmax(axis=1) == y
     for _ in range(60):
         rows = rng.integers(0, 40_000, 300)
-        cut = cl.evaluate_classes(y[rows], p[rows], interval=None, measures=["accuracy"]).abstain(
+        cut = cl.evaluate(y[rows], p[rows], interval=None, measures=["accuracy"]).abstain(
             accuracy, confidence=confidence
         )
         if cut.threshold is None:
@@ -145,11 +145,11 @@ def test_abstention_keeps_what_it_promises() -> None:
 
 def test_abstention_says_when_nothing_keeps_the_promise() -> None:
     y, p = forest(60, 3, strength=0.0)
-    cut = cl.evaluate_classes(y, p, interval=None).abstain(0.99)
+    cut = cl.evaluate(y, p, interval=None).abstain(0.99)
     assert cut.threshold is None
     assert "no cut guarantees" in cut.sentence
     with pytest.raises(cl.InputError, match="weighted or clustered"):
-        cl.evaluate_classes(y, p, sample_weight=np.full(60, 2.0), interval=None).abstain(0.8)
+        cl.evaluate(y, p, sample_weight=np.full(60, 2.0), interval=None).abstain(0.8)
 
 
 def test_one_class_opens_the_binary_tools(trees: Any) -> None:
@@ -161,9 +161,8 @@ def test_one_class_opens_the_binary_tools(trees: Any) -> None:
     assert table[0]["hits"] == pytest.approx(ev.at(quota=20).tp)
     assert table[1]["places"] == 20
     assert len(trees.places(10)) == 4
-    assert trees.one_vs_rest(measures=["roc_auc"], interval=None).macro("roc_auc") == pytest.approx(
-        trees["macro(roc_auc)"].value
-    )
+    areas = [trees.of(label, measures=["roc_auc"], interval=None)["roc_auc"].value for label in trees.classes]
+    assert np.mean(areas) == pytest.approx(trees["macro(roc_auc)"].value)
     with pytest.raises(cl.InputError, match="label is 'elm'; choose one of"):
         trees.of("elm")
 
@@ -171,7 +170,7 @@ def test_one_class_opens_the_binary_tools(trees: Any) -> None:
 def test_results_pickle_print_and_convert(trees: Any) -> None:
     again = pickle.loads(pickle.dumps(trees))
     assert again["accuracy"] == trees["accuracy"]
-    assert "net: 200 rows, 4 classes" in repr(trees)
+    assert "200 cases of 4 classes" in repr(trees)
     assert "macro(f1)" in trees
     assert "pem" not in trees
     content = json.loads(trees.to_json())
@@ -179,7 +178,7 @@ def test_results_pickle_print_and_convert(trees: Any) -> None:
     assert content["measures"][0]["measure"] == "accuracy"
     assert content["data"]["rows"] == 200
     assert len(trees.to_pandas()) == len(trees)
-    hostile = cl.evaluate_classes(["<b>", "c"] * 10, y_pred=["<b>", "c"] * 9 + ["c", "c"])
+    hostile = cl.evaluate(["<b>", "c"] * 10, predicted=["<b>", "c"] * 9 + ["c", "c"])
     assert "<b>" not in hostile._repr_html_()
     assert "<svg" in trees._repr_html_()
 
@@ -187,7 +186,7 @@ def test_results_pickle_print_and_convert(trees: Any) -> None:
 def test_models_are_compared_on_the_same_cases() -> None:
     y, p = forest(200, 4)
     _, q = forest(200, 4, strength=0.7)
-    cmp = cl.compare_classes(y, {"good": p, "poor": q})
+    cmp = cl.compare(y, {"good": p, "poor": q})
     assert cmp.best("accuracy") == "good"
     assert cmp.best("log_loss") == "good"
     row = cmp.difference("good", "poor", "accuracy")
@@ -203,7 +202,7 @@ def test_models_are_compared_on_the_same_cases() -> None:
     for other in cmp.differences:  # interval and p-value say the same
         if "McNemar" not in other["method"]:
             assert (other["p_value"] < 0.05) == (other["low"] > 0 or other["high"] < 0)
-    same = cl.compare_classes(y, {"a": p, "b": p})
+    same = cl.compare(y, {"a": p, "b": p})
     assert all(r["difference"] == 0 and r["p_value"] == 1.0 for r in same.differences)
     assert list(cmp) == ["good", "poor"]
     assert "2 models, 200 rows, 4 classes" in repr(cmp)
@@ -216,8 +215,8 @@ def test_paired_bootstrap_and_closed_form_agree() -> None:
     y, p = forest(400, 3, seed=2)
     _, q = forest(400, 3, seed=9, strength=1.2)
     measures = ["accuracy", "macro(f1)", "log_loss", "hand_till_auc", "cohen_kappa"]
-    delta = cl.compare_classes(y, {"a": p, "b": q}, measures=measures)
-    drawn = cl.compare_classes(y, {"a": p, "b": q}, measures=measures, interval="bootstrap", n_resamples=800)
+    delta = cl.compare(y, {"a": p, "b": q}, measures=measures)
+    drawn = cl.compare(y, {"a": p, "b": q}, measures=measures, interval="bootstrap", n_resamples=800)
     for name in measures:
         one, two = delta.difference("a", "b", name), drawn.difference("a", "b", name)
         assert one["difference"] == two["difference"]
@@ -227,7 +226,7 @@ def test_paired_bootstrap_and_closed_form_agree() -> None:
 def test_holm_adjusts_over_the_pairs_of_a_measure() -> None:
     y, p = forest(200, 4)
     models = {"a": p, "b": forest(200, 4, strength=1.0)[1], "c": forest(200, 4, strength=0.5)[1]}
-    cmp = cl.compare_classes(y, models, measures=["log_loss"])
+    cmp = cl.compare(y, models, measures=["log_loss"])
     p_values = sorted(row["p_value"] for row in cmp.differences)
     adjusted = sorted(row["p_adjusted"] for row in cmp.differences)
     assert adjusted[0] == pytest.approx(min(1.0, 3 * p_values[0]))
@@ -237,12 +236,12 @@ def test_holm_adjusts_over_the_pairs_of_a_measure() -> None:
 def test_hard_predictions_compare_too() -> None:
     y, p = forest(100, 3)
     said, other = p.argmax(axis=1), np.roll(p.argmax(axis=1), 1)
-    cmp = cl.compare_classes(y, {"a": said.tolist(), "b": other})
+    cmp = cl.compare(y, predicted={"a": said.tolist(), "b": other})
     assert cmp.best("macro(f1)") == "a"
     with pytest.raises(cl.InputError, match="at least two"):
-        cl.compare_classes(y, {"a": p})
-    with pytest.raises(cl.InputError, match=r"models\['b'\]"):
-        cl.compare_classes(y, {"a": p, "b": p[:5]})
+        cl.compare(y, {"a": p})
+    with pytest.raises(cl.InputError, match=r"scores\['b'\]"):
+        cl.compare(y, {"a": p, "b": p[:5]})
 
 
 @pytest.mark.parametrize("kind", ["confusion", "risk_coverage", "calibration"])
@@ -281,7 +280,7 @@ def test_a_class_of_one_case_is_not_sure_of_anything() -> None:
     y, p = forest(100, 3)
     y = np.where((y == 2) & (np.arange(100) != 2), 0, y)
     assert (y == 2).sum() == 1
-    ev = cl.evaluate_classes(y, p)
+    ev = cl.evaluate(y, p)
     row = ev.per_class[2]
     assert row["roc_auc_high"] - row["roc_auc_low"] > 0.3
     assert row["recall_high"] - row["recall_low"] > 0.5
@@ -301,7 +300,7 @@ def test_the_interval_leaves_0_out_exactly_where_the_p_value_is_small(interval: 
         y, p = forest(n, 3, seed=trial)
         q = forest(n, 3, seed=trial, strength=float(rng.choice([0.0, 0.5, 1.0])))[1][rng.permutation(n)]
         q = np.where(rng.random((n, 1)) < 0.7, p, q)
-        cmp = cl.compare_classes(y, {"a": p, "b": q}, interval=interval, level=level, n_resamples=200, progress=False)
+        cmp = cl.compare(y, {"a": p, "b": q}, interval=interval, level=level, n_resamples=200, progress=False)
         for row in cmp.differences:
             if row["low"] == row["low"] and abs(row["p_value"] - (1 - level)) > (0 if interval == "auto" else 0.02):
                 outside = row["low"] > 0 or row["high"] < 0
@@ -314,9 +313,9 @@ def test_clusters_are_not_given_the_p_value_of_independent_cases() -> None:
     """McNemar's p-value of ten copies of each case would be far too small."""
     y, p = forest(40, 3, seed=5)
     q = forest(40, 3, seed=6, strength=0.9)[1]
-    alone = cl.compare_classes(y, {"a": p, "b": q}, measures=["accuracy"]).difference("a", "b", "accuracy")
+    alone = cl.compare(y, {"a": p, "b": q}, measures=["accuracy"]).difference("a", "b", "accuracy")
     many = {name: np.repeat(m, 10, axis=0) for name, m in {"a": p, "b": q}.items()}
-    copied = cl.compare_classes(
+    copied = cl.compare(
         np.repeat(y, 10), many, measures=["accuracy"], clusters=np.repeat(np.arange(40), 10)
     ).difference("a", "b", "accuracy")
     assert "McNemar" not in copied["method"]
@@ -335,7 +334,7 @@ def test_equal_models_of_small_classes_are_rarely_told_apart() -> None:
             z = 0.9 * common + 0.9 * rng.normal(size=(len(y), 5))
             z[np.arange(len(y)), y] += 1.5
             models[name] = z
-        cmp = cl.compare_classes(y, models, measures=list(told))
+        cmp = cl.compare(y, models, measures=list(told))
         for row in cmp.differences:
             told[row["measure"]] += row["p_value"] < 0.05
     assert max(told.values()) <= 9, told
@@ -354,7 +353,7 @@ def test_the_interval_of_the_mean_average_precision_is_that_of_a_large_sample() 
 
     def mean_precision(n: int, interval: Any) -> Any:
         y, z = drawn(n)
-        return cl.evaluate_classes(y, z, classes=range(10), measures=["mean_average_precision"], interval=interval)[
+        return cl.evaluate(y, z, classes=range(10), measures=["mean_average_precision"], interval=interval)[
             "mean_average_precision"
         ]
 

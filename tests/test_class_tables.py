@@ -41,32 +41,32 @@ def same(one: Any, two: Any) -> None:
 
 
 def test_a_file_gives_what_arrays_give(table: Path) -> None:
-    arrays = cl.evaluate_classes(Y, P, classes=NAMES, sample_weight=WEIGHT, clusters=UNIT)
-    same(cl.evaluate_classes_table(table, label="kind", score="a_*", weight="w", clusters="unit"), arrays)
+    arrays = cl.evaluate(Y, P, classes=NAMES, sample_weight=WEIGHT, clusters=UNIT)
+    same(cl.evaluate(table, label="kind", score="a_*", weight="w", clusters="unit"), arrays)
     columns = [f"a_{name}" for name in NAMES]
-    named = cl.evaluate_classes_table(table, label="kind", score=columns, weight="w", clusters="unit")
+    named = cl.evaluate(table, label="kind", score=columns, weight="w", clusters="unit")
     same(named, arrays)
     assert named.classes == tuple(NAMES)
-    hard = cl.evaluate_classes_table(table, label="kind", predicted="said", memory_limit="1GB")
-    same(hard, cl.evaluate_classes(Y, y_pred=np.array(NAMES)[Q.argmax(axis=1)]))
-    ordered = cl.evaluate_classes_table(table, label="kind", score="b_*", classes=NAMES[::-1], ordered=True, **FAST)
-    same(ordered, cl.evaluate_classes(Y, Q[:, ::-1], classes=NAMES[::-1], ordered=True, **FAST))
+    hard = cl.evaluate(table, label="kind", predicted="said", memory_limit="1GB")
+    same(hard, cl.evaluate(Y, predicted=np.array(NAMES)[Q.argmax(axis=1)]))
+    ordered = cl.evaluate(table, label="kind", score="b_*", classes=NAMES[::-1], ordered=True, **FAST)
+    same(ordered, cl.evaluate(Y, Q[:, ::-1], classes=NAMES[::-1], ordered=True, **FAST))
 
 
 def test_relations_queries_and_long_tables(table: Path, tmp_path: Path) -> None:
-    arrays = cl.evaluate_classes(Y, P, classes=NAMES, **FAST)
+    arrays = cl.evaluate(Y, P, classes=NAMES, **FAST)
     connection = duckdb.connect()
     relation = connection.sql(f"SELECT * FROM '{table}'")
-    same(cl.evaluate_classes_table(relation, label="kind", score="a_*", **FAST), arrays)
+    same(cl.evaluate(relation, label="kind", score="a_*", **FAST), arrays)
     query = f"SELECT kind, {', '.join(f'a_{name}' for name in NAMES)} FROM '{table}'"
-    same(cl.evaluate_classes_table(connection, query=query, label="kind", **FAST), arrays)
+    same(cl.evaluate(connection, query=query, label="kind", **FAST), arrays)
     rows = [(i, Y[i], NAMES[k], P[i, k], WEIGHT[i], UNIT[i]) for k in (2, 0, 1, 3) for i in range(90)]
     long = pd.DataFrame(rows, columns=["id", "kind", "class", "p", "w", "unit"])
     long.to_csv(tmp_path / "long.csv", index=False)
-    ev = cl.evaluate_classes_table(
+    ev = cl.evaluate(
         tmp_path / "long.csv", label="kind", score="p", case="id", class_column="class", weight="w", clusters="unit"
     )
-    weighted = cl.evaluate_classes(Y, P, classes=NAMES, sample_weight=WEIGHT, clusters=UNIT)
+    weighted = cl.evaluate(Y, P, classes=NAMES, sample_weight=WEIGHT, clusters=UNIT)
     for key in weighted:
         assert ev[key].value == pytest.approx(weighted[key].value)
         assert ev[key].low == pytest.approx(weighted[key].low)
@@ -74,8 +74,8 @@ def test_relations_queries_and_long_tables(table: Path, tmp_path: Path) -> None:
 
 def test_models_in_one_file_are_compared(table: Path) -> None:
     said = np.array(NAMES)[Q.argmax(axis=1)]
-    ours = cl.compare_classes_table(table, label="kind", scores=["a_*", "b_*"], predicted={"hard": "said"})
-    arrays = cl.compare_classes(Y, {"a": P, "b": Q, "hard": said}, classes=NAMES)
+    ours = cl.compare(table, label="kind", score=["a_*", "b_*"], predicted={"hard": "said"})
+    arrays = cl.compare(Y, {"a": P, "b": Q, "hard": said}, classes=NAMES)
     for key in ("accuracy", "log_loss"):
         assert ours.difference("a", "b", key) == pytest.approx(arrays.difference("a", "b", key))
     assert ours.difference("b", "hard", "accuracy")["difference"] == 0.0
@@ -87,19 +87,20 @@ def test_incomplete_rows_are_refused_or_left_out(table: Path, tmp_path: Path) ->
     frame.loc[7, "kind"] = None
     frame.to_csv(tmp_path / "gaps.csv", index=False)
     with pytest.raises(cl.InputError, match="missing"):
-        cl.evaluate_classes_table(tmp_path / "gaps.csv", label="kind", score="a_*")
-    ev = cl.evaluate_classes_table(tmp_path / "gaps.csv", label="kind", score="a_*", missing="drop", **FAST)
+        cl.evaluate(tmp_path / "gaps.csv", label="kind", score="a_*")
+    ev = cl.evaluate(tmp_path / "gaps.csv", label="kind", score="a_*", missing="drop", **FAST)
     assert (ev.facts["dropped"], ev.facts["rows"]) == (2, 88)
 
 
 def test_what_cannot_be_read_is_refused(table: Path) -> None:
     with pytest.raises(cl.InputError, match=r"'a_\*', 'b_\*'"):
-        cl.evaluate_classes_table(table, label="kind")
-    with pytest.raises(cl.InputError, match="evaluate_classes"):
-        cl.evaluate_classes_table(pd.read_parquet(table), label="kind", score="a_*")
+        cl.evaluate(table, label="kind")
+    for how in ({"score": "a_*"}, {"score": [f"a_{name}" for name in NAMES]}, {"predicted": "said"}):
+        of_frame, of_file = (cl.evaluate(t, label="kind", **how, **FAST) for t in (pd.read_parquet(table), table))
+        assert of_frame.to_dicts() == of_file.to_dicts()
     with pytest.raises(cl.InputError, match="needs four columns"):
-        cl.evaluate_classes_table(table, label="kind", score="a_*", case="unit")
+        cl.evaluate(table, label="kind", score="a_*", case="unit")
     with pytest.raises(cl.InputError, match="order of the alphabet"):
-        cl.evaluate_classes_table(table, label="kind", predicted="said", ordered=True)
+        cl.evaluate(table, label="kind", predicted="said", ordered=True)
     with pytest.raises(cl.InputError, match="the same classes"):
-        cl.compare_classes_table(table, label="kind", scores=["a_*", "b_*"], classes=[*NAMES[:3], "other"])
+        cl.compare(table, label="kind", score=["a_*", "b_*"], classes=[*NAMES[:3], "other"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from itertools import permutations
 from typing import Any
 
@@ -15,12 +16,13 @@ from sklearn.metrics import average_precision_score
 from sklearn.metrics import log_loss as sklearn_log_loss
 
 import cutline as cl
-from cutline.catalogue.class_compute import ClassTotals
-from cutline.catalogue.classes import class_measures, default_class_specs, parse_class_measure
+from cutline.catalogue.compute import ClassTotals
+from cutline.catalogue.declare import parse_measure
+from cutline.catalogue.matrix_measures import default_class_specs
 from cutline.class_sample import make_class_sample
-from cutline.inference.class_influence import influences, spread_by_class
 from cutline.inference.class_intervals import class_replicates
-from cutline.kernels.rng import draw
+from cutline.inference.influence import influences, spread_by_class
+from cutline.kernels.compiled import draw
 
 NAMES = ["ash", "birch", "cedar", "dogwood"]
 
@@ -146,15 +148,13 @@ def test_values_are_scikit_learns_where_the_definitions_are(digits: int | None, 
         assert ours[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
     for name, function in (("precision", m.precision_score), ("recall", m.recall_score), ("f1", m.f1_score)):
         assert ours["accuracy"] == pytest.approx(function(y, said, average="micro", sample_weight=w), rel=1e-12), name
-    ev = cl.evaluate_classes(y, p, sample_weight=w, interval=None)
+    ev = cl.evaluate(y, p, sample_weight=w, interval=None)
     assert ev.confusion.counts == pytest.approx(m.confusion_matrix(y, said, sample_weight=w), rel=1e-12)
 
 
 def test_means_over_classes_take_every_measure_of_decisions() -> None:
     y, p = forest(200, 4)
-    ev = cl.evaluate_classes(
-        y, p, interval=None, measures=["macro(specificity)", "macro(f_beta(beta=2))", "micro(recall)"]
-    )
+    ev = cl.evaluate(y, p, interval=None, measures=["macro(specificity)", "macro(f_beta(beta=2))", "micro(recall)"])
     said = p.argmax(axis=1)
     each = [cl.specificity(y == k, (said == k).astype(float)) for k in range(4)]
     assert ev["macro(specificity)"].value == pytest.approx(np.mean(each), rel=1e-12)
@@ -171,7 +171,7 @@ def test_means_over_classes_take_every_measure_of_decisions() -> None:
         "top_t_accuracy(k=3)",
     ):
         with pytest.raises(cl.InputError):
-            cl.evaluate_classes(y, p, measures=[bad])
+            cl.evaluate(y, p, measures=[bad])
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([None, 1]))
@@ -210,7 +210,7 @@ def test_two_classes_are_the_binary_measures(seed: int) -> None:
     assert ours["brier_score"] == pytest.approx(2 * cl.brier_score(y, q), rel=1e-12)
     for name in ("hand_till_auc", "macro(roc_auc)"):
         assert ours[name] == pytest.approx(cl.roc_auc(y, q), rel=1e-12)
-    ev = cl.evaluate_classes(
+    ev = cl.evaluate(
         y, np.column_stack([1 - q, q]), classes=[False, True], interval=None, measures=["brier_score(half=True)"]
     )
     assert ev["brier_score(half=True)"].value == pytest.approx(cl.brier_score(y, q), rel=1e-12)
@@ -223,9 +223,9 @@ def test_every_measure_stays_in_its_range_and_knows_perfection() -> None:
         y, p = forest(80, 4, seed=seed, strength=[-2.0, 0.0, 3.0][seed % 3])
         sample = make_class_sample(y, p)
         for spec, value in ClassTotals(sample).values(default_class_specs(sample, ordered=True)).items():
-            assert value != value or spec.range[0] - 1e-12 <= value <= spec.range[1] + 1e-12, spec
-            if spec.perfect is not None:
-                assert perfect[str(spec)] == pytest.approx(spec.perfect, abs=1e-4), spec
+            assert value != value or spec.measure.range[0] - 1e-12 <= value <= spec.measure.range[1] + 1e-12, spec
+            if spec.measure.perfect is not None:
+                assert perfect[str(spec)] == pytest.approx(spec.measure.perfect, abs=1e-4), spec
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -234,7 +234,7 @@ def test_a_rows_part_is_the_derivative_by_its_weight(weighted: bool, digits: int
     y, p = forest(60, 4, digits=digits)
     w = np.random.default_rng(1).random(60) + 0.5 if weighted else np.ones(60)
     sample = make_class_sample(y, p, sample_weight=w if weighted else None)
-    specs = [*default_class_specs(sample, ordered=True), parse_class_measure("weighted(average_precision)")]
+    specs = [*default_class_specs(sample, ordered=True), parse_measure("weighted(average_precision)")]
     parts = influences(ClassTotals(sample), specs).parts
     step = 1e-5
     for row in (0, 7, 31):
@@ -274,13 +274,13 @@ def test_a_replicate_is_the_sample_with_the_rows_drawn(weighted: bool, clustered
 def test_intervals_hold_the_value_and_narrow_with_the_level() -> None:
     y, p = forest(150, 4)
     for interval in ("auto", "delta", "bootstrap", "percentile", "basic", "bca"):
-        ev = cl.evaluate_classes(y, p, ordered=True, interval=interval, n_resamples=200)
+        ev = cl.evaluate(y, p, ordered=True, interval=interval, n_resamples=200)
         for name in ev:
             e = ev[name]
             assert e.low <= e.value <= e.high, (interval, name)
             assert e.method
             assert e.level == 0.95
-    wide, narrow = (cl.evaluate_classes(y, p, level=level) for level in (0.99, 0.5))
+    wide, narrow = (cl.evaluate(y, p, level=level) for level in (0.99, 0.5))
     for name in wide:
         assert wide[name].high - wide[name].low > narrow[name].high - narrow[name].low, name
     low, high = wide["accuracy"].interval
@@ -291,7 +291,7 @@ def test_intervals_hold_the_value_and_narrow_with_the_level() -> None:
 
 def test_the_delta_variance_of_an_auc_is_delongs() -> None:
     y, p = forest(80, 2, strength=1.0)
-    ours = cl.evaluate_classes(y, p, measures=["macro(roc_auc)"], interval="delta")["macro(roc_auc)"]
+    ours = cl.evaluate(y, p, measures=["macro(roc_auc)"], interval="delta")["macro(roc_auc)"]
     theirs = cl.evaluate(y == 1, p[:, 1], measures=["roc_auc"], interval="delong")["roc_auc"]
     assert ours.value == pytest.approx(theirs.value)
     # DeLong divides by n⁺ − 1 and n⁻ − 1, the delta method once by n − 1
@@ -301,14 +301,14 @@ def test_the_delta_variance_of_an_auc_is_delongs() -> None:
 def test_clusters_widen_what_they_should() -> None:
     y, p = forest(60, 3)
     many = np.repeat(np.arange(60), 4)
-    alone = cl.evaluate_classes(y[many], p[many])
-    together = cl.evaluate_classes(y[many], p[many], clusters=many)
-    once = cl.evaluate_classes(y, p)
+    alone = cl.evaluate(y[many], p[many])
+    together = cl.evaluate(y[many], p[many], clusters=many)
+    once = cl.evaluate(y, p)
     for name in ("accuracy", "macro(f1)", "log_loss", "hand_till_auc", "cohen_kappa"):
         widths = [ev[name].high - ev[name].low for ev in (alone, together, once)]
         assert widths[0] < 0.6 * widths[1], name
         assert widths[1] == pytest.approx(widths[2], rel=0.12), name
-    drawn = cl.evaluate_classes(y[many], p[many], clusters=many, interval="percentile", n_resamples=500)
+    drawn = cl.evaluate(y[many], p[many], clusters=many, interval="percentile", n_resamples=500)
     assert drawn["accuracy"].high - drawn["accuracy"].low == pytest.approx(
         together["accuracy"].high - together["accuracy"].low, rel=0.2
     )
@@ -316,7 +316,7 @@ def test_clusters_widen_what_they_should() -> None:
 
 def test_the_same_seed_gives_the_same_intervals() -> None:
     y, p = forest(80, 3)
-    one, two, other = (cl.evaluate_classes(y, p, interval="bootstrap", n_resamples=100, seed=s) for s in (1, 1, 2))
+    one, two, other = (cl.evaluate(y, p, interval="bootstrap", n_resamples=100, seed=s) for s in (1, 1, 2))
     assert one["macro(f1)"] == two["macro(f1)"]
     assert one["macro(f1)"] != other["macro(f1)"]
 
@@ -324,8 +324,8 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
 def test_hard_predictions_alone() -> None:
     y, p = forest(100, 4)
     names = np.array(NAMES)
-    whole = cl.evaluate_classes(names[y], p, classes=NAMES)
-    hard = cl.evaluate_classes(names[y], y_pred=names[p.argmax(axis=1)])
+    whole = cl.evaluate(names[y], p, classes=NAMES)
+    hard = cl.evaluate(names[y], predicted=names[p.argmax(axis=1)])
     assert set(hard) == {
         "accuracy",
         "balanced_accuracy",
@@ -340,9 +340,9 @@ def test_hard_predictions_alone() -> None:
         assert hard[name] == whole[name], name
     assert "roc_auc" not in hard.per_class.columns
     for call in (hard.risk_coverage, hard.calibration, lambda: hard.of("ash"), lambda: hard.abstain(0.9)):
-        with pytest.raises(cl.InputError, match="score_matrix"):
+        with pytest.raises(cl.InputError, match="y_score"):
             call()
-    asked = cl.evaluate_classes(names[y], y_pred=names[p.argmax(axis=1)], measures=["log_loss"])
+    asked = cl.evaluate(names[y], predicted=names[p.argmax(axis=1)], measures=["log_loss"])
     assert math.isnan(asked["log_loss"].value)
     assert "scores" in asked["log_loss"].reason
 
@@ -350,16 +350,16 @@ def test_hard_predictions_alone() -> None:
 def test_own_predictions_beside_scores_are_the_decisions() -> None:
     y, p = forest(100, 3)
     said = np.where(p[:, 2] > 0.2, 2, p.argmax(axis=1))
-    ev = cl.evaluate_classes(y, p, y_pred=said, interval=None)
+    ev = cl.evaluate(y, p, predicted=said, interval=None)
     assert ev["accuracy"].value == pytest.approx((said == y).mean())
-    assert ev["log_loss"].value == pytest.approx(cl.evaluate_classes(y, p, interval=None)["log_loss"].value)
+    assert ev["log_loss"].value == pytest.approx(cl.evaluate(y, p, interval=None)["log_loss"].value)
     assert ev["overconfidence"].value == pytest.approx(p[np.arange(100), said].mean() - (said == y).mean())
 
 
 def test_accuracy_means_accuracy() -> None:
     y, p = forest(200, 4)
     right = (p.argmax(axis=1) == y).mean()
-    ev = cl.evaluate_classes(y, p, interval=None)
+    ev = cl.evaluate(y, p, interval=None)
     for name in ("accuracy", "micro(f1)", "micro(precision)", "weighted(recall)"):
         assert ev[name].value == pytest.approx(right, rel=1e-12)
     assert ev["macro(recall)"].value == ev["balanced_accuracy"].value
@@ -369,11 +369,11 @@ def test_undefined_values_say_which_class_is_to_blame() -> None:
     y, p = forest(60, 3)
     p = np.where(np.arange(3) == 2, 1e-6, p)  # the third class is never predicted
     p /= p.sum(axis=1, keepdims=True)
-    ev = cl.evaluate_classes(y, p)
+    ev = cl.evaluate(y, p)
     assert math.isnan(ev["macro(precision)"].value)
     assert "class 2 is never predicted" in ev["macro(precision)"].reason
     assert ev["macro(f1)"].value == ev["macro(f1)"].value  # counts as 0 for that class
-    missing = cl.evaluate_classes(y[y != 1], p[y != 1], classes=range(3))
+    missing = cl.evaluate(y[y != 1], p[y != 1], classes=range(3))
     for name in ("balanced_accuracy", "hand_till_auc", "macro(roc_auc)", "mean_average_precision"):
         assert math.isnan(missing[name].value)
         assert "class 1 has no cases" in missing[name].reason, name
@@ -384,16 +384,16 @@ def test_undefined_values_say_which_class_is_to_blame() -> None:
 
 def test_scores_that_are_no_probabilities_keep_what_only_orders_them() -> None:
     y, p = forest(60, 3)
-    ev, plain = cl.evaluate_classes(y, np.log(p), interval=None), cl.evaluate_classes(y, p, interval=None)
+    ev, plain = cl.evaluate(y, np.log(p), interval=None), cl.evaluate(y, p, interval=None)
     for name in ("accuracy", "hand_till_auc", "mean_average_precision"):
         assert ev[name].value == pytest.approx(plain[name].value), name
     assert math.isnan(ev["log_loss"].value)
     assert "not probabilities" in ev["log_loss"].reason
-    rounded = cl.evaluate_classes(y, np.round(p, 3), interval=None)
+    rounded = cl.evaluate(y, np.round(p, 3), interval=None)
     assert rounded["log_loss"].value == pytest.approx(plain["log_loss"].value, abs=0.01)
     infinite = p.copy()
     infinite[3, 1] = np.inf
-    assert cl.evaluate_classes(y, infinite, interval=None)["accuracy"].value > 0
+    assert cl.evaluate(y, infinite, interval=None)["accuracy"].value > 0
 
 
 def test_bad_input_is_refused_with_a_place_and_a_remedy() -> None:
@@ -401,30 +401,30 @@ def test_bad_input_is_refused_with_a_place_and_a_remedy() -> None:
     bad = p.copy()
     bad[4, 1] = np.nan
     for arguments, words in (
-        ({"score_matrix": bad}, "row 4"),
-        ({"score_matrix": p[:, :2]}, "2 columns"),
-        ({"score_matrix": p[:5]}, "5 rows"),
-        ({"score_matrix": p[:, 0]}, "predicted classes as y_pred"),
-        ({"score_matrix": list("abcde" * 4)}, "predicted classes as y_pred"),
-        ({}, "score_matrix"),
-        ({"score_matrix": p, "classes": [0, 1, 1]}, "twice"),
-        ({"score_matrix": p, "classes": [0, 1, 5]}, "not among"),
-        ({"score_matrix": p, "sample_weight": -np.ones(20)}, "weight"),
-        ({"score_matrix": p, "clusters": np.zeros(20)}, "single cluster"),
-        ({"score_matrix": p, "clusters": np.arange(5)}, "clusters"),
-        ({"score_matrix": p, "level": 2}, "level"),
-        ({"score_matrix": p, "interval": "guess"}, "interval"),
-        ({"score_matrix": p, "measures": "accuracy"}, "list"),
-        ({"y_pred": np.full(20, 9)}, None),
+        ({"y_score": bad}, "row 4"),
+        ({"y_score": p[:, :2]}, "2 columns"),
+        ({"y_score": p[:5]}, "5 rows"),
+        ({"y_score": p[:, 0]}, "several classes"),
+        ({"y_score": list("abcde" * 4)}, "y_score"),
+        ({}, "y_score is missing"),
+        ({"y_score": p, "classes": [0, 1, 1]}, "twice"),
+        ({"y_score": p, "classes": [0, 1, 5]}, "not among"),
+        ({"y_score": p, "sample_weight": -np.ones(20)}, "weight"),
+        ({"y_score": p, "clusters": np.zeros(20)}, "single cluster"),
+        ({"y_score": p, "clusters": np.arange(5)}, "clusters"),
+        ({"y_score": p, "level": 2}, "level"),
+        ({"y_score": p, "interval": "guess"}, "interval"),
+        ({"y_score": p, "measures": "accuracy"}, "list"),
+        ({"predicted": np.full(20, 9)}, None),
     ):
         if words is None:
-            assert cl.evaluate_classes(y, **arguments, interval=None)["accuracy"].value == 0.0
+            assert cl.evaluate(y, **arguments, interval=None)["accuracy"].value == 0.0
             continue
         with pytest.raises(cl.InputError, match=words):
-            cl.evaluate_classes(y, **arguments)
+            cl.evaluate(y, **arguments)
     labels = np.array(["a", "b", None], dtype=object)
     with pytest.raises(cl.InputError, match="row 2"):
-        cl.evaluate_classes(labels, y_pred=["a", "b", "a"])
+        cl.evaluate(labels, predicted=["a", "b", "a"])
 
 
 def test_frames_name_their_columns_and_single_precision_is_kept() -> None:
@@ -432,8 +432,8 @@ def test_frames_name_their_columns_and_single_precision_is_kept() -> None:
     y, p = forest(50, 4)
     names = np.array(NAMES)[y]
     frame = pd.DataFrame(p, columns=NAMES)
-    one = cl.evaluate_classes(pd.Series(names), frame[NAMES[::-1]], interval=None)
-    two = cl.evaluate_classes(names, p, classes=NAMES, interval=None)
+    one = cl.evaluate(pd.Series(names), frame[NAMES[::-1]], interval=None)
+    two = cl.evaluate(names, p, classes=NAMES, interval=None)
     assert one["macro(f1)"].value == pytest.approx(two["macro(f1)"].value)
     single = make_class_sample(y, p.astype(np.float32))
     assert single.matrix is not None
@@ -442,9 +442,9 @@ def test_frames_name_their_columns_and_single_precision_is_kept() -> None:
 
 
 def test_measures_of_one_direction_and_one_name() -> None:
-    names = [m.name for m in class_measures()]
+    names = [m.name for m in cl.measures("classes")]
     assert len(set(names)) == len(names)
-    for one in class_measures():
+    for one in cl.measures("classes"):
         assert one.formula, one
         assert one.latex, one
         assert one.reference, one
@@ -455,12 +455,12 @@ def test_means_over_classes_take_their_intervals_from_what_is_declared() -> None
     rng = np.random.default_rng(4)
     y, p = rng.integers(0, 3, 90), rng.dirichlet(np.ones(3), 90)
     asked = ["macro(recall)", "macro(false_negative_rate)", "balanced_accuracy", "macro(average_precision)"]
-    ev = cl.evaluate_classes(y, p, measures=[*asked, "mean_average_precision"])
+    ev = cl.evaluate(y, p, measures=[*asked, "mean_average_precision"])
     assert {ev[name].method for name in asked} == {"mover"}
     missed, found = ev["macro(false_negative_rate)"], ev["macro(recall)"]
     assert (missed.low, missed.high) == pytest.approx((1.0 - found.high, 1.0 - found.low))
-    for one in cl.class_measures():
-        if one.mean_of:
+    for one in cl.measures("classes"):
+        if one.mean_of is not None:
             assert ev[one.name].interval == pytest.approx(ev[f"macro({one.mean_of})"].interval)
 
 
@@ -471,19 +471,19 @@ def test_a_probability_of_0_counts_as_in_scikit_learn_and_is_told(base: float) -
     p /= p.sum(axis=1, keepdims=True)
     zeros = int(np.sum(p[np.arange(300), y] == 0.0))
     assert zeros > 2
-    name = "log_loss" if base == 2.0 else f"log_loss(base={base!r})"
-    ev = cl.evaluate_classes(y, p, measures=[name], interval=None)
+    name = "log_loss" if base == 2.0 else str(parse_measure(f"log_loss(base={base!r})"))
+    ev = cl.evaluate(y, p, measures=[name], interval=None)
     assert ev[name].value == pytest.approx(sklearn_log_loss(y, p) / math.log(base), rel=1e-12)
     assert ev.facts["zero_probabilities"] == zeros
     (notice,) = ev.notices
     assert f"probability 0 in {zeros} cases ({zeros / 300:.1%}): {name} counts it as 2.2e-16" in notice
     assert notice in ev.to_dict()["notices"]
     assert notice in repr(ev)
-    assert not cl.evaluate_classes(y, p, measures=["accuracy"]).notices
+    assert not cl.evaluate(y, p, measures=["accuracy"]).notices
     kept = p[np.arange(300), y] > 0.0
-    assert not cl.evaluate_classes(y[kept], p[kept], measures=[name]).notices
+    assert not cl.evaluate(y[kept], p[kept], measures=[name]).notices
     two = np.where(y == 0, 1, 0)
-    both = cl.evaluate_classes(two, np.stack([1 - p[:, 0], p[:, 0]], axis=1), measures=[name], interval=None)
+    both = cl.evaluate(two, np.stack([1 - p[:, 0], p[:, 0]], axis=1), measures=[name], interval=None)
     assert both[name].value == pytest.approx(cl.log_loss(two, p[:, 0], base=base), rel=1e-12)  # one rule
 
 
@@ -491,8 +491,8 @@ def test_a_probability_of_0_counts_as_in_scikit_learn_and_is_told(base: float) -
 def test_a_bootstrap_of_one_measure_is_that_of_many(measure: str) -> None:
     y, p = forest(80, 3)
     how: Any = {"interval": "percentile", "n_resamples": 100, "progress": False}
-    alone = cl.evaluate_classes(y, p, measures=[measure], **how)[measure]
-    assert alone == cl.evaluate_classes(y, p, **how)[measure]
+    alone = cl.evaluate(y, p, measures=[measure], **how)[measure]
+    assert alone == cl.evaluate(y, p, **how)[measure]
     assert alone.low < alone.value < alone.high
 
 
@@ -503,14 +503,14 @@ def test_missing_predictions_are_named_by_argument_and_row(nothing: Any) -> None
     said = labels.copy()
     said[7] = nothing
     words = "row 7 (has a missing value|is NaN)"
-    with pytest.raises(cl.InputError, match=f"y_pred: {words}"):
-        cl.evaluate_classes(labels, y_pred=said)
-    with pytest.raises(cl.InputError, match=f"y_pred: {words}"):
-        cl.evaluate_classes(y, p, y_pred=said)
-    with pytest.raises(cl.InputError, match=rf"models\['b'\]: {words}"):
-        cl.compare_classes(labels, {"a": p, "b": said})
+    with pytest.raises(cl.InputError, match=f"predicted: {words}"):
+        cl.evaluate(labels, predicted=said)
+    with pytest.raises(cl.InputError, match=f"predicted: {words}"):
+        cl.evaluate(y, p, predicted=said)
+    with pytest.raises(cl.InputError, match=rf"scores\['b'\]: {words}"):
+        cl.compare(labels, {"a": p, "b": said})
     with pytest.raises(cl.InputError, match=f"y_true: {words}"):
-        cl.evaluate_classes(said, y_pred=labels)
+        cl.evaluate(said, predicted=labels)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 0.01, 1.0])
@@ -520,7 +520,7 @@ def test_weights_that_round_leave_a_perfect_model_perfect(scale: float) -> None:
     for seed in range(6):
         y, _ = forest(50, 3, seed=seed)
         weight = rng.random(50) * scale
-        ev = cl.evaluate_classes(y, np.eye(3)[y], sample_weight=weight, ordered=True)
+        ev = cl.evaluate(y, np.eye(3)[y], sample_weight=weight, ordered=True)
         for key in ("hand_till_auc", "macro(roc_auc)", "mean_average_precision", "macro(f1)", "cohen_kappa"):
             assert ev[key].value == 1.0
             assert ev[key].low < 0.99, key
@@ -532,18 +532,18 @@ def test_the_value_that_chance_gives_is_the_declared_one() -> None:
     n, k = 40_000, 5
     y, p = np.arange(n) % k, rng.random((n, k))
     expected = {"1/K": 1 / k, "t/K": 3 / k, "0": 0.0, "½": 0.5, "error_rate": 1 - 1 / k}
-    names = {one.name: one for one in class_measures() if one.chance}
+    names = {one.name: one for one in cl.measures("classes") if one.chance}
     assert len(names) > 5
     for name, one in names.items():
         spec = "top_t_accuracy(t=3)" if name == "top_t_accuracy" else name
-        value = cl.evaluate_classes(y, p, measures=[spec], interval=None)[spec].value
+        value = cl.evaluate(y, p, measures=[spec], interval=None)[spec].value
         assert value == pytest.approx(expected[one.chance], abs=0.012), name
 
 
 def test_degrees_of_freedom_of_hand_till_and_of_triplets() -> None:
     """Welch's for the one, a triplet less for the other: by SciPy's t and the parts of the rows."""
     y, p = np.repeat([0, 1, 2], [6, 9, 14]), forest(29, 3, seed=4)[1]
-    ev = cl.evaluate_classes(y, p, measures=["hand_till_auc"])
+    ev = cl.evaluate(y, p, measures=["hand_till_auc"])
     e, (units,) = ev["hand_till_auc"], ev.units.values()
     sizes = np.bincount(y)
     parts = np.array([np.sum(units[y == k] ** 2) * sizes[k] / (sizes[k] - 1) for k in range(3)])
@@ -578,8 +578,24 @@ def test_the_bias_of_average_precision_is_the_jackknifes() -> None:
     rng = np.random.default_rng(6)
     y = rng.permutation(np.repeat([0, 1, 2], [4, 7, 12]))
     z = rng.normal(size=(23, 3)) + np.eye(3)[y]
-    found = influences(ClassTotals(make_class_sample(y, z)), [parse_class_measure("macro(average_precision)")])
+    found = influences(ClassTotals(make_class_sample(y, z)), [parse_measure("macro(average_precision)")])
     for k in range(3):
         whole = average_precision_score(y == k, z[:, k])
         left = [average_precision_score(np.delete(y, i) == k, np.delete(z[:, k], i)) for i in range(23)]
         assert found.column_variance[k, 2] == pytest.approx(22 * (np.mean(left) - whole), rel=1e-9)
+
+
+def test_a_mean_over_classes_is_a_measure_like_any_other() -> None:
+    """Named by a string, described, pickled; also of a measure of one's own, and of a function."""
+    spec = parse_measure("macro(f_beta(beta=0.12345678901234567))")
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert spec.measure.title == "Macro mean of F-beta"
+    assert (spec.measure.mean, spec.measure.range, spec.better) == ("macro", (0.0, 1.0), "higher")
+    assert parse_measure(cl.accuracy, several=True).measure is cl.measure("accuracy", several=True)
+    assert cl.measure("accuracy") is not cl.measure("accuracy", several=True)
+    assert pickle.loads(pickle.dumps(cl.measure("log_loss", several=True))).reads == "probabilities"
+    assert {m.name for m in cl.measures("classes")} >= {"macro", "weighted", "micro", "hand_till_auc", "log_loss"}
+    with pytest.raises(cl.InputError, match=r"say which mean over the classes: macro\(f1\), weighted"):
+        parse_measure("f1", several=True)
+    with pytest.raises(cl.InputError, match="say of what"):
+        parse_measure(cl.measure("macro"), several=True)

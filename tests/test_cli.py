@@ -17,8 +17,9 @@ from click.testing import CliRunner, Result
 
 import cutline as cl
 from cutline.commands.group import COMMANDS, cli
-from cutline.commands.output import as_markdown
-from cutline.sources.columns import class_names
+from cutline.present.render import markdown_table
+from cutline.sources.profiles import class_names
+from cutline.table import Table
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "applicants.csv"
 FAST = ["--resamples", "50"]
@@ -122,7 +123,7 @@ def test_csv_and_markdown_have_every_measure(scored: Path) -> None:
 
 
 def test_markdown_cells_cannot_break_the_table() -> None:
-    assert as_markdown([{"a|b": "x|y\nz"}], ["a|b"]) == "| a\\|b |\n|---|\n| x\\|y z |"
+    assert markdown_table(Table([{"a|b": "x|y\nz"}])) == "| a\\|b |\n|---|\n| x\\|y z |"
 
 
 def test_label_and_score_are_found_where_only_one_can_be_meant(scored: Path) -> None:
@@ -342,10 +343,10 @@ def test_measures_lists_and_explains() -> None:
 def test_experiments_run_from_the_checkout_with_their_own_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cutline.commands import experiment
+    from cutline.commands import start
 
-    place = tmp_path / "src" / "cutline" / "commands" / "experiment.py"
-    monkeypatch.setattr(experiment, "__file__", str(place))
+    place = tmp_path / "src" / "cutline" / "commands" / "start.py"
+    monkeypatch.setattr(start, "__file__", str(place))
     assert "part of the source checkout" in refused("experiment", "arbel-rokach")
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "shared_part.py").write_text("WORD = 'shared'\n")
@@ -411,7 +412,7 @@ def test_a_reader_that_leaves_early_makes_no_noise(scored: Path) -> None:
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; from cutline.commands.group import cli; cli.main(['--help'], standalone_mode=False); "
-        "print(sorted(set(sys.modules) & {'numba', 'duckdb', 'scipy', 'rich', 'altair', 'matplotlib', 'pandas'}))"
+        "print(sorted(set(sys.modules) & {'duckdb', 'scipy', 'rich', 'altair', 'matplotlib', 'pandas'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -41,7 +41,7 @@ def test_columns_named_after_the_classes_are_found(
     result = run("evaluate", path, *label, "--format", "json", *FAST)
     assert "several classes" in result.stderr
     out = json.loads(result.stdout)
-    ev = cl.evaluate_classes(y, p, classes=NAMES)
+    ev = cl.evaluate(y, p, classes=NAMES)
     assert out["classes"] == NAMES
     found = {row["measure"]: row for row in out["measures"]}
     for name in ev:
@@ -81,7 +81,7 @@ def test_hard_predictions(trees: Any, tmp_path: Path) -> None:
     said = np.array(NAMES)[p.argmax(axis=1)]
     path = write(tmp_path / "t.csv", {"kind": y, "guess": said})
     out = json.loads(run("evaluate", path, "--label", "kind", "--predicted", "guess", "--format", "json").stdout)
-    ours = cl.evaluate_classes(y, y_pred=said)
+    ours = cl.evaluate(y, predicted=said)
     assert {row["measure"]: row["value"] for row in out["measures"]} == {k: pytest.approx(ours[k].value) for k in ours}
 
 
@@ -98,7 +98,7 @@ def test_long_form(trees: Any, tmp_path: Path) -> None:
     arguments = ("evaluate", path, "--label", "kind", "--score", "p", "--case", "case", "--class", "class")
     out = json.loads(run(*arguments, "--format", "json", *FAST).stdout)
     found = {row["measure"]: row["value"] for row in out["measures"]}
-    ev = cl.evaluate_classes(y, p, classes=NAMES, interval=None)
+    ev = cl.evaluate(y, p, classes=NAMES, interval=None)
     for name in ("accuracy", "log_loss", "hand_till_auc"):
         assert found[name] == pytest.approx(ev[name].value)
     write(path, {name: np.asarray(values)[:-1] for name, values in long.items()})
@@ -112,7 +112,7 @@ def test_models_of_several_classes_are_compared(trees: Any, tmp_path: Path) -> N
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "good_"), **columns_of(q, "poor_")})
     arguments = ("compare", path, "--label", "kind", "--score", "good_*", "--score", "poor_*", *FAST)
     out = json.loads(run(*arguments, "--format", "json").stdout)
-    cmp = cl.compare_classes(y, {"good": p, "poor": q}, classes=NAMES)
+    cmp = cl.compare(y, {"good": p, "poor": q}, classes=NAMES)
     for row in out["differences"]:
         assert row["p_value"] == pytest.approx(cmp.difference(row["a"], row["b"], row["measure"])["p_value"])
     assert cmp.verdict("accuracy").sentence in run(*arguments).stdout
@@ -163,11 +163,11 @@ def test_rows_that_belong_together_are_resampled_together(trees: Any, tmp_path: 
     path = write(tmp_path / "t.csv", {"kind": y, "unit": unit, **columns_of(p, "a_"), **columns_of(p[::-1], "b_")})
     told = ("--label", "kind", "--cluster", "unit", "--format", "json", *FAST)
     found = json.loads(run("evaluate", path, *told, "--score", "a_*").stdout)
-    ev = cl.evaluate_classes(y, p, classes=NAMES, clusters=unit)
+    ev = cl.evaluate(y, p, classes=NAMES, clusters=unit)
     assert found["measures"][0]["low"] == pytest.approx(ev["accuracy"].low)
     assert found["data"]["clusters"] == 30
     compared = json.loads(run("compare", path, *told, "--score", "a_*", "--score", "b_*").stdout)
-    arrays = cl.compare_classes(y, {"a": p, "b": p[::-1]}, classes=NAMES, clusters=unit)
+    arrays = cl.compare(y, {"a": p, "b": p[::-1]}, classes=NAMES, clusters=unit)
     assert compared["differences"][0]["low"] == pytest.approx(arrays.differences[0]["low"])
 
 
@@ -176,7 +176,7 @@ def test_abstention_and_engines(trees: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", {"kind": y, **columns_of(p, "a_"), **columns_of(p[::-1], "b_")})
     told = ("--label", "kind", "--score", "a_*")
     out = json.loads(run("evaluate", path, *told, "--abstain", "0.5", "--format", "json", *FAST).stdout)
-    kept = cl.evaluate_classes(y, p, classes=NAMES, interval=None).abstain(0.5)
+    kept = cl.evaluate(y, p, classes=NAMES, interval=None).abstain(0.5)
     assert out["abstention"]["threshold"] == pytest.approx(kept.threshold)
     assert out["score"] == [f"a_{name}" for name in NAMES]
     assert out["risk_coverage"][-1]["coverage"] == 1.0

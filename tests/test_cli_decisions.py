@@ -191,7 +191,7 @@ def test_calibration_prints_what_python_gives(models: str, weighted: bool, tmp_p
     picture = tmp_path / "calibration.png"
     words = ["--label", "bought", "--positive", "yes", "--score", "old", "--resamples", "99"]
     words += ["--weight", "w"] if weighted else []
-    status, out, _ = run("calibration", models, *words, "--format", "json", "--plot", picture)
+    status, out, _ = run("evaluate", models, "--calibration", *words, "--format", "json", "--plot", picture)
     assert status == 0
     found = json.loads(out)
     y, old, _, w = arrays(models)
@@ -201,16 +201,16 @@ def test_calibration_prints_what_python_gives(models: str, weighted: bool, tmp_p
     assert found["p_value"] == made.p_value
     assert found["rows"] == 600
     assert picture.stat().st_size > 10_000
-    status, out, _ = run("calibration", models, *words)
+    status, out, _ = run("evaluate", models, "--calibration", *words)
     assert status == 0
     assert "miscalibration (p = " in out
     assert "in_the_large" in out
-    status, out, _ = run("calibration", models, *words, "--format", "csv")
+    status, out, _ = run("evaluate", models, "--calibration", *words, "--format", "csv")
     assert out.splitlines()[0] == "probability,comes_true,low,high,confidence_low,confidence_high"
 
 
 def test_calibration_of_other_scores_is_refused(scores: str) -> None:
-    status, _, said = run("calibration", scores, "--label", "y", "--score", "p")
+    status, _, said = run("evaluate", scores, "--calibration", "--label", "y", "--score", "p")
     assert status == 2
     assert "is not a probability" in said
 
@@ -218,17 +218,17 @@ def test_calibration_of_other_scores_is_refused(scores: str) -> None:
 def test_swaps_lists_who_enters_and_who_leaves(models: str, tmp_path) -> None:
     picture = tmp_path / "swaps.svg"
     words = ["--label", "bought", "--positive", "yes", "--score", "old", "--score", "new", "--quota", "60"]
-    status, out, _ = run("swaps", models, *words, "--plot", picture)
+    status, out, _ = run("compare", models, "--swaps", *words, "--plot", picture)
     assert status == 0
     assert picture.exists()
     y, old, new, w = arrays(models)
     made = cl.compare(y, {"old": old, "new": new}, measures=["roc_auc"]).swaps("old", "new", quota=60)
-    assert f"{made!r}." in out
-    status, out, _ = run("swaps", models, *words, "--format", "csv")
+    assert f"{made.summary}." in out
+    status, out, _ = run("compare", models, "--swaps", *words, "--format", "csv")
     rows = [line.split(",") for line in out.splitlines()]
     assert rows[0] == ["row", "swap", "positive", "old", "new"]
     assert [int(row[0]) - 1 for row in rows[1:] if row[1] == "enters"] == made.entering.tolist()
-    status, out, _ = run("swaps", models, *words, "--weight", "w", "--format", "json")
+    status, out, _ = run("compare", models, "--swaps", *words, "--weight", "w", "--format", "json")
     found = json.loads(out)
     weighted = cl.compare(y, {"old": old, "new": new}, sample_weight=w, measures=["roc_auc"])
     expected = weighted.swaps("old", "new", quota=60)
@@ -250,7 +250,7 @@ def test_swaps_lists_who_enters_and_who_leaves(models: str, tmp_path) -> None:
     ],
 )
 def test_swaps_refuses_in_a_sentence(models: str, words: list[str], said: str) -> None:
-    status, _, err = run("swaps", models, "--label", "bought", "--positive", "yes", *words)
+    status, _, err = run("compare", models, "--swaps", "--label", "bought", "--positive", "yes", *words)
     assert status == 2
     assert said in err.splitlines()[-1]
 

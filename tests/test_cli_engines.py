@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import cutline as cl
-from cutline.tuning import TUNING
+from cutline.runtime import TUNING
 from test_cli import refused, run
 from test_cli_input import write
 

@@ -12,26 +12,28 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cutline.commands import compare, evaluate
 from cutline.commands.group import cli
+from cutline.commands.options import declared
 
 # command -> the options it is called with, and the library's functions behind it
 ONE, TWO = ["--label", "y", "--score", "p"], ["--label", "y", "--score", "p", "--score", "q"]
 CALLS: dict[str, tuple[list[str], list[str]]] = {
-    "evaluate": (ONE, ["tables.evaluate_table"]),
+    "evaluate": (ONE, ["verbs.evaluate"]),
     "evaluate --recall": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
-    "evaluate --by": ([*ONE, "--by", "r"], ["tables.evaluate_table"]),
-    "compare": (TWO, ["tables.compare_table"]),
-    "compare --by": ([*TWO, "--by", "r"], ["tables.compare_table"]),
+    "evaluate --by": ([*ONE, "--by", "r"], ["verbs.evaluate"]),
+    "compare": (TWO, ["verbs.compare"]),
+    "compare --by": ([*TWO, "--by", "r"], ["verbs.compare"]),
     "select": (["--score", "p", "--quota", "9"], ["decide.selection.select"]),
     "cut": ([*ONE, "--recall", ".5"], ["decide.thresholds.threshold_for"]),
     "cut --capacity": ([*ONE, "--precision", ".4", "--capacity", "5"], ["decide.thresholds.triage"]),
-    "check": (["roc_auc > .5", *ONE], ["evaluation.evaluate"]),
+    "check": (["roc_auc > .5", *ONE], ["verbs.evaluate"]),
     "screen": (["--label", "y", "--stage", "p=50%", "--stage", "q=5"], ["decide.screening.screen"]),
     "vote": (TWO, ["decide.voting.selective_voting"]),
-    "calibration": (ONE, ["evaluation.evaluate"]),
-    "swaps": ([*TWO, "--quota", "9"], ["decide.swaps.swaps"]),
+    "evaluate --calibration": ([*ONE, "--calibration"], ["verbs.evaluate"]),
+    "compare --swaps": ([*TWO, "--quota", "9", "--swaps"], ["decide.model_choice.swaps"]),
     "plan": ([*ONE, "--cost", "1", "--value", "3"], ["decide.planning.plan"]),
-    "audit": ([*ONE, "--inclusion", ".5"], ["sampled_labels.audit"]),
+    "evaluate --inclusion": ([*ONE, "--inclusion", ".5"], ["verbs.evaluate"]),
     "label-plan": (["--score", "p", "--budget", "9", "--measure", "pem"], ["sampled_labels.label_plan"]),
 }
 # another value for each option than its default or that of the call above
@@ -83,15 +85,26 @@ ELSEWHERE = {
     *("file", "conditions", "missing", "delimiter", "quote", "decimal", "encoding", "engine", "master", "memory_limit"),
     *("threads", "temp_directory", "form", "html", "plot", "output", "escape_formulas", "everything", "carry"),
     *("negative", "rest_negative", "predicted", "case", "class_column", "model", "ordered", "order", "abstain"),
-    *("cost_fp", "cost_fn", "cut", "zone", None),
+    *("cost_fp", "cost_fn", "cut", "zone", "calibration", "swaps", None),
+}
+# What an option that turns to another answer takes beside it; anything else is refused.
+TAKEN = {
+    "evaluate --calibration": evaluate.OF_CALIBRATION,
+    "evaluate --inclusion": evaluate.OF_SAMPLED,
+    "compare --swaps": compare.OF_SWAPS,
 }
 NOT_BESIDE = {
-    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by"},
+    "evaluate": {"recall", "precision", "specificity", "fpr", "cost", "value", "quota_by", "inclusion", "estimator"},
     "evaluate --recall": {
         *("recall", "precision", "specificity", "fpr", "quota", "threshold", "batch", "cluster", "cost", "value", "by"),
         *("quota_by", "interval", "measures", "no_intervals", "prevalence"),  # of the evaluation, not of the cut
+        *("inclusion", "estimator"),
     },
-    "evaluate --by": {"recall", "precision", "specificity", "fpr", "batch", "cost", "value", "quota_by", "prevalence"},
+    "evaluate --by": {
+        *("recall", "precision", "specificity", "fpr", "batch", "cost", "value", "quota_by", "prevalence"),
+        *("inclusion", "estimator"),
+    },
+    "compare --swaps": {"scores"},  # exactly two
     "compare": {"cost", "value"},
     "compare --by": {"cost", "value", "batch", "prevalence"},
     "select": {"quota_by"},
@@ -99,7 +112,6 @@ NOT_BESIDE = {
     "cut --capacity": {"recall", "specificity", "fpr", "prevalence"},
     "screen": {"budget", "max_loss"},
     "label-plan": {"positive", "label"},
-    "swaps": {"scores"},  # exactly two
 }
 
 
@@ -116,7 +128,7 @@ def fingerprint(value: Any) -> Any:
         return [fingerprint(one) for one in value]
     if hasattr(value, "positive") and hasattr(value, "score"):
         return fingerprint([value.positive, value.score, value.weight])
-    if type(value).__name__ == "Levels":
+    if type(value).__name__ == "Partition":
         return fingerprint([value.codes, list(value.keys)])
     return type(value).__name__ if type(value).__module__.startswith("cutline.sources") else repr(value)
 
@@ -139,6 +151,7 @@ OPTIONS = [
     for call in CALLS
     for param in cli.get_command(click.Context(cli), call.split()[0]).params
     if param.name not in ELSEWHERE | NOT_BESIDE.get(call, set()) | {"quiet"}
+    if call not in TAKEN or any(param.name in declared(group) for group in TAKEN[call])
 ]
 
 
@@ -175,8 +188,9 @@ def test_every_option_changes_the_call_that_it_stands_for(
 
 
 # what a command asks for by itself: the measures that it prints, the columns' names, a file that is not streamed
-BY_ITSELF = {"measures", "name", "names", "stream", "neg_label"}
-OTHERS = {"calibration": {"n_resamples": 999}}  # the most draws that its permutation test takes
+BY_ITSELF = {"measures", "name", "y_score", "names", "stream", "neg_label"}
+# the most draws that a permutation test takes, and what evaluations in memory take
+OTHERS = {"evaluate --calibration": {"n_resamples": 999}, "check": {"n_resamples": 2000}}
 
 
 @pytest.mark.parametrize("call", CALLS)

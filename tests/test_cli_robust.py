@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from cutline import files
-from cutline.files import write_whole
+from cutline import runtime
+from cutline.runtime import write_whole
 from test_cli import EXAMPLE, refused, run, shell
 
 MAIN = [sys.executable, "-c", "from cutline.cli import main; main()"]
@@ -90,13 +90,13 @@ def test_signs_that_steer_a_terminal_are_shown_not_sent(tmp_path: Path) -> None:
 
 
 def test_data_that_ends_early_is_not_called_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
-    import cutline.commands.measures as module
+    from cutline.commands import start
     from cutline.commands.group import cli
 
-    def end(*_: Any) -> None:
+    def end(*_: Any, **how: Any) -> None:
         raise EOFError("compressed file ended before its end mark")
 
-    monkeypatch.setattr(module, "catalogue", end)
+    monkeypatch.setattr(start, "print_table", end)
     from click.testing import CliRunner
 
     result = CliRunner().invoke(cli, ["measures"])
@@ -173,9 +173,9 @@ def test_an_interrupt_during_a_bootstrap_leaves_one_line_and_no_new_file(tmp_pat
 def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_swept", set())
+    monkeypatch.setattr(runtime, "_swept", set())
     script = (
-        "import sys, time; from cutline.files import temporary_folder\n"
+        "import sys, time; from cutline.runtime import temporary_folder\n"
         "with temporary_folder(sys.argv[1]) as folder:\n"
         "    open(folder + '/spilled', 'w').close(); print(folder, flush=True); time.sleep(60)"
     )
@@ -184,10 +184,10 @@ def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next(
         other.mkdir()
 
     def left() -> set[Path]:
-        files._swept.clear()
+        runtime._swept.clear()
         for path in tmp_path.iterdir():
             os.utime(path, (0, 0))
-        with files.temporary_folder(str(tmp_path)) as own:
+        with runtime.temporary_folder(str(tmp_path)) as own:
             return set(tmp_path.iterdir()) - {Path(own)}
 
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
@@ -196,8 +196,8 @@ def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next(
         assert left() == {folder, *others}  # its owner lives
         process.kill()
     assert (folder / "spilled").exists()
-    files._swept.clear()
+    runtime._swept.clear()
     os.utime(folder)
-    with files.temporary_folder(str(tmp_path)):
+    with runtime.temporary_folder(str(tmp_path)):
         assert (folder / "spilled").exists()  # so young that its owner may not have locked it yet
     assert left() == others

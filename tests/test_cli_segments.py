@@ -47,14 +47,14 @@ def cells(printed: str) -> list[dict[str, str]]:
 def test_every_door_gives_the_same_segments(file: Path) -> None:
     parquet = file.with_suffix(".parquet")
     FRAME.to_parquet(parquet)
-    expected = cl.evaluate_segments(
-        FRAME.y, FRAME.p, FRAME.region, pos_label="yes", measures=NAMED["measures"], n_resamples=50
-    )
+    expected = cl.evaluate(
+        FRAME.y, FRAME.p, by=FRAME.region, pos_label="yes", measures=NAMED["measures"], n_resamples=50
+    ).segments
     for source in (FRAME, pl.from_pandas(FRAME), file, parquet, dict(FRAME.items())):
-        found = cl.evaluate_table(source, score="p", by="region", **NAMED)
+        found = cl.evaluate(source, score="p", by="region", **NAMED).segments
         assert found.by == ("region",)
         assert found.to_dicts() == expected.to_dicts()
-        both = cl.evaluate_table(source, score="p", by=["region", "month"], **NAMED, interval=None)
+        both = cl.evaluate(source, score="p", by=["region", "month"], **NAMED, interval=None).segments
         assert both.names[:2] == ["n × 1", "n × 2"]
         assert both.names.index("n × 10") > both.names.index("n × 9")
 
@@ -66,17 +66,19 @@ def test_rows_without_a_segment(file: Path, tmp_path: Path) -> None:
     frame.to_csv(path, index=False)
     for source in (frame, path):
         with pytest.raises(cl.InputError, match=r"column 'region': .*has a missing value; fill it in, or leave such"):
-            cl.evaluate_table(source, score="p", by="region", **NAMED)
-        assert cl.evaluate_table(source, score="p", by="region", missing="drop", **NAMED).overall.facts["dropped"] == 2
+            cl.evaluate(source, score="p", by="region", **NAMED)
+        assert (
+            cl.evaluate(source, score="p", by="region", missing="drop", **NAMED).segments.overall.facts["dropped"] == 2
+        )
     weighted = FRAME.assign(w=np.where(np.arange(N) < 10, 0, 2))
-    found = cl.evaluate_table(weighted, score="p", weight="w", by="region", **NAMED)
+    found = cl.evaluate(weighted, score="p", weight="w", by="region", **NAMED).segments
     assert sum(ev.facts["rows"] for ev in found.values()) == N - 10
 
 
 def test_refusals_of_tables(file: Path) -> None:
     for by, words in ((["region", "region"], "twice"), ([], "by is empty"), ("regio", "did you mean 'region'")):
         with pytest.raises(cl.InputError, match=words):
-            cl.evaluate_table(file, score="p", by=by, **NAMED)
+            cl.evaluate(file, score="p", by=by, **NAMED)
 
 
 def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path) -> None:
@@ -85,7 +87,7 @@ def test_evaluate_by_prints_segments_differences_the_list_and_prices(file: Path)
         assert words in printed
     more = ("--score", "p", "--quota", 30, "--by", "region", "--format", "json", "--measure", "pem")
     found = json.loads(run(0, "evaluate", file, *more))
-    seg = cl.evaluate_table(FRAME, label="y", pos_label="yes", score="p", by="region", quota=30, measures=["pem"])
+    seg = cl.evaluate(FRAME, label="y", pos_label="yes", score="p", by="region", quota=30, measures=["pem"]).segments
     assert [s["segment"] for s in found["segments"]] == list(seg) == ["n", "o", "s"]
     assert found["one_list"]["segments"][0]["places"] == seg.at()["n"]["places"]
     assert found["differences"][0]["segment"] == seg.differences().to_dicts()[0]["segment"]
@@ -171,7 +173,7 @@ def test_a_stream_gives_the_same_segments_from_one_pass(file: Path, tmp_path: Pa
     frame.to_csv(path, index=False)
     how: dict[str, Any] = {**NAMED, "score": "p", "by": ["region", "month"], "quota": 40, "missing": "drop"}
     how |= {"weight": weight, "threshold": 0.4, "measures": ["roc_auc", "recall", "hit_rate", "brier_score"]}
-    one, two = (cl.evaluate_table(path, **how, stream=stream) for stream in (False, True))
+    one, two = (cl.evaluate(path, **how, stream=stream).segments for stream in (False, True))
     assert list(one) == list(two)
     assert one.overall.facts["dropped"] == two.overall.facts["dropped"] == 1
     for key, ev in [*one.items(), (None, one.overall)]:

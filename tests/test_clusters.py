@@ -11,7 +11,8 @@ import pytest
 from scipy.special import ndtr
 
 import cutline as cl
-from cutline.inference.permutation import permuted_labels, ways_to_permute
+from cutline.inference.retraining import permuted_labels, ways_to_permute
+from cutline.sklearn import evaluate_cv
 
 N, SIZE = 60, 4
 
@@ -29,11 +30,11 @@ Y, A, B, CASE = twins()
 HOW: dict[str, Any] = {"n_resamples": 300, "quota": 40}
 
 
-def evaluated(clusters: Any) -> cl.Evaluation:
+def evaluated(clusters: Any) -> cl.results.Evaluation:
     return cl.evaluate(Y, A, clusters=clusters, **HOW)
 
 
-def compared(clusters: Any) -> cl.Comparison:
+def compared(clusters: Any) -> cl.results.Comparison:
     return cl.compare(Y, {"a": A, "b": B}, clusters=clusters, **HOW)
 
 
@@ -88,7 +89,7 @@ DOORS: dict[str, Callable[[Any], float]] = {
         cl.plan(Y, A, cost=0.4, quotas=(20, 60), clusters=c, n_resamples=300).over_quotas
     ),
     "a table in memory": lambda c: span(
-        cl.evaluate_table(
+        cl.evaluate(
             {"y": Y.astype(int), "p": A, **({} if c is None else {"who": c})},
             label="y",
             score="p",
@@ -109,7 +110,7 @@ def mean_width(rows: Any) -> float:
     return float(np.mean([row["high"] - row["low"] for row in table.to_dicts() if row["low"] == row["low"]]))
 
 
-def band_width(ev: cl.Evaluation, name: str) -> float:
+def band_width(ev: cl.results.Evaluation, name: str) -> float:
     band = ev.curve(name).band(simultaneous=True)
     return float(np.nanmean(band.high - band.low))
 
@@ -118,7 +119,7 @@ def folds(clusters: Any) -> Any:
     from sklearn.model_selection import GroupKFold
 
     own = np.arange(len(Y)) if clusters is None else clusters
-    return cl.evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=GroupKFold(4), groups=CASE, clusters=own)
+    return evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=GroupKFold(4), groups=CASE, clusters=own)
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -139,7 +140,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "clusters of different sizes cannot exchange labels": lambda: cl.label_permutation_test(
         Y, A, clusters=np.repeat(np.arange(15), np.arange(9, 24))
     ),
-    "clusters across folds": lambda: cl.evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=7, clusters=CASE),
+    "clusters across folds": lambda: evaluate_cv(_model(), np.column_stack([A, B]), Y, cv=7, clusters=CASE),
 }
 
 

@@ -16,7 +16,6 @@ from scipy.special import ndtr, ndtri
 
 import cutline as cl
 from cutline.inference.differences import FLIPS, DifferenceTest, sign_matrix
-from cutline.inference.intervals import is_stratified
 from cutline.inference.paired import holm, mcnemar, summary
 from cutline.inference.resampling import Resampler
 from cutline.quotas import resolve_quota
@@ -143,7 +142,7 @@ def test_replicates_are_the_same_rows_for_every_model_and_every_measure(levels: 
         if spec.measure.name == "hinge_loss" and key not in cmp.replicates["m0"]:
             continue
         for name, s in models.items():
-            for r, times in enumerate(rows[is_stratified(spec, cmp.settings)]):
+            for r, times in enumerate(rows[bool(cmp.settings.stratify)]):
                 drawn = np.repeat(np.arange(40), times.astype(int))
                 expected = from_scratch(at_rows(spec, 40), y[drawn], s[drawn], None, 40)
                 found = cmp.replicates[name][key][r]
@@ -648,7 +647,7 @@ def test_tables_and_files() -> None:
     assert len(cmp.to_dicts()) == 4
     assert list(cmp.to_pandas()["model"]) == ["m0", "m0", "m1", "m1"]
     assert "2 models, 40 rows" in repr(cmp)
-    assert "<table>" in cmp._repr_html_()
+    assert "<table" in cmp._repr_html_()
     assert cmp.key("hit_rate") == "hit_rate@10"
 
 
@@ -738,15 +737,15 @@ def test_unseen_losses_widen_the_difference_with_the_models_own_intervals() -> N
 
 def test_mover_limits_share_what_the_models_have_in_common() -> None:
     """Equal intervals: √(2(1 − ρ)) of their length, also where they are lopsided; independent: Newcombe's."""
-    from cutline.inference.differences import mover_limits
+    from cutline.inference.limits import mover_limits
 
-    one = (0.5, cl.Interval(0.4, 0.8))
+    one = (0.5, cl.results.Interval(0.4, 0.8))
     for alike in (0.0, 0.5, 0.9):
         low, high = mover_limits(one, one, alike=alike)
         assert (-low, high) == pytest.approx([math.sqrt((1 - alike) * (0.1**2 + 0.3**2))] * 2)
-    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), alike=0.6)
+    low, high = mover_limits((0.5, cl.results.Interval(0.4, 0.6)), (0.3, cl.results.Interval(0.1, 0.5)), alike=0.6)
     assert (0.2 - low, high - 0.2) == pytest.approx([math.sqrt(0.01 + 0.04 - 2 * 0.6 * 0.02)] * 2)
-    low, high = mover_limits((0.5, cl.Interval(0.4, 0.6)), (0.3, cl.Interval(0.1, 0.5)), alike=-0.6)
+    low, high = mover_limits((0.5, cl.results.Interval(0.4, 0.6)), (0.3, cl.results.Interval(0.1, 0.5)), alike=-0.6)
     assert 0.2 - low == pytest.approx(math.sqrt(0.01 + 0.04 + 2 * 0.6 * 0.02))
 
 
@@ -827,9 +826,9 @@ def test_optimism_is_told_in_words_and_in_json_and_none_where_one_model_is_far_a
 
     y, scores = best_of_three(1)
     cmp = cl.compare(y, scores, quota=40, n_resamples=20)
-    assert f"About {cmp.choice_optimism:.1f} of these hits are optimism" in " ".join(answer(cmp, 40))
+    assert f"About {cmp.choice_optimism:.1f} of these hits are optimism" in " ".join(answer(cmp))
     assert cmp.to_dict()["choice_optimism"] == cmp.choice_optimism
     ahead = cl.compare(y, {**scores, "d": y + 0.1 * scores["a"]}, quota=40, n_resamples=20)
     assert ahead.choice_optimism < 0.1
-    assert "optimism" not in " ".join(answer(ahead, 40))
+    assert "optimism" not in " ".join(answer(ahead))
     assert math.isnan(cl.compare(y, {"a": scores["a"]}, quota=40, n_resamples=20).choice_optimism)

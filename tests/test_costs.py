@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.costs import Prices, benefit_difference, cheapest, decision_curve
+from cutline.decide.error_costs import ErrorPrices, benefit_difference, cheapest, decision_curve
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 
@@ -20,7 +20,7 @@ def drawn(seed: int, n: int = 400, share: float = 0.2) -> tuple[np.ndarray, np.n
     return y, z.round(1), (0.8 * z + 0.6 * rng.normal(size=n)).round(1)
 
 
-def found(y: np.ndarray, scores: dict[str, np.ndarray], prices: Prices, **options: object) -> object:
+def found(y: np.ndarray, scores: dict[str, np.ndarray], prices: ErrorPrices, **options: object) -> object:
     samples = {name: make_sample(y, s) for name, s in scores.items()}
     rankings = {name: rank(s) for name, s in samples.items()}
     return cheapest(samples, rankings, prices, **{"n_resamples": 100, **options})
@@ -36,7 +36,7 @@ def test_the_cheapest_cut_by_brute_force(cost_fp: float, cost_fn: float, prevale
         for t in [*np.unique(s), -np.inf]:
             fpr, fnr = (s[~y] > t).mean(), (s[y] <= t).mean()
             costs[name, t] = cost_fp * (1 - share) * fpr + cost_fn * share * fnr
-    best = found(y, {"a": a, "b": b}, Prices(cost_fp, cost_fn, prevalence))
+    best = found(y, {"a": a, "b": b}, ErrorPrices(cost_fp, cost_fn, prevalence))
     assert best.apparent == pytest.approx(min(costs.values()))
     assert costs[best.model, best.threshold] == pytest.approx(best.apparent)
     assert best.treat_none == pytest.approx(cost_fn * share)
@@ -47,16 +47,16 @@ def test_the_cheapest_cut_by_brute_force(cost_fp: float, cost_fn: float, prevale
 
 def test_the_range_of_ratios_is_where_the_cut_stays_the_cheapest() -> None:
     y, a, b = drawn(2)
-    best = found(y, {"a": a, "b": b}, Prices(1, 6))
+    best = found(y, {"a": a, "b": b}, ErrorPrices(1, 6))
     low, high = best.ratios
     assert low <= 6 <= high
     for ratio, same in ((low * 1.001, True), (high * 0.999, True), (low * 0.99, False), (high * 1.01, False)):
-        other = found(y, {"a": a, "b": b}, Prices(1, ratio), n_resamples=2)
+        other = found(y, {"a": a, "b": b}, ErrorPrices(1, ratio), n_resamples=2)
         assert ((other.model, other.threshold) == (best.model, best.threshold)) == same
     low, high = best.model_ratios
     assert low <= best.ratios[0]
     assert high >= best.ratios[1]
-    inside = found(y, {"a": a, "b": b}, Prices(1, low * 1.001 if low > 0 else 0.5), n_resamples=2)
+    inside = found(y, {"a": a, "b": b}, ErrorPrices(1, low * 1.001 if low > 0 else 0.5), n_resamples=2)
     assert inside.model == best.model
 
 
@@ -66,7 +66,7 @@ def test_optimism_is_taken_out_and_the_interval_holds_the_cost_on_new_data() -> 
     looks, really = [], []
     for seed in range(40):
         y = rng.random(200) < 0.5
-        best = found(y, {"noise": rng.normal(size=200)}, Prices(1, 1), seed=seed)
+        best = found(y, {"noise": rng.normal(size=200)}, ErrorPrices(1, 1), seed=seed)
         looks.append(best.apparent)
         really.append(best.cost.value)
     assert np.mean(looks) < 0.47
@@ -86,15 +86,15 @@ def test_the_spread_of_a_cost_is_that_of_the_errors_of_each_case(prevalence: flo
         away = np.array(costs) - np.dot(costs, chances)
         second += np.dot(away**2, chances) / size
         third += np.dot(away**3, chances) / size**2
-    error, skew = Prices(2, 5, prevalence).spread(tp, fp, n_pos, n_neg)
+    error, skew = ErrorPrices(2, 5, prevalence).spread(tp, fp, n_pos, n_neg)
     assert (error, skew) == pytest.approx((math.sqrt(second), third / second))
 
 
 def test_the_interval_of_a_cost_grows_with_its_optimism_and_leans_with_its_skewness() -> None:
     y, a, _ = drawn(6)
-    best = found(y, {"a": a}, Prices(1, 9), level=0.9)
+    best = found(y, {"a": a}, ErrorPrices(1, 9), level=0.9)
     pos = int(y.sum())
-    error, skew = Prices(1, 9).spread(best.recall * pos, best.fpr * (len(y) - pos), pos, len(y) - pos)
+    error, skew = ErrorPrices(1, 9).spread(best.recall * pos, best.fpr * (len(y) - pos), pos, len(y) - pos)
     low, high = best.cost.interval
     assert best.optimism > 0.005
     assert best.cost.value == pytest.approx(best.apparent + best.optimism)
@@ -106,7 +106,7 @@ def test_the_interval_of_a_cost_grows_with_its_optimism_and_leans_with_its_skewn
 def test_other_models_cost_more_with_a_paired_interval() -> None:
     y, a, _ = drawn(4, n=2000)
     noise = np.random.default_rng(0).normal(size=2000)
-    best = found(y, {"noise": noise, "a": a}, Prices(1, 5))
+    best = found(y, {"noise": noise, "a": a}, ErrorPrices(1, 5))
     assert best.model == "a"
     (row,) = best.others
     assert row["model"] == "noise"
@@ -118,8 +118,8 @@ def test_other_models_cost_more_with_a_paired_interval() -> None:
 
 def test_clusters_that_repeat_rows_widen_the_interval() -> None:
     y, a, _ = drawn(5)
-    narrow = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5))
-    wide = found(np.tile(y, 4), {"a": np.tile(a, 4)}, Prices(1, 5), clusters={"a": np.tile(np.arange(400), 4)})
+    narrow = found(np.tile(y, 4), {"a": np.tile(a, 4)}, ErrorPrices(1, 5))
+    wide = found(np.tile(y, 4), {"a": np.tile(a, 4)}, ErrorPrices(1, 5), clusters={"a": np.tile(np.arange(400), 4)})
     assert wide.cost.interval.width > 1.5 * narrow.cost.interval.width
 
 

@@ -47,7 +47,7 @@ def test_stages_and_votes_are_drawn(data) -> None:
     plt.close(ax.figure)
     rng = np.random.default_rng(1)
     models = {f"m{k}": p + 0.2 * k * rng.random(300) for k in range(4)}
-    v = cl.selective_voting(y, models, marks=["pem", "average_hit_rate"], n_resamples=10)
+    v = cl.papers.selective_voting(y, models, marks=["pem", "average_hit_rate"], n_resamples=10)
     ax = v.plot()
     assert f"{v.voters} chosen" in {text.get_text() for text in ax.texts}
     plt.close(ax.figure)
@@ -78,16 +78,16 @@ def test_bands_of_decision_curves_say_what_they_hold(data, kind: str) -> None:
     ax = ev.plot(kind, band=False)
     assert "band" not in ax.get_xlabel()
     plt.close(ax.figure)
-    from cutline.present.decision_sections import cost_chart
+    from cutline.present.figures import cost_chart
 
-    assert "band for each point by itself" in str(cost_chart(kind, {0: ev.decision_curve()}, None))
+    assert "band for each point by itself" in cost_chart({0: ev.decision_curve()}, kind, None).svg()
 
 
 def test_a_loss_is_drawn_so_that_its_best_is_on_top(data) -> None:
     y, p, q = data
     rng = np.random.default_rng(1)
     models = {"good": p, **{f"m{k}": np.clip(q * rng.random(300), 0, 1) for k in range(3)}}
-    v = cl.selective_voting(y, models, marks=["brier_score", "pem"], n_resamples=10)
+    v = cl.papers.selective_voting(y, models, marks=["brier_score", "pem"], n_resamples=10)
     ax = v.plot()
     for spec in v.specs:
         values = np.array(v.marks.column(str(spec)), float)
@@ -104,7 +104,7 @@ def test_each_model_is_drawn_with_its_own_segments(data) -> None:
     y, p, _ = data
     q = np.random.default_rng(5).random(300)
     part = np.arange(300) % 3
-    cmp = cl.compare_segments(y, {"a": p, "b": q}, part, measures=["roc_auc"], n_resamples=20)
+    cmp = cl.compare(y, {"a": p, "b": q}, by=part, measures=["roc_auc"], n_resamples=20).segments
     rows = plot_data(cmp, "segments", measure="roc_auc")
     for row in rows:
         if row["segment"] is not None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from scipy.special import ndtri
 
 import cutline as cl
-from cutline.inference.areas import auc_interval, auc_spread, newcombe_limits
+from cutline.inference.closed_forms import auc_interval, auc_spread, newcombe_limits
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 from samples import ANY, Case, cases, random_case

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import cutline as cl
-from cutline.commands.demo import MODELS, PLACES, example_file
 from cutline.commands.group import cli
+from cutline.commands.start import MODELS, PLACES, example_file
 
 FOLDER = Path(__file__).parents[1] / "examples"
 

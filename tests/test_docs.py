@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import cutline
-from cutline.decide.recommendation import GOALS
+from cutline.decide.model_choice import GOALS
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -72,7 +72,7 @@ def test_the_guide_names_every_goal_and_its_measure() -> None:
 @by_page
 def test_links_lead_somewhere(page: Path) -> None:
     made = {"index", *(m.name for m in cutline.measures())}  # the pages of measures are made with the site
-    made_of_classes = {"index", *(m.name for m in cutline.class_measures())}
+    made_of_classes = {"index", *(m.name for m in cutline.measures("classes"))}
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         of_measure = re.fullmatch(r"measures/(?:classes/)?(\w+)\.md", target)
         if of_measure:

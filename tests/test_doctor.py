@@ -185,9 +185,9 @@ def long(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
 def test_rows_of_case_and_model(long: tuple[Path, dict[str, Any]]) -> None:
     path, columns = long
     expected = cl.compare(columns["y"], {m: columns[m] for m in ("tree", "net")}, measures=["roc_auc"], interval=None)
-    asked: dict[str, Any] = {"label": "y", "scores": "p", "model": "model", "case": "who", "measures": ["roc_auc"]}
+    asked: dict[str, Any] = {"label": "y", "score": "p", "model": "model", "case": "who", "measures": ["roc_auc"]}
     for stream in (True, False):
-        found = cl.compare_table(path, stream=stream, interval=None, **asked)
+        found = cl.compare(path, stream=stream, interval=None, **asked)
         for model in ("tree", "net"):
             assert found[model]["roc_auc"].value == pytest.approx(expected[model]["roc_auc"].value)
             assert found[model].facts["rows"] == 120

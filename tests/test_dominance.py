@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
-from cutline.decide.dominance import NO_LEADER
-from cutline.inference.leads import curve_influence, hits_by, units_of
+from cutline.decide.model_choice import NO_LEADER
+from cutline.inference.bands import curve_influence, hits_by, units_of
 from test_compare import data
 from test_select import expected_outcomes
 

@@ -18,12 +18,12 @@ import pytest
 import cutline as cl
 from cutline.catalogue.declare import make_spec, parse_measure
 from cutline.engines import stream as streams
-from cutline.engines.stream import Moments, Part, joined
+from cutline.engines.stream import Moments, StreamSums, joined
 from cutline.engines.streamed import Streamed
 from cutline.evaluation import choose_specs
+from cutline.runtime import TUNING
 from cutline.sources.duckdb import DuckTable
-from cutline.tables import compare_table, evaluate_table
-from cutline.tuning import TUNING
+from cutline.verbs import compare, evaluate
 
 HOSTILE = "p\"; DROP TABLE x; -- ' select"
 TIES = [
@@ -97,7 +97,7 @@ def engine(options: dict, monkeypatch: pytest.MonkeyPatch) -> dict:
     return options
 
 
-def assert_same(one: cl.Evaluation, other: cl.Evaluation, **close: float) -> None:
+def assert_same(one: cl.results.Evaluation, other: cl.results.Evaluation, **close: float) -> None:
     assert list(one) == list(other)
     for key in other:
         assert one[key].value == pytest.approx(other[key].value, nan_ok=True, **(close or CLOSE)), key
@@ -114,7 +114,7 @@ def test_every_measure_is_the_same_on_every_engine(
     path = write(tmp_path / "t.parquet", table, names)
     measures = [*choose_specs(None, threshold=0.5, quota=37), *TIES, "recall(threshold=0.31)", "qrecall@5%"]
     expected = cl.evaluate(table["label"], table["score"], quota=37, measures=measures, interval=None)
-    found = evaluate_table(
+    found = evaluate(
         path,
         label="the label",
         score=HOSTILE,
@@ -136,7 +136,7 @@ def test_every_measure_is_the_same_with_weights(name: str, tmp_path: Path, monke
         path = write(tmp_path / f"{kind}.parquet", table)
         expected = cl.evaluate(table["label"], table["score"], sample_weight=table["weight"], interval=None)
         options = engine(ENGINES[name], monkeypatch)
-        found = evaluate_table(path, label="label", score="score", weight="weight", interval=None, **options)
+        found = evaluate(path, label="label", score="score", weight="weight", interval=None, **options)
         assert_same(found, expected)
         assert found.facts["rows"] == expected.facts["rows"] == int((table["weight"] > 0).sum())
 
@@ -166,7 +166,7 @@ def test_every_type_of_label(values: tuple, positive: object, tmp_path: Path) ->
     con.sql("FROM t").write_parquet(path)
     expected = cl.evaluate(table["label"], table["score"], interval=None)
     for stream in (True, False):
-        found = evaluate_table(path, label="y", score="p", pos_label=positive, interval=None, stream=stream)
+        found = evaluate(path, label="y", score="p", pos_label=positive, interval=None, stream=stream)
         assert_same(found, expected)
 
 
@@ -180,8 +180,8 @@ def test_a_sort_that_spills_gives_the_same(tmp_path: Path) -> None:
     expected = cl.evaluate(columns["y"], columns["p"], quota=0.01, interval=None)
     folder = tmp_path / "spill"
     folder.mkdir()
-    found = evaluate_table(
-        path, label="y", score="p", quota=0.01, interval=None, memory_limit="40MB", threads=2, temp_directory=folder
+    found = evaluate(
+        path, label="y", score="p", quota=0.01, interval=None, memory_limit="48MB", threads=2, temp_directory=folder
     )
     assert isinstance(found.rows, Streamed)
     assert_same(found, expected)
@@ -198,7 +198,7 @@ def test_analytic_intervals_are_those_of_memory(tmp_path: Path, monkeypatch: pyt
         "precision(threshold=0.83)",
     ]  # fmt: skip
     expected = cl.evaluate(table["label"], table["score"], measures=measures)
-    found = evaluate_table(path, label="label", score="score", measures=measures, stream=True)
+    found = evaluate(path, label="label", score="score", measures=measures, stream=True)
     assert len(found.ranking) < len(expected.ranking)
     for key in expected:
         assert (found[key].low, found[key].high) == pytest.approx((expected[key].low, expected[key].high), rel=1e-4), (
@@ -211,9 +211,9 @@ def test_cuts_curves_and_lift_table_of_a_stream(tmp_path: Path, monkeypatch: pyt
     table = make_table("plain", 40_000)
     path = write(tmp_path / "t.parquet", table)
     expected = cl.evaluate(table["label"], table["score"], quota=1234, threshold=0.61, interval=None)
-    exact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
+    exact = evaluate(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
     monkeypatch.setattr(TUNING, "keep_all_scores", 0)
-    compact = evaluate_table(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
+    compact = evaluate(path, label="label", score="score", quota=1234, threshold=0.61, interval=None, stream=True)
     assert exact.rows.tolerance == 0
     assert compact.rows.tolerance == streams.TOLERANCE
     assert exact.at(quota=777).to_dict() == pytest.approx(expected.at(quota=777).to_dict())
@@ -246,7 +246,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
     results = []
     for threads, batch in ((1, None), (2, 13), (2, 1000)):
         monkeypatch.setattr(TUNING, "batch_rows", batch)
-        ev = evaluate_table(
+        ev = evaluate(
             path,
             label="label",
             score="score",
@@ -261,7 +261,7 @@ def test_poisson_replicates_depend_on_neither_batches_nor_threads(
     assert results[0] == pytest.approx(results[1], rel=1e-13)
     assert results[0] == pytest.approx(results[2], rel=1e-13)
     options = {"weight": weight, "n_resamples": 50, "measures": ["average_lift", "information_score"]}
-    other = evaluate_table(path, label="label", score="score", stream=True, seed=4, **options)
+    other = evaluate(path, label="label", score="score", stream=True, seed=4, **options)
     ends = [end for e in other.estimates.values() for end in (e.low, e.high)]
     assert ends != pytest.approx(results[0], rel=1e-6)
 
@@ -283,7 +283,7 @@ def test_poisson_intervals_are_close_to_the_ordinary_bootstrap(
     expected = cl.evaluate(
         table["label"], table["score"], sample_weight=None if weight is None else table["weight"], **options
     )
-    found = evaluate_table(path, label="label", score="score", weight=weight, stream=True, **options)
+    found = evaluate(path, label="label", score="score", weight=weight, stream=True, **options)
     for key in expected:
         width = expected[key].high - expected[key].low
         assert found[key].method == "poisson_percentile"
@@ -299,8 +299,8 @@ def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path = write(tmp_path / "t.parquet", {**table, "weight": other})
     measures = ["roc_auc", "pem", "accuracy", "log_loss", "qrecall@500"]
     expected = cl.compare(table["label"], {"a": table["score"], "b": other}, measures=measures, n_resamples=1000)
-    found = compare_table(
-        path, label="label", scores={"a": "score", "b": "weight"}, measures=measures, n_resamples=1000, stream=True
+    found = compare(
+        path, label="label", score={"a": "score", "b": "weight"}, measures=measures, n_resamples=1000, stream=True
     )
     assert found.best("pem") == expected.best("pem")
     for one, two in zip(found.differences, expected.differences, strict=True):
@@ -315,9 +315,7 @@ def test_comparison_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             assert one["standard_error"] == pytest.approx(two["standard_error"], rel=0.1)  # rows, and groups of rows
         else:
             assert one["method"] == "paired bootstrap"
-    loaded = compare_table(
-        path, label="label", scores={"a": "score", "b": "weight"}, measures=measures, n_resamples=100
-    )
+    loaded = compare(path, label="label", score={"a": "score", "b": "weight"}, measures=measures, n_resamples=100)
     again = cl.compare(table["label"], {"a": table["score"], "b": other}, measures=measures, n_resamples=100)
     assert [dict(row) for row in loaded.differences] == [
         pytest.approx(dict(row), nan_ok=True) for row in again.differences
@@ -340,8 +338,8 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     truth = cl.compare(table["label"], {"a": first, "b": second}, measures=["roc_auc"], n_resamples=300)
     for compact in (False, True):
         monkeypatch.setattr(TUNING, "keep_all_scores", 0 if compact else 2**16)
-        options = {"label": "label", "scores": models, "measures": ["roc_auc"], "stream": True}
-        found = compare_table(path, n_resamples=300, **options)
+        options = {"label": "label", "score": models, "measures": ["roc_auc"], "stream": True}
+        found = compare(path, n_resamples=300, **options)
         for axis in ("quota", "fpr"):
             for pick in ("a", "b"):
                 expected, one = (
@@ -360,7 +358,7 @@ def test_dominance_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             for place in at:
                 told = [next(r["leader"] for r in rows if r["to"] >= place) for rows in (clear, streamed)]
                 assert told[0] == told[1]
-        values = compare_table(path, interval=None, **options)
+        values = compare(path, interval=None, **options)
         assert all(np.isnan(row["share"]) for row in values.dominance(every=True))
         assert {row["method"] for row in values.dominance()} == {"not judged: no replicates"}
     found.to_html(tmp_path / "page.html")
@@ -373,9 +371,7 @@ def test_models_of_a_stream_draw_the_same_rows(tmp_path: Path) -> None:
     table = make_table("plain", 3000)
     path = write(tmp_path / "t.parquet", {**table, "weight": table["score"] * 0.5})
     measures = ["auch", "quadratic_ranking", "average_lift"]
-    both = compare_table(
-        path, label="label", scores=["score", "weight"], measures=measures, n_resamples=50, stream=True
-    )
+    both = compare(path, label="label", score=["score", "weight"], measures=measures, n_resamples=50, stream=True)
     for key in measures:
         one, two = (both.replicates[model][key] for model in ("score", "weight"))
         assert one == pytest.approx(two, rel=1e-12)
@@ -402,16 +398,16 @@ def test_a_source_that_changes_between_the_passes_fails_loudly(tmp_path: Path, m
 
     monkeypatch.setattr(DuckTable, "_batches", fewer)
     with pytest.raises(cl.InputError, match="changed while it was read"):
-        evaluate_table(path, label="label", score="score", stream=True, interval=None)
+        evaluate(path, label="label", score="score", stream=True, interval=None)
 
 
 def test_bca_and_whole_list_measures_are_refused_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TUNING, "keep_all_scores", 0)
     path = write(tmp_path / "t.parquet", make_table("plain", 100))
     with pytest.raises(cl.InputError, match="bca"):
-        evaluate_table(path, label="label", score="score", interval="bca", stream=True)
+        evaluate(path, label="label", score="score", interval="bca", stream=True)
     with pytest.raises(cl.InputError, match="every place"):
-        evaluate_table(
+        evaluate(
             path,
             label="label",
             score="score",
@@ -431,9 +427,9 @@ def test_an_interrupted_sort_stops_and_leaves_nothing(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(streams.Stream, "feed", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        evaluate_table(path, label="label", score="score", stream=True, interval=None, temp_directory=folder)
+        evaluate(path, label="label", score="score", stream=True, interval=None, temp_directory=folder)
     assert os.listdir(folder) == []
-    assert "cutline-fetch" not in [thread.name for thread in threading.enumerate()]
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("cutline-fetch")]
 
 
 def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
@@ -442,10 +438,11 @@ def test_ctrl_c_during_a_long_sort_ends_it_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "temp"
     folder.mkdir()
     script = (
-        "import sys; from cutline.tables import evaluate_table\n"
+        "import signal, sys; from cutline.verbs import evaluate\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in what a shell runs in the background
         "print('begins', flush=True)\n"
-        "options = {'interval': None, 'memory_limit': '80MB', 'temp_directory': sys.argv[2]}\n"
-        "evaluate_table(sys.argv[1], label='y', score='p', **options)"
+        "options = {'interval': None, 'memory_limit': '150MB', 'temp_directory': sys.argv[2]}\n"
+        "evaluate(sys.argv[1], label='y', score='p', **options)"
     )
     running = subprocess.Popen(
         [sys.executable, "-c", script, path, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -480,9 +477,7 @@ def test_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(room, "_connect", small)
     with pytest.raises((MemoryError, OSError), match="could not be sorted"):
-        evaluate_table(
-            path, label="y", score="p", stream=True, interval=None, memory_limit="30MB", temp_directory=folder
-        )
+        evaluate(path, label="y", score="p", stream=True, interval=None, memory_limit="30MB", temp_directory=folder)
     assert os.listdir(folder) == []
 
 
@@ -496,6 +491,8 @@ def test_moments_of_parts_are_those_of_the_whole() -> None:
 
 def test_parts_of_a_stream_keep_the_largest_tie() -> None:
     blocks = np.zeros((1, 5))
-    parts = [Part([], blocks, Moments(), Moments(), 2, largest, tied) for largest, tied in ((3.0, 2.0), (5.0, 1.0))]
+    parts = [
+        StreamSums([], blocks, Moments(), Moments(), 2, largest, tied) for largest, tied in ((3.0, 2.0), (5.0, 1.0))
+    ]
     whole = joined(parts)
     assert (whole.largest, whole.tied, whole.groups, len(whole.blocks)) == (5.0, 3.0, 4, 2)

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on loopback: one master and two workers, of which one lacks numba.
+"""A standalone Spark cluster on loopback: one master and two workers.
 
 The other one is killed during the job; and the same through Spark Connect.
 """
@@ -32,8 +32,8 @@ JOB = """
     from pathlib import Path
     from pyspark.sql import SparkSession
     from cutline.engines import spark_engine
-    from cutline.tables import evaluate_table
-    from cutline.tuning import TUNING
+    from cutline.verbs import evaluate
+    from cutline.runtime import TUNING
 
     master, path, started, pause, measures = sys.argv[1:]
     spark = (
@@ -57,7 +57,7 @@ JOB = """
         return slow
 
     spark_engine.sums_of_ranges = slowly
-    ev = evaluate_table(spark.read.parquet(path), label="y", score="p", interval=None, measures=json.loads(measures))
+    ev = evaluate(spark.read.parquet(path), label="y", score="p", interval=None, measures=json.loads(measures))
     print(json.dumps({key: ev[key].value for key in ev}))
     spark.stop()
 """
@@ -91,16 +91,9 @@ class Cluster:
         self.start("master.Master", *options, "--port", str(port))
         self.wait_for("master", "started at")
         worker = ("worker.Worker", *options, "--cores", "1", "--memory", "700m", self.master)
-        self.workers = [self.start(*worker), self.start(*worker, environment=self.without_numba())]
+        self.workers = [self.start(*worker), self.start(*worker)]
         for k in (1, 2):
             self.wait_for(str(k), "registered with master")
-
-    def without_numba(self) -> dict[str, str]:
-        """The environment of a worker whose Python cannot import numba."""
-        hidden = self.folder / "hidden"
-        hidden.mkdir()
-        (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
-        return {**self.environment, "PYTHONPATH": str(hidden)}
 
     def start(self, name: str, *options: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         log = (self.folder / f"{len(self.processes) or 'master'}.log").open("wb")
@@ -174,20 +167,19 @@ def test_a_cluster_gives_the_same_even_where_a_worker_dies(
     found = json.loads(out.decode().strip().splitlines()[-1])
     expected = cl.evaluate(columns["y"], columns["p"], interval=None, measures=MEASURES)
     assert found == {key: pytest.approx(expected[key].value, rel=1e-12) for key in expected}
-    assert "partitions were summed without numba" in (tmp_path / "job.log").read_text()
 
 
 CONNECTED = """
     import json, sys
     from pyspark.sql import SparkSession
-    from cutline.tables import compare_table, evaluate_table
+    from cutline.verbs import compare, evaluate
 
     path, measures = sys.argv[1:]
     spark = SparkSession.builder.remote("local[1]").getOrCreate()
     frame = spark.read.parquet(path).selectExpr("y", "p", "floor(p * 10) AS q")
     assert "connect" in type(frame).__module__
-    ev = evaluate_table(frame, label="y", score="p", interval=None, measures=json.loads(measures))
-    pair = compare_table(frame, label="y", scores=["p", "q"], measures=["roc_auc"], n_resamples=50)
+    ev = evaluate(frame, label="y", score="p", interval=None, measures=json.loads(measures))
+    pair = compare(frame, label="y", score=["p", "q"], measures=["roc_auc"], n_resamples=50)
     found = {key: ev[key].value for key in ev}
     print(json.dumps([found, pair.difference("p", "q", "roc_auc")["difference"]]))
     spark.stop()

@@ -8,6 +8,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,8 +18,8 @@ import cutline as cl
 from cutline.commands.group import cli
 from cutline.engines.batch_stream import StreamedBatches
 from cutline.evaluation import choose_specs
-from cutline.quotas import settled
-from cutline.tuning import TUNING
+from cutline.quotas import parse_quota
+from cutline.runtime import TUNING
 
 RNG = np.random.default_rng(11)
 N = 900
@@ -67,8 +68,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def streamed(request: pytest.FixtureRequest, file: Path) -> Any:
     """The table, and how its rows are kept out of memory."""
     if request.param == "duckdb":
-        return {"source": file, "stream": True}
-    return {"source": request.getfixturevalue("spark").read.parquet(str(file))}
+        return {"y_true": file, "stream": True}
+    return {"y_true": request.getfixturevalue("spark").read.parquet(str(file))}
 
 
 @pytest.fixture
@@ -96,9 +97,13 @@ def same(one: Any, two: Any, close: float = 1e-9) -> bool:
 )
 def test_batches_are_those_of_rows_in_memory(streamed: Any, file: Path, weight: str | None, quota: Any) -> None:
     how = {**NAMED, "score": "p", "batch": "day", "weight": weight, "quota": quota, "threshold": 0.6}
-    measures = [*choose_specs(None, threshold=0.6, quota=settled(quota)), "hit_rate(ties='worst')", "quota_pearson@9"]
-    one = cl.evaluate_table(file, **how, measures=measures)
-    two = cl.evaluate_table(**streamed, **how, measures=measures)
+    measures = [
+        *choose_specs(None, threshold=0.6, quota=parse_quota(quota)),
+        "hit_rate(ties='worst')",
+        "quota_pearson@9",
+    ]
+    one = cl.evaluate(file, **how, measures=measures)
+    two = cl.evaluate(**streamed, **how, measures=measures)
     assert isinstance(two.rows, StreamedBatches)
     assert list(one) == list(two)
     for key, e in one.estimates.items():
@@ -111,8 +116,10 @@ def test_batches_are_those_of_rows_in_memory(streamed: Any, file: Path, weight: 
     asked = 20 if isinstance(quota, range) else quota
     for at in ({"quota": asked}, {"quota": 3}, {"threshold": 0.6}, {"recall": 0.5}):
         assert same(one.at(**at).to_dict(), two.at(**at).to_dict()), at
-    assert same(one.batch_rules(quota=asked, carry=True).to_dict(), two.batch_rules(quota=asked, carry=True).to_dict())
-    assert same(one.within_batch_auc.value, two.within_batch_auc.value)
+    assert same(
+        one.batches.rules(quota=asked, carry=True).to_dict(), two.batches.rules(quota=asked, carry=True).to_dict()
+    )
+    assert same(one.batches.within_auc.value, two.batches.within_auc.value)
     assert one.notices == two.notices
 
 
@@ -127,8 +134,8 @@ def test_joined_scores_leave_values_exact(
     measures = [s for s in choose_specs(None, threshold=0.4, quota=11) if s.measure.part != "ranking"]
     measures += ["hit_rate(ties='best')", "quota_pearson@20%", "hit_rate@4"]
     one, two = (
-        cl.evaluate_table(file, **how, measures=measures),
-        cl.evaluate_table(**streamed, **how, measures=measures),
+        cl.evaluate(file, **how, measures=measures),
+        cl.evaluate(**streamed, **how, measures=measures),
     )
     assert len(two.rows.grouped.size) < 0.8 * len(one.rows.groups.size)
     for key, e in one.estimates.items():
@@ -141,20 +148,20 @@ def test_joined_scores_leave_values_exact(
     elsewhere = two.at(quota=25)
     assert elsewhere.tp == pytest.approx(one.at(quota=25).tp, rel=0.1)
     assert np.isnan([elsewhere.tied, elsewhere.hits_worst]).all()
-    assert one.within_batch_auc.value == pytest.approx(two.within_batch_auc.value, rel=1e-12)
-    rules = two.batch_rules(threshold=0.4)
+    assert one.batches.within_auc.value == pytest.approx(two.batches.within_auc.value, rel=1e-12)
+    rules = two.batches.rules(threshold=0.4)
     assert same(
-        *([rule.places.tolist() for rule in found.values()] for found in (rules, one.batch_rules(threshold=0.4)))
+        *([rule.places.tolist() for rule in found.values()] for found in (rules, one.batches.rules(threshold=0.4)))
     )
 
 
 @pytest.mark.usefixtures("pieces")
 @pytest.mark.parametrize("streamed", ENGINES, indirect=True)
 def test_models_are_compared_batch_by_batch(streamed: Any, file: Path, tmp_path: Path) -> None:
-    how = {**NAMED, "scores": ["p", "q"], "batch": "day", "quota": 9, "threshold": 0.6}
+    how = {**NAMED, "score": ["p", "q"], "batch": "day", "quota": 9, "threshold": 0.6}
     for interval in ("auto", "percentile"):
-        one = cl.compare_table(file, **how, interval=interval)
-        two = cl.compare_table(**streamed, **how, interval=interval)
+        one = cl.compare(file, **how, interval=interval)
+        two = cl.compare(**streamed, **how, interval=interval)
         assert same(one.differences.to_dicts(), two.differences.to_dicts())
         assert one.dominance("fpr").to_dicts() == two.dominance("fpr").to_dicts()
     assert one.verdict("hit_rate").sentence == two.verdict("hit_rate").sentence
@@ -168,33 +175,33 @@ def test_models_are_compared_batch_by_batch(streamed: Any, file: Path, tmp_path:
 @pytest.mark.parametrize("streamed", ENGINES, indirect=True)
 def test_batches_that_need_their_rows_say_so(streamed: Any, file: Path) -> None:
     how: dict[str, Any] = {**NAMED, "score": "p", "batch": "day", "quota": 9, "measures": ["hit_rate", "roc_auc"]}
-    ev = cl.evaluate_table(**streamed, **how)
+    ev = cl.evaluate(**streamed, **how)
     for ask in (lambda: ev.sample, ev.calibration, lambda: ev.with_measures("pem"), lambda: ev.curve("roc").band()):
         with pytest.raises(cl.InputError, match="streamed"):
             ask()
     for options in ({"stratify": True}, {"quota": 0.001}, {"missing": "error"}, {"prevalence": 0.1}, {"by": "region"}):
         said = []
-        for source in ({"source": file}, streamed):
+        for source in ({"y_true": file}, streamed):
             with pytest.raises(cl.InputError) as error:
-                cl.evaluate_table(**source, **{**how, **options})
+                cl.evaluate(**source, **{**how, **options})
             said.append(str(error.value))
         if "missing" not in options:
             assert said[0] == said[1]
     with pytest.raises(cl.InputError, match="clusters needs the rows in memory"):
-        cl.evaluate_table(**streamed, **how, clusters="region")
+        cl.evaluate(**streamed, **how, clusters="region")
 
 
 @pytest.mark.parametrize("streamed", ENGINES, indirect=True)
 def test_batches_have_their_order_and_may_be_single(streamed: Any, file: Path, tmp_path: Path) -> None:
     how: dict[str, Any] = {**NAMED, "score": "p", "quota": 9, "measures": ["hit_rate"]}
-    one, two = cl.evaluate_table(file, **how, batch="team"), cl.evaluate_table(**streamed, **how, batch="team")
+    one, two = cl.evaluate(file, **how, batch="team"), cl.evaluate(**streamed, **how, batch="team")
     assert same(one.at(quota=9).batches.to_dicts(), two.at(quota=9).batches.to_dicts())
     assert two["hit_rate"].interval == pytest.approx(one["hit_rate"].interval)
-    only = streamed["source"]
+    only = streamed["y_true"]
     path = tmp_path / "one.parquet"
     FRAME[FRAME.day == "2024-03-02"].to_parquet(path)
     only = path if isinstance(only, Path) else only.where("day = '2024-03-02'")
-    single = cl.evaluate_table(**{**streamed, "source": only}, **how, batch="day")
+    single = cl.evaluate(**{**streamed, "y_true": only}, **how, batch="day")
     assert np.isnan(single["hit_rate"].low)
     assert "single batch" in single.notices[0]
 
@@ -206,7 +213,7 @@ def test_batches_have_their_order_and_may_be_single(streamed: Any, file: Path, t
 def test_segments_are_those_of_rows_in_memory(streamed: Any, file: Path, weight: str | None, by: Any) -> None:
     how: dict[str, Any] = {**NAMED, "score": "p", "by": by, "weight": weight, "quota": 60, "threshold": 0.6}
     how["measures"] = ["roc_auc", "recall", "hit_rate", "brier_score", "quota_pearson@5%", "average_precision"]
-    one, two = cl.evaluate_table(file, **how), cl.evaluate_table(**streamed, **how)
+    one, two = cl.evaluate(file, **how).segments, cl.evaluate(**streamed, **how).segments
     assert list(one) == list(two)
     assert one.by == two.by
     assert one.small == two.small
@@ -237,9 +244,9 @@ def test_segments_are_those_of_rows_in_memory(streamed: Any, file: Path, weight:
 @pytest.mark.usefixtures("pieces")
 @pytest.mark.parametrize(("streamed", "weight"), cases(("w",), (None,)), indirect=["streamed"])
 def test_models_are_compared_in_segments(streamed: Any, file: Path, weight: str | None, tmp_path: Path) -> None:
-    how: dict[str, Any] = {**NAMED, "scores": {"a": "p", "b": "q"}, "by": "region", "weight": weight, "threshold": 0.6}
+    how: dict[str, Any] = {**NAMED, "score": {"a": "p", "b": "q"}, "by": "region", "weight": weight, "threshold": 0.6}
     how |= {"quota": 30, "measures": ["roc_auc", "accuracy", "hit_rate", "brier_score"], "n_resamples": 300}
-    one, two = cl.compare_table(file, **how), cl.compare_table(**streamed, **how)
+    one, two = cl.compare(file, **how).segments, cl.compare(**streamed, **how).segments
     assert list(one) == list(two)
     for key, comparison in [*one.items(), (None, one.overall)]:
         for a, b in zip(comparison.differences, (two.overall if key is None else two[key]).differences, strict=True):
@@ -254,7 +261,7 @@ def test_models_are_compared_in_segments(streamed: Any, file: Path, weight: str 
 
 
 def test_batches_and_segments_on_the_command_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutline.sources.doors.IN_MEMORY", 0)  # DuckDB streams every table
+    monkeypatch.setattr("cutline.sources.open_source.IN_MEMORY", 0)  # DuckDB streams every table
     options = ["--label", "y", "--positive", "yes", "--quota", "9", "--missing", "drop", "--format", "json"]
     options += ["--resamples", "50", "--measure", "hit_rate", "--score", "p"]
     for command, more in (
@@ -274,3 +281,44 @@ def test_batches_and_segments_on_the_command_line(file: Path, monkeypatch: pytes
             assert same(first.get(name), second.get(name))
         for a, b in zip(first.get("segments", []), second.get("segments", []), strict=True):
             assert a["segment"] == b["segment"]
+
+
+def test_rows_of_a_query_stay_together_whatever_order_it_gives_them_in() -> None:
+    """A connection may drop the order of rows; every column of a row still belongs to it."""
+    con = duckdb.connect(config={"threads": 4, "preserve_insertion_order": "false"})
+    con.execute("CREATE TABLE t AS SELECT i, i % 3 AS k, i % 2 AS y, (i * 7919) % 50021 AS p FROM range(50000) r(i)")
+    query = "SELECT t.*, 1 - k AS a0, k % 2 AS a1, k // 2 AS a2 FROM t JOIN (SELECT i FROM t) AS u USING (i)"
+    rows = con.sql("SELECT y, p, k FROM t ORDER BY i").fetchnumpy()
+    how: dict[str, Any] = {"measures": ["roc_auc"], "interval": None}
+    expected = cl.evaluate(rows["y"], rows["p"], by=rows["k"], **how)
+    for _ in range(3):
+        found = cl.evaluate(con, query=query, label="y", score="p", by="k", **how)
+        assert [e["roc_auc"].value for e in found.segments.values()] == pytest.approx(
+            [e["roc_auc"].value for e in expected.segments.values()], rel=1e-12
+        )
+        classes = cl.evaluate(con, query=query, label="k", score="a*", interval=None, measures=["accuracy"])
+        assert classes["accuracy"].value == 1.0
+
+
+@pytest.mark.parametrize("how", [{}, {"weight": "w"}, {"by": "g"}, {"batch": "g", "quota": 5}])
+def test_without_intervals_memory_and_stream_say_the_same(how: dict[str, Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.4
+    columns = {"y": y.astype(int), "a": np.round(y + rng.normal(size=200), 2), "b": np.round(rng.normal(size=200), 2)}
+    columns |= {"g": np.array(["v10", "v9"])[np.arange(200) % 2], "w": rng.integers(1, 4, 200)}
+    lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *lines]))
+    for verb, score in ((cl.evaluate, "a"), (cl.compare, ["a", "b"])):
+        memory, stream = (
+            json.loads(verb(tmp_path / "t.csv", label="y", score=score, interval=None, stream=s, **how).to_json())
+            for s in (False, True)
+        )
+        assert _rounded(memory) == _rounded(stream)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value

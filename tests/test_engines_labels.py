@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import cutline as cl
-from cutline.tables import compare_table, evaluate_table
+from cutline.verbs import compare, evaluate
 from test_cli import refused, run, shell
 from test_cli_input import write
 
@@ -48,7 +48,7 @@ def sources(labels: list[Any], folder: Path) -> list[Any]:
 def test_every_source_reads_labels_alike(labels: list[Any], positive: Any, tmp_path: Path) -> None:
     expected = cl.evaluate(Y, P, interval=None)
     for source in sources(labels, tmp_path):
-        found = evaluate_table(source, pos_label=positive, **PLAIN)
+        found = evaluate(source, pos_label=positive, **PLAIN)
         assert found["roc_auc"].value == expected["roc_auc"].value, type(source)
         assert found.facts["positives"] == 3
 
@@ -65,7 +65,7 @@ def test_every_source_reads_labels_alike(labels: list[Any], positive: Any, tmp_p
 def test_labels_that_are_refused_alike(labels: list[Any], positive: Any, words: str, tmp_path: Path) -> None:
     for source in sources(labels, tmp_path):
         with pytest.raises(cl.InputError, match=words):
-            evaluate_table(source, pos_label=positive, **PLAIN)
+            evaluate(source, pos_label=positive, **PLAIN)
 
 
 def test_what_promises_a_table_is_loaded() -> None:
@@ -76,30 +76,30 @@ def test_what_promises_a_table_is_loaded() -> None:
         table.to_reader(),
         pyarrow.dataset.dataset(table),
     ):
-        assert evaluate_table(source, **PLAIN).facts["rows"] == 5
+        assert evaluate(source, **PLAIN).facts["rows"] == 5
     for column in (pandas.Series(P), polars.Series(P), pyarrow.array(P)):
         with pytest.raises(cl.InputError, match="a table is a path"):
-            evaluate_table(column, **PLAIN)
+            evaluate(column, **PLAIN)
 
 
 def test_names_of_columns_and_models() -> None:
     table = {"y": Y, "p": P, "q": P}
-    for wrong in ({"label": None}, {"score": None}):
-        with pytest.raises(cl.InputError, match="must be the name of a column, got None"):
-            evaluate_table(table, **{**PLAIN, **wrong})
-    assert list(compare_table(table, label="y", scores={1: "p", 2: "q"}, interval=None).evaluations) == ["1", "2"]
+    for wrong, words in (("label", "label is missing"), ("score", "name them with score=")):
+        with pytest.raises(cl.InputError, match=words):
+            evaluate(table, **{**PLAIN, wrong: None})
+    assert list(compare(table, label="y", score={1: "p", 2: "q"}, interval=None).evaluations) == ["1", "2"]
     for twice in (["p", "p"], {1: "p", "1": "q"}):
         with pytest.raises(cl.InputError, match="twice; name each model once"):
-            compare_table(table, label="y", scores=twice, interval=None)
+            compare(table, label="y", score=twice, interval=None)
     names = ["y", "p", "p", "z", "z"]
     arrow = pyarrow.Table.from_arrays([pyarrow.array(Y)] * 5, names=names)
     frame = pandas.DataFrame([[y] * 5 for y in Y], columns=names)
     for source in (arrow, frame):
         with pytest.raises(cl.InputError, match="several columns called 'p'"):
-            evaluate_table(source, **PLAIN)
+            evaluate(source, **PLAIN)
     rest = ["y", "p", "z", "z"]
     for source in (pyarrow.Table.from_arrays([pyarrow.array(Y)] * 4, names=rest), frame.iloc[:, [0, 1, 3, 4]]):
-        assert evaluate_table(source, **PLAIN).facts["rows"] == 5
+        assert evaluate(source, **PLAIN).facts["rows"] == 5
 
 
 def test_what_the_machine_cannot_give_is_one_line(tmp_path: Path) -> None:

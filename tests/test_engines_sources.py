@@ -15,7 +15,7 @@ import pyarrow
 import pytest
 
 import cutline as cl
-from cutline.tables import compare_table, evaluate_table
+from cutline.verbs import compare, evaluate
 
 Y = [1, 0, 1, 0, 1, 1, 0, 0]
 P = [0.9, 0.8, 0.7, 0.4, 0.4, 0.3, 0.2, 0.1]
@@ -34,7 +34,7 @@ def csv(folder: Path, rows: list[tuple[Any, Any]], name: str = "t.csv") -> str:
     return str(path)
 
 
-def same(found: cl.Evaluation) -> None:
+def same(found: cl.results.Evaluation) -> None:
     assert len(found) == len(EXPECTED)
     for key in EXPECTED:
         assert found[key].value == pytest.approx(EXPECTED[key].value, rel=1e-12, nan_ok=True), key
@@ -62,17 +62,17 @@ def test_files_of_every_kind(name: str, stream: bool, tmp_path: Path) -> None:
         kind = {"parquet": "PARQUET", "jsonl": "JSON", "zst": "CSV, COMPRESSION zstd"}[name.rpartition(".")[2]]
         con.execute(f"COPY t TO '{path}' (FORMAT {kind})")
         con.close()
-    same(evaluate_table(path, stream=stream, **PLAIN))
+    same(evaluate(path, stream=stream, **PLAIN))
 
 
 def test_patterns_and_hostile_paths(tmp_path: Path) -> None:
     rows = list(zip(Y, P, strict=True))
     csv(tmp_path, rows[:3], "part-1.csv")
     csv(tmp_path, rows[3:], "part-2.csv")
-    same(evaluate_table(str(tmp_path / "part-*.csv"), **PLAIN))
+    same(evaluate(str(tmp_path / "part-*.csv"), **PLAIN))
     hostile = tmp_path / "it's; DROP TABLE [x] *"
     hostile.mkdir()
-    same(evaluate_table(csv(hostile, rows, "a\"b'[1]?.csv"), stream=True, **PLAIN))
+    same(evaluate(csv(hostile, rows, "a\"b'[1]?.csv"), stream=True, **PLAIN))
 
 
 @pytest.mark.parametrize("name", ["select", "a b", 'quo"te', "it's", "x; DROP TABLE t; --", "ünïcode", "cutline_row"])
@@ -81,9 +81,9 @@ def test_hostile_column_names(name: str, tmp_path: Path) -> None:
     path = str(tmp_path / "t.parquet")
     frame.to_parquet(path)
     for stream in (True, False):
-        found = evaluate_table(path, label=name + "_y", score=name, quota=3, n_resamples=20, stream=stream)
+        found = evaluate(path, label=name + "_y", score=name, quota=3, n_resamples=20, stream=stream)
         assert found["roc_auc"].value == EXPECTED["roc_auc"].value
-    weighted = evaluate_table(path, label=name + "_y", score=name, weight=name + "_w", interval=None, stream=True)
+    weighted = evaluate(path, label=name + "_y", score=name, weight=name + "_w", interval=None, stream=True)
     assert weighted["brier_score"].value == pytest.approx(EXPECTED["brier_score"].value, rel=1e-12)
 
 
@@ -92,24 +92,24 @@ def test_relations_connections_and_frames() -> None:
     con.execute("CREATE TABLE t (y INTEGER, p DOUBLE)")
     con.executemany("INSERT INTO t VALUES (?, ?)", list(zip(Y, P, strict=True)))
     for stream in (True, False):
-        same(evaluate_table(con.sql("SELECT * FROM t"), stream=stream, **PLAIN))
-        same(evaluate_table(con, query="SELECT y, p FROM t", stream=stream, **PLAIN))
+        same(evaluate(con.sql("SELECT * FROM t"), stream=stream, **PLAIN))
+        same(evaluate(con, query="SELECT y, p FROM t", stream=stream, **PLAIN))
     assert con.execute("SELECT count(*) FROM t").fetchone() == (8,)
     columns = {"y": Y, "p": P}
     for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns), columns):
-        same(evaluate_table(frame, **PLAIN))
-        both = compare_table(frame, label="y", scores=["p"], interval=None)
+        same(evaluate(frame, **PLAIN))
+        both = compare(frame, label="y", score=["p"], interval=None)
         same(both["p"])
     with pytest.raises(cl.InputError, match="belongs to your DuckDB connection"):
-        evaluate_table(con, query="SELECT y, p FROM t", memory_limit="1GB", **PLAIN)
+        evaluate(con, query="SELECT y, p FROM t", memory_limit="1GB", **PLAIN)
     with pytest.raises(cl.InputError, match="needs a query"):
-        evaluate_table(con, **PLAIN)
+        evaluate(con, **PLAIN)
     with pytest.raises(cl.InputError, match="in memory already"):
-        evaluate_table(columns, stream=True, **PLAIN)
+        evaluate(columns, stream=True, **PLAIN)
     with pytest.raises(cl.InputError, match="memory_limit does not go with a table in memory"):
-        evaluate_table(columns, memory_limit="1GB", **PLAIN)
+        evaluate(columns, memory_limit="1GB", **PLAIN)
     with pytest.raises(cl.InputError, match="not int"):
-        evaluate_table(3, **PLAIN)
+        evaluate(3, **PLAIN)
 
 
 def test_a_database_without_its_extension_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_a_database_without_its_extension_says_what_to_install(tmp_path: Path, m
 
     monkeypatch.setattr(room, "_connect", bare)
     with pytest.raises(cl.InputError, match="INSTALL postgres"):
-        evaluate_table("postgres:dbname=none host=127.0.0.1", query="SELECT 1", **PLAIN)
+        evaluate("postgres:dbname=none host=127.0.0.1", query="SELECT 1", **PLAIN)
     assert list(tmp_path.iterdir()) == []  # no network is tried, and no folder made
 
 
@@ -146,7 +146,7 @@ BAD: list[tuple[str, list[tuple[Any, Any]], list[str]]] = [
 @pytest.mark.parametrize("stream", [True, False])
 def test_bad_cells(rows: list[tuple[Any, Any]], words: list[str], stream: bool, tmp_path: Path) -> None:
     with pytest.raises(cl.InputError) as caught:
-        evaluate_table(csv(tmp_path, rows), stream=stream, **PLAIN)
+        evaluate(csv(tmp_path, rows), stream=stream, **PLAIN)
     for word in ["t.csv", *words]:
         assert word in str(caught.value), str(caught.value)
 
@@ -155,72 +155,72 @@ def test_text_far_down_a_column_of_numbers(tmp_path: Path) -> None:
     rows: list[tuple[Any, Any]] = [(k % 2, k / 60_000) for k in range(60_000)]
     rows[50_001] = (1, "oops")
     with pytest.raises(cl.InputError, match=r"'p': data row 50,002 is 'oops', which is not a number"):
-        evaluate_table(csv(tmp_path, rows), **PLAIN)
+        evaluate(csv(tmp_path, rows), **PLAIN)
     rows[50_001] = (1, 0.5)
     rows[50_002] = ("x", 0.5)
     with pytest.raises(cl.InputError, match=r"'y' holds more than two labels \(0, 1, 'x'\)"):
-        evaluate_table(csv(tmp_path, rows), **PLAIN)
+        evaluate(csv(tmp_path, rows), **PLAIN)
 
 
 def test_dropped_rows_are_counted(tmp_path: Path) -> None:
     rows: list[tuple[Any, Any]] = [*zip(Y, P, strict=True), (1, ""), ("", 0.5), (0, "nan")]
     path = csv(tmp_path, rows)
     for stream in (True, False):
-        found = evaluate_table(path, missing="drop", stream=stream, **PLAIN)
+        found = evaluate(path, missing="drop", stream=stream, **PLAIN)
         same(found)
         assert found.facts["dropped"] == 3
     frame = pandas.DataFrame({"y": [*Y, 1, 0], "p": [*P, np.nan, np.nan]})
-    found = evaluate_table(frame, missing="drop", **PLAIN)
+    found = evaluate(frame, missing="drop", **PLAIN)
     same(found)
     assert found.facts["dropped"] == 2
     with pytest.raises(cl.InputError, match="'p'"):
-        evaluate_table(frame, **PLAIN)
+        evaluate(frame, **PLAIN)
     with pytest.raises(cl.InputError, match="choose one of error, drop"):
-        evaluate_table(path, missing="ignore", **PLAIN)
+        evaluate(path, missing="ignore", **PLAIN)
     with pytest.raises(cl.InputError, match=r"every row of none\.csv lacks"):
-        evaluate_table(csv(tmp_path, [(1, "nan"), ("", 0.5)], "none.csv"), missing="drop", **PLAIN)
+        evaluate(csv(tmp_path, [(1, "nan"), ("", 0.5)], "none.csv"), missing="drop", **PLAIN)
 
 
 def test_compared_models_keep_the_same_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,a,b\n1,0.9,0.7\n0,0.8,\n0,0.3,0.9\n1,,0.1\n1,0.2,0.6\n0,0.1,0.3\n")
     for stream in (True, False):
-        both = compare_table(path, label="y", scores=["a", "b"], missing="drop", interval=None, stream=stream)
+        both = compare(path, label="y", score=["a", "b"], missing="drop", interval=None, stream=stream)
         assert [both[m].facts["rows"] for m in "ab"] == [4, 4]
         assert [both[m].facts["dropped"] for m in "ab"] == [2, 2]
     with pytest.raises(cl.InputError, match="'a': data row 4 has a missing value"):
-        compare_table(path, label="y", scores=["a", "b"], interval=None)
+        compare(path, label="y", score=["a", "b"], interval=None)
     with pytest.raises(cl.InputError, match="list of column names"):
-        compare_table(path, label="y", scores="a", interval=None)
+        compare(path, label="y", score="a", interval=None)
     with pytest.raises(cl.InputError, match="did you mean"):
-        compare_table(path, label="y", scores=["a", "B"], interval=None)
+        compare(path, label="y", score=["a", "B"], interval=None)
 
 
 def test_missing_columns_files_and_rows(tmp_path: Path) -> None:
     path = csv(tmp_path, list(zip(Y, P, strict=True)))
     for wrong, words in (({"score": "P"}, "did you mean 'p'"), ({"label": "target"}, "it has 'y', 'p'")):
         with pytest.raises(cl.InputError, match=words):
-            evaluate_table(path, **{**PLAIN, **wrong})
+            evaluate(path, **{**PLAIN, **wrong})
     with pytest.raises(cl.InputError, match="no column 'w' for the weight"):
-        evaluate_table(path, weight="w", **PLAIN)
+        evaluate(path, weight="w", **PLAIN)
     with pytest.raises(cl.InputError, match="there is no file"):
-        evaluate_table(str(tmp_path / "none.csv"), **PLAIN)
+        evaluate(str(tmp_path / "none.csv"), **PLAIN)
     with pytest.raises(cl.InputError, match="is a folder"):
-        evaluate_table(tmp_path, **PLAIN)
+        evaluate(tmp_path, **PLAIN)
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(cl.InputError, match=r"empty\.csv is empty"):
-        evaluate_table(tmp_path / "empty.csv", **PLAIN)
+        evaluate(tmp_path / "empty.csv", **PLAIN)
     (tmp_path / "header.csv").write_text("y,p\n")
     with pytest.raises(cl.InputError, match=r"header\.csv"):
-        evaluate_table(tmp_path / "header.csv", **PLAIN)
+        evaluate(tmp_path / "header.csv", **PLAIN)
     pandas.DataFrame({"y": Y[:0], "p": P[:0]}).astype(float).to_parquet(tmp_path / "none.parquet")
     with pytest.raises(cl.InputError, match="has no rows"):
-        evaluate_table(tmp_path / "none.parquet", **PLAIN)
+        evaluate(tmp_path / "none.parquet", **PLAIN)
     (tmp_path / "what.bin").write_text("y,p\n1,0.5\n0,0.25\n")  # its content tells what it is
-    assert evaluate_table(tmp_path / "what.bin", **PLAIN).facts["rows"] == 2
+    assert evaluate(tmp_path / "what.bin", **PLAIN).facts["rows"] == 2
     (tmp_path / "what.bin").write_bytes(b"\0\1\2")
     with pytest.raises(cl.InputError, match="is not a text file"):
-        evaluate_table(tmp_path / "what.bin", **PLAIN)
+        evaluate(tmp_path / "what.bin", **PLAIN)
 
 
 def test_truncated_parquet(tmp_path: Path) -> None:
@@ -229,33 +229,33 @@ def test_truncated_parquet(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(cl.InputError, match=r"t\.parquet cannot be read"):
-        evaluate_table(path, **PLAIN)
+        evaluate(path, **PLAIN)
 
 
 def test_weights_positive_and_options(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p,w,c\n1,0.9,1,a\n0,0.5,-2,b\n1,0.4,3,c\n")
     with pytest.raises(cl.InputError, match="'w': data row 2 is -2"):
-        evaluate_table(path, weight="w", **PLAIN)
+        evaluate(path, weight="w", **PLAIN)
     path.write_text("y,p,w,c\n1,0.9,0,a\n0,0.5,0,b\n")
     with pytest.raises(cl.InputError, match="'w' is zero in every row"):
-        evaluate_table(path, weight="w", **PLAIN)
+        evaluate(path, weight="w", **PLAIN)
     for label, positive in (("c", "z"), ("y", "yes"), ("y", 5)):
         with pytest.raises(cl.InputError, match=f"pos_label is {positive!r}, but the labels are"):
-            evaluate_table(path, label=label, score="p", pos_label=positive, interval=None)
+            evaluate(path, label=label, score="p", pos_label=positive, interval=None)
     with pytest.raises(cl.InputError, match="memory_limit"):
-        evaluate_table(path, memory_limit="much", **PLAIN)
+        evaluate(path, memory_limit="much", **PLAIN)
     with pytest.raises(cl.InputError, match="temp_directory"):
-        evaluate_table(path, temp_directory=str(tmp_path / "nowhere"), **PLAIN)
+        evaluate(path, temp_directory=str(tmp_path / "nowhere"), **PLAIN)
     with pytest.raises(cl.InputError, match="quota"):
-        evaluate_table(path, quota=100, stream=True, **PLAIN)
+        evaluate(path, quota=100, stream=True, **PLAIN)
 
 
 def test_nothing_is_left_in_the_temporary_directory(tmp_path: Path) -> None:
     path, folder = csv(tmp_path, [(1, 0.5), (0, "high")]), tmp_path / "temp"
     folder.mkdir()
     with pytest.raises(cl.InputError):
-        evaluate_table(path, temp_directory=folder, **PLAIN)
+        evaluate(path, temp_directory=folder, **PLAIN)
     assert os.listdir(folder) == []
 
 
@@ -276,8 +276,8 @@ def test_nan_is_found_in_files_whose_statistics_leave_it_out(kind: type, stream:
     pq.write_table(pa.table(columns), path)
     asked: dict[str, Any] = {"label": "y", "score": "p", "weight": "w", "interval": None, "stream": stream}
     with pytest.raises(cl.InputError, match=r"column 'y': data row 4 is NaN.*\(4 in all\)"):
-        evaluate_table(path, **asked)
-    found = evaluate_table(path, missing="drop", **asked)
+        evaluate(path, **asked)
+    found = evaluate(path, missing="drop", **asked)
     assert found.facts["dropped"] == 4
     kept = np.setdiff1d(np.arange(300), np.concatenate(list(gone.values())))
     expected = cl.evaluate(y[kept], p[kept].astype(np.float64), sample_weight=w[kept], interval=None)
@@ -291,7 +291,7 @@ def test_scores_that_change_between_passes_are_noticed(stream: bool) -> None:
     con = duckdb.connect()  # kept, as a relation of DuckDB 1 does not keep it
     relation = con.sql("SELECT (i % 3 = 0)::INT AS y, random() AS p FROM range(20000) t(i)")
     with pytest.raises(cl.InputError, match="changed while it was read: its scores added up to"):
-        evaluate_table(relation, label="y", score="p", interval=None, stream=stream)
+        evaluate(relation, label="y", score="p", interval=None, stream=stream)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -299,14 +299,14 @@ def test_scores_that_change_between_passes_are_noticed(stream: bool) -> None:
 def test_a_quota_counts_cases_of_weighted_rows(quota: float, stream: bool, tmp_path: Path) -> None:
     path = str(tmp_path / "t.parquet")
     duckdb.sql("SELECT i % 2 AS y, i / 10 AS p, 1 + i AS w FROM range(10) t(i)").write_parquet(path)
-    found = evaluate_table(path, label="y", score="p", weight="w", quota=quota, interval=None, stream=stream)
+    found = evaluate(path, label="y", score="p", weight="w", quota=quota, interval=None, stream=stream)
     times = np.arange(1, 11)
     y, p = np.repeat(np.arange(10) % 2, times), np.repeat(np.arange(10) / 10, times)
     expected = cl.evaluate(y, p, quota=quota, interval=None)
     assert list(found) == list(expected)
     for key in expected:
         assert found[key].value == pytest.approx(expected[key].value, rel=1e-11, abs=1e-12, nan_ok=True), key
-    compare_table(path, label="y", scores=["p", "w"], weight="w", quota=quota, stream=stream, n_resamples=5)
+    compare(path, label="y", score=["p", "w"], weight="w", quota=quota, stream=stream, n_resamples=5)
 
 
 @pytest.mark.parametrize("weight", [1e-200, 1e200, -1.0])
@@ -317,7 +317,7 @@ def test_weights_that_cannot_be_multiplied_are_refused(weight: float, tmp_path: 
     why = ", which is negative" if weight < 0 else ""
     words = rf"'w': data row 5 is {weight:g}{why}; a weight must be 0 or between"
     with pytest.raises(cl.InputError, match=words.replace("+", r"\+")):
-        evaluate_table(path, label="y", score="p", weight="w")
+        evaluate(path, label="y", score="p", weight="w")
     with pytest.raises(cl.InputError, match="sample_weight: row 1 is"):
         cl.roc_auc([1, 0, 1], [0.9, 0.5, 0.4], sample_weight=[1.0, weight, 1.0])
 
@@ -326,7 +326,7 @@ def test_decimals_beyond_what_floats_tell_apart_are_refused() -> None:
     con = duckdb.connect()
     relation = con.sql("SELECT (i % 2)::INT AS y, (9007199254740993 - i)::DECIMAL(38, 0) AS p FROM range(20) t(i)")
     with pytest.raises(cl.InputError, match=r"beyond 2\^53"):
-        evaluate_table(relation, label="y", score="p", interval=None)
+        evaluate(relation, label="y", score="p", interval=None)
 
 
 @pytest.mark.parametrize("levels", [50, 10**9], ids=["ties", "no ties"])
@@ -342,7 +342,7 @@ def test_weighted_streams_give_the_same_bytes_on_any_number_of_threads(
     found = set()
     for threads in (1, 2, 4, 4):
         connection = duckdb.connect(config={"threads": threads})
-        found.add(evaluate_table(connection.read_parquet(path), interval=interval, name="m", **options).to_json())
+        found.add(evaluate(connection.read_parquet(path), interval=interval, name="m", **options).to_json())
     assert len(found) == 1
 
 
@@ -354,7 +354,7 @@ def test_nothing_missed_in_a_weighted_stream_is_nothing(tmp_path: Path) -> None:
     w = rng.random(3000) + 0.01
     path = str(tmp_path / "t.parquet")
     pandas.DataFrame({"y": y, "p": p, "w": w}).to_parquet(path)
-    streamed = evaluate_table(path, label="y", score="p", weight="w", interval=None, stream=True, threshold=0.0)
+    streamed = evaluate(path, label="y", score="p", weight="w", interval=None, stream=True, threshold=0.0)
     here = cl.evaluate(y, p, sample_weight=w, interval=None, threshold=0.0)
     point = streamed.at(threshold=0.0)
     assert (point.fn, point.tn) == (0, 0)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +25,8 @@ import cutline as cl  # noqa: E402
 from cutline.catalogue.declare import parse_measure  # noqa: E402
 from cutline.engines import spark_engine  # noqa: E402
 from cutline.evaluation import choose_specs  # noqa: E402
-from cutline.tables import compare_table, evaluate_table  # noqa: E402
-from cutline.tuning import TUNING  # noqa: E402
+from cutline.runtime import TUNING  # noqa: E402
+from cutline.verbs import compare, evaluate  # noqa: E402
 
 CLOSE = {"rel": 1e-12, "abs": 1e-14}
 TIES = [parse_measure(text) for text in ("pr_auc_max(ties='best')", "pr_auc_min(ties='worst')", "roc_auc(ties='best')")]
@@ -74,7 +72,7 @@ def test_every_measure_is_the_same_on_spark(
     rows = frame(spark, table, tmp_path, names)
     measures = [*choose_specs(None, threshold=0.5, quota=37), *TIES, "recall(threshold=0.31)", "quota_pearson@60%"]
     expected = cl.evaluate(table["label"], table["score"], quota=37, measures=measures, interval=None)
-    found = evaluate_table(rows, label=names[0], score=names[1], quota=37, measures=measures, interval=None)
+    found = evaluate(rows, label=names[0], score=names[1], quota=37, measures=measures, interval=None)
     for key in expected:
         assert found[key].value == pytest.approx(expected[key].value, nan_ok=True, **CLOSE), key
     facts = {key: value for key, value in found.facts.items() if key != "dropped"}
@@ -88,12 +86,12 @@ def test_weights_and_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch:
     table = make_table("plain")
     rows = frame(spark, table, tmp_path)
     expected = cl.evaluate(table["label"], table["score"], sample_weight=table["weight"], interval=None)
-    found = evaluate_table(rows, label="y", score="p", weight="w", interval=None)
+    found = evaluate(rows, label="y", score="p", weight="w", interval=None)
     for key in expected:
         assert found[key].value == pytest.approx(expected[key].value, nan_ok=True, **CLOSE), key
     measures = ["roc_auc", "f1", "hit_rate@50", "auch", "log_loss"]
     truth = cl.evaluate(table["label"], table["score"], measures=measures, n_resamples=500)
-    drawn = evaluate_table(rows, label="y", score="p", measures=measures, n_resamples=500)
+    drawn = evaluate(rows, label="y", score="p", measures=measures, n_resamples=500)
     for key in measures[:3]:
         assert (drawn[key].low, drawn[key].high) == pytest.approx((truth[key].low, truth[key].high), rel=1e-5)
     for key in measures[3:]:
@@ -117,17 +115,17 @@ def test_bad_tables_on_spark(spark: Any, tmp_path: Path) -> None:
     ]
     for wrong, words in cases:
         with pytest.raises(cl.InputError, match=words):
-            evaluate_table(rows, **{**plain, **wrong})
-    found = evaluate_table(rows, missing="drop", pos_label=1, **plain)
+            evaluate(rows, **{**plain, **wrong})
+    found = evaluate(rows, missing="drop", pos_label=1, **plain)
     assert found.facts["dropped"] == 1
     assert found["roc_auc"].value == 1.0
     with pytest.raises(cl.InputError, match="no rows"):
-        evaluate_table(rows.where("y > 5"), **plain)
+        evaluate(rows.where("y > 5"), **plain)
     with pytest.raises(cl.InputError, match="y=0, p=None, c='b'"):  # a row is shown in place of a number
-        evaluate_table(rows, **plain)
+        evaluate(rows, **plain)
     negative = rows.selectExpr("y", "1.0 AS p", "-1.0 AS w").where("y < 2")
     with pytest.raises(cl.InputError, match=r"'w': the row \(y=.* is -1, which is negative; a weight must be"):
-        evaluate_table(negative, weight="w", **plain)
+        evaluate(negative, weight="w", **plain)
 
 
 def test_columns_that_spark_cannot_take_are_refused_in_words(spark: Any) -> None:
@@ -149,9 +147,9 @@ def test_columns_that_spark_cannot_take_are_refused_in_words(spark: Any) -> None
     ]
     for query, more, words in cases:
         with pytest.raises(cl.InputError, match=words):
-            evaluate_table(spark.sql(query), **plain, **more)
+            evaluate(spark.sql(query), **plain, **more)
     unused = spark.sql("SELECT id % 2 y, CAST(id AS double) p, 1 z, 2 z, 3 Z FROM range(9)")
-    assert evaluate_table(unused, **plain).facts["rows"] == 9
+    assert evaluate(unused, **plain).facts["rows"] == 9
 
 
 def test_a_table_that_changes_between_passes_fails_loudly(
@@ -166,7 +164,7 @@ def test_a_table_that_changes_between_passes_fails_loudly(
 
     monkeypatch.setattr(spark_engine, "_ranges", other)
     with pytest.raises(cl.InputError, match="changed while it was read"):
-        evaluate_table(rows, label="y", score="p", interval=None)
+        evaluate(rows, label="y", score="p", interval=None)
 
 
 def test_partitions_without_rows_add_nothing(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,56 +175,9 @@ def test_partitions_without_rows_add_nothing(spark: Any, monkeypatch: pytest.Mon
     bounds = [[0.95, 0.9, 0.7, 0.6, 0.4, 0.05]]
     monkeypatch.setattr(spark_engine, "_bounds", lambda *_: bounds)
     measures = ["roc_auc", "average_precision", "auch", "log_loss", "quota_pearson@3", "pr_auc_min", "hit_rate@2"]
-    found = evaluate_table(table, label="y", score="p", measures=measures, interval=None)
+    found = evaluate(table, label="y", score="p", measures=measures, interval=None)
     expected = cl.evaluate([y for y, _ in rows], [p for _, p in rows], measures=measures, interval=None)
     assert {key: found[key].value for key in found} == {key: pytest.approx(expected[key].value) for key in expected}
-
-
-def without_numba(work_of: Callable[..., Any]) -> Callable[..., Any]:
-    """What executors do, on ones where numba cannot be imported."""
-
-    def made(*arguments: Any) -> Any:
-        work = work_of(*arguments)
-
-        def hidden(batches: Any) -> Any:
-
-            from cutline.kernels.backend import compiled
-
-            kept = sys.modules.pop("numba", None)
-            sys.modules["numba"] = None  # type: ignore[assignment]
-            compiled.cache_clear()
-            try:
-                yield from work(batches)
-            finally:  # the worker may serve other tests
-                sys.modules.pop("numba")
-                if kept is not None:
-                    sys.modules["numba"] = kept
-                compiled.cache_clear()
-
-        return hidden
-
-    return made
-
-
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_executors_without_numba_give_the_same(
-    weight: str | None, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(TUNING, "rows_per_partition", 500)
-    monkeypatch.setattr(TUNING, "keep_all_scores", 0)
-    rows = frame(spark, make_table("half the rows tie"), tmp_path)
-    asked: dict[str, Any] = {"label": "y", "score": "p", "weight": weight, "n_resamples": 40}
-    asked["quota"] = None if weight else 300
-    expected = evaluate_table(rows, **asked)
-    monkeypatch.setattr(spark_engine, "sums_of_ranges", without_numba(spark_engine.sums_of_ranges))
-    with pytest.warns(UserWarning, match=r"[1-9]\d* of \d+ partitions were summed without numba"):
-        found = evaluate_table(rows, **asked)
-    for key in expected:
-        one, other = expected[key], found[key]
-        limits = {**CLOSE, "nan_ok": True}
-        assert other.value == pytest.approx(one.value, **limits), key
-        assert (other.low, other.high) == pytest.approx((one.low, one.high), nan_ok=True, rel=1e-9), key
-        assert other.method == one.method
 
 
 def test_weighted_rows_have_intervals_on_spark(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,8 +187,8 @@ def test_weighted_rows_have_intervals_on_spark(spark: Any, tmp_path: Path, monke
     measures = ["roc_auc", "f1", "log_loss", "average_precision"]
     asked: dict[str, Any] = {"measures": measures, "n_resamples": 500}
     truth = cl.evaluate(table["label"], table["score"], sample_weight=table["weight"], **asked)
-    found = evaluate_table(rows, label="y", score="p", weight="w", **asked)
-    again = evaluate_table(rows, label="y", score="p", weight="w", **asked)
+    found = evaluate(rows, label="y", score="p", weight="w", **asked)
+    again = evaluate(rows, label="y", score="p", weight="w", **asked)
     for key in measures:
         assert found[key].value == pytest.approx(truth[key].value, **CLOSE)
         assert found[key].method.startswith("poisson_")
@@ -267,9 +218,7 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
     scores = {"first": columns["p"], "second": columns["q"]}
     measures = ["roc_auc", "pem", "accuracy", "average_precision", "hit_rate@50", "log_loss"]
     truth = cl.compare(columns["y"], scores, measures=measures, quota=50, n_resamples=600)
-    found = compare_table(
-        rows, label="y", scores={"first": "p", "second": "q"}, measures=measures, quota=50, n_resamples=600
-    )
+    found = compare(rows, label="y", score={"first": "p", "second": "q"}, measures=measures, quota=50, n_resamples=600)
     for key in measures:
         for model in scores:
             expected = truth.evaluations[model][key].value
@@ -293,14 +242,38 @@ def test_models_are_compared_on_spark(spark: Any, tmp_path: Path, monkeypatch: p
         assert wide["leader"] == wide_expected["leader"]
         assert wide["share"] == pytest.approx(wide_expected["share"], abs=0.1)
     with pytest.raises(cl.InputError, match=r"column 'gaps': the row .* has a missing value"):
-        compare_table(rows, label="y", scores=["p", "gaps"], interval=None)
-    kept = compare_table(rows, label="y", scores=["p", "gaps"], interval=None, missing="drop")
+        compare(rows, label="y", score=["p", "gaps"], interval=None)
+    kept = compare(rows, label="y", score=["p", "gaps"], interval=None, missing="drop")
     there = columns["p"] <= 0.99
     assert kept.evaluations["p"].facts["rows"] == there.sum()
     expected_auc = cl.roc_auc(columns["y"][there], columns["p"][there])
     assert kept.evaluations["p"]["roc_auc"].value == pytest.approx(expected_auc, **CLOSE)
     with pytest.raises(cl.InputError, match="would need the rows of this table"):
         found.swap_test("first", "second")
+
+
+def test_segments_and_batches_have_the_order_of_every_door(spark: Any, tmp_path: Path) -> None:
+    from pyspark.sql.functions import to_date
+
+    rng, names = np.random.default_rng(0), {"month": ["mar", "jan", "feb"], "version": ["v10", "v2", "v1"]}
+    names |= {"period": ["2024-10", "2024-9", "2024-1"], "day": ["2024-03-01", "2024-02-01", "2023-12-31"]}
+    want = {"month": ["jan", "feb", "mar"], "version": ["v1", "v2", "v10"], "period": ["2024-1", "2024-9", "2024-10"]}
+    want["day"] = ["2023-12-31", "2024-02-01", "2024-03-01"]
+    y, p = rng.integers(0, 2, 90), np.round(rng.random(90), 2)
+    columns = {"y": y, "p": p} | {name: np.array(values)[np.arange(90) % 3] for name, values in names.items()}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
+    table = spark.read.parquet(str(tmp_path / "t.parquet")).withColumn("day", to_date("day"))
+    how: dict[str, Any] = {"label": "y", "score": "p", "measures": ["hit_rate"], "quota": 3, "interval": None}
+    for name, order in want.items():
+        memory = cl.evaluate(y, p, batch=columns[name], **{k: how[k] for k in ("measures", "quota", "interval")})
+        ev = evaluate(table, **how, batch=name)
+        assert [str(row["batch"]) for row in ev.at(quota=3).batches.to_dicts()] == order
+        waits = [e.batches.rules(carry=True, threshold=0.5).to_dicts()[2]["mean_wait"] for e in (ev, memory)]
+        assert waits[0] == pytest.approx(waits[1], rel=1e-12)
+    assert [str(key) for key in evaluate(table, **how, by="day").segments] == want["day"]
+    assert list(evaluate(table, **how, by=["month", "version"]).segments) == [
+        *(("jan", "v2"), ("feb", "v1"), ("mar", "v10"))
+    ]
 
 
 def test_the_driver_is_told_the_same_whatever_the_batches(
@@ -312,14 +285,14 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
     rows = frame(spark, table, tmp_path)
     asked: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
     monkeypatch.setattr(TUNING, "tied_share", 0.0)
-    whole = evaluate_table(rows, **asked)
+    whole = evaluate(rows, **asked)
     sums = spark_engine.sums_of_ranges
 
     def in_small_batches(*arguments: Any) -> Any:
         work = sums(*arguments)
 
         def small(batches: Any) -> Any:
-            from cutline.tuning import tuned
+            from cutline.runtime import tuned
 
             with tuned(rows_together=1):
                 yield from work(batches)
@@ -327,7 +300,7 @@ def test_the_driver_is_told_the_same_whatever_the_batches(
         return small
 
     monkeypatch.setattr(spark_engine, "sums_of_ranges", in_small_batches)
-    small = evaluate_table(rows, **asked)
+    small = evaluate(rows, **asked)
     for key in whole:
         assert small[key].value == pytest.approx(whole[key].value, nan_ok=True, **CLOSE), key
 
@@ -365,14 +338,14 @@ def test_every_type_of_label_on_spark(
     path = str(tmp_path / "t.parquet")
     duckdb.sql(f"SELECT y::{kind} AS y, p::DOUBLE AS p FROM (VALUES {rows}) t(y, p)").write_parquet(path)
     asked: dict[str, Any] = {"pos_label": positive, "interval": None, "measures": ["roc_auc", "f1"]}
-    found = evaluate_table(spark.read.parquet(path), label="y", score="p", **asked)
+    found = evaluate(spark.read.parquet(path), label="y", score="p", **asked)
     assert found["roc_auc"].value == pytest.approx(cl.roc_auc(label, score))
     assert found["f1"].value == pytest.approx(cl.f1(label, score))
 
 
 def test_files_are_read_on_spark_by_the_rules_of_every_door(spark: Any, tmp_path: Path) -> None:
     """P is not p, a name is not a pattern, and columns are combined by name, as DuckDB does."""
-    from cutline.commands.engine import _read
+    from cutline.commands.reading import read_on_spark
 
     settings = ("spark.sql.caseSensitive", "spark.sql.sources.partitionColumnTypeInference.enabled")
     before = {key: spark.conf.get(key) for key in settings}
@@ -383,21 +356,21 @@ def test_files_are_read_on_spark_by_the_rules_of_every_door(spark: Any, tmp_path
             order = list(rows)[k % 3 :] + list(rows)[: k % 3]
             pyarrow.parquet.write_table(pyarrow.table({c: rows[c] for c in order} | {"k": [k] * 4}), tmp_path / name)
         for k, name in enumerate(names):
-            found = _read(spark, str(tmp_path / name))
+            found = read_on_spark(spark, str(tmp_path / name))
             assert [row.k for row in found.select("k").distinct().collect()] == [k], name
             for score, expected in (("p", 1.0), ("P", 0.0)):
-                ev = evaluate_table(found, label="y", score=score, interval=None, measures=["roc_auc"])
+                ev = evaluate(found, label="y", score=score, interval=None, measures=["roc_auc"])
                 assert ev["roc_auc"].value == expected, name
         pyarrow.parquet.write_table(pyarrow.table({"y": [1], "p": [0.5], "w": [2.0]}), tmp_path / "b2.parquet")
-        assert "w" in _read(spark, str(tmp_path / "b?.parquet")).columns
+        assert "w" in read_on_spark(spark, str(tmp_path / "b?.parquet")).columns
         (tmp_path / "f: 1.parquet").write_text("")
         with pytest.raises(cl.InputError, match="a colon in its name"):
-            _read(spark, str(tmp_path / "f: 1.parquet"))
+            read_on_spark(spark, str(tmp_path / "f: 1.parquet"))
         for name, code in (("01", 1), ("1", 0)):
             (tmp_path / "folder" / f"code={name}").mkdir(parents=True)
             table = pyarrow.table({"y": [code], "p": [0.5]})
             pyarrow.parquet.write_table(table, tmp_path / "folder" / f"code={name}" / "t.parquet")
-        codes = _read(spark, str(tmp_path / "folder")).select("code").collect()
+        codes = read_on_spark(spark, str(tmp_path / "folder")).select("code").collect()
         assert sorted(row.code for row in codes) == ["01", "1"]
     finally:
         for key, value in before.items():

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import cutline as cl
-from cutline.tables import compare_table, evaluate_table
+from cutline.verbs import compare, evaluate
 from test_cli import refused, run
 
 PLAIN: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
@@ -31,7 +31,7 @@ def parts(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> str:
 
 def said(source: Any, **asked: Any) -> str:
     with pytest.raises(cl.InputError) as caught:
-        evaluate_table(source, **{**PLAIN, **asked})
+        evaluate(source, **{**PLAIN, **asked})
     return str(caught.value)
 
 
@@ -43,7 +43,7 @@ def test_files_of_a_pattern_are_not_cast_to_the_types_of_the_first(kind: str, st
     shifted = P + 1e-9 * np.arange(100)
     path = parts(tmp_path, {"y": Y, "p": first}, {"p": shifted, "y": Y})  # the order of columns differs as well
     expected = cl.evaluate(np.r_[Y, Y], np.r_[whole, shifted], interval=None)
-    found = evaluate_table(path, stream=stream, **PLAIN)
+    found = evaluate(path, stream=stream, **PLAIN)
     for key in ("roc_auc", "accuracy", "brier_score"):
         assert found[key].value == pytest.approx(expected[key].value, rel=1e-12)
 
@@ -52,13 +52,13 @@ def test_labels_of_a_pattern_keep_their_values(tmp_path: Path) -> None:
     path = parts(tmp_path, {"y": Y == 1, "p": P}, {"y": Y * 3, "p": P})
     assert "more than two labels (0, 1, 3)" in said(path)
     with pytest.warns(cl.LabelWarning, match=r"all but 3 count as negative: 0 \(80 rows\), 1 \(60 rows\)"):
-        assert evaluate_table(path, pos_label=3, **PLAIN).facts["positives"] == 60
+        assert evaluate(path, pos_label=3, **PLAIN).facts["positives"] == 60
 
 
 def test_a_column_that_one_file_lacks_is_missing_there(tmp_path: Path) -> None:
     path = parts(tmp_path, {"y": Y, "q": P}, {"y": Y, "p": P})
     assert "column 'p': data row 1 has a missing value; fill it in, or leave such rows (100 in all) out" in said(path)
-    assert evaluate_table(path, missing="drop", **PLAIN).facts["dropped"] == 100
+    assert evaluate(path, missing="drop", **PLAIN).facts["dropped"] == 100
 
 
 def test_files_of_several_kinds(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_fractions_behind_many_integers_are_not_rounded(kind: str, stream: bool,
         path.write_text("".join(f'{{"y": {c[0]}, "p": {c[2:]}}}\n' for c in text.splitlines()))
     else:
         path.write_text(("y,p\n" + text).replace(",", "\t" if kind == "tsv" else ","))
-    found = evaluate_table(path, stream=stream, **PLAIN)
+    found = evaluate(path, stream=stream, **PLAIN)
     assert (found["roc_auc"].value, found["brier_score"].value) == pytest.approx((0.75, 0.18))
     if not stream:
         memory = run("evaluate", path, "--measure", "brier_score", "--format", "csv", "--no-intervals", "--score", "p")
@@ -124,17 +124,17 @@ def test_numbers_and_words_that_are_kept_as_text(tmp_path: Path) -> None:
     expected = cl.evaluate(Y, P, interval=None)["brier_score"].value
     pandas.DataFrame({"y": Y, "p": text, "w": ["1"] * 100}).to_parquet(path)
     for stream in (True, False):
-        found = evaluate_table(path, weight="w", stream=stream, **PLAIN)
+        found = evaluate(path, weight="w", stream=stream, **PLAIN)
         assert found["brier_score"].value == pytest.approx(expected)
-        both = compare_table(path, label="y", scores={"a": "p", "b": "p"}, interval=None, stream=stream)
+        both = compare(path, label="y", score={"a": "p", "b": "p"}, interval=None, stream=stream)
         assert both["b"]["brier_score"].value == pytest.approx(expected)
     pandas.DataFrame({"y": Y, "p": [*text[:5], "1_000", *text[6:]]}).to_parquet(path)
     assert "column 'p': data row 6 is '1_000', which is not a number" in said(path)
     words = tmp_path / "t.csv"
     words.write_text("y,p\n1,true\n0,False\n")
-    assert evaluate_table(words, **PLAIN)["accuracy"].value == 1.0
+    assert evaluate(words, **PLAIN)["accuracy"].value == 1.0
     words.write_text("y;p\n1;0,5\n0;0,3\n")
-    comma = evaluate_table(words, **PLAIN)
+    comma = evaluate(words, **PLAIN)
     assert comma["brier_score"].value == pytest.approx((0.5**2 + 0.3**2) / 2)
     assert comma.facts["understood"] == "delimiter ';'; score 'p' as decimal comma"
     words.write_text("y;p\n1;0.5\n0;0,3\n")
@@ -164,7 +164,7 @@ def test_one_bad_file_of_a_pattern_is_named(tmp_path: Path) -> None:
     (tmp_path / "t-1.csv").write_text("y,q\n1,0.5\n")
     assert "t-1.csv has other columns than t-0.csv" in said(str(tmp_path / "t-*.csv"))
     (tmp_path / "t-1.csv").write_text("p;c;y\n0.25;b;0\n")  # another order and delimiter are no trouble
-    assert evaluate_table(str(tmp_path / "t-*.csv"), **PLAIN)["brier_score"].value == pytest.approx(0.15625)
+    assert evaluate(str(tmp_path / "t-*.csv"), **PLAIN)["brier_score"].value == pytest.approx(0.15625)
 
 
 def test_names_that_occur_twice(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_names_that_occur_twice(tmp_path: Path) -> None:
     relation = con.sql("SELECT 1 AS y, 0.5 AS p, 0.6 AS p, 1 AS z, 2 AS z")
     assert "the relation has several columns called 'p'" in said(relation)
     assert "several columns called 'p'" in said(con, query="SELECT 1 AS y, 0.5 AS p, 0.6 AS p")
-    assert evaluate_table(con.sql("SELECT 1 AS y, 0.5 AS p, 1 AS z, 2 AS z"), **PLAIN).facts["rows"] == 1
+    assert evaluate(con.sql("SELECT 1 AS y, 0.5 AS p, 1 AS z, 2 AS z"), **PLAIN).facts["rows"] == 1
     path = tmp_path / "t.parquet"
     twice = pyarrow.Table.from_arrays([pyarrow.array([1, 0])] * 3, names=["y", "p", "p"])
     pyarrow.parquet.write_table(twice, path)
@@ -186,7 +186,7 @@ def test_names_that_occur_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", [";", " -- all of them", "; -- all of them\n", "\n"])
 def test_what_stands_behind_a_query(end: str) -> None:
     con = duckdb.connect()
-    assert evaluate_table(con, query=f"SELECT 1 AS y, 0.5 AS p{end}", **PLAIN).facts["rows"] == 1
+    assert evaluate(con, query=f"SELECT 1 AS y, 0.5 AS p{end}", **PLAIN).facts["rows"] == 1
     assert "one SQL statement, got 2" in said(con, query="SELECT 1; SELECT 2")
 
 

@@ -63,7 +63,7 @@ def test_every_measure_that_can_be_read_is_there(ev: Any) -> None:
     """All but those of other shapes, those that need an option, and the one that wants distances for scores."""
     names = {row["measure"] for row in ev.to_dicts()}
     for m in cl.measures():
-        if m.family == "other" or inspect.Parameter.empty in m.params.values() or m.name == "hinge_loss":
+        if not m.of_one_score or inspect.Parameter.empty in m.params.values() or m.name == "hinge_loss":
             continue
         assert any(name.partition("@")[0].partition("(")[0] == m.name for name in names), m.name
 
@@ -209,12 +209,12 @@ def test_json_is_strict_and_complete() -> None:
 def test_repr_is_readable(ev: Any) -> None:
     text = repr(ev)
     assert "nb" in text
-    for name in ("roc_auc", "pem"):
+    for name in ("roc_auc", "average_precision"):
         (line,) = [line.split() for line in text.splitlines() if line.split()[1:2] == [name]]
         assert line[1:4] == [name, "↑", f"{ev[name].value:.4f}"]
     assert "120 rows" in text
     assert len(text.splitlines()) > 10
-    assert max(map(len, text.splitlines())) <= 160
+    assert max(map(len, text.partition("\n\n")[2].splitlines())) <= 160  # the tables; a terminal wraps sentences
 
 
 class Collector(HTMLParser):

@@ -124,7 +124,7 @@ def test_measures_share_a_row_only_if_they_agree_in_every_design() -> None:
     def power(better: Any) -> Any:
         models = {"good": better, "bad": lambda x: 1 - x[:, 0]}
         names = ["roc_auc", "gini", "average_precision"]
-        return cl.selection_power(simulate, models, names, better="good", n_rounds=4, n_sets=25, set_size=40)
+        return cl.papers.selection_power(simulate, models, names, better="good", n_rounds=4, n_sets=25, set_size=40)
 
     easy, hard = power(lambda x: x[:, 0]), power(lambda x: 1 - x[:, 0] + 0.2 * x[:, 1])
     rosset = module("rosset")

@@ -10,6 +10,7 @@ import pytest
 
 import cutline as cl
 from cutline.errors import InputError
+from cutline.extrapolation import extrapolate_cost
 
 
 def task(n: int, seed: int = 0, noise: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +24,7 @@ def task(n: int, seed: int = 0, noise: float = 0.4) -> tuple[np.ndarray, np.ndar
 def test_up_to_the_classes_seen_it_is_the_mean_over_all_smaller_tasks() -> None:
     scores, _ = task(7, noise=0.9)
     cost = np.random.default_rng(1).uniform(1, 5, size=(7, 7)) * (1 - np.eye(7))
-    found = cl.extrapolate_cost(scores, cost=cost, k=[2, 4, 7], n_resamples=2)
+    found = extrapolate_cost(scores, cost=cost, k=[2, 4, 7], n_resamples=2)
     for k in (2, 4, 7):
         costs = [
             cost[own, part[int(scores[own, list(part)].argmax())]] for part in combinations(range(7), k) for own in part
@@ -34,7 +35,7 @@ def test_up_to_the_classes_seen_it_is_the_mean_over_all_smaller_tasks() -> None:
 def test_zeros_and_ones_give_the_error_rate_at_every_size() -> None:
     scores, _ = task(40)
     names = [f"class {number}" for number in range(40)][::-1]
-    found = cl.extrapolate_cost(scores, names, classes=names, cost=1 - np.eye(40), k=[20, 40, 400], n_resamples=10)
+    found = extrapolate_cost(scores, names, classes=names, cost=1 - np.eye(40), k=[20, 40, 400], n_resamples=10)
     ex = cl.extrapolate(scores, names, classes=names, k=[400], n_resamples=10)
     for k in (20, 40, 400):
         expected = ex.accuracy(k)
@@ -57,7 +58,7 @@ def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
     for seed in range(3):
         scores, places = task(100, seed=seed)
         cost = price(places)
-        found = cl.extrapolate_cost(scores, cost=cost, k=[1000], level=0.9, n_resamples=8, seed=seed)
+        found = extrapolate_cost(scores, cost=cost, k=[1000], level=0.9, n_resamples=8, seed=seed)
         held += found[1000].low <= truth <= found[1000].high
         row = found.to_dicts()[0]
         seen = cost[np.arange(100), scores.argmax(axis=1)]
@@ -78,7 +79,7 @@ def test_the_cost_among_ten_times_as_many_classes_is_held(kind: str) -> None:
 )
 def test_costs_that_cannot_be_are_refused(cost: np.ndarray, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        cl.extrapolate_cost(task(7)[0], cost=cost)
+        extrapolate_cost(task(7)[0], cost=cost)
 
 
 def test_costs_in_a_frame_are_matched_by_their_names() -> None:
@@ -88,36 +89,36 @@ def test_costs_in_a_frame_are_matched_by_their_names() -> None:
     names = list("abcdefg")
     turned = names[::-1]
     asked = {"k": 7, "n_resamples": 5}
-    truth = cl.extrapolate_cost(scores, cost=cost, **asked)
+    truth = extrapolate_cost(scores, cost=cost, **asked)
     frame = pd.DataFrame(cost, names, names)
     known = pd.DataFrame(scores, columns=names)
     for given in (frame, frame.loc[turned], frame[turned], frame.loc[turned, turned]):
-        assert cl.extrapolate_cost(known, names, cost=given, **asked) == truth
-        assert cl.extrapolate_cost(scores, names, cost=given, classes=names, **asked) == truth
+        assert extrapolate_cost(known, names, cost=given, **asked) == truth
+        assert extrapolate_cost(scores, names, cost=given, classes=names, **asked) == truth
     # Rows without names are in the order of the columns.
-    assert cl.extrapolate_cost(known, names, cost=frame.loc[turned, turned].reset_index(drop=True), **asked) == truth
+    assert extrapolate_cost(known, names, cost=frame.loc[turned, turned].reset_index(drop=True), **asked) == truth
     # Numbers: the classes as they are counted, or as the labels go up.
     by_number = pd.DataFrame(cost)
-    assert cl.extrapolate_cost(scores, np.arange(7), cost=by_number.loc[::-1, ::-1], **asked) == truth
+    assert extrapolate_cost(scores, np.arange(7), cost=by_number.loc[::-1, ::-1], **asked) == truth
     labels = np.arange(10, 80, 10)
     by_label = pd.DataFrame(cost, labels, labels).loc[::-1, ::-1]
-    assert cl.extrapolate_cost(scores, labels, cost=by_label, **asked) == truth
+    assert extrapolate_cost(scores, labels, cost=by_label, **asked) == truth
     # Nobody has named the classes: the order counts.
-    assert cl.extrapolate_cost(scores, cost=frame, **asked) == truth
+    assert extrapolate_cost(scores, cost=frame, **asked) == truth
     for wrong in (frame.rename(columns={"a": "x"}), frame.rename(index={"a": "x"}), frame.rename(index={"a": "b"})):
         with pytest.raises(InputError, match=r"cost is named after '.*but the classes are 'a', 'b', 'c'"):
-            cl.extrapolate_cost(known, names, cost=wrong, **asked)
+            extrapolate_cost(known, names, cost=wrong, **asked)
 
 
 @pytest.mark.filterwarnings("error")
 def test_two_classes_have_an_interval_beyond_them_and_equal_their_copy() -> None:
-    found = cl.extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [3, 0]], k=[2, 20])
+    found = extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [3, 0]], k=[2, 20])
     low, high = found[20].interval
     assert 0.0 <= low <= found[20].value <= high <= 3.0
     assert np.isnan(found[2].low)
     assert "No interval among 2 classes" in found.notes[-1]
     assert pickle.loads(pickle.dumps(found)) == found
-    assert found != cl.extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [2, 0]], k=[2, 20])
+    assert found != extrapolate_cost([[1.0, 0.0], [0.5, 0.2]], cost=[[0, 1], [2, 0]], k=[2, 20])
 
 
 def coarse(n: int, seed: int, values: int = 3) -> np.ndarray:
@@ -139,16 +140,16 @@ def cost_in(part: tuple[int, ...], own: int, row: np.ndarray, cost: np.ndarray, 
 @pytest.mark.parametrize("rule", ["random", "optimistic", "pessimistic"])
 def test_ties_are_averaged_over_all_their_orders(rule: str) -> None:
     scores, cost = coarse(6, 3), np.random.default_rng(1).uniform(1, 5, size=(6, 6)) * (1 - np.eye(6))
-    found = cl.extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
+    found = extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
     for k in (2, 3, 5, 6):
         truth = [cost_in(part, own, scores[own], cost, rule) for part in combinations(range(6), k) for own in part]
         assert found[k].value == pytest.approx(np.mean(truth))
-    assert found == cl.extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
+    assert found == extrapolate_cost(scores, cost=cost, k=[2, 3, 5, 6], ties=rule, n_resamples=2)
 
 
 def test_the_value_does_not_depend_on_the_seed_where_scores_tie() -> None:
     scores, cost = coarse(12, 0), np.random.default_rng(1).uniform(0, 1, size=(12, 12)) * (1 - np.eye(12))
-    values = {cl.extrapolate_cost(scores, cost=cost, k=12, seed=seed, n_resamples=2)[12].value for seed in range(4)}
+    values = {extrapolate_cost(scores, cost=cost, k=12, seed=seed, n_resamples=2)[12].value for seed in range(4)}
     assert len(values) == 1
 
 
@@ -167,7 +168,7 @@ def test_with_families_it_is_the_mean_over_all_tasks_of_whole_families(rule: str
     scores = coarse(n, 5, values)
     cost = np.random.default_rng(1).uniform(1, 5, size=(n, n)) * (1 - np.eye(n))
     sizes = {2: 4, 3: 6, 4: 8}  # whole families, of two classes each on average
-    found = cl.extrapolate_cost(scores, cost=cost, groups=family, k=list(sizes.values()), ties=rule, n_resamples=2)
+    found = extrapolate_cost(scores, cost=cost, groups=family, k=list(sizes.values()), ties=rule, n_resamples=2)
     ex = cl.extrapolate(scores, groups=family, ties=rule, n_resamples=2)
     for families, k in sizes.items():
         costs, right = [], []

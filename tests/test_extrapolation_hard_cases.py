@@ -16,9 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
 from cutline.errors import InputError
-from cutline.extrapolation import Extrapolation
-from cutline.extrapolation.backtest import BacktestRow, weigh
-from cutline.extrapolation.methods import every_method
+from cutline.extrapolation import Extrapolation, extrapolate_cost, extrapolate_training
+from cutline.extrapolation.method_choice import BacktestRow, every_method, weigh
 from cutline.extrapolation.score_methods import CalibratedScores, ParetoTail, PooledScores
 from cutline.extrapolation.task_inputs import from_embeddings, from_scores
 from test_extrapolation_methods import POPULATIONS, gaussian_task
@@ -504,7 +503,7 @@ def test_between_two_sizes_seen_the_interval_is_read_in_between() -> None:
         assert last < middle < first
     rows, labels = np.random.default_rng(0).normal(size=(20, 3)), np.repeat(np.arange(20), 12)
     points = rows[labels] + 0.5 * np.random.default_rng(1).normal(size=(240, 3))
-    retrained = cl.extrapolate_training(KNeighborsClassifier(1), points, labels, sizes=[5, 10, 20], n_rounds=4)
+    retrained = extrapolate_training(KNeighborsClassifier(1), points, labels, sizes=[5, 10, 20], n_rounds=4)
     middle, ends = retrained.accuracy(7), (retrained.accuracy(5), retrained.accuracy(10))
     assert middle.method == "spread between rounds"
     assert ends[1].low < middle.low < ends[0].low
@@ -535,7 +534,7 @@ def test_coarse_scores_have_an_answer_or_one_of_our_errors(method: str, task: di
     n = len(task["classes"])
     try:
         if method == "cost":
-            found: Any = cl.extrapolate_cost(**task, cost=5.0 - 5.0 * np.eye(n), k=[n, 3 * n], n_resamples=2)
+            found: Any = extrapolate_cost(**task, cost=5.0 - 5.0 * np.eye(n), k=[n, 3 * n], n_resamples=2)
         else:
             found = cl.extrapolate(**task, method=method, k=[n, n + 1, 3 * n], n_resamples=2)
     except InputError as error:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cutline.errors import InputError
-from cutline.extrapolation import AccuracyExtrapolator, extrapolate
-from cutline.extrapolation.evidence import middle_and_spread
+from cutline.extrapolation import (
+    AccuracyExtrapolator,
+    extrapolate,
+    extrapolate_cost,
+    extrapolate_open_set,
+    extrapolate_pairs,
+)
+from cutline.extrapolation.task_evidence import middle_and_spread
 from cutline.extrapolation.task_inputs import from_accuracies, from_embeddings, from_scores, from_wins
-from cutline.tuning import tuned
+from cutline.runtime import tuned
 
 MANYCLASS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass"
 
@@ -115,7 +123,7 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
         (lambda: from_scores(np.zeros((2, 3)), ["x", None], classes=list("xyz")), "labels: row 1 has a missing value"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "q"], classes=list("xyz")), "labels: row 1 is 'q'"),
         (lambda: from_scores(np.zeros((2, 3)), ["x", "y"]), "classes is missing: labels hold 2"),
-        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes has 2 names for 3 columns"),
+        (lambda: from_scores(np.zeros((2, 3)), ["x", "y"], classes=list("xy")), "classes has 2 values for 3 columns"),
         (lambda: from_scores([[1.0, np.nan], [0.0, 1.0]]), "scores: row 0 has a missing value (nan) in column 1"),
         (lambda: from_scores(np.eye(3), ties="fair"), "ties is 'fair'"),
         (lambda: from_embeddings(np.zeros((3, 2)), np.zeros((3, 4))), "probes has 4 dimensions against 2"),
@@ -200,3 +208,38 @@ def test_far_competitors_do_not_widen_the_scale() -> None:
     left = np.array([np.delete(row, number) for number, row in enumerate(scores)])
     for found, expected in zip(middle_and_spread(missing), middle_and_spread(left), strict=True):
         assert np.allclose(found, expected)
+
+
+def test_what_is_no_table_and_no_column_is_refused_with_its_name() -> None:
+    scores = np.eye(12) * 3 + np.random.default_rng(0).normal(size=(12, 12))
+    inside = np.empty(12, dtype=object)
+    inside[:] = [np.arange(2)] * 12  # an array in each cell, whose truth is ambiguous
+    tables = [[[1, 2], [3]], "x", 5, [[None]], np.zeros((2, 2, 2)), scores.astype(complex), [["a"] * 12] * 12, len]
+    tables += [np.full((12, 12), 1e308), np.zeros((12, 12), "datetime64[D]"), np.full((12, 12), np.nan), 10**400]
+    columns = [[[1, 2], [3]], inside, [None] * 12, 5, [np.nan] * 12, {"a": 1}]
+    growth: dict[str, Callable[..., Any]] = {
+        "scores": lambda value: extrapolate(value, np.arange(12)),
+        "gallery": lambda value: extrapolate(gallery=value, probes=scores),
+        "probes": lambda value: extrapolate(gallery=scores, probes=value),
+        "cost": lambda value: extrapolate_cost(scores, cost=value),
+        "strangers": lambda value: extrapolate_open_set(scores, strangers=value),
+        "labels": lambda value: extrapolate(scores, value),
+        "classes": lambda value: extrapolate(scores, np.arange(12), classes=value),
+        "groups": lambda value: extrapolate(scores, groups=value),
+        "wins": lambda value: extrapolate(wins=value, n_classes=12),
+        "tied": lambda value: extrapolate(wins=[3] * 12, tied=value, n_classes=12),
+        "accuracies": lambda value: extrapolate(accuracies=value),
+        "k": lambda value: extrapolate(scores, k=value),
+        "metric": lambda value: extrapolate(gallery=scores, probes=scores, metric=value),
+        "genuine": lambda value: extrapolate_pairs(value, scores.ravel(), k=100),
+        "impostor": lambda value: extrapolate_pairs(scores.ravel(), value, k=100),
+    }
+    counts = [[[1, 2], [3]], "x", [[None]], len, 10**400, inside, [0.5]]
+    given = {"labels": columns, "classes": columns, "groups": columns, "wins": counts, "tied": counts}
+    given |= {"k": [[[1, 2], [3]], "x", [[None]], np.zeros((2, 2, 2)), [1j], len, 10**400]}
+    given |= {"metric": [scores, "x", 5, None, np.array([]), [1, 2]]}
+    for name, call in growth.items():
+        for value in given.get(name, tables):
+            with pytest.raises(InputError) as refusal:
+                call(value)
+            assert name in str(refusal.value), (name, value)

@@ -18,11 +18,9 @@ from scipy.optimize import nnls
 
 from cutline.errors import InputError
 from cutline.extrapolation import Favorability, every_method
-from cutline.extrapolation.curve_methods import LinearSpline
-from cutline.extrapolation.evidence import Evidence, ScoreSample
+from cutline.extrapolation.curve_methods import LinearSpline, beta_favorability
 from cutline.extrapolation.favorability import power_of_span, spline_moment, spline_moment_of_span
 from cutline.extrapolation.open_set import _exceedance
-from cutline.extrapolation.parametric_methods import beta_favorability
 from cutline.extrapolation.score_methods import (
     KernelDensity,
     ParetoTail,
@@ -30,6 +28,7 @@ from cutline.extrapolation.score_methods import (
     pooled_shape,
     relative_bandwidth,
 )
+from cutline.extrapolation.task_evidence import ScoreSample, TaskEvidence
 from cutline.extrapolation.task_inputs import from_accuracies, from_scores, from_wins
 
 
@@ -155,7 +154,7 @@ def test_spline_may_leave_the_unit_interval_and_mixture_may_not() -> None:
 @pytest.mark.parametrize("name", RANK_METHODS)
 def test_guessing_stays_guessing(name: str) -> None:
     k = np.arange(2.0, 31.0)
-    fit = every_method()[name].fit(Evidence(30, pairs=(k, 1 / k)))
+    fit = every_method()[name].fit(TaskEvidence(30, pairs=(k, 1 / k)))
     # Kay's line cannot follow 1/k, and normals of a fixed width only nearly.
     tolerance = {"exponential": 0.03, "gaussian": 0.01}.get(name, 1e-4)
     assert fit.accuracy(60)[0] == pytest.approx(1 / 60, abs=tolerance)
@@ -261,7 +260,7 @@ def test_a_tail_gives_the_chance_beyond_all_competitors_seen(shape: float) -> No
     chance = np.geomspace(1e-4, 1e-2, 200)
     true = place[:, 0] + scale[:, 0] * (chance ** (-shape) - 1) / shape
     sample = ScoreSample(true, others, np.full(200, 400.0), np.full(200, 1 / 200))
-    miss = ParetoTail(fraction=0.2).fit(Evidence(401, scores=sample)).miss
+    miss = ParetoTail(fraction=0.2).fit(TaskEvidence(401, scores=sample)).miss
     assert miss.mean() == pytest.approx(chance.mean(), rel=0.1)
     # the exceedance that open sets use is the same tail
     beyond = np.diag(_exceedance(others, true, 400))

@@ -11,14 +11,12 @@ from scipy import stats
 
 import cutline as cl
 from cutline.commands import extrapolate as command
-from cutline.extrapolation.backtest import BacktestRow, back_test, weigh
+from cutline.extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs
 from cutline.extrapolation.favorability import Favorability
-from cutline.extrapolation.methods import every_method
+from cutline.extrapolation.method_choice import BacktestRow, back_test, every_method, weigh
 from cutline.extrapolation.open_set import _Rates
-from cutline.extrapolation.retrained_sizes import retrained_curve
-from cutline.extrapolation.task_inputs import from_scores
-from cutline.extrapolation.training_growth import TrainingGrowth, learning_curves
-from cutline.extrapolation.whole_rows import whole_rows
+from cutline.extrapolation.task_inputs import from_scores, whole_rows
+from cutline.extrapolation.training_growth import TrainingGrowth, learning_curves, retrained_curve
 
 
 def spread_out(n: int, noise: float = 0.5, seed: int = 0) -> np.ndarray:
@@ -123,7 +121,7 @@ def test_the_curve_is_led_on_by_the_square_of_the_distance() -> None:
 def test_a_cost_has_the_error_of_a_jackknife_over_classes() -> None:
     n = 10
     scores, cost = spread_out(n, 0.9), np.random.default_rng(1).uniform(1, 5, size=(n, n)) * (1 - np.eye(n))
-    found = cl.extrapolate_cost(scores, cost=cost, k=[2], n_resamples=2)
+    found = extrapolate_cost(scores, cost=cost, k=[2], n_resamples=2)
     accuracy = cl.extrapolate(scores, n_resamples=2).accuracy(2)
 
     def price(kept: list[int]) -> float:
@@ -142,7 +140,7 @@ def test_a_cost_has_the_error_of_a_jackknife_over_classes() -> None:
 
 def test_options_that_are_not_given_have_the_defaults_of_the_library() -> None:
     defaults = {option.name: option.default for option in command.extrapolate.params}
-    for function in (cl.extrapolate, cl.extrapolate_open_set, cl.extrapolate_pairs):
+    for function in (cl.extrapolate, extrapolate_open_set, extrapolate_pairs):
         wanted = {name: value.default for name, value in inspect.signature(function).parameters.items()}
         assert int(defaults["resamples"]) == wanted["n_resamples"]
         assert float(defaults["level"]) == wanted["level"]

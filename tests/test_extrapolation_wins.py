@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutline.errors import InputError
-from cutline.extrapolation.task_inputs import check_ties, from_scores, from_wins
-from cutline.extrapolation.win_counts import average_accuracy, tie_credit, win_histogram
+from cutline.extrapolation.task_evidence import average_accuracy, tie_credit, win_histogram
+from cutline.extrapolation.task_inputs import from_scores, from_wins
 
 GLYPHS = Path(__file__).parents[1].parent / "shared" / "data" / "manyclass" / "cjk-glyphs"
 
@@ -144,8 +144,8 @@ def test_jackknife_by_leaving_classes_out_one_by_one() -> None:
 
 
 def test_an_unknown_tie_rule_is_refused() -> None:
-    with pytest.raises(InputError, match="ties is 'lucky', which is not a tie rule"):
-        check_ties("lucky")
+    with pytest.raises(InputError, match="ties is 'lucky'; choose one of random, optimistic, pessimistic"):
+        from_wins([1], n_classes=3, ties="lucky")
 
 
 @pytest.mark.skipif(not GLYPHS.exists(), reason="the glyph data are not here")

@@ -71,7 +71,7 @@ def test_the_cheapest_cut_above_rows_that_score_minus_infinity_is_found() -> Non
     [
         lambda name: cl.evaluate(Y, P, measures=[name]),
         lambda name: cl.evaluate(Y, P, measures=[name], batch=[0, 1] * 3, quota=1),
-        lambda name: cl.evaluate_segments(Y, P, [0, 1] * 3, measures=[name]),
+        lambda name: cl.evaluate(Y, P, by=[0, 1] * 3, measures=[name]).segments,
         lambda name: cl.swap_test(Y, P, P[::-1], measure=name, n_permutations=20),
     ],
 )
@@ -82,7 +82,7 @@ def test_measures_of_score_matrices_are_refused_for_one_score(call: Any) -> None
 
 @pytest.mark.parametrize("scores", [[1.7e308, -1.7e308, 0.0, 1.0], [5e-324, 0.0, 5e-324, 0.0], [1e308] * 4])
 def test_the_histogram_holds_every_case_of_the_widest_and_narrowest_scores(scores: list[float]) -> None:
-    from cutline.present.numbers import score_histogram
+    from cutline.present.plot_data import score_histogram
 
     rows = score_histogram(cl.evaluate([1, 0, 1, 0], scores, measures=["roc_auc"])).to_dicts()
     assert sum(row["positives"] for row in rows) == sum(row["negatives"] for row in rows) == 2
@@ -102,15 +102,15 @@ def test_batches_of_less_than_one_case_cannot_be_planned() -> None:
 
 def test_chances_of_nearly_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="inclusion: row 0 is 1e-300"):
-        cl.audit(P, [1, 0, 1, None, 0, 1], inclusion=[1e-300] * 6)
+        cl.evaluate([1, 0, 1, None, 0, 1], P, inclusion=[1e-300] * 6)
 
 
 def test_differences_of_numbers_too_large_to_square() -> None:
-    from cutline.inference.differences import mover_limits
+    from cutline.inference.limits import mover_limits
 
-    terms = (3.0, cl.Interval(1.0, 4.0)), (2.0, cl.Interval(1.5, 4.0))
+    terms = (3.0, cl.results.Interval(1.0, 4.0)), (2.0, cl.results.Interval(1.5, 4.0))
     low, high = mover_limits(*terms)
-    large = mover_limits(*((1e300 * value, cl.Interval(1e300 * a, 1e300 * b)) for value, (a, b) in terms))
+    large = mover_limits(*((1e300 * value, cl.results.Interval(1e300 * a, 1e300 * b)) for value, (a, b) in terms))
     assert [low, high] == pytest.approx([1.0 - 8.0**0.5, 1.0 + 1.25**0.5])
     assert large == pytest.approx((1e300 * low, 1e300 * high))
 
@@ -123,14 +123,14 @@ def test_rows_of_many_row_groups_keep_their_segment(key: str, tmp_path: Path) ->
     table = {"y": rng.integers(0, 2, 400), "p": rng.random(400), "w": rng.integers(0, 2, 400), "g": names}
     options: Any = {"label": "y", "score": "p", "weight": "w", key: "g", "n_resamples": 20, "measures": ["hit_rate@3"]}
     options["name"] = "m"
-    expected = cl.evaluate_table(table, **options).to_dict()
+    expected = cl.evaluate(table, **options).to_dict()
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet", row_group_size=2)
     for _ in range(5):  # the order of threads changes
-        found = cl.evaluate_table(tmp_path / "t.parquet", stream=False, threads=4, **options).to_dict()
+        found = cl.evaluate(tmp_path / "t.parquet", stream=False, threads=4, **options).to_dict()
         assert found == expected
 
 
-@pytest.mark.parametrize("encoding", ["base64", "zlib", "rot13", "hex", "a\0b"])
+@pytest.mark.parametrize("encoding", ["base64", "zlib", "rot13", "hex", "a\0b", "unicode_escape", "idna"])
 def test_encodings_that_make_no_text_are_refused(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p\n1,0.5\n0,0.2\n")
@@ -142,10 +142,10 @@ def test_devices_sockets_and_links_to_themselves_are_refused(tmp_path: Path) -> 
     loop = tmp_path / "loop.csv"
     loop.symlink_to(loop)
     with pytest.raises(InputError, match=r"loop\.csv cannot be read"):
-        cl.evaluate_table(loop, label="y", score="p")
+        cl.evaluate(loop, label="y", score="p")
     if os.path.exists("/dev/zero"):
         with pytest.raises(InputError, match="zero is a device"):
-            cl.evaluate_table("/dev/zero", label="y", score="p")
+            cl.evaluate("/dev/zero", label="y", score="p")
         with pytest.raises(InputError, match="is not a cut file"):
             cl.Cut.load("/dev/zero")
 
@@ -154,4 +154,19 @@ def test_scores_whose_sum_is_no_number_have_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p\n" + "1,1e308\n0,1e308\n1,-1e308\n0,-1e308\n1,-1e308\n" * 3)
     for stream in (False, True):
-        assert cl.evaluate_table(path, label="y", score="p", measures=["roc_auc"], stream=stream)["roc_auc"].value < 0.5
+        assert cl.evaluate(path, label="y", score="p", measures=["roc_auc"], stream=stream)["roc_auc"].value < 0.5
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("how", [{}, {"batch": [0, 0, 0, 1, 1, 1] * 4}, {"interval": "bootstrap", "n_resamples": 50}])
+def test_scores_too_large_to_add_up_have_ranks_but_no_losses(how: Any) -> None:
+    y, small = np.array([1, 0, 1, 0, 0, 1] * 4), np.random.default_rng(0).normal(size=24)
+    for scale in (2.0**400, 2.0**1020):
+        ev = cl.evaluate(y, small * scale, quota=3, **how)
+        assert "beyond ±1e100" in ev["hinge_loss"].reason
+        assert ev["roc_auc"] == cl.evaluate(y, small, quota=3, **how)["roc_auc"]
+        found, expected = (e["quota_pearson@3"].value for e in (ev, cl.evaluate(y, small, quota=3, **how)))
+        assert found == pytest.approx(expected, rel=1e-9)
+    assert cl.evaluate(y, small * 1e99, **how)["hinge_loss"].value > 1e97
+    with pytest.raises(InputError, match="beyond ±1e100"):
+        cl.hinge_loss(y, small * 1e101)

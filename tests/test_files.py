@@ -21,9 +21,8 @@ import pyarrow.parquet
 import pytest
 
 import cutline as cl
-from cutline.files import write_whole
-from cutline.tables import compare_table, evaluate_table
-from cutline.threads import cores
+from cutline.runtime import cores, write_whole
+from cutline.verbs import compare, evaluate
 from test_cli import refused, run
 
 PLAIN: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
@@ -53,8 +52,8 @@ def test_nan_that_statistics_leave_out(column: str, shape: str, stream: bool, tm
     pyarrow.parquet.write_table(pyarrow.table(table), path, row_group_size=100)
     asked = {**PLAIN, "weight": "w", "stream": stream}
     with pytest.raises(cl.InputError, match=f"column '{column}': data row {gone.start + 1} is NaN"):
-        evaluate_table(path, **asked)
-    found = evaluate_table(path, missing="drop", **asked)
+        evaluate(path, **asked)
+    found = evaluate(path, missing="drop", **asked)
     kept = ~np.isnan(table[column])
     expected = cl.evaluate(table["y"][kept], table["p"][kept], sample_weight=table["w"][kept], interval=None)
     assert found.facts["dropped"] == n - kept.sum()
@@ -66,7 +65,7 @@ def test_nan_that_statistics_leave_out(column: str, shape: str, stream: bool, tm
 def test_rows_that_begin_with_a_number_sign_are_rows(stream: bool, tmp_path: Path) -> None:
     lines = [f"{'#' if k % 10 == 0 else ''}{k},{k % 2},{k / 200}" for k in range(200)]
     path = text(tmp_path / "t.csv", "\n".join(["id,y,p", *lines]) + "\n")
-    assert evaluate_table(path, stream=stream, **PLAIN).facts["rows"] == 200
+    assert evaluate(path, stream=stream, **PLAIN).facts["rows"] == 200
     chosen = run("select", path, "--score", "p", "--quota", 200).stdout.splitlines()
     assert len(chosen) == 201
 
@@ -84,7 +83,7 @@ def test_names_of_folders_are_no_columns(tmp_path: Path) -> None:
     )
     for ending in ("parquet", "csv", "jsonl"):
         for path in (folder / f"s.{ending}", tmp_path / "*" / "*" / f"*.{ending}"):
-            assert evaluate_table(path, **PLAIN)["roc_auc"].value == 1.0
+            assert evaluate(path, **PLAIN)["roc_auc"].value == 1.0
     assert run("select", folder / "s.csv", "--score", "p", "--quota", 2).stdout == "place,y,p\n1,1,0.9\n2,1,0.8\n"
 
 
@@ -93,7 +92,7 @@ def test_quotes_that_appear_late_are_quotes(tmp_path: Path) -> None:
     rows += ['"yes",0.9,"a, b"'] * 1000
     path = text(tmp_path / "t.csv", "\n".join(["y,p,note", *rows]) + "\n")
     for stream in (True, False):
-        found = evaluate_table(path, pos_label="yes", stream=stream, **PLAIN)
+        found = evaluate(path, pos_label="yes", stream=stream, **PLAIN)
         assert (found.facts["rows"], found.facts["positives"]) == (43_000, 15_000)
 
 
@@ -141,14 +140,14 @@ def test_names_that_mean_something_elsewhere(name: str, tmp_path: Path, monkeypa
     path.parent.mkdir(exist_ok=True)
     path.write_text("y,p\n1,0.9\n0,0.2\n1,0.1\n")
     for stream in (True, False):
-        assert evaluate_table(name, stream=stream, **PLAIN)["roc_auc"].value == 0.5
+        assert evaluate(name, stream=stream, **PLAIN)["roc_auc"].value == 0.5
     assert not (tmp_path / "home").exists()  # nothing is installed, and no folder made
 
 
 def test_a_file_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     text(tmp_path / "t.csv", "y,p\n1,0.9\n0,0.2\n")
-    assert evaluate_table("~/t.csv", **PLAIN)["roc_auc"].value == 1.0
+    assert evaluate("~/t.csv", **PLAIN)["roc_auc"].value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -178,7 +177,7 @@ def test_a_file_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_how_a_text_file_is_understood(content: str, encoding: str, understood: str, tmp_path: Path) -> None:
     path = text(tmp_path / "t.csv", content, encoding)
     for stream in (True, False):
-        found = evaluate_table(path, stream=stream, **PLAIN)
+        found = evaluate(path, stream=stream, **PLAIN)
         assert found["roc_auc"].value == 1.0
         assert found.facts["rows"] == 2
     assert found.facts.get("understood", "") == understood
@@ -199,9 +198,9 @@ def test_what_the_user_says_of_a_text_file_holds(content: str, told: dict[str, s
     path = text(tmp_path / "t.csv", content)
     if "score" in told:
         with pytest.raises(cl.InputError, match=r"is '0\.9,3', which is not a number"):
-            evaluate_table(path, **{**PLAIN, **told})
+            evaluate(path, **{**PLAIN, **told})
         return
-    assert evaluate_table(path, **{**PLAIN, **told})["roc_auc"].value == 1.0
+    assert evaluate(path, **{**PLAIN, **told})["roc_auc"].value == 1.0
     options = [part for key, value in told.items() for part in (f"--{key}", value)]
     run("evaluate", path, "--label", "y", "--score", "p", "--measure", "pem", "--no-intervals", *options)
 
@@ -215,7 +214,7 @@ def test_what_cannot_be_understood_is_asked(tmp_path: Path) -> None:
     assert "--encoding is 'klingon', which is unknown" in refused("evaluate", path, "--encoding", "klingon")
     for source, option in (({"y": [1, 0], "p": [1, 0]}, "delimiter"), (duckdb.sql("SELECT 1 AS y, 2 AS p"), "quote")):
         with pytest.raises(cl.InputError, match=option):
-            evaluate_table(source, **PLAIN, **{option: ";"})
+            evaluate(source, **PLAIN, **{option: ";"})
 
 
 def test_very_many_columns_do_not_take_minutes(tmp_path: Path) -> None:
@@ -225,7 +224,7 @@ def test_very_many_columns_do_not_take_minutes(tmp_path: Path) -> None:
     rows = [[str(k % 2), *(f"{v:.3f}" for v in rng.random(n))] for k in range(6)]
     path = text(tmp_path / "wide.csv", "\n".join(",".join(row) for row in [names, *rows]) + "\n")
     began = time.monotonic()
-    found = evaluate_table(path, label="y", score="c77777", interval=None)
+    found = evaluate(path, label="y", score="c77777", interval=None)
     expected = cl.roc_auc([k % 2 for k in range(6)], [float(row[77_778]) for row in rows])
     assert found["roc_auc"].value == expected
     assert "name those to use with --label and --score" in refused("evaluate", path)
@@ -239,7 +238,7 @@ def test_excel_sheets(tmp_path: Path) -> None:
     for row in (["Fall", "y", "p"], ["a", True, 0.9], ["b", False, 0.2], [None, None, None], ["c", True, 0.1]):
         sheet.append(row)
     book.save(tmp_path / "t.xlsx")
-    assert evaluate_table(tmp_path / "t.xlsx", **PLAIN)["roc_auc"].value == 0.5
+    assert evaluate(tmp_path / "t.xlsx", **PLAIN)["roc_auc"].value == 0.5
     assert "score: column 'p'" in run("evaluate", tmp_path / "t.xlsx", "--measure", "pem", "--no-intervals").stderr
     chosen = run("select", tmp_path / "t.xlsx", "--score", "p", "--quota", 1).stdout
     assert chosen == "place,Fall,y,p\n1,a,True,0.9\n"
@@ -265,13 +264,13 @@ def test_clusters_are_read_from_a_column(tmp_path: Path) -> None:
     asked = {"measures": ["roc_auc"], "n_resamples": 200}
     expected = cl.evaluate(table["y"], p, clusters=table["who"], **asked)["roc_auc"]
     for source in (table, path):
-        found = evaluate_table(source, label="y", score="p", clusters="who", **asked)["roc_auc"]
+        found = evaluate(source, label="y", score="p", clusters="who", **asked)["roc_auc"]
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    both = compare_table(path, label="y", scores=["p", "q"], clusters="who", **asked)
+    both = compare(path, label="y", score=["p", "q"], clusters="who", **asked)
     truth = cl.compare(table["y"], {"p": p, "q": table["q"]}, clusters=table["who"], **asked)
     assert both.difference("p", "q", "roc_auc")["low"] == pytest.approx(truth.difference("p", "q", "roc_auc")["low"])
     with pytest.raises(cl.InputError, match="clusters needs the rows in memory, but this table is streamed"):
-        evaluate_table(path, label="y", score="p", clusters="who", stream=True)
+        evaluate(path, label="y", score="p", clusters="who", stream=True)
 
 
 def test_the_row_number_is_no_score(tmp_path: Path) -> None:
@@ -318,3 +317,16 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     evaluation = cl.evaluate([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.4], interval=None)
     with pytest.raises(FileNotFoundError, match=r"Create its folder first.*'.*gone.*page\.html'"):
         evaluation.to_html(tmp_path / "gone" / "page.html")
+
+
+def test_files_that_a_killed_process_left_are_removed_by_the_next(tmp_path: Path) -> None:
+    left, fresh, other = (
+        tmp_path / name for name in (f".cutline-{'0' * 16}.csv", f".cutline-{'1' * 16}.csv", ".cutline")
+    )
+    for file in (left, fresh, other):
+        file.write_text("half")
+    for file in (left, other):
+        os.utime(file, (0, 0))
+    with write_whole(tmp_path / "out.csv") as beside:
+        beside.write_text("whole")
+    assert {path.name for path in tmp_path.iterdir()} == {fresh.name, other.name, "out.csv"}

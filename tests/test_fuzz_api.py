@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuzz_api import fuzz
 
 
 def test_odd_arguments_are_answered_or_refused() -> None:
     assert fuzz(seed=28, calls=400, minutes=0.0) == []
+
+
+@pytest.mark.integration
+def test_many_odd_arguments_are_answered_or_refused() -> None:
+    assert fuzz(seed=29, calls=20_000, minutes=0.0) == []

@@ -36,7 +36,7 @@ WAYS = {
         cl.evaluate(Y, A, interval=how, n_resamples=50, quota=0.2, prevalence=0.2, **more)
     ],
     "segments": lambda how, **more: list(
-        cl.evaluate_segments(Y, A, PART, interval=how, n_resamples=50, quota=0.2, **more).evaluations.values()
+        cl.evaluate(Y, A, by=PART, interval=how, n_resamples=50, quota=0.2, **more).segments.evaluations.values()
     ),
 }
 
@@ -79,7 +79,7 @@ def test_differences_have_the_method_asked_for_or_are_refused(how):
     models = {"a": A, "b": B}
     ways = (
         lambda: cl.compare(Y, models, interval=how, n_resamples=50, quota=0.2),
-        lambda: cl.compare_segments(Y, models, PART, interval=how, n_resamples=50)[0],
+        lambda: cl.compare(Y, models, by=PART, interval=how, n_resamples=50).segments[0],
         lambda: cl.compare(Y, models, interval=how, n_resamples=50, quota=2, batch=DAY),
         lambda: cl.compare(
             Y, models, interval=how, n_resamples=50, quota=12, clusters=DAY, measures=["hit_rate", "f1"]
@@ -102,7 +102,7 @@ def test_differences_have_the_method_asked_for_or_are_refused(how):
 def test_several_classes_have_the_method_asked_for_or_say_that_they_lack_it(how):
     code = RNG.integers(0, 3, N)
     matrix = RNG.dirichlet([1.0] * 3, N) * 0.5 + np.eye(3)[code] * 0.5 * (RNG.random((N, 1)) < 0.7)
-    ev = cl.evaluate_classes(code, matrix / matrix.sum(1, keepdims=True), interval=how, n_resamples=50)
+    ev = cl.evaluate(code, matrix / matrix.sum(1, keepdims=True), interval=how, n_resamples=50)
     for key, e in ev.estimates.items():
         if e.low == e.low:
             assert e.method == how, (key, e.method)
@@ -111,7 +111,7 @@ def test_several_classes_have_the_method_asked_for_or_say_that_they_lack_it(how)
     assert any(e.low == e.low for e in ev.estimates.values())
     if how in ("wald", "wilson"):
         with pytest.raises(cl.InputError, match=f"no {how} interval"):
-            cl.evaluate_classes(code, matrix / matrix.sum(1, keepdims=True), interval=how, measures=["macro(roc_auc)"])
+            cl.evaluate(code, matrix / matrix.sum(1, keepdims=True), interval=how, measures=["macro(roc_auc)"])
 
 
 def delong_by_hand(y, a, b):

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,36 +15,35 @@ from scipy import optimize
 from scipy.special import stdtrit
 
 import cutline as cl
-from cutline.inference import proportions
-from cutline.inference.areas import auc_interval, newcombe_limits
-from cutline.inference.bootstrap import replicate
-from cutline.inference.methods import METHODS
-from cutline.inference.normal import t_quantile
-from cutline.inference.quota_cut import Cuts
-from cutline.inference.resampling import Resampler
-from cutline.inference.scales import effective_freedom, freedom_in_small_class
-from cutline.inference.settings import FROM_REPLICATES as BOOTSTRAPS
-from cutline.inference.settings import NAMES
-from cutline.inference.skewed_means import skewed_mean_limits
+from cutline.estimate import FROM_REPLICATES as BOOTSTRAPS
+from cutline.inference import limits
+from cutline.inference.closed_forms import Cuts, auc_interval, newcombe_limits
+from cutline.inference.differences import skewed_mean_limits
+from cutline.inference.intervals import METHODS
+from cutline.inference.limits import effective_freedom, freedom_in_small_class, t_quantile
+from cutline.inference.resampling import Resampler, replicate
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
+from cutline.types import IntervalMethod, IntervalName, ProportionName
 from samples import Case, random_case
 from test_catalogue import SCORED
 
+NAMES = get_args(IntervalName)
 PROPORTIONS = [m.name for m in cl.measures() if m.proportion]
 AUC_FAMILY = [m.name for m in cl.measures() if m.line_of_auc]
+NAMES = get_args(IntervalName)
 MAY_LEAVE_THE_RANGE = {"wald", "basic"}
 FROM_REPLICATES = {*BOOTSTRAPS, *(m.name for m in METHODS.values() if m.resampled), "logit", "logit_wilson"}
 OF_CUTS = {"moving_cut", "moving_cut_recall"}
 
 
-def evaluated(case: Case, interval: str | None = "auto", **how: Any) -> cl.Evaluation:
+def evaluated(case: Case, interval: str | None = "auto", **how: Any) -> cl.results.Evaluation:
     how = {"quota": 20, "n_resamples": 200, **how}
     return cl.evaluate(case.y, case.s, interval=interval, sample_weight=case.w, **how)
 
 
 @pytest.fixture(scope="module")
-def by_method() -> dict[str, cl.Evaluation]:
+def by_method() -> dict[str, cl.results.Evaluation]:
     case = random_case(3, 120, 40)
     return {name: evaluated(case, name) for name in NAMES}
 
@@ -133,10 +132,10 @@ def test_no_proportion_and_no_area_is_certain(kind: str) -> None:
 # --- methods by name -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", proportions.METHODS)
+@pytest.mark.parametrize("method", limits.METHODS)
 @pytest.mark.parametrize("name", PROPORTIONS)
 def test_proportions_by_name_have_their_own_denominator(
-    by_method: dict[str, cl.Evaluation], method: str, name: str
+    by_method: dict[str, cl.results.Evaluation], method: str, name: str
 ) -> None:
     ev = by_method[method]
     e = ev[name]
@@ -158,14 +157,16 @@ def test_proportions_by_name_have_their_own_denominator(
         "quota_lift": (tp, tp + fn),
     }[name]
     scale = {"zero_one_loss": n, "quota_lift": (tp + fp + fn + tn) / 20}.get(name, 1.0)
-    expected = proportions.METHODS[method](r, n, 0.95)
+    expected = limits.METHODS[method](r, n, 0.95)
     assert (e.low / scale, e.high / scale) == pytest.approx(tuple(expected), abs=1e-9)
     assert e.method == method
     assert e.value / scale == pytest.approx(r / n)
 
 
-@pytest.mark.parametrize("method", proportions.METHODS)
-def test_a_method_for_proportions_leaves_the_others_bare(by_method: dict[str, cl.Evaluation], method: str) -> None:
+@pytest.mark.parametrize("method", limits.METHODS)
+def test_a_method_for_proportions_leaves_the_others_bare(
+    by_method: dict[str, cl.results.Evaluation], method: str
+) -> None:
     ev = by_method[method]
     assert {key.split("@")[0] for key, e in ev.estimates.items() if e.method} == set(PROPORTIONS)
     assert math.isnan(ev["roc_auc"].low)
@@ -173,18 +174,18 @@ def test_a_method_for_proportions_leaves_the_others_bare(by_method: dict[str, cl
 
 
 @pytest.mark.parametrize("method", ["delong", "delong_logit"])
-def test_a_method_for_the_auc_serves_its_relatives(by_method: dict[str, cl.Evaluation], method: str) -> None:
+def test_a_method_for_the_auc_serves_its_relatives(by_method: dict[str, cl.results.Evaluation], method: str) -> None:
     assert {key for key, e in by_method[method].estimates.items() if e.method} == set(AUC_FAMILY)
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_a_bootstrap_by_name_serves_every_measure(by_method: dict[str, cl.Evaluation], method: str) -> None:
+def test_a_bootstrap_by_name_serves_every_measure(by_method: dict[str, cl.results.Evaluation], method: str) -> None:
     for key, e in by_method[method].estimates.items():
         assert e.method == method or math.isnan(e.value), key
         assert not math.isnan(e.low) or math.isnan(e.value), key
 
 
-def test_bootstrap_without_a_name_is_a_bootstrap_for_every_measure(by_method: dict[str, cl.Evaluation]) -> None:
+def test_bootstrap_without_a_name_is_a_bootstrap_for_every_measure(by_method: dict[str, cl.results.Evaluation]) -> None:
     methods = {e.method for e in by_method["bootstrap"].estimates.values() if e.value == e.value}
     assert methods <= FROM_REPLICATES
 
@@ -195,7 +196,7 @@ def test_none_asks_for_no_interval() -> None:
 
 
 @pytest.mark.parametrize("method", sorted(set(NAMES) - MAY_LEAVE_THE_RANGE))
-def test_methods_stay_inside_the_range(by_method: dict[str, cl.Evaluation], method: str) -> None:
+def test_methods_stay_inside_the_range(by_method: dict[str, cl.results.Evaluation], method: str) -> None:
     for key, e in by_method[method].estimates.items():
         if e.low == e.low:
             low, high = by_method[method].specs[key].measure.range
@@ -224,7 +225,7 @@ def test_closed_forms_by_hand() -> None:
     y = np.repeat([1, 0, 1, 0], [30, 20, 10, 140])
     s = np.repeat([0.9, 0.8, 0.2, 0.1], [30, 20, 10, 140])
     ev = cl.evaluate(y, s, n_resamples=50)
-    z = proportions.z_of(0.95)
+    z = limits.z_of(0.95)
 
     def wilson(r: float, n: float) -> tuple[float, float]:
         middle, half = r + z * z / 2, z * math.sqrt(r * (n - r) / n + z * z / 4)
@@ -295,7 +296,7 @@ def test_hits_at_a_quota_allow_for_the_cut_that_moves() -> None:
     order = np.argsort(-case.s)
     window = math.ceil(2 * math.sqrt(40 * 0.9))
     assert cut.chance == pytest.approx(case.y[order][40 - window : 40 + window].mean())
-    z = proportions.z_of(0.95)
+    z = limits.z_of(0.95)
     ends = [[], []]
     for chance in cut.chances:
 
@@ -324,7 +325,7 @@ def test_losses_take_wilsons_interval_where_they_are_zero_or_one() -> None:
     y = np.repeat([1, 0, 1, 0], [30, 20, 10, 140])
     s = np.repeat([1.0, 1.0, 0.0, 0.0], [30, 20, 10, 140])
     e = cl.evaluate(y, s, measures=["brier_score"])["brier_score"]
-    low, high = proportions.wilson(30, 200, 0.95)
+    low, high = limits.wilson(30, 200, 0.95)
     assert (e.low, e.high) == pytest.approx((low, high), rel=0.03)  # t for z
 
 
@@ -602,7 +603,7 @@ def test_no_skill_leaves_the_lower_limit_of_ks_at_0() -> None:
 def test_the_auc_of_nearly_perfect_models_is_no_surer_than_newcombe_says() -> None:
     few, _ = auc_interval(0.99, 1e-6, 50, 950, 0.95, 8.0, logit=True)
     many, _ = auc_interval(0.99, 1e-6, 50, 950, 0.95, 80.0, logit=True)
-    assert few.low == newcombe_limits(0.99, 50, 950, proportions.z_of(0.95)).low < many.low
+    assert few.low == newcombe_limits(0.99, 50, 950, limits.z_of(0.95)).low < many.low
 
 
 def test_a_hull_interval_stays_between_chance_and_one() -> None:
@@ -641,3 +642,12 @@ def test_the_declared_algebra_of_intervals_is_that_of_the_measures() -> None:
     assert worth is not None
     for first, last in ((1, 1), (3, 7), (10, 11)):
         assert worth(first, last) == pytest.approx(np.mean(np.arange(first, last + 1.0) ** 2))
+
+
+def test_names_of_methods_stand_in_one_place() -> None:
+    """What may be asked for and what declarations name: each has its function, and no function another name."""
+    of_classes = {m.interval for m in cl.measures("classes")} | {"delta"}
+    assert set(limits.METHODS) == set(get_args(ProportionName))
+    assert set(get_args(IntervalMethod)) - set(METHODS) <= of_classes
+    assert set(NAMES) - {"auto", "bootstrap"} <= set(METHODS)
+    assert {m.interval for m in SCORED} <= set(METHODS)

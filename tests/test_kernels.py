@@ -1,14 +1,7 @@
-"""Kernels: compiled and plain ones give the same bits, the cache is checked, nothing is written out of bounds."""
+"""The compiled passes give what their plain meaning in NumPy gives; nothing is written out of bounds."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import pickle
-import subprocess
-import sys
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,38 +9,193 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import plain_kernels as plain
+from cutline.engines.stream import poisson_table
 from cutline.inference.resampling import Resampler
-from cutline.kernels import backend, passes, plain, plain_rankings, plain_replicates, rankings, replicates
+from cutline.kernels import compiled
+from cutline.kernels.layout import AT, CUT, FIELDS, LOSSES, SLICE, harmonic_table
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
-from cutline.sweep import Losses, Request, sweep
+from cutline.sweep import LossOptions, SumsRequest
 from samples import random_case
 
-QUICK = """
-import sys, numpy as np, cutline as cl
-rng = np.random.default_rng(0)
-y = rng.random(300) < 0.3
-p = np.clip(0.3 + 0.2 * y + rng.normal(size=300) * 0.2, 0, 1).round(2)
-def run():
-    return cl.evaluate(y, p, quota=20, n_resamples=500).to_json()
-"""
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}
+BOTH = (compiled, plain)
 
 
-def python(code: str, folder: Path | None = None, *flags: str) -> str:
-    """What a fresh interpreter prints; its compiled kernels are kept in ``folder``."""
-    told = {**os.environ, **({"NUMBA_CACHE_DIR": str(folder)} if folder else {})}
-    run = [sys.executable, *flags, "-c", ONE_KERNEL]
-    return subprocess.run(run, check=True, timeout=300, capture_output=True, text=True, env=told).stdout
+@st.composite
+def pieces(draw: Any) -> dict[str, Any]:
+    """A piece of a ranking with what comes before it; counts, large ties, or weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, 120))
+    weighted = draw(st.booleans())
+    largest = draw(st.sampled_from([1, 2, 300]))
+    pos, neg = (rng.integers(0, largest + 1, n) * (rng.random(n) < share) for share in (0.5, 0.8))
+    neg[pos + neg == 0] = 1
+    before = [int(v) for v in rng.integers(0, 50, 2)] if draw(st.booleans()) else [0, 0]
+    after = rng.integers(0, 3, 2)
+    if weighted:
+        pos, neg, before = pos * rng.random(n), neg * rng.random(n) + 0.01, [float(v) for v in before]
+    score = rng.random(n) if draw(st.booleans()) else rng.normal(size=n) * 2
+    return {
+        "pos": pos,
+        "neg": neg,
+        "score": np.sort(score)[::-1].copy(),
+        "before": before,
+        "totals": (before[0] + pos.sum().item() + after[0].item(), before[1] + neg.sum().item() + after[1].item() + 1),
+        "weighted": weighted,
+        "rng": rng,
+    }
 
 
-def test_a_small_sample_is_evaluated_without_numba_and_scipy_and_to_the_same_bits_as_with_them() -> None:
-    code = """
-plain = run()
-assert not {"numba", "scipy", "pandas", "rich"} & set(sys.modules)
-import cutline.kernels.passes
-assert run() == plain
-"""
-    python(QUICK + code)
+def both(name: str, *arguments: Any, width: int = 0) -> list[Any]:
+    """What each of the twins gives, or writes into its last argument."""
+    results = []
+    for module in BOTH:
+        function = getattr(module, name)
+        if width:
+            out = np.zeros(width)
+            function(*arguments, out)
+            results.append(out)
+        else:
+            results.append(function(*arguments))
+    return results
+
+
+@settings(max_examples=150, deadline=None)
+@given(pieces())
+def test_sums_of_a_piece(piece: dict[str, Any]) -> None:
+    pos, neg, score = piece["pos"], piece["neg"], piece["score"]
+    (a, b), (n_pos, n_neg) = piece["before"], piece["totals"]
+    end, step = (float(a + b) - 0.5, 1.0) if a else (0.0, 0.0)
+    found = {
+        "sum_pairs": both("sum_pairs", pos, neg, a, n_pos, width=2),
+        "sum_gaps": both("sum_gaps", pos, neg, a, b, n_pos, n_neg, width=2),
+        "sum_precision": both("sum_precision", pos, neg, float(a), float(b), end, step, width=7),
+        "last_positive_group": both("last_positive_group", pos, neg),
+        "placement_moments": both("placement_moments", pos, neg, a, b, max(n_pos, 1), n_neg),
+    }
+    whole, cases = not piece["weighted"], n_pos + n_neg
+    found["sum_places"] = both("sum_places", pos, neg, a, b, n_pos, cases, np.empty(0), width=5)
+    if whole:
+        table = harmonic_table(cases)
+        found["by table"] = both("sum_places", pos, neg, a, b, n_pos, cases, table, width=5)
+    for name, (one, other) in found.items():
+        np.testing.assert_allclose(other, one, err_msg=name, **CLOSE)
+    for gamma, prior in ((2.0, float("nan")), (1.5, 0.3)):
+        if gamma != 2.0 and not (0 <= score.min() and score.max() <= 1):
+            continue  # of distances no focal loss is read
+        with np.errstate(all="ignore"):
+            logs = np.log(score), np.log1p(-score)
+        arguments = (score, *logs, pos, neg, (float(np.log(1e-5)), gamma, prior), (float(n_pos), float(n_neg)))
+        one, other = both("sum_losses", *arguments, width=9)
+        np.testing.assert_allclose(other, one, **CLOSE)
+
+
+@settings(max_examples=150, deadline=None)
+@given(pieces(), st.integers(0, 5))
+def test_hull_and_moments(piece: dict[str, Any], cases: int) -> None:
+    pos, neg = piece["pos"], piece["neg"]
+    (x, y, used), (x2, y2, used2) = both("hull_of_groups", pos, neg, *piece["before"])
+    if piece["weighted"]:  # nearly collinear points may go or stay
+        area, area2 = plain.twice_area(x, y, used), plain.twice_area(x2, y2, used2)
+        assert area2 == pytest.approx(area, rel=1e-12)
+    else:
+        assert (x2[:used2].tolist(), y2[:used2].tolist()) == (x[:used].tolist(), y[:used].tolist())
+    carried = piece["rng"].random(5) if cases else np.zeros(5)
+    results = []
+    for module in BOTH:
+        moments = carried.copy()
+        module.add_moments(piece["score"], pos, neg, float(cases), 0.5, moments)
+        results.append(moments)
+    np.testing.assert_allclose(results[1], results[0], **CLOSE)
+
+
+def test_a_hull_that_takes_many_rounds_is_finished_point_by_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    pos, neg = rng.integers(0, 9, 500), rng.integers(1, 9, 500)
+    whole = plain.hull_of_groups(pos, neg, 0, 0)
+    monkeypatch.setattr(plain, "_HULL_ROUNDS", 1)
+    short = plain.hull_of_groups(pos, neg, 0, 0)
+    assert short[0].tolist() == whole[0].tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(pieces(), st.booleans(), st.booleans())
+def test_groups_of_rows(piece: dict[str, Any], is_open: bool, joins: bool) -> None:
+    rng, n = piece["rng"], len(piece["pos"])
+    score = np.sort(np.round(rng.random(n), 1))[::-1].copy()
+    positive, weight = (rng.random(n) < 0.5).astype(np.uint8), rng.random(n) + 0.01
+    dtype = piece["pos"].dtype
+    ways: list[tuple[str, tuple[Any, ...], Any, bool]] = [
+        ("group_groups", (piece["pos"], piece["neg"]), dtype, False),
+        ("group_rows", (positive, None), np.int64, True),
+        ("group_rows", (positive, weight), np.float64, True),
+    ]
+    for name, columns, kind, counts in ways:
+        results = []
+        for module in BOTH:
+            out = np.zeros(n + 1), np.zeros(n + 1, kind), np.zeros(n + 1, kind)
+            out[0][0], out[1][0], out[2][0] = score[0] if joins else 2.0, 3, 1
+            rows = [np.zeros(n + 1, np.int64)] if counts else []
+            used = getattr(module, name)(score, *columns, is_open, *out, *rows)
+            results.append((used, [column[:used] for column in (*out, *rows)]))
+        assert results[0][0] == results[1][0], name
+        for one, other in zip(results[0][1], results[1][1], strict=True):
+            np.testing.assert_allclose(other, one, err_msg=name, **CLOSE)
+    if n > 3:
+        score[2] = 5.0
+        out = np.zeros(n + 1), np.zeros(n + 1, dtype), np.zeros(n + 1, dtype)
+        for module in BOTH:
+            assert module.group_groups(score, piece["pos"], piece["neg"], False, *out) == -3
+
+
+@settings(max_examples=150, deadline=None)
+@given(pieces(), st.sampled_from([0.0, 0.03, 0.3]), st.integers(0, 4), st.integers(0, 3))
+def test_blocks(piece: dict[str, Any], tolerance: float, n_marks: int, n_cuts: int) -> None:
+    rng, n = piece["rng"], len(piece["pos"])
+    totals = np.array(piece["totals"], dtype=np.float64)
+    marks = np.sort(rng.integers(0, int(totals.sum()) + 1, n_marks)).astype(np.float64)
+    cuts = np.sort(rng.choice(piece["score"], n_cuts) + rng.choice([0.0, 0.01], n_cuts))[::-1].copy()
+    answers = []
+    for module in BOTH:
+        state, start, told = np.zeros(7), float(sum(piece["before"])), []
+        for part in (slice(0, n // 2), slice(n // 2, n)):
+            score, pos, neg = (piece[name][part] for name in ("score", "pos", "neg"))
+            if len(score):
+                out, block = np.zeros((len(score) + 1, 5)), np.zeros(len(score), np.int64)
+                arguments = (score, pos, neg, start, totals, tolerance, marks, cuts, state, out, block)
+                done = module.into_blocks(*arguments)
+                told.append((out[:done], block, state.copy()))
+                start += float(pos.sum() + neg.sum())
+        answers.append(told)
+    for one, other in zip(*answers, strict=True):
+        for mine, yours in zip(one, other, strict=True):
+            np.testing.assert_allclose(yours, mine, **CLOSE)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws(weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.integers(1, 4, 40)
+    place = np.append(np.sort(rng.integers(1, 9, 39)), 0)  # blocks, and the group that is still open
+    n = int(rows.sum())
+    row, positive = rng.integers(0, 2**40, n), (rng.random(n) < 0.4).astype(np.uint8)
+    weight = rng.random(n) if weighted else np.empty(0)
+    results = []
+    for module in BOTH:
+        counts = np.zeros((12, 2, 24), np.float64 if weighted else np.uint32)
+        for first, last in ((0, 8), (8, 24)):
+            module.draw_rows(row, positive, weight, rows, place, 7, poisson_table(), first, last, counts)
+        results.append(counts)
+    np.testing.assert_allclose(results[1], results[0], **CLOSE)
+
+
+def test_poisson_weights_have_the_poisson_distribution() -> None:
+    from scipy.stats import poisson
+
+    share = np.bincount(poisson_table(), minlength=12)[:12] / 2**16
+    np.testing.assert_allclose(share, poisson.pmf(np.arange(12), 1.0), atol=2**-16)
 
 
 @settings(max_examples=25, deadline=None)
@@ -60,24 +208,15 @@ def test_replicates_have_the_same_bits_in_numpy(seed: int, levels: int, clustere
     ranking = rank(sample)
     clusters = np.arange(40) % 9 if clustered else None
     resampler = Resampler(sample, ranking, stratified=not clustered, clusters=clusters, seed=seed)
-    request = Request(losses=(Losses(), Losses(prior=0.2)), thresholds=(0.3, 0.5), quotas=(1, 7, 40))
+    request = SumsRequest(losses=(LossOptions(), LossOptions(prior=0.2)), thresholds=(0.3, 0.5), quotas=(1, 7, 40))
     found = []
-    for kernels in (replicates, plain_replicates):
-        resampler._kernels = lambda n, kernels=kernels: kernels  # type: ignore[method-assign]
-        found.append((resampler.vectors(request, 12, ties), resampler.left_out(request, ties)))
+    for module in BOTH:
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("resample", "leave_out"):
+                patch.setattr(compiled, name, getattr(module, name))
+            found.append((resampler.vectors(request, 12, ties), resampler.left_out(request, ties)))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("levels", [2, 9, 10_000])
-def test_one_sweep_has_the_same_bits_in_numpy(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = random_case(3, 90, levels)
-    request = Request(thresholds=(0.4,), quotas=(5, 90))
-    found = []
-    for small in (False, True):
-        monkeypatch.setattr(backend, "_plainly", lambda *_, small=small: small)
-        found.append(sweep(rank(make_sample(case.y, case.s)), request))
-    np.testing.assert_array_equal(*found)
 
 
 def test_rankings_are_the_same_in_numpy() -> None:
@@ -85,8 +224,8 @@ def test_rankings_are_the_same_in_numpy() -> None:
     for n in (1, 2, 30):
         pos, neg = np.sort(rng.integers(0, 9, n) / 8), np.sort(rng.integers(0, 9, 2 * n) / 8)
         for one, other in ((pos, neg), (pos, neg[:0]), (pos[:0], neg)):
-            *first, used = rankings.merge_sorted(one, other)
-            *second, count = plain_rankings.merge_sorted(one, other)
+            *first, used = compiled.merge_sorted(one, other)
+            *second, count = plain.merge_sorted(one, other)
             assert used == count
             for a, b in zip(first, second, strict=True):
                 np.testing.assert_array_equal(a[:used], b[:used])
@@ -98,100 +237,13 @@ def test_sums_over_places_go_on_between_whole_numbers() -> None:
         for m in (1, 2, 10, 70, 5000):
             k = np.arange(1, m + 1)
             exact = [float((1 / (n + k)).sum()), float((k / (n + k)).sum())]
-            assert passes.harmonic_steps(float(n), float(m)) == pytest.approx(exact, rel=1e-13)
+            assert compiled.harmonic_steps(float(n), float(m)) == pytest.approx(exact, rel=1e-13)
             assert plain.harmonic_steps(np.array(float(n)), np.array(float(m))) == pytest.approx(exact, rel=1e-13)
     for n, m, more in ((0.3, 0.2, 1.7), (7.5, 100.25, 3e-3), (123.4, 1e-6, 1e4)):
-        whole = passes.harmonic_steps(n, m + more)
-        first, second = passes.harmonic_steps(n, m), passes.harmonic_steps(n + m, more)
+        whole = compiled.harmonic_steps(n, m + more)
+        first, second = compiled.harmonic_steps(n, m), compiled.harmonic_steps(n + m, more)
         assert whole[0] == pytest.approx(first[0] + second[0], rel=1e-12)
         assert whole[1] == pytest.approx(first[1] + second[1] + m * second[0], rel=1e-12)
-
-
-HARM = {
-    "cut short": lambda content: content[: len(content) // 2],
-    "empty": lambda content: b"",
-    "zeros": lambda content: b"\0" * len(content),
-    "a bit flipped in the middle": lambda content: content[:-200] + bytes([content[-200] ^ 1]) + content[-199:],
-    "a bit flipped in front": lambda content: bytes([content[0] ^ 1]) + content[1:],
-    "something else": lambda content: b"\x80\x05]\x94." * 100,
-}
-ONE_KERNEL = """
-import numpy as np
-from cutline.kernels.rankings import merge_sorted
-print(merge_sorted(np.array([1.0, 2.0]), np.array([2.0]))[3])
-"""
-
-
-@pytest.mark.integration
-def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
-    assert python(ONE_KERNEL, tmp_path).strip() == "2"
-    kept = [file for file in tmp_path.rglob("*.kernel") if file.name.startswith("rankings.merge_sorted")]
-    assert len(kept) == 1
-    content = kept[0].read_bytes()
-    for harm in HARM.values():
-        kept[0].write_bytes(harm(content))
-        assert python(ONE_KERNEL, tmp_path, "-W", "error").strip() == "2"
-        assert kept[0].read_bytes()[:32] != harm(content)[:32] or len(kept[0].read_bytes()) == len(content)
-
-
-def test_a_folder_that_takes_no_cache_is_done_without(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    told = {"NUMBA_CACHE_DIR": str(tmp_path / "file"), "XDG_CACHE_HOME": str(tmp_path / "file")}
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", ONE_KERNEL],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **told},
-    )
-    assert run.stdout.strip() == "2"
-    assert run.stderr == ""
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has other rights")
-def test_kernels_are_taken_only_from_where_nobody_else_may_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is kept is code that will run."""
-    jit = pytest.importorskip("cutline.kernels.jit")
-    monkeypatch.setattr(jit, "_folders", lambda: [tmp_path])
-    monkeypatch.setattr(jit.KernelCache, "_file", lambda *_: "one.kernel")
-    monkeypatch.setattr(jit.CompileResult, "_rebuild", lambda _, *parts: parts)
-    content, kept = pickle.dumps(("kept",)), tmp_path / "one.kernel"
-    kept.write_bytes(hashlib.sha256(content).digest() + content)
-    context = SimpleNamespace(refresh=lambda: None, codegen=lambda: None)
-    for of_folder, of_file, taken in ((0o700, 0o600, True), (0o755, 0o644, True), (0o777, 0o600, False)):
-        tmp_path.chmod(of_folder)
-        kept.chmod(of_file)
-        assert (jit.KernelCache(python).load_overload(None, context) is not None) == taken
-    for of_folder, of_file in ((0o770, 0o600), (0o700, 0o666), (0o700, 0o660)):
-        tmp_path.chmod(of_folder)
-        kept.chmod(of_file)
-        assert jit.KernelCache(python).load_overload(None, context) is None
-    tmp_path.chmod(0o700)
-    kept.chmod(0o600)
-    monkeypatch.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
-    assert (jit.KernelCache(python).load_overload(None, context) is None) == (kept.stat().st_uid != 0)
-
-
-def test_there_may_be_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither HOME nor an entry for the user: kernels are kept beside the package, or not at all."""
-    jit = pytest.importorskip("cutline.kernels.jit")
-    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    assert len(jit._folders()) == 1
-
-
-def test_kernels_of_other_sources_are_not_taken(tmp_path: Path) -> None:
-    """The cache is keyed by the sources of all kernels: a kernel is stale when one that it calls has changed."""
-    python(ONE_KERNEL, tmp_path)
-    (kept,) = tmp_path.rglob("rankings.merge_sorted-*.kernel")
-    other = kept.with_name(kept.name.replace("-", "-0123", 1))
-    kept.rename(other)
-    python(ONE_KERNEL, tmp_path)
-    assert kept.exists()
-    assert not other.exists()  # what belongs to older sources goes
 
 
 def test_whatever_is_merged_stays_in_its_room() -> None:
@@ -201,6 +253,44 @@ def test_whatever_is_merged_stays_in_its_room() -> None:
         pos, neg = rng.normal(size=20), rng.normal(size=30)
         for side in (pos, neg):
             side[rng.integers(0, len(side), 5)] = np.nan
-        score, a, b, used = rankings.merge_sorted(pos, neg)
+        score, a, b, used = compiled.merge_sorted(pos, neg)
         assert used <= len(score)
         assert (a[:used] + b[:used]).sum() == 50
+
+
+def test_the_compiled_passes_and_the_layout_agree_on_places() -> None:
+    """rankings.hpp names the places by number."""
+    assert (len(FIELDS), len(LOSSES), len(CUT)) == (20, 9, 7)
+    assert [SLICE[part].start for part in ("pairs", "gaps", "precision", "places", "hull")] == [3, 5, 7, 14, 19]
+    assert (AT["pr_lower"], AT["last_step"]) == (8, 13)
+
+
+def test_arrays_that_a_pass_cannot_take_are_refused() -> None:
+    """A copy would take the result with it, so nothing is converted behind the caller's back."""
+    counts = np.ones(4, np.int32)
+    for out in (np.zeros(4)[::2], np.zeros(2, np.float32), np.zeros(2, np.int64)):
+        with pytest.raises(ValueError, match="a kernel"):
+            compiled.sum_pairs(counts, counts, 0, 4, out)
+    with pytest.raises(ValueError, match="scores must be"):
+        compiled.split(np.arange(4), np.ones(4, bool), 4)
+
+
+def test_arrays_with_gaps_are_read_as_those_without() -> None:
+    """They are copied, and the copies must live until the pass has ended."""
+    rng = np.random.default_rng(2)
+    score, positive = rng.random(200_000)[::2], (rng.random(200_000) < 0.3)[::2]
+    n_pos = int(positive.sum())
+    for one, other in zip(
+        compiled.split(score, positive, n_pos),
+        compiled.split(score.copy(), positive.copy(), n_pos),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    counts = np.ones(len(score), np.int32)
+    logs = np.log(score), np.log1p(-score)
+    vectors = []
+    for values in (score, score.copy()):
+        out = np.zeros(len(LOSSES))
+        compiled.sum_losses(values, *logs, counts, counts, (-11.5, 2.0, 0.3), (1.0, 1.0), out)
+        vectors.append(out)
+    np.testing.assert_array_equal(*vectors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
 # A result shows itself: these methods, and nothing else below it, load the room that draws.
-SHOWING = ("plot", "to_html", "_repr_html_", "explore")
+SHOWING = ("plot", "to_html", "__repr__", "_repr_html_", "explore", "sections")
 
 
 class Import(NamedTuple):
@@ -127,4 +128,17 @@ def test_private_names_stay_at_home() -> None:
 def test_the_test_sees_imports_inside_functions_and_methods() -> None:
     seen = {(found.importer, found.imported, found.function) for found in IMPORTS}
     assert ("cutline.table", "cutline.present.page", "to_html") in seen
-    assert ("cutline.curves", "cutline.kernels.rankings", "keep_points") in seen
+
+
+def test_a_file_name_and_a_class_name_occur_once_in_the_tree() -> None:
+    """A reader who looks for a name finds one place."""
+    sources = [path for path in SOURCE.rglob("*.py") if path.stem != "__init__"]
+    classes = [
+        node.name
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    for names in ([path.stem for path in sources], classes):
+        assert [name for name, times in Counter(names).items() if times > 1] == []
+    assert len(sources) <= 160

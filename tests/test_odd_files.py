@@ -22,11 +22,11 @@ import pyarrow.parquet
 import pytest
 
 import cutline as cl
+from cutline.partition import Partition, natural_key, order_of
 from cutline.sources import rules
 from cutline.sources.duckdb import DuckTable
-from cutline.sources.files import TextFormat, find_files
-from cutline.sources.levels import as_levels, natural_key, order_of
-from cutline.tables import evaluate_table
+from cutline.sources.file_formats import TextFormat, find_files
+from cutline.verbs import evaluate
 
 PLAIN: dict[str, Any] = {"label": "y", "score": "p", "interval": None}
 Y, P = [1, 0, 1, 0], [0.9, 0.1, 0.8, 0.2]
@@ -38,7 +38,7 @@ NAMES = (
 
 
 def auc(path: Any, **options: Any) -> float:
-    return evaluate_table(path, **PLAIN, **options)["roc_auc"].value
+    return evaluate(path, **PLAIN, **options)["roc_auc"].value
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no such names")
@@ -62,7 +62,7 @@ def test_a_file_is_read_whatever_it_is_called(kind: str, tmp_path: Path) -> None
             (tmp_path / "plain").write_bytes(content)
         os.rename(tmp_path / "plain", path)
     for k, name in enumerate(NAMES):
-        found = evaluate_table(tmp_path / f"{name}.{kind}", stream=True, measures=["roc_auc"], **PLAIN)
+        found = evaluate(tmp_path / f"{name}.{kind}", stream=True, measures=["roc_auc"], **PLAIN)
         n = k + 1  # the positive of each pair lies above its negative, and above those of the pairs before it
         assert (found.facts["rows"], found["roc_auc"].value) == (2 * n, pytest.approx((n + 1) / (2 * n))), name
 
@@ -73,7 +73,7 @@ def test_a_name_with_braces_stands_in_messages_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(cl.InputError, match=r"^\{label\}\.csv: column 'p': data row 2 is 'x'"):
         auc(path)
     with pytest.raises(cl.InputError, match=r"^\{label\}\.csv has no column 'q'"):
-        evaluate_table(path, label="y", score="q")
+        evaluate(path, label="y", score="q")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs rights as Unix has them")
@@ -126,7 +126,7 @@ def test_line_ends_that_change_after_the_first_megabyte(packed: bool, tmp_path: 
     content = ("y,p,note\n" + "".join(lines)).encode()
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
     path.write_bytes(gzip.compress(content, 1) if packed else content)
-    found = evaluate_table(path, **PLAIN)
+    found = evaluate(path, **PLAIN)
     assert found.facts["rows"] == n
     assert found["roc_auc"].value == 1.0
 
@@ -141,7 +141,7 @@ def test_line_ends_in_quotes_are_part_of_the_cell(tmp_path: Path) -> None:
             content = "y,p,ä" + ends + "".join(line + (ends, "\n")[k == 3] for k, line in enumerate(quoted))
             path = tmp_path / "t.csv"
             path.write_bytes(content.encode(encoding))
-            found = evaluate_table(path, by="ä", **PLAIN)
+            found = evaluate(path, by="ä", **PLAIN).segments
             assert set(found) == {"a\nb", "a\r\nb", "a\rb", 'a"', '5" pipe', "a"}, (ends, encoding)
 
 
@@ -150,7 +150,7 @@ def test_every_byte_of_latin_1_is_a_sign_of_its_own(tmp_path: Path) -> None:
     rows = [b"%d,%d,x%sx\n" % (k % 2, k, sign) for sign in signs for k in range(4)]
     path = tmp_path / "t.csv"
     path.write_bytes(b"y,p,who\n" + b"".join(rows))
-    found = evaluate_table(path, by="who", measures=["roc_auc"], **PLAIN)
+    found = evaluate(path, by="who", measures=["roc_auc"], **PLAIN).segments
     assert len(found) == len(signs)
     assert {"x\x81x", "x\x8dx", "xéx", "x€x"} <= set(found)
 
@@ -195,7 +195,7 @@ def test_days_of_a_sheet_are_days(tmp_path: Path) -> None:
         book.active.append(row)
     book.save(tmp_path / "t.xlsx")
     assert auc(tmp_path / "t.xlsx", pos_label="2020-01-02") == 1.0
-    assert evaluate_table(tmp_path / "t.xlsx", label="at", score="p", pos_label="2020-01-01 12:00:00")["roc_auc"].value
+    assert evaluate(tmp_path / "t.xlsx", label="at", score="p", pos_label="2020-01-01 12:00:00")["roc_auc"].value
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_long_cell_is_matched_in_a_time_that_grows_with_its_length(pattern: st
 def test_long_cells_and_headers_are_refused_at_once(tmp_path: Path) -> None:
     for cell in LONG:
         with pytest.raises(cl.InputError, match="is not a number"):
-            evaluate_table({"y": Y, "p": [*P[:3], cell + "x"]}, **PLAIN)
+            evaluate({"y": Y, "p": [*P[:3], cell + "x"]}, **PLAIN)
     (tmp_path / "t.csv").write_text(f"y,p,{LONG[0]}x\n" + ROWS.replace("\n", ",1\n"))
     assert auc(tmp_path / "t.csv") == 1.0
 
@@ -269,9 +269,9 @@ def test_integers_beyond_2_53_are_refused_also_with_a_fraction(mark: str, tmp_pa
             for source in (table, tmp_path / "t.jsonl"):
                 if beyond:
                     with pytest.raises(cl.InputError, match=r"beyond 2\^53"):
-                        evaluate_table(source, **asked)
+                        evaluate(source, **asked)
                 else:
-                    assert evaluate_table(source, **asked)["roc_auc"].value == 1.0
+                    assert evaluate(source, **asked)["roc_auc"].value == 1.0
 
 
 def test_json_booleans_and_names_that_occur_twice(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_json_booleans_and_names_that_occur_twice(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text("".join(lines))
     table = {"y": Y, "p": P, "new": [str(y < 0.5 or p > 0.8) for y, p in zip(Y, P, strict=True)]}
     found, expected = (
-        evaluate_table(source, by="new", measures=["roc_auc"], **PLAIN) for source in (tmp_path / "t.jsonl", table)
+        evaluate(source, by="new", measures=["roc_auc"], **PLAIN).segments for source in (tmp_path / "t.jsonl", table)
     )
     assert list(found) == list(expected) == ["False", "True"]
     (tmp_path / "t.jsonl").write_text("".join(lines) + '{"y": 1, "p": 0.5, "p": 0.1}\n')
@@ -293,12 +293,12 @@ def test_a_query_may_end_in_anything() -> None:
     con = duckdb.connect()
     con.execute("CREATE TABLE t AS SELECT i % 2 AS y, i / 10 AS p FROM range(10) r(i)")
     for end in ("", ";", " ; -- done", " -- x\n;\n-- y\n", "--;", " " * 200_000 + "\n-- a"):
-        assert evaluate_table(con, query="SELECT y, p FROM t" + end, **PLAIN).facts["rows"] == 10
+        assert evaluate(con, query="SELECT y, p FROM t" + end, **PLAIN).facts["rows"] == 10
 
 
 def test_september_has_two_short_names() -> None:
     months = ["aug", "Sept.", "oct", "SEP"]
-    assert as_levels(["oct", "SEP", "aug", "Sept."], 4).keys == ("aug", "SEP", "Sept.", "oct")
+    assert Partition.of(["oct", "SEP", "aug", "Sept."]).keys == ("aug", "SEP", "Sept.", "oct")
     assert order_of(months) == "time"
 
 
@@ -318,9 +318,9 @@ def test_mixed_line_ends_that_only_duckdb_unpacks_are_refused_with_a_remedy(
         content = f"y,p,note{first}" + "".join(f'{k % 2},{k},"a b"{end}' for k, end in enumerate(ends))
         path = zstd(tmp_path / "t.csv.zst", content)
         with pytest.raises(cl.InputError, match=r"t\.csv\.zst: its lines end in different ways.*; unpack the file"):
-            evaluate_table(path, stream=stream, **PLAIN)
+            evaluate(path, stream=stream, **PLAIN)
         (tmp_path / "t.csv").write_bytes(content.encode())
-        assert evaluate_table(tmp_path / "t.csv", stream=stream, **PLAIN).facts["rows"] == many
+        assert evaluate(tmp_path / "t.csv", stream=stream, **PLAIN).facts["rows"] == many
 
 
 def test_a_record_too_long_for_duckdb_is_named(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_record_too_long_for_duckdb_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(content)
     for path in (tmp_path / "t.csv", zstd(tmp_path / "t.csv.zst", content)):
         with pytest.raises(cl.InputError, match=r"the record in line 3 is longer than 2 MB; .* convert the file"):
-            evaluate_table(path, **PLAIN)
+            evaluate(path, **PLAIN)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -359,11 +359,12 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         else:
             write([k / 7 for k in range(1000 + 500 * (change == "more"))])
 
-    batches = DuckTable._batches
-    monkeypatch.setattr(DuckTable, "_batches", lambda *given: (change_file(), batches(*given))[1])
+    reads = "_batches" if stream else "values"
+    read = getattr(DuckTable, reads)
+    monkeypatch.setattr(DuckTable, reads, lambda *given: (change_file(), read(*given))[1])
     write([k / 5 for k in range(1000)])
     with pytest.raises(cl.InputError, match=r"changed while it was read|cannot be (read|unpacked)|has 1 field"):
-        evaluate_table(path, stream=stream, **PLAIN)
+        evaluate(path, stream=stream, **PLAIN)
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs users as Unix has them")
@@ -378,12 +379,12 @@ def test_files_that_the_user_may_not_read_are_refused() -> None:
     script = """if True:
         import os, sys
         from cutline import InputError
-        from cutline.tables import evaluate_table
+        from cutline.verbs import evaluate
         os.chdir(sys.argv[1])
         names = sys.argv[2:]
         for name in ["t.csv", "t.parquet", *names]:
             try:
-                evaluate_table(name, label="y", score="p", interval=None)
+                evaluate(name, label="y", score="p", interval=None)
             except InputError as error:
                 print(error)
             if name == "t.parquet" and os.stat(name).st_mode & 0o777:

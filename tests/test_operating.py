@@ -12,15 +12,15 @@ from scipy import stats
 
 import cutline as cl
 from cutline.decide.operating import next_hits
-from cutline.inference.proportions import beta_binomial_quantiles
-from cutline.inference.quota_cut import Cuts, QuotaCut, expected_hits_limits
+from cutline.inference.closed_forms import Cuts, QuotaCut, expected_hits_limits
+from cutline.inference.limits import beta_binomial_quantiles
 from samples import Case, cases
 
 Y = [1, 1, 0, 1, 0, 0, 1, 0]
 S = [0.9, 0.8, 0.8, 0.6, 0.6, 0.6, 0.3, 0.1]
 
 
-def at(**cut: float) -> cl.OperatingPoint:
+def at(**cut: float) -> cl.results.OperatingPoint:
     return cl.evaluate(Y, S, interval=None).at(**cut)
 
 

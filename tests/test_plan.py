@@ -18,7 +18,7 @@ Y = [1, 1, 0, 1, 0, 0]
 S = [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]
 
 
-def plan(**options: Any) -> cl.Plan:
+def plan(**options: Any) -> cl.results.Plan:
     return cl.plan(Y, S, **{"cost": 2, "value": 5, "n_resamples": 200, **options})
 
 

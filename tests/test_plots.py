@@ -12,7 +12,7 @@ import pytest
 
 import cutline as cl
 from cutline.errors import InputError
-from cutline.present.explorer import thinned
+from cutline.present.plot_data import thinned
 from cutline.present.plots import KINDS, plot, plot_data
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -36,12 +36,12 @@ def columns() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 @pytest.fixture(scope="module")
-def comparison(columns: Any) -> cl.Comparison:
+def comparison(columns: Any) -> cl.results.Comparison:
     return cl.compare(*columns, quota=20, n_resamples=100)
 
 
 @pytest.fixture(scope="module")
-def one(comparison: cl.Comparison) -> cl.Evaluation:
+def one(comparison: cl.results.Comparison) -> cl.results.Evaluation:
     return comparison.evaluations["tree"]
 
 
@@ -67,7 +67,7 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
     if kind in ("screening", "voting"):
         scores = {name: ev.sample.score for name, ev in comparison.evaluations.items()}
         if kind == "voting":
-            return cl.selective_voting(
+            return cl.papers.selective_voting(
                 one.sample.positive, scores, marks=["pem", "average_hit_rate"], n_resamples=10
             ), {}
         return cl.screen(one.sample.positive, [(scores["tree"], 0.5), (scores["logistic"], 20)], n_resamples=50), {}
@@ -77,7 +77,7 @@ def subject(kind: str, comparison: Any, one: Any, extrapolated: Any) -> tuple[An
         return comparison.swaps("tree", "network", quota=60), {}
     if kind in ("segments", "trend"):
         part = np.arange(len(one.sample)) % 3
-        seg = cl.evaluate_segments(one.sample.positive, one.sample.score, part, measures=["roc_auc"])
+        seg = cl.evaluate(one.sample.positive, one.sample.score, by=part, measures=["roc_auc"]).segments
         return (seg if kind == "segments" else seg.trend("roc_auc")), {}
     if kind == "batches":
         batch = np.arange(len(one.sample)) % 10
@@ -119,14 +119,14 @@ def share_different(kind: str, seen: np.ndarray) -> float:
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fixed bands and leads: images test the drawing; what resampling gives is compared as data, further down."""
 
-    def band(curve: cl.Curve, level: float = 0.95, simultaneous: bool = False) -> cl.Band:
+    def band(curve: cl.results.Curve, level: float = 0.95, simultaneous: bool = False) -> cl.results.Band:
         half = 0.08 * float(np.ptp(curve.y))
-        return cl.Band(curve.x, curve.y - half, curve.y + half, level, simultaneous)
+        return cl.results.Band(curve.x, curve.y - half, curve.y + half, level, simultaneous)
 
     stretches = [(1, 40, "network"), (41, 60, "no clear leader"), (61, 400, "logistic")]
     rows = [{"from": a, "to": b, "leader": who, "clear": who != "no clear leader"} for a, b, who in stretches]
-    monkeypatch.setattr(cl.Curve, "band", band)
-    monkeypatch.setattr(cl.Comparison, "dominance", lambda *_: cl.Table(rows))
+    monkeypatch.setattr(cl.results.Curve, "band", band)
+    monkeypatch.setattr(cl.results.Comparison, "dominance", lambda *_: cl.results.Table(rows))
 
 
 @pytest.mark.usefixtures("_settled")

@@ -28,7 +28,7 @@ def coarse(x: Any) -> Any:
 EVERY = [
     m.name + ("@7" if m.needs_quota else "")
     for m in cl.measures()
-    if m.family != "other" and m.name not in ("ranking_score", "f_beta", "bedroc")
+    if m.of_one_score and m.name not in ("ranking_score", "f_beta", "bedroc")
 ] + [
     "f_beta(beta=2)",
     "bedroc(alpha=20)",
@@ -182,7 +182,7 @@ def test_rows_of_ones_own_test_set_are_resampled() -> None:
     y = rng.random(400) < 0.3
     good, poor = y + 0.8 * rng.normal(size=400), y + 2.5 * rng.normal(size=400)
     options = {"n_rounds": 4, "n_sets": 50, "set_size": 60, "goal": "roc_auc"}
-    power = cl.selection_power(y, {"poor": poor, "good": good}, ["roc_auc", "accuracy"], **options)
+    power = cl.papers.selection_power(y, {"poor": poor, "good": good}, ["roc_auc", "accuracy"], **options)
     assert power.better == "good"
     assert power["roc_auc"].value > 0.9
 
@@ -191,24 +191,24 @@ def test_rows_of_ones_own_test_set_are_resampled() -> None:
         return rows, y[rows]
 
     models = {"poor": lambda rows: poor[rows], "good": lambda rows: good[rows]}
-    same = cl.selection_power(simulate, models, ["roc_auc", "accuracy"], **options)
+    same = cl.papers.selection_power(simulate, models, ["roc_auc", "accuracy"], **options)
     assert np.array_equal(same.picked, power.picked)
-    few = cl.selection_power(y, {"poor": poor, "good": good}, ["roc_auc"], **{**options, "set_size": 15})
+    few = cl.papers.selection_power(y, {"poor": poor, "good": good}, ["roc_auc"], **{**options, "set_size": 15})
     assert few["roc_auc"].value < power["roc_auc"].value
     words = np.where(y, "yes", "no")
-    named = cl.selection_power(words, {"poor": poor, "good": good}, ["roc_auc"], pos_label="yes", **options)
+    named = cl.papers.selection_power(words, {"poor": poor, "good": good}, ["roc_auc"], pos_label="yes", **options)
     assert named["roc_auc"].value == power["roc_auc"].value
 
 
 def test_a_test_set_of_ones_own_is_checked() -> None:
     with pytest.raises(cl.InputError, match="at least two models"):
-        cl.selection_power([1, 0], {"a": [1, 2]})
+        cl.papers.selection_power([1, 0], {"a": [1, 2]})
     with pytest.raises(cl.InputError, match="model 'b'"):
-        cl.selection_power([1, 0], {"a": [1, 2], "b": [1, 2, 3]})
+        cl.papers.selection_power([1, 0], {"a": [1, 2], "b": [1, 2, 3]})
     with pytest.raises(cl.InputError, match="pass its scores"):
-        cl.selection_power([1, 0], {"a": [1, 2], "b": len})
+        cl.papers.selection_power([1, 0], {"a": [1, 2], "b": len})
     with pytest.raises(cl.InputError, match="pos_label goes with"):
-        cl.selection_power(lambda rng, n: None, {"a": len, "b": len}, pos_label=1)
+        cl.papers.selection_power(lambda rng, n: None, {"a": len, "b": len}, pos_label=1)
 
 
 def test_a_share_that_floats_cannot_hold_counts_all_its_wins() -> None:

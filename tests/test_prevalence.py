@@ -14,7 +14,7 @@ import cutline as cl
 from cutline.catalogue.declare import REQUIRED, make_spec
 from cutline.catalogue.declare import measures as catalogue
 from cutline.commands.group import cli
-from cutline.inference.prevalence import as_prevalence, moves
+from cutline.inference.evidence import as_prevalence, moves
 
 
 def sample(n: int = 400, share: float = 0.3, seed: int = 0, gap: float = 1.3) -> tuple[np.ndarray, np.ndarray]:
@@ -26,7 +26,7 @@ def sample(n: int = 400, share: float = 0.3, seed: int = 0, gap: float = 1.3) ->
 def specs_of_catalogue() -> list[str]:
     names = []
     for one in catalogue():
-        if one.family == "other" or REQUIRED in one.params.values():
+        if not one.of_one_score or REQUIRED in one.params.values():
             continue
         names.append(f"{one.name}@25%" if one.needs_quota else one.name)
     return names
@@ -178,7 +178,7 @@ def test_refuses_what_it_cannot_honour(tmp_path) -> None:
     with pytest.raises(cl.InputError, match="both classes"):
         cl.evaluate([1, 1], [0.5, 0.6], prevalence=0.1)
     with pytest.raises(cl.InputError, match="in memory"):
-        cl.evaluate_table({"y": y, "p": p}, label="y", score="p", prevalence=0.1, stream=True)
+        cl.evaluate({"y": y, "p": p}, label="y", score="p", prevalence=0.1, stream=True)
 
 
 def test_the_command_line_takes_it(tmp_path) -> None:

@@ -14,8 +14,7 @@ from scipy.stats import binom, norm
 
 import cutline as cl
 from cutline.commands.group import cli
-from cutline.decide.promises import cases_needed, chance_kept, first_test, promised_groups
-from cutline.decide.thresholds import Cut, read_cut_file
+from cutline.decide.thresholds import Cut, cases_needed, chance_kept, first_test, promised_groups, read_cut_file
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
 

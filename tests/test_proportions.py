@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 import cutline as cl
-from cutline.inference.proportions import METHODS, ApproximationWarning
+from cutline.inference.limits import METHODS, ApproximationWarning
 
 ALL = sorted(METHODS)
 INSIDE = sorted(set(METHODS) - {"wald"})
@@ -19,7 +19,7 @@ by_method = pytest.mark.parametrize("method", ALL)
 trials = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
-def interval(r: int, n: int, level: float = 0.95, method: str = "clopper_pearson") -> cl.Interval:
+def interval(r: int, n: int, level: float = 0.95, method: str = "clopper_pearson") -> cl.results.Interval:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ApproximationWarning)
         return cl.proportion_interval(r, n, level, method)

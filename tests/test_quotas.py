@@ -71,7 +71,7 @@ def test_streams_agree_with_memory(tmp_path) -> None:
     pq.write_table(pa.table({"y": y.astype(int), "p": s}), path)
     measures = ["hit_rate@20-60", "qrecall@5%-10%"]
     memory = cl.evaluate(y, s, measures=measures, interval=None)
-    streamed = cl.evaluate_table(str(path), label="y", score="p", measures=measures, stream=True, n_resamples=20)
+    streamed = cl.evaluate(str(path), label="y", score="p", measures=measures, stream=True, n_resamples=20)
     for name in measures:
         assert streamed[name].value == pytest.approx(memory[name].value)
 

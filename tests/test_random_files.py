@@ -20,7 +20,7 @@ import pyarrow.parquet
 import pytest
 
 from cutline import InputError
-from cutline.tables import evaluate_table
+from cutline.verbs import evaluate
 from test_sources import Outcome, Table, arrow, asked, outcome
 
 FILES = int(os.environ.get("CUTLINE_RANDOM_FILES", "40"))  # in every run; `make packages` tries 2,000
@@ -179,25 +179,25 @@ def differing(seed: int, folder: Path, spark: Any = None) -> list[Any]:
     """The doors that give another answer, or another refusal, than the columns in memory: text and one more."""
     rng = np.random.default_rng([seed, 77])
     table, options = random_table(rng)
-    expected = outcome(lambda: evaluate_table(table, **asked(options)))
+    expected = outcome(lambda: evaluate(table, **asked(options)))
     folder.mkdir()
     if spark is None and rng.random() < 0.2:
         ragged = text_file(table, rng, folder, ragged=True)
         with contextlib.suppress(InputError):
-            return [(seed, "ragged", str(ragged)[-40:], evaluate_table(ragged, **asked(options)))]
+            return [(seed, "ragged", str(ragged)[-40:], evaluate(ragged, **asked(options)))]
         return []
     wrong = []
     made = doors(table, rng, folder)
     for door in ("text", rng.choice([name for name in made if name != "text"])):
         source = made[door]()
         stream = bool(rng.integers(2)) if door not in ("Arrow", "pandas", "polars") else None
-        found = outcome(lambda s=source, how=stream: evaluate_table(s, stream=how, **asked(options)))
+        found = outcome(lambda s=source, how=stream: evaluate(s, stream=how, **asked(options)))
         if not same(found, expected):
             wrong.append((seed, door, stream, str(source)[-40:], found, expected, options))
     if spark is not None:
         pyarrow.parquet.write_table(arrow(table), folder / "spark.parquet")
         frame = spark.read.parquet(str(folder / "spark.parquet"))
-        found = outcome(lambda: evaluate_table(frame, **asked(options)))
+        found = outcome(lambda: evaluate(frame, **asked(options)))
         if not same(found, expected):
             wrong.append((seed, "Spark", found, expected, options))
     return wrong

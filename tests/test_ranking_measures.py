@@ -67,7 +67,7 @@ def test_a_measure_of_ones_own_works_wherever_a_measure_does() -> None:
     assert ev["steep_score"].low < value < ev["steep_score"].high
     cmp = cl.compare(y, {"a": s, "b": drawn(3)[1]}, measures=[own], n_resamples=50)
     assert cmp.best("steep_score") == "a"
-    power = cl.selection_power(
+    power = cl.papers.selection_power(
         y, {"a": s, "b": drawn(3)[1]}, ["steep_score"], goal="roc_auc", n_rounds=2, n_sets=10, set_size=40
     )
     assert power["steep_score"].value > 0.5

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import chdtri, ndtr, ndtri
 
 import cutline as cl
-from cutline.decide.recommendation import GOALS
+from cutline.decide.model_choice import GOALS
 from cutline.estimate import Estimate
 from cutline.inference.differences import DifferenceTest
 from cutline.verdict import differences_of, verdict_of
@@ -31,7 +31,7 @@ def probable(rng: np.random.Generator, y: np.ndarray, strength: float) -> np.nda
 
 
 @pytest.fixture(scope="module")
-def clear() -> cl.Comparison:
+def clear() -> cl.results.Comparison:
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.35).astype(int)
     models = {"weak": probable(rng, y, 0.3), "strong": probable(rng, y, 2.5), "fair": probable(rng, y, 0.7)}
@@ -39,7 +39,7 @@ def clear() -> cl.Comparison:
 
 
 @pytest.fixture(scope="module")
-def unclear() -> cl.Comparison:
+def unclear() -> cl.results.Comparison:
     y, models = data(3, 120, m=2, gap=0.05)
     return cl.compare(y, models, quota=90, n_resamples=400)
 
@@ -49,7 +49,7 @@ def test_goals_are_all_known() -> None:
 
 
 @pytest.mark.parametrize("goal", MEASURE)
-def test_a_clear_winner_is_named_with_its_measure(clear: cl.Comparison, goal: str) -> None:
+def test_a_clear_winner_is_named_with_its_measure(clear: cl.results.Comparison, goal: str) -> None:
     said = clear.recommend(goal)
     assert (said.goal, said.measure, said.model) == (goal, MEASURE[goal], "strong")
     assert said.sure
@@ -63,7 +63,7 @@ def test_a_clear_winner_is_named_with_its_measure(clear: cl.Comparison, goal: st
 
 
 @pytest.mark.parametrize("goal", MEASURE)
-def test_doubt_is_said_with_the_rival_and_the_cases_needed(unclear: cl.Comparison, goal: str) -> None:
+def test_doubt_is_said_with_the_rival_and_the_cases_needed(unclear: cl.results.Comparison, goal: str) -> None:
     said = unclear.recommend(goal)
     assert not said.sure
     assert said.text.startswith("cannot tell yet")
@@ -75,7 +75,7 @@ def test_doubt_is_said_with_the_rival_and_the_cases_needed(unclear: cl.Compariso
     assert "power" not in said.text
 
 
-def test_a_margin_names_the_cases_needed_for_it(unclear: cl.Comparison) -> None:
+def test_a_margin_names_the_cases_needed_for_it(unclear: cl.results.Comparison) -> None:
     said = replace(unclear, margin=0.02).recommend("unknown quota")
     assert said.cases_needed is not None
     low, high = said.cases_needed

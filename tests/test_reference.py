@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 import cutline
+import cutline.extrapolation
+import cutline.papers
+import cutline.results
 import cutline.sklearn
-from cutline.reference.attributes import ATTRIBUTES
-from cutline.reference.docstrings import methods_of, numpydoc, parameters_of, parts_of, returns_of
-from cutline.reference.parameters import PARAMETERS, RETURNS
+from cutline.reference import ATTRIBUTES, PARAMETERS, RETURNS, methods_of, numpydoc, parameters_of, parts_of, returns_of
 
 DOCS = Path(__file__).parents[1] / "docs"
-HOW = "explain it in src/cutline/reference/"
+HOW = "explain it in src/cutline/reference.py"
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,12 @@ def pages() -> Any:
 
 NAMES = [
     *(f"cutline.{name}" for name in cutline.__all__),
-    *(f"cutline.sklearn.{name}" for name in cutline.sklearn.__all__ if name not in cutline.__all__),
+    *(
+        f"{room.__name__}.{name}"
+        for room in (cutline.results, cutline.papers, cutline.extrapolation, cutline.sklearn)
+        for name in room.__all__
+        if name not in cutline.__all__
+    ),
 ]
 by_name = pytest.mark.parametrize("name", NAMES)
 
@@ -80,14 +86,14 @@ def test_every_parameter_is_explained(name: str, pages: Any) -> None:
         for parameter in parameters_of(function, owner)
         if not parameter.text
     ]
-    assert missing == [], f"{HOW}parameters.py"
+    assert missing == [], HOW
 
 
 @by_name
 def test_every_attribute_is_explained(name: str, pages: Any) -> None:
     value = value_of(name)
     if inspect.isclass(value):
-        assert [field for field, _, text in pages.attributes(value) if not text] == [], f"{HOW}attributes.py"
+        assert [field for field, _, text in pages.attributes(value) if not text] == [], HOW
 
 
 @by_name
@@ -96,7 +102,7 @@ def test_every_function_says_what_it_returns_and_shows_an_example(name: str) -> 
     if not inspect.isclass(value):
         type_, meaning = returns_of(value, own)
         assert type_
-        assert meaning, f"{HOW}parameters.py, under RETURNS"
+        assert meaning, f"{HOW}, under RETURNS"
         assert parts_of(inspect.getdoc(value) or "")[1], "its docstring has no example"
 
 
@@ -107,6 +113,7 @@ def test_texts_explain_what_is_there(pages: Any) -> None:
         for owner, function in callables_of(name, pages)
         for parameter in parameters_of(function, owner)
     }
+    known |= {f"{m.name}.{option}" for m in cutline.measures("classes") for option in m.params}
     shared = {key.partition(".")[2] for key in known}  # a method of several classes: verdict.question
     displays = {key.replace("RocDisplay", "CurveDisplay") for key in known if key.startswith("RocDisplay.")}
     gone = {key for key in PARAMETERS if "." in key} - known - shared - displays
@@ -130,7 +137,7 @@ def test_help_has_the_sections_of_numpydoc() -> None:
         assert at == sorted(at)
     assert "level : float, default 0.95\n    The confidence level" in (cutline.evaluate.__doc__ or "")
     # what a function gives back is explained with it
-    assert "fpr : float | None, default None\n    The cut that takes" in (cutline.Evaluation.at.__doc__ or "")
+    assert "fpr : float | None, default None\n    The cut that takes" in (cutline.results.Evaluation.at.__doc__ or "")
     assert "ties : " in (cutline.sklearn.QuotaClassifier.select.__doc__ or "")
 
 

@@ -19,9 +19,14 @@ from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
-from cutline.decide import costs
+import cutline.extrapolation
+import cutline.papers
+import cutline.results
+from cutline.decide import error_costs as costs
 from cutline.decide.calibration import calibrate
-from cutline.decide.swaps import swaps
+from cutline.decide.model_choice import swaps
+from cutline.extrapolation import extrapolate_cost, extrapolate_open_set, extrapolate_pairs, extrapolate_training_growth
+from cutline.sklearn import evaluate_cv
 
 RNG = np.random.default_rng(5)
 N = 60
@@ -44,28 +49,28 @@ class Line(BaseEstimator):
         return np.column_stack([1 - x[:, 0], x[:, 0]])
 
 
-def streamed() -> cl.Evaluation:
+def streamed() -> cl.results.Evaluation:
     import duckdb
 
     connection = duckdb.connect()
     frame = {"y": Y.astype(int), "p": P}  # noqa: F841  (read by DuckDB)
     connection.execute("CREATE TABLE t AS SELECT unnest(?) AS y, unnest(?) AS p", [Y.astype(int).tolist(), P.tolist()])
-    return cl.evaluate_table(connection, query="SELECT * FROM t", label="y", score="p", stream=True, **FEW)
+    return cl.evaluate(connection, query="SELECT * FROM t", label="y", score="p", stream=True, **FEW)
 
 
-def segments() -> cl.Segments:
-    return cl.evaluate_segments(Y, P, PARTS, measures=["roc_auc", "recall"], **FEW)
+def segments() -> cl.results.Segments:
+    return cl.evaluate(Y, P, by=PARTS, measures=["roc_auc", "recall"], **FEW).segments
 
 
-def comparison() -> cl.Comparison:
+def comparison() -> cl.results.Comparison:
     return cl.compare(Y, {"p": P, "q": Q}, quota=10, **FEW)
 
 
-def evaluation() -> cl.Evaluation:
+def evaluation() -> cl.results.Evaluation:
     return cl.evaluate(Y, P, quota=10, **FEW)
 
 
-def batched() -> cl.Evaluation:
+def batched() -> cl.results.Evaluation:
     return cl.evaluate(Y, P, batch=np.arange(N) % 6, quota=3, **FEW)
 
 
@@ -91,25 +96,25 @@ MAKE: dict[str, Callable[[], Any]] = {
     "SegmentDifferences": lambda: segments().differences(),
     "SharedList": lambda: segments().at(quota=10),
     "Trend": lambda: segments().trend("roc_auc"),
-    "SegmentComparison": lambda: cl.compare_segments(Y, {"p": P, "q": Q}, PARTS, measures=["roc_auc"], **FEW),
+    "SegmentComparison": lambda: cl.compare(Y, {"p": P, "q": Q}, by=PARTS, measures=["roc_auc"], **FEW).segments,
     "Evaluation batches": lambda: batched(),
     "BatchPoint": lambda: batched().at(quota=3),
-    "BatchRules": lambda: batched().batch_rules(carry=True),
-    "OneVsRest": lambda: cl.one_vs_rest(RNG.integers(0, 3, N), MATRIX, interval=None),
+    "BatchRules": lambda: batched().batches.rules(carry=True),
+    "EvaluatedBatches": lambda: batched().batches,
     "Recommendation": lambda: comparison().recommend("unknown quota"),
     "Plan": lambda: cl.plan(Y, P, cost=1, value=3, **FEW),
     "Selection": lambda: cl.select(P, 10),
     "Screening": lambda: cl.screen(Y, [(P, 30), (Q, 10)]),
-    "SelectiveVoting": lambda: cl.selective_voting(Y, {"p": P, "q": Q, "r": P + Q}, quota=10),
+    "SelectiveVoting": lambda: cl.papers.selective_voting(Y, {"p": P, "q": Q, "r": P + Q}, quota=10),
     "PermutationTest": lambda: cl.label_permutation_test(Y, P, n_permutations=20),
     "SwapTest": lambda: cl.swap_test(Y, P, Q, n_permutations=20),
     "OutOfBag": lambda: cl.bootstrap_oob(Line(), P[:, None], Y, n_resamples=10, n_jobs=1),
-    "CrossValidation": lambda: cl.evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"], **FEW),
-    "CrossValidatedComparison": lambda: cl.evaluate_cv(
+    "CrossValidation": lambda: evaluate_cv(Line(), P[:, None], Y, cv=3, measures=["roc_auc"], **FEW),
+    "CrossValidatedComparison": lambda: evaluate_cv(
         {"a": Line(), "b": Line()}, np.c_[P, Q], Y, cv=3, measures=["roc_auc", "recall"], **FEW
     ),
     "LabelPlan": lambda: cl.label_plan(P, budget=20, measure="qrecall@10"),
-    "TrainingGrowth": lambda: cl.extrapolate_training_growth(
+    "TrainingGrowth": lambda: extrapolate_training_growth(
         KNeighborsClassifier(1),
         RNG.normal(size=(80, 2)),
         np.arange(80) % 8,
@@ -118,7 +123,7 @@ MAKE: dict[str, Callable[[], Any]] = {
         n_rounds=2,
     ),
     "Extrapolation": lambda: cl.extrapolate(RNG.random((20, 10)), RNG.integers(0, 10, 20), k=[20], interval=False),
-    "SelectionPower": lambda: cl.selection_power(
+    "SelectionPower": lambda: cl.papers.selection_power(
         lambda rng, n: (x := rng.random(n), rng.random(n) < x),
         {"a": lambda x: x, "b": lambda x: -x},
         ["roc_auc"],
@@ -142,29 +147,29 @@ ALSO: dict[str, Callable[[], Any]] = {
     "Cut": lambda: cl.threshold_for(Y, P, recall=0.8),
     "Triage": lambda: cl.triage(Y, P, capacity=10, precision=0.5, **FEW),
     "Check": lambda: cl.check(evaluation(), "roc_auc >= 0.5"),
-    "ClassEvaluation": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW),
-    "Confusion": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW).confusion,
-    "RiskCoverage": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW).risk_coverage(),
-    "Abstention": lambda: cl.evaluate_classes(CLASSES, MATRIX, measures=["accuracy"], **FEW).abstain(0.2),
-    "ClassComparison": lambda: cl.compare_classes(CLASSES, {"a": MATRIX, "b": MATRIX[:, ::-1]}, **FEW),
+    "ClassEvaluation": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW),
+    "Confusion": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).confusion,
+    "RiskCoverage": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).risk_coverage(),
+    "Abstention": lambda: cl.evaluate(CLASSES, MATRIX, measures=["accuracy"], **FEW).abstain(0.2),
+    "ClassComparison": lambda: cl.compare(CLASSES, {"a": MATRIX, "b": MATRIX[:, ::-1]}, **FEW),
     "SwapSet": lambda: swaps(evaluation().sample, cl.evaluate(Y, Q, interval=None).sample, 10),
     "DecisionCurve": lambda: costs.decision_curve(evaluation().sample),
     "Cheapest": lambda: costs.cheapest(
-        {"p": evaluation().sample}, {"p": evaluation().ranking}, costs.Prices(1.0, 5.0, None), **FEW
+        {"p": evaluation().sample}, {"p": evaluation().ranking}, costs.ErrorPrices(1.0, 5.0, None), **FEW
     ),
     "Calibration": lambda: calibrate(evaluation().sample, evaluation().ranking, **FEW),
     "Quotas": lambda: cl.Quotas.of({10: 1, 20: 3}),
-    "OpenSet": lambda: cl.extrapolate_open_set(
+    "OpenSet": lambda: extrapolate_open_set(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), strangers=RNG.random((20, 10)), k=[20], n_resamples=5
     ),
-    "ExtrapolatedCost": lambda: cl.extrapolate_cost(
+    "ExtrapolatedCost": lambda: extrapolate_cost(
         RNG.random((20, 10)), RNG.integers(0, 10, 20), cost=1 - np.eye(10), k=[20], n_resamples=5
     ),
-    "PairAccuracy": lambda: cl.extrapolate_pairs(RNG.random(20), RNG.random(50), k=[20], n_resamples=5),
-    "PemAreas": lambda: cl.pem_areas(Y, P),
+    "PairAccuracy": lambda: extrapolate_pairs(RNG.random(20), RNG.random(50), k=[20], n_resamples=5),
+    "PemAreas": lambda: cl.papers.pem_areas(Y, P),
     "Diagnosis": lambda: diagnosis(),
-    "Decomposition": lambda: cl.linear_ranking_decomposition(Y, P, P),
-    "SelectorDifferences": lambda: cl.selector_differences(Y, P, Q),
+    "Decomposition": lambda: cl.papers.linear_ranking_decomposition(Y, P, P),
+    "SelectorDifferences": lambda: cl.papers.selector_differences(Y, P, Q),
 }
 EVERY = {**MAKE, **ALSO}
 
@@ -243,10 +248,14 @@ def test_results_compare_without_an_error(name: str, made: dict[str, Any]) -> No
 
 def test_no_public_result_is_forgotten() -> None:
     kinds = {type(make()).__name__ for name, make in EVERY.items()}
-    classes = {name for name in cl.__all__ if inspect.isclass(getattr(cl, name))}
-    errors = {name for name in classes if issubclass(getattr(cl, name), Exception)}
-    others = {"AccuracyExtrapolator"}
-    assert classes - errors - others <= kinds
+    public = {
+        name: getattr(room, name)
+        for room in (cl, cutline.results, cutline.papers, cutline.extrapolation)
+        for name in room.__all__
+    }
+    results = {name for name, value in public.items() if inspect.isclass(value) and not issubclass(value, Exception)}
+    parts = {"AccuracyExtrapolator", "Favorability", "GrowthMethod", "Note", "Observed"}
+    assert results - parts <= kinds
 
 
 def test_a_comparison_is_a_mapping_of_its_models() -> None:
@@ -277,7 +286,7 @@ def test_what_is_asked_after_pickling_is_the_same() -> None:
 
 def test_a_streamed_evaluation_says_what_it_cannot_show(made: dict[str, Any]) -> None:
     ev = result_of("Evaluation streamed", made)
-    assert type(ev) is cl.Evaluation
+    assert type(ev) is cl.results.Evaluation
     with pytest.raises(cl.InputError, match="were not kept in memory"):
         ev.curve("roc").band()
     with pytest.raises(cl.InputError, match="were not kept in memory"):
@@ -288,9 +297,9 @@ MILLION = """
 import pickle, sys, time
 import numpy as np
 import cutline as cl
-from cutline.decide import costs
+from cutline.decide import error_costs as costs
 from cutline.decide.calibration import calibrate
-from cutline.decide.swaps import swaps
+from cutline.decide.model_choice import swaps
 rng = np.random.default_rng(0)
 n = 1_000_000
 p = rng.random(n)
@@ -305,11 +314,10 @@ LOADS = """
 import pickle, sys
 ev = pickle.loads(sys.stdin.buffer.read())
 ev["pem"].value, repr(ev), ev.curve("roc"), ev.to_json()
-assert "numba" not in sys.modules
 assert "sklearn" not in sys.modules
 """
 
 
-def test_a_pickle_is_as_small_as_its_ranking_and_loads_without_numba() -> None:
+def test_a_pickle_is_as_small_as_its_ranking_and_loads_without_scikit_learn() -> None:
     written = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, check=True).stdout
     subprocess.run([sys.executable, "-c", LOADS], input=written, check=True)

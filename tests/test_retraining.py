@@ -14,10 +14,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import cutline as cl
-from cutline.inference.permutation import PermutationTest
-from cutline.inference.retraining import OutOfBag
-from cutline.kernels.rng import permute_labels
-from cutline.tuning import tuned
+from cutline.inference.retraining import OutOfBag, PermutationTest
+from cutline.kernels.compiled import permute_labels
+from cutline.runtime import tuned
+from cutline.sklearn import evaluate_cv
 from samples import random_case
 
 
@@ -189,7 +189,7 @@ def test_type_one_error_without_signal(measure: str) -> None:
 def test_labels_dealt_alike_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     case = random_case(1, 300, 50)
     expected = cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null
-    monkeypatch.setattr("cutline.threads.cores", lambda: threads)
+    monkeypatch.setattr("cutline.runtime.cores", lambda: threads)
     np.testing.assert_array_equal(cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=4).null, expected)
     assert (cl.label_permutation_test(case.y, case.s, n_permutations=200, seed=5).null != expected).any()
 
@@ -372,10 +372,10 @@ def test_scikit_learn_estimators_and_their_open_random_state() -> None:
 
 
 def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import cutline.progress
+    import cutline.runtime
 
     clock = itertools.count()
-    monkeypatch.setattr(cutline.progress.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(cutline.runtime.time, "monotonic", lambda: float(next(clock)))
     cl.permutation_test(Centroid(), *split(), measure="roc_auc", n_permutations=5, n_jobs=1, progress=True)
     out, err = capsys.readouterr()
     assert out == ""
@@ -521,4 +521,4 @@ def test_labels_that_are_missing_are_refused_before_anything_is_fitted() -> None
         with pytest.raises(cl.InputError, match=f"^y_train: {problem}; {said}"):
             cl.permutation_test(LogisticRegression(), x, y, x, y[:-1] + y[:1], n_permutations=5)
     with pytest.raises(cl.InputError, match=f"^y: row 7 is NaN; {said}"):
-        cl.evaluate_cv(LogisticRegression(), x, [*two[:-1], np.nan])
+        evaluate_cv(LogisticRegression(), x, [*two[:-1], np.nan])

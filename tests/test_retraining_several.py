@@ -80,7 +80,7 @@ def test_several_classes_by_permutation() -> None:
     assert test.better == "lower"
     assert test.p_value == pytest.approx(1 / 41)
     assert test.observed == pytest.approx(
-        cl.evaluate_classes(y[1::2], _fitted(x[::2], y[::2]).predict_proba(x[1::2]), interval=None)["log_loss"].value
+        cl.evaluate(y[1::2], _fitted(x[::2], y[::2]).predict_proba(x[1::2]), interval=None)["log_loss"].value
     )
 
 

@@ -63,7 +63,7 @@ FORMS = ("reducible", "reducible_switched", "reducible_pairs")
 @given(designs())
 def test_5_1_score_is_oracle_less_reducible(design: Any) -> None:
     y, p, m, _ = design
-    d = cl.linear_ranking_decomposition(y, m, p)
+    d = cl.papers.linear_ranking_decomposition(y, m, p)
     assert value(d, "score") == pytest.approx(float(linear(y, m)), rel=1e-12)
     assert value(d, "oracle") == pytest.approx(float(linear(y, p)), rel=1e-12)
     assert value(d, "score") == pytest.approx(value(d, "oracle") - value(d, "reducible"), rel=1e-12, abs=1e-12)
@@ -72,7 +72,7 @@ def test_5_1_score_is_oracle_less_reducible(design: Any) -> None:
 @given(designs())
 def test_5_3_reducible_part_by_pairs(design: Any) -> None:
     y, p, m, _ = design
-    d = cl.linear_ranking_decomposition(y, m, p)
+    d = cl.papers.linear_ranking_decomposition(y, m, p)
     for form in FORMS:
         assert value(d, form) == pytest.approx(float(switches(y, p, m)), rel=1e-12, abs=1e-12)
 
@@ -80,8 +80,8 @@ def test_5_3_reducible_part_by_pairs(design: Any) -> None:
 @given(designs())
 def test_5_2_switched_labels_and_turned_scores_leave_the_reducible_part(design: Any) -> None:
     y, p, m, _ = design
-    one = cl.linear_ranking_decomposition(y, m, p)
-    other = cl.linear_ranking_decomposition(1 - y, -m, 1 - p)
+    one = cl.papers.linear_ranking_decomposition(y, m, p)
+    other = cl.papers.linear_ranking_decomposition(1 - y, -m, 1 - p)
     assert value(one, "reducible") == pytest.approx(value(other, "reducible"), rel=1e-12, abs=1e-12)
 
 
@@ -89,7 +89,7 @@ def test_5_2_switched_labels_and_turned_scores_leave_the_reducible_part(design: 
 def test_6_1_corrected(design: Any) -> None:
     """Erratum R4: the sum of [I{p <= t} - I{m <= t}] (1 - 2y) is MC(oracle) - MC(model); smaller is better."""
     y, p, m, _ = design
-    d = cl.misclassification_decomposition(y, m, p, threshold=0.5)
+    d = cl.papers.misclassification_decomposition(y, m, p, threshold=0.5)
     expected = sum((int(a <= 0.5) - int(b <= 0.5)) * (1 - 2 * int(c)) for a, b, c in zip(p, m, y, strict=True))
     for form in FORMS:
         assert value(d, form) == expected
@@ -102,41 +102,41 @@ def test_6_1_corrected(design: Any) -> None:
 def test_6_2_corrected(design: Any) -> None:
     """Erratum R5: MC(m2) - MC(m1) is the sum of [I{m1 <= t} - I{m2 <= t}] (2y - 1)."""
     y, p, m1, m2 = design
-    one, two = (cl.misclassification_decomposition(y, m, p, threshold=0.5) for m in (m1, m2))
+    one, two = (cl.papers.misclassification_decomposition(y, m, p, threshold=0.5) for m in (m1, m2))
     expected = sum((int(a <= 0.5) - int(b <= 0.5)) * (2 * int(c) - 1) for a, b, c in zip(m1, m2, y, strict=True))
     assert value(one, "reducible") - value(two, "reducible") == expected
     assert correct(y, m2, 0.5) - correct(y, m1, 0.5) == expected
-    assert cl.selector_differences(y, m1, m2, threshold=0.5).misclassification == expected
+    assert cl.papers.selector_differences(y, m1, m2, threshold=0.5).misclassification == expected
 
 
 @given(designs())
 def test_6_3(design: Any) -> None:
     y, p, m1, m2 = design
-    one, two = (cl.linear_ranking_decomposition(y, m, p) for m in (m1, m2))
+    one, two = (cl.papers.linear_ranking_decomposition(y, m, p) for m in (m1, m2))
     assert value(one, "reducible") - value(two, "reducible") == pytest.approx(
         float(linear(y, m2) - linear(y, m1)), rel=1e-12, abs=1e-12
     )
-    assert cl.selector_differences(y, m1, m2).linear_ranking == pytest.approx(
+    assert cl.papers.selector_differences(y, m1, m2).linear_ranking == pytest.approx(
         float(switches(y, p, m1) - switches(y, p, m2)), rel=1e-12, abs=1e-12
     )
 
 
 def test_example_of_section_7() -> None:
     """m1 <= t < m2 with y = 1: the second model was right, so the difference is +1."""
-    assert cl.selector_differences([1], [0.4], [0.6]).misclassification == 1
-    one = cl.misclassification_decomposition([1], [0.4], [0.9], threshold=0.5)
-    two = cl.misclassification_decomposition([1], [0.6], [0.9], threshold=0.5)
+    assert cl.papers.selector_differences([1], [0.4], [0.6]).misclassification == 1
+    one = cl.papers.misclassification_decomposition([1], [0.4], [0.9], threshold=0.5)
+    two = cl.papers.misclassification_decomposition([1], [0.6], [0.9], threshold=0.5)
     assert value(one, "reducible") - value(two, "reducible") == 1
 
 
 def test_a_model_that_is_the_oracle_loses_nothing() -> None:
     y, p = [0, 1, 0, 1, 1], [0.1, 0.2, 0.4, 0.6, 0.9]
-    assert value(cl.linear_ranking_decomposition(y, p, p), "reducible") == 0
-    assert value(cl.misclassification_decomposition(y, p, p, threshold=0.5), "reducible") == 0
+    assert value(cl.papers.linear_ranking_decomposition(y, p, p), "reducible") == 0
+    assert value(cl.papers.misclassification_decomposition(y, p, p, threshold=0.5), "reducible") == 0
 
 
 def test_the_threshold_is_not_part_of_positive() -> None:
-    d = cl.misclassification_decomposition([1, 0], [0.5, 0.5], [0.9, 0.1], threshold=0.5)
+    d = cl.papers.misclassification_decomposition([1, 0], [0.5, 0.5], [0.9, 0.1], threshold=0.5)
     assert value(d, "score") == 1  # neither is above 0.5: the negative case is right, the positive is not
 
 
@@ -154,7 +154,7 @@ def test_design_of_section_4_1() -> None:
 def test_ties_in_the_true_probabilities_take_mid_ranks_too(design: Any, data: Any) -> None:
     y, _, m, _ = design
     p = np.array(data.draw(st.lists(LEVELS, min_size=len(y), max_size=len(y))))
-    d = cl.linear_ranking_decomposition(y, m, p)
+    d = cl.papers.linear_ranking_decomposition(y, m, p)
     assert value(d, "oracle") == pytest.approx(float(linear(y, p)), rel=1e-12)
     for form in FORMS:
         assert value(d, form) == pytest.approx(float(linear(y, p) - linear(y, m)), rel=1e-12, abs=1e-12)
@@ -164,27 +164,29 @@ def test_row_order_does_not_matter() -> None:
     rng = np.random.default_rng(3)
     y, m, p = rng.integers(0, 2, 30), rng.integers(0, 6, 30) / 5, rng.random(30)
     order = rng.permutation(30)
-    assert cl.linear_ranking_decomposition(y, m, p) == cl.linear_ranking_decomposition(y[order], m[order], p[order])
+    assert cl.papers.linear_ranking_decomposition(y, m, p) == cl.papers.linear_ranking_decomposition(
+        y[order], m[order], p[order]
+    )
 
 
 def test_true_probabilities_are_probabilities() -> None:
-    for f in (cl.linear_ranking_decomposition, cl.misclassification_decomposition):
+    for f in (cl.papers.linear_ranking_decomposition, cl.papers.misclassification_decomposition):
         with pytest.raises(cl.InputError, match="true_probability"):
             f([1, 0], [0.4, 0.6], [0.5, 1.5])
 
 
 def test_lengths_must_match() -> None:
     with pytest.raises(cl.InputError):
-        cl.linear_ranking_decomposition([1, 0], [0.4, 0.6], [0.5])
+        cl.papers.linear_ranking_decomposition([1, 0], [0.4, 0.6], [0.5])
     with pytest.raises(cl.InputError):
-        cl.misclassification_decomposition([1, 0], [0.4, 0.6], [0.5, 0.5, 0.5])
+        cl.papers.misclassification_decomposition([1, 0], [0.4, 0.6], [0.5, 0.5, 0.5])
 
 
 def test_a_million_rows_are_taken_apart_without_a_table_of_pairs() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(1_000_000)
     y = rng.random(1_000_000) < p
-    d = cl.linear_ranking_decomposition(y, p + 0.1 * rng.normal(size=len(p)), p)
+    d = cl.papers.linear_ranking_decomposition(y, p + 0.1 * rng.normal(size=len(p)), p)
     assert d.reducible == pytest.approx(d.reducible_pairs, rel=1e-9)
-    gap = cl.selector_differences(y, p + 0.1 * rng.normal(size=len(p)), p)
+    gap = cl.papers.selector_differences(y, p + 0.1 * rng.normal(size=len(p)), p)
     assert gap.linear_ranking > 0

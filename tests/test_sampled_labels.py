@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import cutline as cl
 from cutline.catalogue.declare import parse_measure
 from cutline.commands.group import cli
-from cutline.inference.mass_influence import mass_influence
+from cutline.inference.influence import mass_influence
 from cutline.ranking import Ranking
 
 MEASURES = ["hit_rate@100", "qrecall@100", "roc_auc", "precision(threshold=1)", "recall(threshold=1)"]
@@ -42,7 +42,7 @@ def strata(s: np.ndarray) -> np.ndarray:
 def test_with_all_labels_it_is_the_evaluation_itself(estimator: str) -> None:
     y, s = world(300, 1, share=0.3)
     real = cl.evaluate(y, s, quota=50, threshold=1.0, interval=None)
-    ev = cl.audit(s, y, inclusion=1.0, quota=50, threshold=1.0, estimator=estimator)
+    ev = cl.evaluate(y, s, inclusion=1.0, quota=50, threshold=1.0, estimator=estimator)
     for key in real:
         if estimator == "assisted" and key.startswith("quota_pearson"):
             continue
@@ -55,7 +55,7 @@ def test_hajek_is_the_weighted_evaluation_of_the_labelled_rows() -> None:
     y, s = world(1000, 2, share=0.2)
     chance = np.full(1000, 0.25)
     known = np.random.default_rng(0).random(1000) < chance
-    ev = cl.audit(s, hide(y, known), inclusion=0.25, measures=["roc_auc", "average_precision"], estimator="hajek")
+    ev = cl.evaluate(hide(y, known), s, inclusion=0.25, measures=["roc_auc", "average_precision"], estimator="hajek")
     cells = int(np.count_nonzero(known)) // 60  # stretches of the list, each weighing as many rows as it has
     assert cells >= 1
     plain = cl.evaluate(y[known], s[known], measures=["roc_auc", "average_precision"], interval=None)
@@ -70,11 +70,11 @@ def test_a_measure_is_the_same_whatever_else_is_asked(estimator: str) -> None:
     label = hide(y, np.random.default_rng(3).random(2000) < chance)
     names = ["roc_auc", "average_precision", "hit_rate@100", "qrecall@300", "hit_rate@20-60", "recall(threshold=1)"]
     how = {"inclusion": chance, "estimator": estimator}
-    every = cl.audit(s, label, measures=[*names, "precision(threshold=0.3)", "qrecall@700"], **how)
+    every = cl.evaluate(label, s, measures=[*names, "precision(threshold=0.3)", "qrecall@700"], **how)
     for name in names:
-        one = cl.audit(s, label, measures=[name], **how)[name]
+        one = cl.evaluate(label, s, measures=[name], **how)[name]
         assert (one.value, one.low, one.high) == (every[name].value, every[name].low, every[name].high), name
-    alone = cl.audit(s, label, measures=["hit_rate@100"], **how)
+    alone = cl.evaluate(label, s, measures=["hit_rate@100"], **how)
     for cut in ({"quota": 100}, {"threshold": 1.0}):
         one, other = alone.at(**cut), every.at(**cut)
         assert (one.tp, one.fp, one.expected_hits) == (other.tp, other.fp, other.expected_hits)
@@ -89,7 +89,7 @@ def test_intervals_hold_the_value_of_the_whole_list(design: str) -> None:
         y, s = world(1500, 100 + k, share=0.1)
         chance = strata(s) if design == "strata" else np.where(s >= np.sort(s)[-100], 1.0, 0.1)
         known = np.random.default_rng(k).random(len(s)) < chance
-        ev = cl.audit(s, hide(y, known), inclusion=chance, measures=MEASURES)
+        ev = cl.evaluate(hide(y, known), s, inclusion=chance, measures=MEASURES)
         for key, value in cl.evaluate(y, s, measures=MEASURES, interval=None).estimates.items():
             held[key] += ev[key].low - 1e-9 <= value.value <= ev[key].high + 1e-9
     assert all(n >= 0.85 * runs for n in held.values()), held
@@ -104,7 +104,7 @@ def test_scores_of_unlabelled_rows_help() -> None:
         known = np.random.default_rng(k).random(len(s)) < 0.08
         truth = cl.qrecall(y, s, quota=200)
         for kind, found in errors.items():
-            ev = cl.audit(s, hide(y, known), inclusion=0.08, measures=["qrecall@200"], estimator=kind)
+            ev = cl.evaluate(hide(y, known), s, inclusion=0.08, measures=["qrecall@200"], estimator=kind)
             found.append(ev["qrecall@200"].value - truth)
     rmse = {kind: np.sqrt(np.mean(np.square(found))) for kind, found in errors.items()}
     assert rmse["assisted"] < 0.9 * rmse["hajek"], rmse
@@ -117,7 +117,7 @@ def test_labels_of_every_kind_are_read_by_the_one_rule() -> None:
     numbers = hide(y, known)
     words = [None if not k else "yes" if v else "no" for v, k in zip(y, known, strict=True)]
     truths = [None if not k else bool(v) for v, k in zip(y, known, strict=True)]
-    expected = cl.audit(s, numbers, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"]
+    expected = cl.evaluate(numbers, s, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"]
     plain = [
         numbers,
         list(numbers),
@@ -128,7 +128,7 @@ def test_labels_of_every_kind_are_read_by_the_one_rule() -> None:
         pa.array(truths),
     ]
     for label in plain:
-        assert cl.audit(s, label, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"] == expected
+        assert cl.evaluate(label, s, inclusion=chance, measures=["hit_rate@40"])["hit_rate@40"] == expected
     for label in (
         words,
         pd.Series(words),
@@ -137,10 +137,10 @@ def test_labels_of_every_kind_are_read_by_the_one_rule() -> None:
         pa.array(words),
         pa.array(words).dictionary_encode(),
     ):
-        found = cl.audit(s, label, inclusion=chance, measures=["hit_rate@40"], pos_label="yes")
+        found = cl.evaluate(label, s, inclusion=chance, measures=["hit_rate@40"], pos_label="yes")
         assert found["hit_rate@40"] == expected
     with pytest.raises(cl.InputError, match="label"):
-        cl.audit(s, words, inclusion=chance)
+        cl.evaluate(words, s, inclusion=chance)
 
 
 def test_what_cannot_be_known_is_refused_and_what_can_is_told() -> None:
@@ -149,12 +149,12 @@ def test_what_cannot_be_known_is_refused_and_what_can_is_told() -> None:
     label = hide(y, chance == 1.0)
     for measures in (None, ["roc_auc"], ["qrecall@50"], ["hit_rate@51"]):
         with pytest.raises(cl.InputError, match="up to 50 places") as refused:
-            cl.audit(s, label, inclusion=chance, measures=measures)
+            cl.evaluate(label, s, inclusion=chance, measures=measures)
         assert "hit_rate@50" in str(refused.value)
-    ev = cl.audit(s, label, inclusion=chance, measures=["hit_rate@50", "hit_rate@20"])
+    ev = cl.evaluate(label, s, inclusion=chance, measures=["hit_rate@50", "hit_rate@20"])
     assert ev["hit_rate@20"].value == cl.hit_rate(y, s, quota=20)
     above = float(np.sort(s)[-20])
-    assert cl.audit(s, label, inclusion=chance, measures=[f"precision(threshold={above})"])
+    assert cl.evaluate(label, s, inclusion=chance, measures=[f"precision(threshold={above})"])
 
 
 @pytest.mark.parametrize(
@@ -165,25 +165,25 @@ def test_what_cannot_be_known_is_refused_and_what_can_is_told() -> None:
         ({"inclusion": np.zeros(100)}, "has a label"),
         ({"inclusion": 1.0}, "no label"),
         ({"inclusion": [0.5, 0.5]}, "2 rows"),
-        ({"label": [None] * 100}, "no label"),
-        ({"label": [1, None]}, "2 rows"),
-        ({"label": 1}, "type int"),
-        ({"label": np.ones((100, 2))}, "one column"),
+        ({"y_true": [None] * 100}, "no label"),
+        ({"y_true": [1, None]}, "2 rows"),
+        ({"y_true": 1}, "type int"),
+        ({"y_true": np.ones((100, 2))}, "one column"),
         ({"interval": "wilson"}, "interval"),
         ({"estimator": "best"}, "estimator"),
     ],
 )
 def test_refuses_what_is_no_audit(change: dict[str, object], said: str) -> None:
     y, s = world(100, 7, share=0.4)
-    given = {"label": hide(y, np.arange(100) % 2 == 0), "inclusion": 0.5, **change}
+    given = {"y_true": hide(y, np.arange(100) % 2 == 0), "inclusion": 0.5, **change}
     with pytest.raises(cl.InputError, match=said):
-        cl.audit(s, **given)
+        cl.evaluate(y_score=s, **given)
 
 
 def test_an_audit_is_an_evaluation(tmp_path) -> None:
     y, s = world(600, 8, share=0.2)
     chance, s = strata(s), 1.0 / (1.0 + np.exp(-s))
-    ev = cl.audit(s, hide(y, np.random.default_rng(2).random(600) < chance), inclusion=chance, quota=60)
+    ev = cl.evaluate(hide(y, np.random.default_rng(2).random(600) < chance), s, inclusion=chance, quota=60)
     point = ev.at(quota=60)
     assert point.expected_hits.low <= point.tp <= point.expected_hits.high
     assert point.next_hits.width >= point.expected_hits.interval.width - 1
@@ -204,17 +204,17 @@ def test_an_audit_is_an_evaluation(tmp_path) -> None:
 def test_tiny_lists_and_infinite_values_make_no_noise() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.isfinite(cl.audit([0.1, 0.9], [None, 1], inclusion=0.5)["roc_auc"].value)
+        assert np.isfinite(cl.evaluate([None, 1], [0.1, 0.9], inclusion=0.5)["roc_auc"].value)
         y, s = world(60, 13, share=0.4)
-        ev = cl.audit(np.where(s > 1, np.inf, s), y, inclusion=1.0, threshold=5.0, quota=10)
+        ev = cl.evaluate(y, np.where(s > 1, np.inf, s), inclusion=1.0, threshold=5.0, quota=10)
         assert ev["hit_rate"].method == "known"
 
 
 def test_says_when_the_probabilities_do_not_fit_the_labels() -> None:
     y, s = world(1000, 14, share=0.3)
     label = hide(y, np.arange(1000) < 500)
-    assert any("probabilities of being labelled" in said for said in cl.audit(s, label, inclusion=0.05).notices)
-    assert not cl.audit(s, label, inclusion=0.5, threshold=1.0).notices
+    assert any("probabilities of being labelled" in said for said in cl.evaluate(label, s, inclusion=0.05).notices)
+    assert not cl.evaluate(label, s, inclusion=0.5, threshold=1.0).notices
 
 
 def test_derivatives_are_those_of_the_measures() -> None:
@@ -266,7 +266,7 @@ def test_planned_labels_beat_those_drawn_evenly() -> None:
         plan = cl.label_plan(s, budget=300, measure="qrecall@200", seed=k)
         known = np.zeros(len(y), np.bool_)
         known[plan.rows] = True
-        found = cl.audit(s, hide(y, known), inclusion=plan.inclusion, measures=["qrecall@200"])["qrecall@200"]
+        found = cl.evaluate(hide(y, known), s, inclusion=plan.inclusion, measures=["qrecall@200"])["qrecall@200"]
         gaps["planned"].append(found.value - truth)
         held += found.low <= truth <= found.high
         few = np.random.default_rng(k).choice(len(y), 300, replace=False)
@@ -297,7 +297,7 @@ def test_known_labels_are_kept_and_improve_the_plan() -> None:
     assert not set(second.rows) & set(first.rows)
     assert (second.inclusion[first.rows] == 1.0).all()
     known[second.rows] = True
-    ev = cl.audit(s, hide(y, known), inclusion=second.inclusion, measures=["qrecall@200"])
+    ev = cl.evaluate(hide(y, known), s, inclusion=second.inclusion, measures=["qrecall@200"])
     assert ev["qrecall@200"].low <= cl.qrecall(y, s, quota=200) <= ev["qrecall@200"].high
 
 
@@ -341,12 +341,12 @@ def test_the_command_line_plans_and_audits(tmp_path, ending: str) -> None:
     found["y"] = np.where(found["to_label"] == 1, np.where(y, "yes", "no"), None)
     labelled = tmp_path / "labelled.csv"
     found.to_csv(labelled, index=False)
-    base = ["audit", str(labelled), "--label", "y", "--positive", "yes", "--score", "p", "--inclusion", "inclusion_"]
+    base = ["evaluate", str(labelled), "--label", "y", "--positive", "yes", "--score", "p", "--inclusion", "inclusion_"]
     done = CliRunner().invoke(cli, [*base, "--quota", "80", "--format", "json", "--measure", "qrecall"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     label = np.where(found["to_label"] == 1, y, np.nan)
-    expected = cl.audit(s, label, inclusion=found["inclusion_"], measures=["qrecall@80"])["qrecall@80"]
+    expected = cl.evaluate(label, s, inclusion=found["inclusion_"], measures=["qrecall@80"])["qrecall@80"]
     (row,) = document["measures"]
     assert (row["value"], row["low"]) == (pytest.approx(expected.value), pytest.approx(expected.low))
     assert document["labelled"] == 120
@@ -382,14 +382,14 @@ def test_intervals_keep_to_what_the_known_labels_allow(estimator: str) -> None:
     label[drawn] = drawn < 60
     label[certain] = certain >= 3  # three of the first ten are negative, for sure
     how = {"inclusion": inclusion, "estimator": estimator, "measures": ["hit_rate@20", "recall(threshold=360)"]}
-    ev = cl.audit(score, label, **how)
+    ev = cl.evaluate(label, score, **how)
     assert ev["hit_rate@20"].high == pytest.approx(17 / 20)  # all drawn ones are positive, so the others may be, too
     assert 9 / 20 <= ev["hit_rate@20"].low < 17 / 20  # nine are known to be
     assert ev["recall(threshold=360)"].high < 1.0  # positives are known below
     label[drawn] = drawn < 20
-    assert cl.audit(score, label, **how)["recall(threshold=360)"].high == 1.0
+    assert cl.evaluate(label, score, **how)["recall(threshold=360)"].high == 1.0
     label[drawn] = 0.0
-    none = cl.audit(score, label, **how)["hit_rate@20"]
+    none = cl.evaluate(label, score, **how)["hit_rate@20"]
     assert none.low == pytest.approx(7 / 20)
     assert none.high <= 15 / 20
 
@@ -407,7 +407,7 @@ def test_intervals_of_a_very_good_model_hold_and_say_something(estimator: str) -
             continue
         label = np.where(known, y, np.nan)
         names = ["average_precision", "roc_auc"]
-        ev = cl.audit(s, label, inclusion=0.05, measures=names, estimator=estimator)
+        ev = cl.evaluate(label, s, inclusion=0.05, measures=names, estimator=estimator)
         truth = cl.evaluate(y, s, measures=names, interval=None)
         held.append([ev[m].low <= truth[m].value <= ev[m].high for m in names])
         length.append(ev["roc_auc"].high - ev["roc_auc"].low)

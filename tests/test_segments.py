@@ -17,12 +17,12 @@ import pytest
 from scipy import stats
 
 import cutline as cl
-from cutline import segment_results
-from cutline.inference import segment_trend
+from cutline import segments
+from cutline.inference import segment_tests
 from cutline.inference.paired import holm
-from cutline.inference.segment_trend import first_change, fit_slope
+from cutline.inference.segment_tests import first_change, fit_slope
+from cutline.partition import Partition
 from cutline.present import segment_words
-from cutline.sources.levels import as_levels
 
 RNG = np.random.default_rng(3)
 N = 600
@@ -34,18 +34,18 @@ FEW: dict[str, Any] = {"measures": MEASURES, "n_resamples": 100}
 
 
 @pytest.fixture(scope="module")
-def seg() -> cl.Segments:
-    return cl.evaluate_segments(Y, P, G, **FEW)
+def seg() -> cl.results.Segments:
+    return cl.evaluate(Y, P, by=G, **FEW).segments
 
 
-def same(one: cl.Evaluation, two: cl.Evaluation) -> None:
+def same(one: cl.results.Evaluation, two: cl.results.Evaluation) -> None:
     assert list(one.estimates) == list(two.estimates)
     for key, e in one.estimates.items():
         f = two.estimates[key]
         assert np.array_equal([e.value, e.low, e.high], [f.value, f.low, f.high], equal_nan=True), key
 
 
-def test_a_segment_has_the_evaluation_of_its_rows_alone(seg: cl.Segments) -> None:
+def test_a_segment_has_the_evaluation_of_its_rows_alone(seg: cl.results.Segments) -> None:
     assert list(seg) == ["east", "north", "south"]
     for key, ev in seg.items():
         same(ev, cl.evaluate(Y[key == G], P[key == G], **FEW))
@@ -55,33 +55,33 @@ def test_a_segment_has_the_evaluation_of_its_rows_alone(seg: cl.Segments) -> Non
 @pytest.mark.parametrize("weights", [False, True])
 def test_the_whole_catalogue_by_segment(weights: bool) -> None:
     w = RNG.integers(0, 4, N).astype(float) if weights else None
-    seg = cl.evaluate_segments(Y, P, G, quota=0.1, interval=None, sample_weight=w)
+    seg = cl.evaluate(Y, P, by=G, quota=0.1, interval=None, sample_weight=w).segments
     for key, ev in seg.items():
         own = None if w is None else w[key == G]
         same(ev, cl.evaluate(Y[key == G], P[key == G], quota=0.1, interval=None, sample_weight=own))
 
 
 @pytest.mark.parametrize("make", [list, pd.Series, lambda v: pl.Series(v.tolist()), lambda v: pd.Categorical(v)])
-def test_any_column_makes_the_same_segments(make: Any, seg: cl.Segments) -> None:
-    again = cl.evaluate_segments(list(Y), pd.Series(P), make(G), measures=["roc_auc"], interval=None)
+def test_any_column_makes_the_same_segments(make: Any, seg: cl.results.Segments) -> None:
+    again = cl.evaluate(list(Y), pd.Series(P), by=make(G), measures=["roc_auc"], interval=None).segments
     assert {k: ev["roc_auc"].value for k, ev in again.items()} == {k: ev["roc_auc"].value for k, ev in seg.items()}
 
 
 def test_text_labels_and_missing_segments() -> None:
     label = np.where(Y, "bad", "good")
-    seg = cl.evaluate_segments(label, P, G, pos_label="bad", measures=["recall"], interval=None)
+    seg = cl.evaluate(label, P, by=G, pos_label="bad", measures=["recall"], interval=None).segments
     assert seg["north"].facts["positives"] == int(Y[G == "north"].sum())
-    with pytest.raises(cl.InputError, match=r"segment: row 1 has a missing value"):
-        cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], ["a", None, "b"])
-    with pytest.raises(cl.InputError, match=r"segment: row 2 is NaN"):
-        cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], [1.0, 2.0, math.nan])
-    with pytest.raises(cl.InputError, match="segment has 2 rows but y_score has 3"):
-        cl.evaluate_segments([1, 0, 1], [0.1, 0.2, 0.3], ["a", "b"])
+    with pytest.raises(cl.InputError, match=r"by: row 1 has a missing value"):
+        cl.evaluate([1, 0, 1], [0.1, 0.2, 0.3], by=["a", None, "b"])
+    with pytest.raises(cl.InputError, match=r"by: row 2 is NaN"):
+        cl.evaluate([1, 0, 1], [0.1, 0.2, 0.3], by=[1.0, 2.0, math.nan])
+    with pytest.raises(cl.InputError, match="by has 2 rows but y_score has 3"):
+        cl.evaluate([1, 0, 1], [0.1, 0.2, 0.3], by=["a", "b"])
 
 
 def test_the_order_of_segments() -> None:
     def keys(values: Any) -> list[Any]:
-        return list(as_levels(values, len(values)).keys)
+        return list(Partition.of(values).keys)
 
     assert keys(["month 10", "month 2", "month 1"]) == ["month 1", "month 2", "month 10"]
     assert keys(["10", "9", "-1"]) == ["-1", "9", "10"]
@@ -101,7 +101,7 @@ def test_the_order_of_segments() -> None:
 def test_several_columns_are_crossed() -> None:
     kind = np.where(np.arange(N) % 3 == 0, "new", "old")
     for both in (pd.DataFrame({"region": G, "kind": kind}), {"region": G, "kind": kind}):
-        seg = cl.evaluate_segments(Y, P, both, measures=["roc_auc"], interval=None)
+        seg = cl.evaluate(Y, P, by=both, measures=["roc_auc"], interval=None).segments
         assert seg.by == ("region", "kind")
         assert list(seg)[:2] == [("east", "new"), ("east", "old")]
         here = (G == "east") & (kind == "old")
@@ -115,7 +115,7 @@ def test_small_segments_are_noted_and_never_dropped() -> None:
     g[:2], g[2] = "tiny", "alone"
     y = Y.copy()
     y[:2] = True
-    seg = cl.evaluate_segments(y, P, g, quota=5, n_resamples=50)
+    seg = cl.evaluate(y, P, by=g, quota=5, n_resamples=50).segments
     assert set(seg.small) >= {"tiny", "alone"}
     assert "alone" in seg.table.column("segment")
     assert seg["tiny"]["roc_auc"].value != seg["tiny"]["roc_auc"].value
@@ -129,13 +129,13 @@ def test_small_segments_are_noted_and_never_dropped() -> None:
 
 
 def test_scores_that_are_no_probabilities_are_so_in_every_segment() -> None:
-    seg = cl.evaluate_segments([1, 0, 1, 0], [0.2, 0.1, 3.0, 0.4], ["a", "a", "b", "b"], interval=None)
+    seg = cl.evaluate([1, 0, 1, 0], [0.2, 0.1, 3.0, 0.4], by=["a", "a", "b", "b"], interval=None).segments
     assert seg["a"]["brier_score"].reason == seg["b"]["brier_score"].reason != ""
     with pytest.raises(cl.InputError, match="no cut is known"):
         seg.at()
 
 
-def test_differences_are_those_of_the_segment_and_the_rest(seg: cl.Segments) -> None:
+def test_differences_are_those_of_the_segment_and_the_rest(seg: cl.results.Segments) -> None:
     found = seg.differences()
     rows = found.to_dicts()
     assert [d.p_adjusted for d in found] == sorted(d.p_adjusted for d in found)
@@ -153,18 +153,18 @@ def test_differences_are_those_of_the_segment_and_the_rest(seg: cl.Segments) -> 
         assert [row["p_adjusted"] for row in mine] == pytest.approx(holm([row["p_value"] for row in mine]))
 
 
-def test_a_reference_segment(seg: cl.Segments) -> None:
+def test_a_reference_segment(seg: cl.results.Segments) -> None:
     rows = seg.differences("north", measures=["roc_auc"]).to_dicts()
     assert {row["segment"] for row in rows} == {"east", "south"}
     assert {row["other"] for row in rows} == {seg["north"]["roc_auc"].value}
     with pytest.raises(cl.InputError, match="no segment 'west'"):
         seg.differences("west")
-    sums = cl.evaluate_segments(Y, P, G, measures=["linear_ranking"])
+    sums = cl.evaluate(Y, P, by=G, measures=["linear_ranking"]).segments
     assert sums.differences().left_out == {"linear_ranking": "is a sum that grows with the number of cases"}
     with pytest.raises(cl.InputError, match="grows with the number of cases"):
         sums.differences(measures=["linear_ranking"])
     with pytest.raises(cl.InputError, match="a single segment"):
-        cl.evaluate_segments(Y, P, ["a"] * N, measures=["roc_auc"]).differences()
+        cl.evaluate(Y, P, by=["a"] * N, measures=["roc_auc"]).segments.differences()
 
 
 def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> None:
@@ -172,7 +172,7 @@ def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> 
     g = rng.integers(0, 3, 3000)
     y = rng.random(3000) < 0.3
     p = rng.normal(size=3000) + np.array([0.2, 1.5, 1.5])[g] * y
-    seg = cl.evaluate_segments(y, p, g, quota=0.1, measures=["roc_auc", "hit_rate"])
+    seg = cl.evaluate(y, p, by=g, quota=0.1, measures=["roc_auc", "hit_rate"]).segments
     found = seg.differences()
     assert found.of_segment(0, "roc_auc").verdict == "lower"
     words = " ".join(map(str, (seg, found, found.sentence, seg.at(), seg.at().sentence, seg.at().price()))).lower()
@@ -183,11 +183,11 @@ def test_a_clear_difference_is_called_and_nobody_is_called_better_or_worse() -> 
 def test_clusters_that_reach_into_several_segments_are_left_out_of_both() -> None:
     rng = np.random.default_rng(1)
     cluster = rng.integers(0, 40, N)
-    seg = cl.evaluate_segments(Y, P, G, clusters=cluster, measures=["roc_auc", "recall"], n_resamples=60)
+    seg = cl.evaluate(Y, P, by=G, clusters=cluster, measures=["roc_auc", "recall"], n_resamples=60).segments
     assert {d.method for d in seg.differences()} == {"clusters of both, sign flips"}
     within = {key: k for k, key in enumerate(sorted(set(zip(G.tolist(), cluster.tolist(), strict=True))))}
     apart = [within[pair] for pair in zip(G.tolist(), cluster.tolist(), strict=True)]
-    seg = cl.evaluate_segments(Y, P, G, clusters=apart, measures=["roc_auc"], n_resamples=60)
+    seg = cl.evaluate(Y, P, by=G, clusters=apart, measures=["roc_auc"], n_resamples=60).segments
     assert {d.method for d in seg.differences()} == {"MOVER"}
     pickle.loads(pickle.dumps(seg)).differences()
 
@@ -198,13 +198,13 @@ def test_clusters_that_move_both_segments_alike_cancel_in_the_difference() -> No
     y, p = np.tile(rng.random(200) < 0.4, 2), np.tile(rng.random(200), 2)
     p[200:] = np.clip(p[200:] + rng.normal(0, 0.01, 200), 0, 1)
     segment, cluster = np.repeat(["a", "b"], 200), np.tile(np.arange(200), 2)
-    joint = cl.evaluate_segments(y, p, segment, clusters=cluster, measures=["roc_auc"], n_resamples=60)
-    plain = cl.evaluate_segments(y, p, segment, measures=["roc_auc"])
+    joint = cl.evaluate(y, p, by=segment, clusters=cluster, measures=["roc_auc"], n_resamples=60).segments
+    plain = cl.evaluate(y, p, by=segment, measures=["roc_auc"]).segments
     one, two = (s.differences("b")[0] for s in (joint, plain))
     assert one.high - one.low < 0.2 * (two.high - two.low)
 
 
-def test_one_list_counts_by_segment_and_shares_ties(seg: cl.Segments) -> None:
+def test_one_list_counts_by_segment_and_shares_ties(seg: cl.results.Segments) -> None:
     shared = seg.at(quota=100)
     edge = np.sort(P)[-100]
     inside = (100 - (edge < P).sum()) / (edge == P).sum()
@@ -231,8 +231,8 @@ def test_weights_count_cases_on_the_list() -> None:
     w = RNG.integers(1, 4, N)
     often = np.repeat(np.arange(N), w)
     options: dict[str, Any] = {"measures": ["roc_auc"], "interval": None}
-    one = cl.evaluate_segments(Y, P, G, sample_weight=w, **options).at(quota=200)
-    two = cl.evaluate_segments(Y[often], P[often], G[often], **options).at(quota=200)
+    one = cl.evaluate(Y, P, by=G, sample_weight=w, **options).segments.at(quota=200)
+    two = cl.evaluate(Y[often], P[often], by=G[often], **options).segments.at(quota=200)
     for a, b in zip(one, two, strict=True):
         for key in ("cases", "places", "hits", "selection_rate", "selection_ratio", "recall", "fpr"):
             assert a[key] == pytest.approx(b[key]), key
@@ -243,7 +243,7 @@ def test_the_four_fifths_rule() -> None:
     rng = np.random.default_rng(2)
     g = np.repeat(["a", "b", "c"], [4000, 4000, 60])
     p = rng.normal(size=len(g)) + np.where(g == "b", -0.8, 0.0)
-    shared = cl.evaluate_segments(rng.random(len(g)) < 0.2, p, g, interval=None, measures=["roc_auc"]).at(quota=800)
+    shared = cl.evaluate(rng.random(len(g)) < 0.2, p, by=g, interval=None, measures=["roc_auc"]).segments.at(quota=800)
     assert [row["four_fifths"] for row in shared] == ["kept", "below", "cannot tell"]
     assert shared.four_fifths == "below"
     assert "below 0.8 of the highest among segments with at least 2 % of the cases for b" in shared.sentence
@@ -254,15 +254,17 @@ def test_a_number_of_places_is_not_compared_between_segments_of_different_sizes(
     rng = np.random.default_rng(1)
     g = np.repeat(["small", "large"], [200, 1000])
     p = rng.random(1200)
-    seg = cl.evaluate_segments(rng.random(1200) < p, p, g, quota=100, measures=["qrecall", "roc_auc"], n_resamples=50)
+    seg = cl.evaluate(
+        rng.random(1200) < p, p, by=g, quota=100, measures=["qrecall", "roc_auc"], n_resamples=50
+    ).segments
     found = seg.differences()
     assert {d.measure for d in found} == {"roc_auc"}
     assert list(found.left_out) == ["qrecall@100"]
     with pytest.raises(cl.InputError, match="names qrecall@100, which depends on the size"):
         seg.differences(measures=["qrecall@100"])
-    share = cl.evaluate_segments(rng.random(1200) < p, p, g, quota=0.1, measures=["qrecall"], n_resamples=50)
+    share = cl.evaluate(rng.random(1200) < p, p, by=g, quota=0.1, measures=["qrecall"], n_resamples=50).segments
     assert {d.measure for d in share.differences()} == {"qrecall@10%"}
-    alone = cl.evaluate_segments(rng.random(1200) < p, p, g, measures=["qrecall@100"], n_resamples=50)
+    alone = cl.evaluate(rng.random(1200) < p, p, by=g, measures=["qrecall@100"], n_resamples=50).segments
     assert len(alone.differences()) == 0
     assert alone.differences().sentence == "Nothing could be compared."
     assert json.loads(alone.to_json())["differences"] == []
@@ -273,14 +275,14 @@ def test_a_tiny_segment_without_a_place_decides_nothing() -> None:
     rng = np.random.default_rng(0)
     g = np.repeat(["a", "b", "tiny"], [500, 500, 12])
     p = np.where(g == "tiny", -1.0, rng.random(len(g)))
-    shared = cl.evaluate_segments(rng.random(len(g)) < 0.2, p, g, interval=None, measures=["roc_auc"]).at(quota=100)
+    shared = cl.evaluate(rng.random(len(g)) < 0.2, p, by=g, interval=None, measures=["roc_auc"]).segments.at(quota=100)
     row = shared["tiny"]
     assert (row["places"], row["selection_ratio"], row["low"]) == (0.0, 0.0, 0.0)
     assert row["high"] > 0.8
     assert row["four_fifths"] == "cannot tell"
 
 
-def test_the_price_of_other_rules(seg: cl.Segments) -> None:
+def test_the_price_of_other_rules(seg: cl.results.Segments) -> None:
     table = seg.at(quota=90).price({"east": 10, "north": 50, "south": 30})
     one, rates, recall, given = table
     assert one["hits"] == pytest.approx(seg.overall.at(quota=90).tp)
@@ -306,7 +308,7 @@ def test_the_price_of_other_rules(seg: cl.Segments) -> None:
 
 def test_places_of_crossed_segments_are_named_as_the_segments_are() -> None:
     y, p, g = np.tile([True, False], 20), np.linspace(0, 1, 40), np.arange(40)
-    seg = cl.evaluate_segments(y, p, {"a": g % 2, "b": g // 20}, measures=["roc_auc"], interval=None)
+    seg = cl.evaluate(y, p, by={"a": g % 2, "b": g // 20}, measures=["roc_auc"], interval=None).segments
     given = {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 4}
     named = {"0 × 0": 1, "0 × 1": 2, "1 × 0": 3, "1 × 1": 4}
     assert seg.at(quota=10).price(given).to_json() == seg.at(quota=10).price(named).to_json()
@@ -322,7 +324,7 @@ def test_equal_rates_cost_hits_where_segments_differ() -> None:
     g = np.repeat(["a", "b"], 3000)
     y = rng.random(6000) < np.where(g == "a", 0.4, 0.05)
     p = np.where(g == "a", 0.5, 0.0) + 0.5 * rng.random(6000) + 0.3 * y
-    table = cl.evaluate_segments(y, p, g, measures=["roc_auc"], interval=None).at(quota=500).price()
+    table = cl.evaluate(y, p, by=g, measures=["roc_auc"], interval=None).segments.at(quota=500).price()
     assert table[1]["low"] > 0
 
 
@@ -332,7 +334,7 @@ def test_a_trend_and_the_first_change() -> None:
     late = np.repeat(np.arange(12), 400) >= 7
     y = rng.random(len(month)) < 0.3
     p = rng.normal(size=len(month)) + np.where(late, 0.4, 1.6) * y
-    seg = cl.evaluate_segments(y, p, month, measures=["roc_auc"])
+    seg = cl.evaluate(y, p, by=month, measures=["roc_auc"]).segments
     found = seg.trend("roc_auc")
     assert (found.segments[0], found.segments[-1]) == ("2024-1", "2024-12")
     assert found.change == "2024-8"
@@ -341,31 +343,31 @@ def test_a_trend_and_the_first_change() -> None:
     back = seg.trend("roc_auc", order=list(seg)[::-1])
     assert back.slope == pytest.approx(-found.slope)
     assert back.change == "2024-7"
-    flat = cl.evaluate_segments(y, rng.random(len(y)), month, measures=["roc_auc"]).trend("roc_auc")
+    flat = cl.evaluate(y, rng.random(len(y)), by=month, measures=["roc_auc"]).segments.trend("roc_auc")
     assert (flat.verdict, flat.change) == ("cannot tell", None)
     assert json.loads(found.to_json())["change"] == "2024-8"
     steady = rng.normal(size=len(month)) + np.linspace(1.6, 0.4, len(month)) * y
-    line = cl.evaluate_segments(y, steady, month, measures=["roc_auc"]).trend("roc_auc")
+    line = cl.evaluate(y, steady, by=month, measures=["roc_auc"]).segments.trend("roc_auc")
     assert line.verdict == "falling"
     assert line.low < line.slope < line.high < 0
     assert "falls by" in line.sentence
     with pytest.raises(cl.InputError, match="leaves out"):
         seg.trend("roc_auc", order=["2024-1", "2024-2"])
     with pytest.raises(cl.InputError, match="three or more"):
-        cl.evaluate_segments(Y, P, Y, measures=["recall"]).trend("recall")
+        cl.evaluate(Y, P, by=Y, measures=["recall"]).segments.trend("recall")
 
 
 def test_names_follow_the_calendar_or_need_an_order() -> None:
     names = np.array(["apr", "aug", "dec", "feb"])[np.arange(N) % 4]
-    seg = cl.evaluate_segments(Y, P, names, measures=["roc_auc"])
+    seg = cl.evaluate(Y, P, by=names, measures=["roc_auc"]).segments
     assert seg.names == ["feb", "apr", "aug", "dec"]
     assert seg.trend("roc_auc").segments == ("feb", "apr", "aug", "dec")
     assert [trend.measure for trend in seg.trends] == ["roc_auc"]
-    assert cl.evaluate_segments(Y, P, pd.Series(names, dtype="category"), interval=None).names == seg.names
+    assert cl.evaluate(Y, P, by=pd.Series(names, dtype="category"), interval=None).segments.names == seg.names
     days = np.array(["Wed", "Mon", "Sun"])[np.arange(N) % 3]
-    assert cl.evaluate_segments(Y, P, days, interval=None).names == ["Mon", "Wed", "Sun"]
+    assert cl.evaluate(Y, P, by=days, interval=None).segments.names == ["Mon", "Wed", "Sun"]
     for unordered in (["north", "east", "south"], ["1/2023", "2/2023", "1/2024"], ["May 2008", "Jun 2008", "Jan 2009"]):
-        seg = cl.evaluate_segments(Y, P, np.array(unordered)[np.arange(N) % 3], measures=["roc_auc"])
+        seg = cl.evaluate(Y, P, by=np.array(unordered)[np.arange(N) % 3], measures=["roc_auc"]).segments
         assert seg.trends == []
         with pytest.raises(cl.InputError, match="has no order of its own"):
             seg.trend("roc_auc")
@@ -376,14 +378,14 @@ def test_names_follow_the_calendar_or_need_an_order() -> None:
     with pytest.raises(cl.InputError, match="leaves out"):
         seg.shown_with(order=unordered[:2])
     sizes = pd.Categorical(np.array(["s", "m", "l"])[np.arange(N) % 3], ["s", "m", "l"], ordered=True)
-    assert cl.evaluate_segments(Y, P, sizes, measures=["roc_auc"]).trends[0].segments == ("s", "m", "l")
-    numbers = cl.evaluate_segments(Y, P, np.arange(N) % 3, measures=["roc_auc"])
+    assert cl.evaluate(Y, P, by=sizes, measures=["roc_auc"]).segments.trends[0].segments == ("s", "m", "l")
+    numbers = cl.evaluate(Y, P, by=np.arange(N) % 3, measures=["roc_auc"]).segments
     assert numbers.trends == []  # codes of branches are numbers, too
     assert numbers.trend("roc_auc").segments == ("0", "1", "2")
 
 
 def test_given_places_are_priced_in_what_is_shown() -> None:
-    seg = cl.evaluate_segments(Y, P, np.arange(N) % 2, measures=["roc_auc"], quota=40, n_resamples=50)
+    seg = cl.evaluate(Y, P, by=np.arange(N) % 2, measures=["roc_auc"], quota=40, n_resamples=50).segments
     assert [row["rule"] for row in seg.prices] == ["one list", "equal selection rates", "equal recall"]
     given = seg.shown_with(places={0: 30, 1: 10}).prices[3]
     assert (given["rule"], given["places: 0"], given["places: 1"], given["places"]) == ("given places", 30, 10, 40)
@@ -391,8 +393,8 @@ def test_given_places_are_priced_in_what_is_shown() -> None:
         seg.shown_with(places={0: 30})
 
 
-def test_results_pickle_copy_and_convert(seg: cl.Segments) -> None:
-    compared = cl.compare_segments(Y, {"a": P, "b": 1 - P}, G, measures=["roc_auc"], n_resamples=50)
+def test_results_pickle_copy_and_convert(seg: cl.results.Segments) -> None:
+    compared = cl.compare(Y, {"a": P, "b": 1 - P}, by=G, measures=["roc_auc"], n_resamples=50).segments
     for result in (seg, seg.differences(), seg.at(quota=50), seg.trend("recall", order=list(seg)), compared):
         assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
         assert repr(copy.deepcopy(result)) == repr(result)
@@ -403,7 +405,7 @@ def test_results_pickle_copy_and_convert(seg: cl.Segments) -> None:
 
 def test_models_are_compared_in_each_segment() -> None:
     scores = {"a": P, "b": np.round(P + RNG.normal(0, 0.3, N), 2)}
-    found = cl.compare_segments(Y, scores, G, measures=["roc_auc", "hit_rate@10%"], n_resamples=100)
+    found = cl.compare(Y, scores, by=G, measures=["roc_auc", "hit_rate@10%"], n_resamples=100).segments
     for key, one in found.items():
         alone = cl.compare(
             Y[key == G], {m: s[key == G] for m, s in scores.items()}, measures=["roc_auc", "hit_rate@10%"]
@@ -425,15 +427,15 @@ def test_plots_and_the_page_show_every_segment_with_its_interval(tmp_path: Path)
     from cutline.present.plots import plot_data
 
     g = np.where(np.arange(N) == 0, "<b>alone</b>", G)
-    seg = cl.evaluate_segments(Y, P, g, quota=50, measures=["roc_auc", "hit_rate"])
+    seg = cl.evaluate(Y, P, by=g, quota=50, measures=["roc_auc", "hit_rate"]).segments
     data = plot_data(seg, "segments", measure="roc_auc")
     assert data.column("segment") == [*seg.names, None]
     assert data[1]["low"] == seg["east"]["roc_auc"].low
     seg.plot(ax=Figure().add_subplot())
-    trend = cl.evaluate_segments(Y, P, np.arange(N) % 4, measures=["roc_auc"]).trend("roc_auc")
+    trend = cl.evaluate(Y, P, by=np.arange(N) % 4, measures=["roc_auc"]).segments.trend("roc_auc")
     assert np.polyfit(trend.places, trend.fitted, 1)[0] == pytest.approx(trend.slope)
     trend.plot(ax=Figure().add_subplot())
-    both = cl.compare_segments(Y, {"a": P, "b": 1 - P}, g, quota=50, measures=["roc_auc"], n_resamples=50)
+    both = cl.compare(Y, {"a": P, "b": 1 - P}, by=g, quota=50, measures=["roc_auc"], n_resamples=50).segments
     both.plot(ax=Figure().add_subplot())
     for result in (seg, both):
         text = Path(result.to_html(tmp_path / "page.html")).read_text(encoding="utf-8")
@@ -456,7 +458,7 @@ def months(rng: np.random.Generator, memory: float, count: int = 24) -> tuple[np
 @pytest.mark.parametrize("memory", [0.0, 0.4, 0.7])
 def test_months_that_resemble_each_other_are_no_trend(memory: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # as independent months, a memory of .7 shows a slope in 25 % and a change in 40 % of such series
-    monkeypatch.setattr(segment_trend, "_SIMULATED", 199)
+    monkeypatch.setattr(segment_tests, "_SIMULATED", 199)
     rng, places = np.random.default_rng(7), np.arange(24.0)
     rows = [months(rng, memory) for _ in range(150)]
     slopes = [fit_slope(*row, places, 0.95).p_value < 0.05 for row in rows]
@@ -495,7 +497,7 @@ def test_a_quota_that_all_rows_lack_is_refused_in_memory_and_streams(quota: Any,
     for source, stream in ((frame, False), (tmp_path / "t.parquet", False), (tmp_path / "t.parquet", True)):
         how: dict[str, Any] = {"label": "y", "score": "p", "weight": "w", "by": "g", "interval": None, "stream": stream}
         with pytest.raises(cl.InputError) as caught:
-            cl.evaluate_table(source, **how, quota=quota, measures=["roc_auc"])
+            cl.evaluate(source, **how, quota=quota, measures=["roc_auc"])
         said.add(f"{caught.value.problem}; {caught.value.remedy}")
     assert len(said) == 1
 
@@ -515,7 +517,7 @@ def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
             "interval": None,
             "stream": stream,
         }
-        seg = cl.evaluate_table(tmp_path / "t.parquet", **how, measures=["hit_rate", "roc_auc"])
+        seg = cl.evaluate(tmp_path / "t.parquet", **how, measures=["hit_rate", "roc_auc"]).segments
         notes = {row["segment"]: row["note"] for row in seg.table}
         assert (notes["tiny"], notes["big"]) == (why, "")
         assert seg.small == []
@@ -530,13 +532,13 @@ def test_a_segment_without_a_cut_at_the_quota_says_why(tmp_path: Path) -> None:
 def test_small_segments_have_few_degrees_of_freedom_and_little_weight() -> None:
     y = np.array([True] * 4 + [False] * 40 + [True] * 60 + [False] * 60)
     p = np.random.default_rng(1).normal(size=len(y)) + y
-    seg = cl.evaluate_segments(y, p, ["s"] * 44 + ["l"] * 120, measures=["roc_auc", "accuracy"])
+    seg = cl.evaluate(y, p, by=["s"] * 44 + ["l"] * 120, measures=["roc_auc", "accuracy"]).segments
     small, large = seg["s"], seg["l"]
-    assert segment_results._freedom(small) == 3.0
-    assert segment_results._freedom(large) == 59.0
+    assert segments._freedom(small) == 3.0
+    assert segments._freedom(large) == 59.0
     # both classes where their share does not matter, all cases where it does
-    assert segment_results._size(small, seg.specs["roc_auc"]) == pytest.approx(4 * 40 / 44)
-    assert segment_results._size(small, seg.specs["accuracy"]) == 44.0
-    assert segment_results.few_cases(small) == "few cases: 4 positives"
+    assert segments._size(small, seg.specs["roc_auc"]) == pytest.approx(4 * 40 / 44)
+    assert segments._size(small, seg.specs["accuracy"]) == 44.0
+    assert segments.few_cases(small) == "few cases: 4 positives"
     gap = seg.differences(measures=["roc_auc"])[0]
     assert gap.p_value > 2 * stats.norm.sf(abs(gap.difference) / gap.standard_error)

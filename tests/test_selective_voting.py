@@ -19,7 +19,7 @@ POOR = [1, 6, 2, 5, 3, 4]  # reversed
 
 
 def test_by_hand() -> None:
-    v = cl.selective_voting(Y, {"poor": POOR, "fair": FAIR, "good": GOOD}, marks=["roc_auc"])
+    v = cl.papers.selective_voting(Y, {"poor": POOR, "fair": FAIR, "good": GOOD}, marks=["roc_auc"])
     assert v.order == ["good", "fair", "poor"]
     assert v.marks.column("models") == [1, 2, 3]
     assert v.marks.column("added") == ["good", "fair", "poor"]
@@ -33,29 +33,29 @@ def test_a_mean_can_beat_every_member() -> None:
     models = {name: list(Y) for name in "abc"}
     for row, (name, wrong) in enumerate(zip("abc", (-0.4, 1.4, -0.5), strict=True)):
         models[name][row] = wrong
-    v = cl.selective_voting(Y, models, rank_by="roc_auc", marks=["roc_auc"])
+    v = cl.papers.selective_voting(Y, models, rank_by="roc_auc", marks=["roc_auc"])
     assert v.optimum[0]["models"] == 3
     assert v.marks.column("roc_auc")[0] < v.marks.column("roc_auc")[2] == 1
 
 
 def test_models_that_tie_keep_their_order() -> None:
     scaled = {"z": GOOD, "a": [10 * s for s in GOOD], "m": [s - 3 for s in GOOD]}
-    assert cl.selective_voting(Y, scaled, marks=["pem"]).order == ["z", "a", "m"]
-    assert cl.selective_voting(Y, {"a": GOOD, "z": GOOD}, marks=["pem"]).order == ["a", "z"]
+    assert cl.papers.selective_voting(Y, scaled, marks=["pem"]).order == ["z", "a", "m"]
+    assert cl.papers.selective_voting(Y, {"a": GOOD, "z": GOOD}, marks=["pem"]).order == ["a", "z"]
 
 
 def test_the_smallest_best_number_is_the_optimum() -> None:
-    v = cl.selective_voting(Y, {"a": GOOD, "b": GOOD, "c": POOR}, marks=["pem"])
+    v = cl.papers.selective_voting(Y, {"a": GOOD, "b": GOOD, "c": POOR}, marks=["pem"])
     assert v.marks.column("pem")[:2] == [1, 1]
     assert v.optimum[0]["models"] == 1
     assert v.optimum[0]["tied"] == "1, 2, 3"
-    once = cl.selective_voting(Y, {"a": GOOD, "b": GOOD, "c": [-5 * s for s in GOOD]}, marks=["pem"])
+    once = cl.papers.selective_voting(Y, {"a": GOOD, "b": GOOD, "c": [-5 * s for s in GOOD]}, marks=["pem"])
     assert once.optimum[0]["tied"] == "1, 2"
 
 
 def test_losses_are_ordered_and_best_by_their_least() -> None:
     probable = {"sure": [0.9, 0.1, 0.9, 0.1, 0.9, 0.1], "coy": [0.6, 0.4, 0.6, 0.4, 0.6, 0.4], "off": [0.5] * 6}
-    v = cl.selective_voting(Y, probable, rank_by="brier_score", marks=["brier_score"])
+    v = cl.papers.selective_voting(Y, probable, rank_by="brier_score", marks=["brier_score"])
     assert v.order == ["sure", "coy", "off"]
     assert v.optimum[0] == {"mark": "brier_score", "models": 1, "value": pytest.approx(0.01), "tied": ""}
 
@@ -63,11 +63,11 @@ def test_losses_are_ordered_and_best_by_their_least() -> None:
 def test_order_on_other_data() -> None:
     """The order comes from the first data alone, the marks from the second alone."""
     then = ([0, 1, 1, 0], {"fair": [1, 4, 3, 2], "good": [4, 1, 2, 3]})  # there, fair is perfect and good reversed
-    v = cl.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=then)
+    v = cl.papers.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=then)
     assert v.order == ["fair", "good"]
     mean = np.mean([FAIR, GOOD], axis=0)
     assert v.marks.column("roc_auc") == pytest.approx([cl.roc_auc(Y, FAIR), cl.roc_auc(Y, mean)])
-    same = cl.selective_voting(
+    same = cl.papers.selective_voting(
         Y, {"good": GOOD, "fair": FAIR}, marks=["roc_auc"], order_on=(Y, {"fair": FAIR, "good": GOOD})
     )
     assert same.order == ["good", "fair"]
@@ -80,23 +80,23 @@ def test_peeking_flatters() -> None:
         rng = np.random.default_rng(seed)
         y = [np.arange(80) % 2 for _ in range(2)]
         scores = [{f"m{k}": rng.random(80) for k in range(30)} for _ in range(2)]
-        flattered.append(cl.selective_voting(y[1], scores[1], marks=["roc_auc"]).marks[0]["roc_auc"])
-        fair = cl.selective_voting(y[1], scores[1], marks=["roc_auc"], order_on=(y[0], scores[0]))
+        flattered.append(cl.papers.selective_voting(y[1], scores[1], marks=["roc_auc"]).marks[0]["roc_auc"])
+        fair = cl.papers.selective_voting(y[1], scores[1], marks=["roc_auc"], order_on=(y[0], scores[0]))
         honest.append(fair.marks[0]["roc_auc"])
     assert np.mean(flattered) > 0.6
     assert abs(np.mean(honest) - 0.5) < 0.05
 
 
 def test_quota_of_the_marks() -> None:
-    v = cl.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["hit_rate", "hit_rate@2"], quota=5)
+    v = cl.papers.selective_voting(Y, {"good": GOOD, "fair": FAIR}, marks=["hit_rate", "hit_rate@2"], quota=5)
     assert v.marks[0]["hit_rate@5"] == pytest.approx(0.6)
     assert v.marks[0]["hit_rate@2"] == 1
-    default = cl.selective_voting(Y, {"good": GOOD})
+    default = cl.papers.selective_voting(Y, {"good": GOOD})
     assert set(default.marks.columns) >= {"average_hit_rate", "average_qrecall", "pem", "quota_pearson@3"}
 
 
 def test_correlation_by_hand_and_nan_for_constant_marks() -> None:
-    v = cl.selective_voting(
+    v = cl.papers.selective_voting(
         Y, {"good": GOOD, "fair": FAIR, "poor": POOR}, marks=["roc_auc", "pem", "average_precision", "hit_rate@6"]
     )
     table = {row["mark"]: row for row in v.correlation}
@@ -110,13 +110,13 @@ def test_correlation_by_hand_and_nan_for_constant_marks() -> None:
 
 
 def test_one_model_is_itself() -> None:
-    v = cl.selective_voting(Y, {"only": FAIR}, marks=["pem"])
+    v = cl.papers.selective_voting(Y, {"only": FAIR}, marks=["pem"])
     assert v.marks.to_dicts() == [{"models": 1, "added": "only", "pem": pytest.approx(cl.pem(Y, FAIR))}]
     assert math.isnan(v.correlation[0]["pem"])
 
 
 def test_undefined_marks_have_no_optimum() -> None:
-    v = cl.selective_voting(Y, {"flat": [1] * 6}, marks=["quota_pearson"], rank_by="roc_auc")
+    v = cl.papers.selective_voting(Y, {"flat": [1] * 6}, marks=["quota_pearson"], rank_by="roc_auc")
     assert v.optimum[0]["models"] is None
     assert math.isnan(v.optimum[0]["value"])
 
@@ -126,7 +126,7 @@ def test_marks_are_those_of_the_running_means(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     y = np.array([0, 1, *rng.integers(0, 2, 18)])
     models = {f"m{k}": rng.integers(0, 6, 20) / 4 for k in range(m)}  # sums of quarters are exact: ties stay ties
-    v = cl.selective_voting(y, models, rank_by="average_precision", marks=["average_qrecall", "hit_rate@4"])
+    v = cl.papers.selective_voting(y, models, rank_by="average_precision", marks=["average_qrecall", "hit_rate@4"])
     worth = [cl.average_precision(y, models[name]) for name in v.order]
     assert worth == sorted(worth, reverse=True)
     for x in range(1, m + 1):
@@ -137,15 +137,15 @@ def test_marks_are_those_of_the_running_means(seed: int, m: int) -> None:
 
 def test_refusals() -> None:
     with pytest.raises(cl.InputError, match="at least one"):
-        cl.selective_voting(Y, {})
+        cl.papers.selective_voting(Y, {})
     with pytest.raises(cl.InputError, match="model 'b'"):
-        cl.selective_voting(Y, {"a": GOOD, "b": GOOD[:4]})
+        cl.papers.selective_voting(Y, {"a": GOOD, "b": GOOD[:4]})
     with pytest.raises(cl.InputError, match="model 'b': row 2 is infinite"):
-        cl.selective_voting(Y, {"a": GOOD, "b": [1, 2, float("inf"), 3, 4, 5]})
+        cl.papers.selective_voting(Y, {"a": GOOD, "b": [1, 2, float("inf"), 3, 4, 5]})
     with pytest.raises(cl.InputError, match="same models"):
-        cl.selective_voting(Y, {"a": GOOD}, order_on=(Y, {"b": GOOD}))
+        cl.papers.selective_voting(Y, {"a": GOOD}, order_on=(Y, {"b": GOOD}))
     with pytest.raises(cl.InputError, match="cannot be ordered"):
-        cl.selective_voting(Y, {"a": [1] * 6}, rank_by="quota_pearson")
+        cl.papers.selective_voting(Y, {"a": [1] * 6}, rank_by="quota_pearson")
 
 
 def crowd(seed: int, n: int = 200, m: int = 8) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -158,7 +158,7 @@ def crowd(seed: int, n: int = 200, m: int = 8) -> tuple[np.ndarray, dict[str, np
 def test_the_chosen_vote_scores_new_rows() -> None:
     y, models = crowd(1)
     for vote in ("score", "rank"):
-        v = cl.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], vote=vote, n_resamples=20)
+        v = cl.papers.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], vote=vote, n_resamples=20)
         assert 1 <= v.voters <= 8
         assert v.score(models) == pytest.approx(v.scores)
         assert cl.roc_auc(y, v.scores) == pytest.approx(v.marks[v.voters - 1]["roc_auc"])
@@ -171,7 +171,7 @@ def test_the_chosen_vote_scores_new_rows() -> None:
 def test_votes_by_rank_do_not_depend_on_the_scale() -> None:
     y, models = crowd(2)
     bent = {name: np.exp(k * s) for k, (name, s) in enumerate(models.items(), start=1)}
-    one, two = (cl.selective_voting(y, m, rank_by="roc_auc", vote="rank", n_resamples=5) for m in (models, bent))
+    one, two = (cl.papers.selective_voting(y, m, rank_by="roc_auc", vote="rank", n_resamples=5) for m in (models, bent))
     assert one.scores == pytest.approx(two.scores)
     assert one.voters == two.voters
 
@@ -181,7 +181,7 @@ def test_the_mark_to_expect_is_that_of_new_rows() -> None:
     looks, said, comes = [], [], []
     for seed in range(30):
         y, models = crowd(seed, 60, 12)
-        v = cl.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], n_resamples=30, seed=seed)
+        v = cl.papers.selective_voting(y, models, rank_by="roc_auc", marks=["roc_auc"], n_resamples=30, seed=seed)
         looks.append(v.optimum[0]["value"])
         said.append(v.expected.value)
         new_y, new = crowd(1000 + seed, 3000, 12)
@@ -191,7 +191,7 @@ def test_the_mark_to_expect_is_that_of_new_rows() -> None:
 
 
 def test_too_few_of_a_class_leave_the_choice_open() -> None:
-    v = cl.selective_voting([1, 0, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}, rank_by="roc_auc", marks=["roc_auc"])
+    v = cl.papers.selective_voting([1, 0, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}, rank_by="roc_auc", marks=["roc_auc"])
     assert v.expected is None
     assert v.voters == 1
 
@@ -199,8 +199,8 @@ def test_too_few_of_a_class_leave_the_choice_open() -> None:
 def test_bad_votes_are_refused() -> None:
     for options in ({"vote": "loud"}, {"folds": 1}, {"rank_by": "nothing"}):
         with pytest.raises(cl.InputError):
-            cl.selective_voting(Y, {"a": GOOD}, **options)
-    assert "vote" in cl.selective_voting(Y, {"a": GOOD, "b": FAIR}, marks=["pem"], n_resamples=5).to_dict()
+            cl.papers.selective_voting(Y, {"a": GOOD}, **options)
+    assert "vote" in cl.papers.selective_voting(Y, {"a": GOOD, "b": FAIR}, marks=["pem"], n_resamples=5).to_dict()
 
 
 def test_the_interval_of_one_model_is_as_long_as_that_of_its_evaluation() -> None:
@@ -210,7 +210,7 @@ def test_the_interval_of_one_model_is_as_long_as_that_of_its_evaluation() -> Non
         rng = np.random.default_rng(seed)
         y = rng.random(300) < 0.3
         s = rng.normal(size=300) + y
-        one = cl.selective_voting(
+        one = cl.papers.selective_voting(
             y, {"a": s}, rank_by="roc_auc", marks=["roc_auc"], n_resamples=100, seed=seed
         ).expected
         other = cl.evaluate(y, s, measures=["roc_auc"])["roc_auc"]

@@ -144,3 +144,22 @@ def test_float32_scores_agree_too() -> None:
     s = s.astype(np.float32)
     assert cl.roc_auc(y, s) == pytest.approx(metrics.roc_auc_score(y, s), rel=1e-12)
     assert cl.average_precision(y, s) == pytest.approx(metrics.average_precision_score(y, s), rel=1e-12)
+
+
+class Tensor:
+    """Answers as a tensor on the CPU does: no list, no Series, an array on request."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.asarray(values)
+        self.shape = self.values.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def test_tensors_are_read() -> None:
+    y, s = Tensor([0, 1, 1, 0]), Tensor(np.array([0.1, 0.9, 0.3, 0.4], dtype=np.float32))
+    assert cl.roc_auc(y, s) == 0.75

@@ -23,8 +23,8 @@ from click.testing import CliRunner
 
 import cutline as cl
 from cutline.commands.group import cli
-from cutline.commands.terms import COMMAND_LINE
-from cutline.tables import evaluate_table
+from cutline.commands.options import COMMAND_LINE
+from cutline.verbs import evaluate
 
 Table = dict[str, list[Any]]
 Outcome = tuple[str, Any]
@@ -146,7 +146,7 @@ def asked(options: dict[str, Any]) -> dict[str, Any]:
     return {"label": "y", "score": "p", "interval": None, "measures": MEASURES, **options}
 
 
-def outcome(ask: Callable[[], cl.Evaluation]) -> Outcome:
+def outcome(ask: Callable[[], cl.results.Evaluation]) -> Outcome:
     """What a door says: the values, or the argument and the sort of the problem, and the labels that it names."""
     try:
         ev = ask()
@@ -209,15 +209,15 @@ def doors(table: Table, options: dict[str, Any], folder: Path) -> Iterator[tuple
     if table["y"]:
         sources["JSON lines"] = lines
     for name, source in sources.items():
-        yield name, outcome(lambda source=source: evaluate_table(source, **asked(options)))
+        yield name, outcome(lambda source=source: evaluate(source, **asked(options)))
     for name in ("Parquet", "CSV"):
-        yield f"{name} streamed", outcome(lambda n=name: evaluate_table(sources[n], stream=True, **asked(options)))
+        yield f"{name} streamed", outcome(lambda n=name: evaluate(sources[n], stream=True, **asked(options)))
     if "missing" not in options and "decimal" not in options and "p" in table:
         weight = table["w"] if "weight" in options else None
         yield "arrays", outcome(lambda: as_arrays(table, options.get("pos_label"), weight))
 
 
-def as_arrays(table: Table, pos_label: Any, weight: Any) -> cl.Evaluation:
+def as_arrays(table: Table, pos_label: Any, weight: Any) -> cl.results.Evaluation:
     return cl.evaluate(
         table["y"], table["p"], pos_label=pos_label, sample_weight=weight, interval=None, measures=MEASURES
     )
@@ -253,8 +253,8 @@ def test_an_infinite_label_is_refused_at_every_door(options: dict[str, Any], tmp
             assert found[0] == "refused", door
     with pytest.raises(cl.InputError, match="pos_label is 10000"):
         cl.roc_auc(Y, P, pos_label=10**400)
-    with pytest.raises(cl.InputError, match="label: row 2 is infinite"):
-        cl.audit(P, [1.0, 0.0, math.inf, None, 0.0, 0.0], inclusion=0.5)
+    with pytest.raises(cl.InputError, match="y_true: row 2 is infinite"):
+        cl.evaluate([1.0, 0.0, math.inf, None, 0.0, 0.0], P, inclusion=0.5)
 
 
 @pytest.mark.parametrize("totals", [False, True])
@@ -278,7 +278,7 @@ def test_several_negative_labels_are_told_with_their_rows_at_every_door(totals: 
         with pytest.raises(cl.InputError, match="neg_label goes with pos_label"):
             call(neg_label=others)
     path = str(written(table, tmp_path / "t.csv"))
-    for command in (["evaluate"], ["check", "roc_auc > 0"], ["cut", "--recall", ".5"], ["calibration"]):
+    for command in (["evaluate"], ["check", "roc_auc > 0"], ["cut", "--recall", ".5"], ["evaluate", "--calibration"]):
         words = [command[0], path, *command[1:], "--label", "y", "--score", "p", "--positive", str(wanted)]
         done = CliRunner().invoke(cli, words)
         assert done.exit_code == 2
@@ -315,7 +315,7 @@ def calls(table: dict[str, Any], folder: Path) -> dict[str, Callable[..., float]
     def of(source: Any, door: str) -> Callable[..., float]:
         how: dict[str, Any] = {"stream": True} if door == "streamed" else {}
         return lambda **options: (
-            cl.evaluate_table(source, label="y", score="p", measures=["roc_auc"], interval=None, **how, **options)[
+            cl.evaluate(source, label="y", score="p", measures=["roc_auc"], interval=None, **how, **options)[
                 "roc_auc"
             ].value
         )
@@ -342,13 +342,13 @@ def test_one_problem_is_said_in_the_same_words(tmp_path: Path) -> None:
         pyarrow.parquet.write_table(arrow(table), path)
         for source in (table, arrow(table), arrow(table).to_pandas(), polars.from_arrow(arrow(table)), path):
             with pytest.raises(cl.InputError, match=re.escape(words)):
-                evaluate_table(source, **asked(options))
+                evaluate(source, **asked(options))
 
 
 def test_integers_of_128_bits_are_read() -> None:
     own = polars.Series(Y, dtype=polars.Int128)
     assert cl.roc_auc(own, P) == cl.roc_auc(Y, P)
-    assert evaluate_table({"y": own, "p": own}, clusters="y", **asked({})).facts["positives"] == 3
+    assert evaluate({"y": own, "p": own}, clusters="y", **asked({})).facts["positives"] == 3
     with pytest.raises(cl.InputError, match="row 5 is an integer beyond 2"):
         cl.roc_auc(Y, polars.Series([*Y[:5], 2**100], dtype=polars.Int128))
 
@@ -404,12 +404,12 @@ def test_clusters_batches_and_segments_are_the_same_at_every_door(
     seen: dict[str, Any] = {}
     for door, source in sources.items():
         try:
-            found = evaluate_table(source, **{role: "k"}, **how)
+            found = evaluate(source, **{role: "k"}, **how)
         except cl.InputError as error:
             kind = "missing" if re.search(SORTS["missing"], error.problem) else error.problem.partition(" ")[0]
             seen[door] = (error.argument, error.column, kind)
         else:
-            parts = found.values() if role == "by" else [found]
+            parts = found.segments.values() if role == "by" else [found]
             seen[door] = [(ev["pem"].low, ev["pem"].high, ev.facts["rows"], ev.facts.get("batches")) for ev in parts]
     first = seen["Arrow"]
     assert isinstance(first, tuple) == (name == "lists" or (name in ("NA", "null") and missing == "error")), first
@@ -421,7 +421,7 @@ def test_clusters_batches_and_segments_are_the_same_at_every_door(
 def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
     table, options = TABLES[name]
     path = written(table, tmp_path / "t.csv")
-    expected = outcome(lambda: evaluate_table(path, **asked(options)))
+    expected = outcome(lambda: evaluate(path, **asked(options)))
     words = {"weight": "--weight", "pos_label": "--positive", "missing": "--missing", "decimal": "--decimal"}
     given = [part for key, value in options.items() for part in (words[key], str(value))]
     given += ["--rest-negative"] if "pos_label" in options else []
@@ -432,7 +432,7 @@ def test_the_command_line_gives_the_same(name: str, tmp_path: Path) -> None:
         if expected[0] == "refused":
             assert done.exit_code == 2, done.output
             with pytest.raises(cl.InputError) as caught:
-                evaluate_table(path, **asked(options))
+                evaluate(path, **asked(options))
             assert caught.value.render(COMMAND_LINE) in done.output
         else:
             assert done.exit_code == 0, done.output
@@ -456,9 +456,9 @@ def test_spark_gives_the_same(spark: Any, tmp_path: Path) -> None:
         table, options = TABLES[name]
         path = tmp_path / f"{len(os.listdir(tmp_path))}.parquet"
         pyarrow.parquet.write_table(arrow(table), path)
-        expected = outcome(lambda p=path, o=options: evaluate_table(p, **asked(o)))
+        expected = outcome(lambda p=path, o=options: evaluate(p, **asked(o)))
         frame = spark.read.parquet(str(path))
-        found = outcome(lambda f=frame, o=options: evaluate_table(f, **asked(o)))
+        found = outcome(lambda f=frame, o=options: evaluate(f, **asked(o)))
         assert found[0] == expected[0], (name, found, expected)
         if found[0] == "refused":
             assert found[1] == expected[1], name

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.decide.swaps import Side, membership, newcombe, swaps
+from cutline.decide.model_choice import Side, membership, newcombe, swaps
 from cutline.sources.arrays import make_sample
 
 

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutline as cl
-from cutline.kernels import passes, plain
+import plain_kernels as plain
+from cutline.kernels import compiled
 from cutline.ranking import Ranking, rank
 from cutline.sources.arrays import make_sample
-from cutline.sweep import Request, Start, Sums, merge, scale_of, sweep, sweep_piece
+from cutline.sweep import Start, Sums, SumsRequest, merge, scale_of, sweep, sweep_piece
 from samples import Case, cases, quietly
 
 # --- the ranking -----------------------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ def test_a_ranking_does_not_depend_on_row_order() -> None:
 # --- sums merge ------------------------------------------------------------------------------------------------
 
 
-def in_pieces(r: Ranking, edges: list[int], request: Request) -> np.ndarray:
+def in_pieces(r: Ranking, edges: list[int], request: SumsRequest) -> np.ndarray:
     """Sums of consecutive pieces, each from what came before it, merged."""
     totals = r.n_pos, r.n_neg
     start, pieces = Start(0 * r.n_pos, 0 * r.n_neg), []
@@ -81,7 +82,7 @@ def test_any_pieces_merge_to_the_whole(weighted: bool, data: Any) -> None:
     case = data.draw(cases(("ties", "unit"), weighted=weighted, max_size=40))
     r = rank(make_sample(case.y, case.s, sample_weight=case.w))
     inner = data.draw(st.lists(st.integers(0, len(r)), max_size=6))
-    request = Request()
+    request = SumsRequest()
     whole = sweep(r, request)
     scale = max(1.0, float(np.nanmax(np.abs(whole))))  # sums over pairs of weights of very different size
     merged = in_pieces(r, sorted([0, *inner, len(r)]), request)
@@ -92,7 +93,7 @@ def test_pieces_of_one_row_each() -> None:
     rng = np.random.default_rng(6)
     y, s = rng.integers(0, 2, 400), rng.integers(0, 150, 400) / 150
     r = rank(make_sample(y, s))
-    request = Request()
+    request = SumsRequest()
     assert in_pieces(r, list(range(len(r) + 1)), request) == pytest.approx(sweep(r, request), rel=1e-12, abs=1e-9)
 
 
@@ -102,11 +103,11 @@ def test_quotas_are_cut_in_any_pieces(case: Case, data: Any) -> None:
     weight = data.draw(st.sampled_from([None, np.arange(len(case.y)) % 3 + 1.7]))
     r = rank(make_sample(case.y, case.s, sample_weight=weight))
     quotas = tuple(sorted(data.draw(st.sets(st.integers(1, max(1, int(r.cases))), min_size=1, max_size=5))))
-    request = Request(parts=frozenset(), losses=(), quotas=quotas)
-    whole = sweep(r, request)[request.quota_at(quotas[0]) :].reshape(len(quotas), -1)
+    request = SumsRequest(parts=frozenset(), losses=(), quotas=quotas)
+    whole = sweep(r, request)[request.at(quota=quotas[0]) :].reshape(len(quotas), -1)
     inner = data.draw(st.lists(st.integers(0, len(r)), max_size=6))
     totals = (math.nan, math.nan) if r.weighted else (float(r.n_pos), float(r.n_neg))
-    for kernels in (passes, plain):
+    for kernels in (compiled, plain):
         cuts, moments, scale = np.full_like(whole, np.nan), np.zeros(5), scale_of(r.score)
         found, missed = 0.0, 0.0
         for a, b in pairwise(sorted([0, *inner, len(r)])):
@@ -160,7 +161,7 @@ def test_a_long_list_in_pieces_is_a_long_list() -> None:
     rng = np.random.default_rng(12)
     y, s = rng.integers(0, 2, 400_000), rng.random(400_000)
     r = rank(make_sample(y, s))
-    request = Request()
+    request = SumsRequest()
     threaded = sweep(r, request)
     one = merge([sweep_piece(r, Start(0, 0), (r.n_pos, r.n_neg), request)])
     assert threaded == pytest.approx(one, rel=1e-10)
@@ -213,7 +214,7 @@ def test_counts_of_a_billion_stay_whole() -> None:
     neg = np.array([200_000_000, 1, 300_000_000])
     r = Ranking(np.array([3.0, 2.0, 1.0]), pos, neg, int(pos.sum() + neg.sum()))
     names = ("roc_auc", "gini", "auch", "ks_statistic")
-    vector = sweep(r, Request(parts=frozenset(cl.measure(name).part for name in names), losses=()))
+    vector = sweep(r, SumsRequest(parts=frozenset(cl.measure(name).part for name in names), losses=()))
     values = {name: float(cl.measure(name).compute(Sums(vector))) for name in names}
     a, b = [int(v) for v in pos], [int(v) for v in neg]
     n_pos, n_neg = sum(a), sum(b)

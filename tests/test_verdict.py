@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import cutline as cl
-from cutline.commands.compare import report
-from cutline.decide.recommendation import GOALS, cross_fitted_errors
+from cutline.decide.model_choice import GOALS, cross_fitted_errors
 from cutline.present import words
+from cutline.present.render import as_text
 
 MARKS = {
     True: ("is statistically significant", "It is the only model"),
@@ -28,7 +28,7 @@ MARKS = {
 }
 
 
-def random_comparison(seed: int) -> cl.Comparison:
+def random_comparison(seed: int) -> cl.results.Comparison:
     """Equal, unequal, tiny, clustered and weighted samples; two to four models, probabilities or not; a margin or none;
 
     tested or not.
@@ -59,11 +59,11 @@ def random_comparison(seed: int) -> cl.Comparison:
     return cl.compare(y, models, **options)
 
 
-def text_of(cmp: cl.Comparison) -> str:
-    return " ".join(" ".join(map(str, report(cmp, {}).blocks())).split())
+def text_of(cmp: cl.results.Comparison) -> str:
+    return " ".join(as_text(cmp.sections()).split())
 
 
-def page_text(cmp: cl.Comparison, tmp_path: Path) -> str:
+def page_text(cmp: cl.results.Comparison, tmp_path: Path) -> str:
     path = tmp_path / "page.html"
     cmp.to_html(path)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8"))).split())
@@ -93,7 +93,7 @@ def test_text_page_json_and_recommendation_agree(seed: int, tmp_path: Path) -> N
         assert verdict.status != "not tested" or "Linear Ranking" not in before
         assert not any(mark in before for mark in MARKS[not verdict.sure])
         assert not said.sure or verdict.sure
-    headline = " ".join(words.answer(cmp, cmp.quota or 0))
+    headline = " ".join(words.answer(cmp))
     assert headline in told
     assert f"use {cmp.verdict('hit_rate').best}:" in headline
     assert ("statistically significant" in headline) == cmp.recommend("known quota").sure
@@ -132,7 +132,7 @@ def test_no_reading_calls_a_group_of_people_better() -> None:
         cmp.recommend("fewest errors", best_thresholds=True)
 
 
-def errors_against_ranking() -> cl.Comparison:
+def errors_against_ranking() -> cl.results.Comparison:
     """One model ranks better but decides worse at 0.5: its probabilities are all too high."""
     rng = np.random.default_rng(1)
     y = rng.random(800) < 0.4

@@ -25,11 +25,11 @@ def hpc() -> dict[str, Any]:
         return {name: stored[name] for name in stored}
 
 
-def evaluated(hpc: dict[str, Any], rows: Any) -> cl.ClassEvaluation:
+def evaluated(hpc: dict[str, Any], rows: Any) -> cl.results.ClassEvaluation:
     y = np.array(CLASSES)[hpc["obs"][rows]]
     measures = ["accuracy", "macro(precision)", "micro(precision)", "hand_till_auc"]
     measures += ["brier_score(half=True)", "ranked_probability_score"]
-    return cl.evaluate_classes(y, hpc["scores"][rows], classes=CLASSES, measures=measures, interval=None)
+    return cl.evaluate(y, hpc["scores"][rows], classes=CLASSES, measures=measures, interval=None)
 
 
 def test_all_folds(hpc: dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ def test_all_folds(hpc: dict[str, Any]) -> None:
 def test_the_log_loss_is_scikit_learns_in_nats(hpc: dict[str, Any]) -> None:
     y, p = np.array(CLASSES)[hpc["obs"]], hpc["scores"]
     name = "log_loss(base=2.718281828459045)"
-    ours = cl.evaluate_classes(y, p, classes=CLASSES, measures=[name], interval=None)[name].value
+    ours = cl.evaluate(y, p, classes=CLASSES, measures=[name], interval=None)[name].value
     assert ours == pytest.approx(log_loss(y, p[:, np.argsort(CLASSES)]), abs=1e-12)
 
 
@@ -67,14 +67,14 @@ def test_the_area_of_each_pair_keeps_the_direction_of_its_scores() -> None:
             [0.5, 0.2, 0.2, 0.5, 0.2, 0, 0.2, 0.2, 0.5, 0, 1, 0, 0.6, 0, 0, 0.2, 0.5, 0.4],
         ]
     ).T
-    ev = cl.evaluate_classes(y, p, measures=["hand_till_auc"], interval=None)
+    ev = cl.evaluate(y, p, measures=["hand_till_auc"], interval=None)
     assert ev["hand_till_auc"].value == pytest.approx(0.5890625, abs=1e-12)
 
 
 def test_a_class_without_cases_is_not_left_out() -> None:
     """yardstick leaves it out with a warning and says ½; here the area is not defined, and the reason says why."""
     p = np.array([[0.8, 0.1, 0.1], [0.5, 0.1, 0.4], [0.6, 0.1, 0.3]])
-    ev = cl.evaluate_classes(["x", "x", "z"], p, classes=["x", "y", "z"], measures=["hand_till_auc"])
+    ev = cl.evaluate(["x", "x", "z"], p, classes=["x", "y", "z"], measures=["hand_till_auc"])
     assert np.isnan(ev["hand_till_auc"].value)
     assert ev["hand_till_auc"].reason == "class 'y' has no cases"
-    assert cl.evaluate_classes(["x", "x", "z"], p[:, [0, 2]], measures=["hand_till_auc"])["hand_till_auc"].value == 0.5
+    assert cl.evaluate(["x", "x", "z"], p[:, [0, 2]], measures=["hand_till_auc"])["hand_till_auc"].value == 0.5

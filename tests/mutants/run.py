@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from cutline.kernels import compiled
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 # A fault that takes longer to notice is too expensive to look for; a busy machine may be given more time.
@@ -47,14 +49,16 @@ def faults(rooms: list[str] | None = None) -> list[Fault]:
 def notice(fault: Fault) -> tuple[str, float]:
     """Whether the tests fail with the fault in place, and how long they took."""
     with tempfile.TemporaryDirectory() as folder:
-        # without compiled kernels, and without files that Python or numba is about to rename
-        shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=shutil.ignore_patterns("*.kernel*", "*.pyc.*"))
+        shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(compiled.__file__, Path(folder) / "src" / "cutline" / "kernels")
+        # an editable installation finds its own source first, whatever the path says
+        (Path(folder) / "src" / "sitecustomize.py").write_text(
+            "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != 'MesonpyMetaFinder']\n"
+        )
         source = Path(folder) / "src" / "cutline" / fault.file
         source.write_text(source.read_text().replace(fault.old, fault.new))
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *fault.tests]
         environment = {**os.environ, "PYTHONPATH": str(Path(folder) / "src")}
-        if not fault.file.startswith("kernels/"):  # the kernels are the real ones: compile each once for all faults
-            environment["NUMBA_CACHE_DIR"] = str(ROOT / "src" / "cutline" / "kernels" / "__pycache__")
         started = time.monotonic()
         try:
             done = subprocess.run(

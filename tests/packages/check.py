@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
@@ -33,14 +34,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 TOOLS = {"dev", "docs"}  # for work in the checkout; `make test` installs dev
-SDIST = {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", ".gitignore", "PKG-INFO"}
+SDIST = {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "PKG-INFO"}
+SDIST |= {"meson.build", "meson.options", ".gitignore", ".gitattributes"}
 DIST_INFO = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 # At the lowest versions: measures, intervals, engines, every kind of column in; what is shown; scikit-learn's idiom;
 # extrapolation, which leans most on scipy; and what smoke.py does with every extra. With --all the other tests too.
 AT_MINIMUM = (
     "catalogue", "golden", "inputs", "evaluate", "intervals", "bootstrap", "compare", "curves", "imports", "cli",
     "demo", "engines", "engines_sources", "extrapolation_methods", "page", "plots", "sklearn_agreement",
-    "sklearn_crossval", "sklearn_displays", "sklearn_dropin", "sklearn_quota_classifier", "sklearn_scorer",
+    "sklearn_crossval", "sklearn_displays", "sklearn_quota_classifier", "sklearn_scorer",
     "sklearn_thresholds",
 )  # fmt: skip
 # Every Python that the classifiers of pyproject.toml name, and the next one: what they may disagree on.
@@ -77,7 +79,7 @@ def run(*command: Any, cwd: Path = ROOT, **environment: str) -> str:
     return done.stdout
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path) -> tuple[Path, Path]:
     """Build the sdist, the wheel from it, and see that they hold what they should and nothing else."""
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
@@ -90,12 +92,13 @@ def build(folder: Path) -> Path:
         names = set(archive.namelist())
         info = next(name for name in names if name.endswith(".dist-info/METADATA")).removesuffix("METADATA")
         metadata = archive.read(info + "METADATA").decode()
-    inside = {name.removeprefix("src/") for name in package} | {"cutline/data/applicants.csv"}
+    inside = {name.removeprefix("src/") for name in package if not name.endswith((".pyx", ".hpp"))}
+    inside |= {"cutline/data/applicants.csv", f"cutline/kernels/compiled{sysconfig.get_config_var('EXT_SUFFIX')}"}
     _same(wheel.name, names, inside | {info + name for name in DIST_INFO})
     for line in ("License-Expression: BSD-3-Clause", "Description-Content-Type: text/markdown"):
         if line not in metadata:
             raise Failed(f"{wheel.name}: its metadata lacks {line!r}")
-    return wheel
+    return sdist, wheel
 
 
 def _same(name: str, there: set[str], wanted: set[str]) -> None:
@@ -126,16 +129,21 @@ def smoke(python: Path, job: str, **settings: str) -> str:
 
 
 def types(python: Path) -> None:
-    """mypy reads the installed package's types: the user's script is right, and the wrong one is refused."""
+    """mypy reads the installed package's types: the user's script is right, and every mistake of the wrong one is found."""
     scripts = ROOT / "tests" / "packages"
     mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-executable", python]
+    marked = (scripts / "typed_wrong.py").read_text(encoding="utf-8").splitlines()
+    wanted = {(n, line.rpartition("# ")[2]) for n, line in enumerate(marked, start=1) if "  # " in line}
     with tempfile.TemporaryDirectory() as cache:
         run(*mypy, "--cache-dir", cache, scripts / "typed_right.py", cwd=scripts)
         try:
-            run(*mypy, "--cache-dir", cache, scripts / "typed_wrong.py", cwd=scripts)
-        except Failed:
-            return
-    raise Failed("mypy took tests/packages/typed_wrong.py for right")
+            printed = run(*mypy, "--cache-dir", cache, scripts / "typed_wrong.py", cwd=scripts)
+        except Failed as error:
+            printed = str(error)
+    errors = [line for line in printed.splitlines() if ": error: " in line]
+    noticed = {(int(line.split(":")[-3]), line.rpartition("[")[2].rstrip("]")) for line in errors}
+    if len(wanted) != 7 or noticed != wanted:
+        raise Failed(f"mypy found {sorted(noticed)} in tests/packages/typed_wrong.py, not {sorted(wanted)}\n{printed}")
 
 
 def versions(python: Path) -> str:
@@ -181,18 +189,18 @@ def check_extra(name: str, wheel: Path, folder: Path) -> str:
         return "; ".join([versions(python), *notes])
 
 
-def check_minimum(folder: Path, everything: bool) -> str:
-    """Run the tests with the lowest versions allowed, from the checkout, as the experiments are part of it."""
+def check_minimum(wheel: Path, folder: Path, everything: bool) -> str:
+    """Run the tests with the lowest versions allowed."""
     pins = folder.with_suffix(".txt")
     pins.write_text("\n".join(at_minimum()) + "\n", encoding="utf-8")
     tests = ["tests"] if everything else [f"tests/test_{name}.py" for name in AT_MINIMUM]
-    with environment(folder) as python, tempfile.TemporaryDirectory() as compiled:
-        install(python, "--constraint", pins, "--editable", f"{ROOT}[dev]")
+    with environment(folder) as python:
+        install(python, "--constraint", pins, f"{wheel}[dev]")
         for name in EXTRAS.keys() - TOOLS:
-            smoke(python, name, NUMBA_CACHE_DIR=compiled)  # what they compile is not to replace the checkout's own
+            smoke(python, name)
         # what old libraries say of each other's future is not ours to mend
         options = ["-n", "2", "--dist", "loadgroup", "-q", "-W", "default", "--disable-warnings", "-k", NOT_AT_MINIMUM]
-        said = run(python, "-m", "pytest", *options, *tests, NUMBA_CACHE_DIR=compiled)
+        said = run(python, "-m", "pytest", *options, *tests)
         return f"{said.strip().splitlines()[-1].strip('= ')}; {versions(python)}"
 
 
@@ -210,18 +218,18 @@ def interpreter(version: str) -> Path | None:
     return None
 
 
-def check_python(version: str, wheel: Path, folder: Path) -> str:
-    """Install the wheel and the newest libraries on another Python, and run the tests that matter there."""
+def check_python(version: str, sdist: Path, folder: Path) -> str:
+    """Compile the sdist on another Python, with the newest libraries, and run the tests that matter there."""
     python = interpreter(version)
     if python is None:
         return "skipped: there is no such interpreter on this machine"
     tests = [f"tests/test_{name}.py" for name in ON_EACH_PYTHON]
-    with environment(folder, python) as inside, tempfile.TemporaryDirectory() as compiled:
-        install(inside, wheel)
-        smoke(inside, "core", NUMBA_CACHE_DIR=compiled)
-        install(inside, f"{wheel}[sklearn,frames,plot]", *ON_PYTHON_TOOLS)
+    with environment(folder, python) as inside:
+        install(inside, sdist)
+        smoke(inside, "core")
+        install(inside, f"{sdist}[sklearn,frames,plot]", *ON_PYTHON_TOOLS)
         options = ["-q", "-W", "default", "--disable-warnings", "-p", "no:cacheprovider"]
-        said = run(inside, "-m", "pytest", *options, *tests, NUMBA_CACHE_DIR=compiled)
+        said = run(inside, "-m", "pytest", *options, *tests)
         return f"{said.strip().splitlines()[-1].strip('= ')}; {versions(inside)}"
 
 
@@ -246,7 +254,7 @@ def main() -> int:
         folder = Path(place)
         start = time.monotonic()
         try:
-            wheel = build(folder)
+            sdist, wheel = build(folder)
         except Failed as error:
             print(f"build: FAILED\n{error}", flush=True)
             return 1
@@ -255,9 +263,9 @@ def main() -> int:
             start = time.monotonic()
             try:
                 if name == "minimum":
-                    result = check_minimum(folder / name, said.all)
+                    result = check_minimum(wheel, folder / name, said.all)
                 elif name in pythons:
-                    result = check_python(pythons[name], wheel, folder / name)
+                    result = check_python(pythons[name], sdist, folder / name)
                 elif name == "bounds":
                     result = check_bounds()
                 else:

@@ -53,7 +53,7 @@ def core() -> None:
     ev = cl.evaluate(Y, P, quota=10, n_resamples=200)
     assert ev["pem"].low < ev["pem"].value < ev["pem"].high
     assert cl.compare(Y, {"a": P, "b": P[::-1]}, measures=["roc_auc"]).best("roc_auc") == "a"
-    assert cl.evaluate_table(table(), label="y", score="p", interval=None)["roc_auc"].value == ev["roc_auc"].value
+    assert cl.evaluate(table(), label="y", score="p", interval=None)["roc_auc"].value == ev["roc_auc"].value
     words = ("evaluate", table(), "--label", "y", "--score", "p", "--resamples", "200")
     told = json.loads(command(*words, "--format", "json").stdout)
     assert any(row["measure"] == "roc_auc" for row in told["measures"]), told
@@ -87,7 +87,7 @@ def excel() -> None:
     for row in [("y", "p"), *zip([int(y) for y in Y], [float(p) for p in P], strict=True)]:
         book.active.append(row)
     book.save("scores.xlsx")
-    found = cl.evaluate_table("scores.xlsx", label="y", score="p", interval=None)
+    found = cl.evaluate("scores.xlsx", label="y", score="p", interval=None)
     assert found["roc_auc"].value == cl.roc_auc(Y, P)
 
 
@@ -117,7 +117,7 @@ def spark() -> None:
     session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
     try:
         rows = session.createDataFrame([*zip(Y, P, strict=True)], ["y", "p"])
-        found = cl.evaluate_table(rows, label="y", score="p", interval=None)["roc_auc"].value
+        found = cl.evaluate(rows, label="y", score="p", interval=None)["roc_auc"].value
     finally:
         session.stop()
     assert abs(found - cl.roc_auc(Y, P)) < 1e-12
@@ -132,7 +132,7 @@ def frames() -> None:
     for make in (pandas.Series, polars.Series, pyarrow.array):
         assert cl.roc_auc(make(Y), make(P)) == cl.roc_auc(Y, P), make
     for frame in (pandas.DataFrame({"y": Y, "p": P}), polars.DataFrame({"y": Y, "p": P})):
-        ev = cl.evaluate_table(frame, label="y", score="p", interval=None)
+        ev = cl.evaluate(frame, label="y", score="p", interval=None)
         assert len(ev.to_pandas()) == len(ev.to_polars()) == len(ev)
 
 

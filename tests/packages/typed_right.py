@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cutline as cl
+from cutline.extrapolation import Extrapolation
 from cutline.sklearn import scorer
 
 rng = np.random.default_rng(0)
@@ -20,53 +21,53 @@ assert_type(cl.hit_rate(y, p, quota=20), float)
 assert_type(cl.__version__, str)
 
 ev = cl.evaluate(y, p, name="first", quota=20, measures=["pem", "hit_rate"], seed=1)
-assert_type(ev, cl.Evaluation)
-assert_type(ev["pem"], cl.Estimate)
+assert_type(ev, cl.results.Evaluation)
+assert_type(ev["pem"], cl.results.Estimate)
 assert_type(ev["pem"].value, float)
-assert_type(ev["pem"].interval, cl.Interval)
+assert_type(ev["pem"].interval, cl.results.Interval)
 assert_type(ev["pem"].method, str)
 
 cut = ev.at(quota=20)
-assert_type(cut, cl.OperatingPoint)
+assert_type(cut, cl.results.OperatingPoint)
 assert_type(cut.hit_rate, float)
-assert_type(cut.next_hits, cl.Interval)
+assert_type(cut.next_hits, cl.results.Interval)
 low, high = cut.next_hits
 assert_type(low, float)
 
 roc = ev.curve("roc")
-assert_type(roc, cl.Curve)
+assert_type(roc, cl.results.Curve)
 assert_type(roc.x, NDArray[np.float64])
-assert_type(roc.band(), cl.Band)
+assert_type(roc.band(), cl.results.Band)
 
 cmp = cl.compare(y, {"first": p, "second": rng.random(200)}, quota=20, n_resamples=100)
-assert_type(cmp, cl.Comparison)
+assert_type(cmp, cl.results.Comparison)
 assert_type(cmp.best("pem"), str)
-assert_type(cmp["first"], cl.Evaluation)
-assert_type(cmp.dominance("quota"), cl.Table)
+assert_type(cmp["first"], cl.results.Evaluation)
+assert_type(cmp.dominance("quota"), cl.results.Table)
 assert_type(cmp.recommend("known quota").sure, bool)
 
 chosen = cl.select(p, 20, ties="expand")
-assert_type(chosen, cl.Selection)
+assert_type(chosen, cl.results.Selection)
 assert_type(chosen.indices, NDArray[np.intp])
-assert_type(cl.plan(y, p, cost=2, value=5).profit, cl.Estimate)
-assert_type(cl.screen(y, [(p, 0.5), (p, 20)]).stages, cl.Table)
-assert_type(cl.evaluate_table("scores.csv", label="y", score="p"), cl.Evaluation)
-assert_type(cl.proportion_interval(8, 10), cl.Interval)
+assert_type(cl.plan(y, p, cost=2, value=5).profit, cl.results.Estimate)
+assert_type(cl.screen(y, [(p, 0.5), (p, 20)]).stages, cl.results.Table)
+assert_type(cl.evaluate("scores.csv", label="y", score="p"), cl.results.Evaluation)
+assert_type(cl.proportion_interval(8, 10), cl.results.Interval)
 
 ex = cl.extrapolate(rng.random((30, 10)), np.arange(30) % 10, k=[100, 1000])
-assert_type(ex, cl.Extrapolation)
-assert_type(ex.accuracy(1000), cl.Estimate)
-assert_type(ex.observed[5], cl.Estimate)
+assert_type(ex, Extrapolation)
+assert_type(ex.accuracy(1000), cl.results.Estimate)
+assert_type(ex.observed[5], cl.results.Estimate)
 assert_type(ex.classes_until(0.9).value, float)
 
 assert_type(scorer("qrecall@5%"), Callable[..., float])
 
 
-def promise(cut: cl.OperatingPoint) -> dict[str, float]:
+def promise(cut: cl.results.OperatingPoint) -> dict[str, float]:
     """Types can be named where a user needs them."""
     return {"from": cut.next_hits.low, "to": cut.next_hits.high}
 
 
-def rows_of(result: cl.Evaluation | cl.Comparison) -> list[dict[str, Any]]:
+def rows_of(result: cl.results.Evaluation | cl.results.Comparison) -> list[dict[str, Any]]:
     """Results share their exports."""
     return result.to_dicts()

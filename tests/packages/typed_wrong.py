@@ -1,4 +1,4 @@
-"""Mistakes that a type checker must find; each line says which. See test_types.py."""
+"""Mistakes that a type checker must find; each line says which. See check.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import cutline as cl
 
 y, p = [1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]
 
-cl.evaluate(y, p, qouta=2)  # call-arg
+cl.evaluate(y, p, qouta=2)  # call-overload
 cl.no_such_measure(y, p)  # attr-defined
 text: str = cl.roc_auc(y, p)  # assignment
 bound = cl.evaluate(y, p)["pem"].lower  # attr-defined
