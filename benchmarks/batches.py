@@ -98,7 +98,7 @@ def counted(count: int, spread: float, sims: int, world: World) -> dict[str, str
         intervals = {"hits per batch": (point.expected_hits, real["hits"])}
         intervals |= {name: (ev[name], real[name]) for name in ("hit_rate", "qrecall")}
         for name, threshold in (("given", real["threshold"]), ("matched", None)):
-            top, free, _ = (rules := ev.batch_rules(threshold=threshold)).values()
+            top, free, _ = (rules := ev.batches.rules(threshold=threshold)).values()
             intervals[f"threshold − best, {name}"] = (rules.difference(free.name, top.name, "hits"), real["gap"])
         for name, (e, value) in intervals.items():
             found.setdefault(name, []).append((float(e.low <= value <= e.high), e.high - e.low))

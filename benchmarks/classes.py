@@ -58,15 +58,15 @@ def speed() -> None:
         confusion_matrix(y, said)
 
     def ours() -> object:
-        return cl.evaluate_classes(y, p, ordered=True, interval=None).confusion
+        return cl.evaluate(y, p, ordered=True, interval=None).confusion
 
     base = best(theirs, 3)
     line("catalogue, 10⁵ rows × 10 classes, times faster", f"{base / best(ours, 7):.1f}×", "5×", "")
-    with_intervals = best(lambda: cl.evaluate_classes(y, p, ordered=True), 3)
+    with_intervals = best(lambda: cl.evaluate(y, p, ordered=True), 3)
     line("the same with closed-form intervals, times faster", f"{base / with_intervals:.1f}×", "", "")
     replicates = 1000
     drawn = best(
-        lambda: cl.evaluate_classes(y, p, ordered=True, interval="percentile", n_resamples=replicates, progress=False),
+        lambda: cl.evaluate(y, p, ordered=True, interval="percentile", n_resamples=replicates, progress=False),
         1,
     )
     rng = np.random.default_rng(1)
@@ -90,7 +90,7 @@ import cutline as cl
 from core import high_water
 from classes import population
 y, p = population(np.random.default_rng(0), 1000, [1.0] * 1000, 3.0)
-cl.evaluate_classes(np.arange(1000), p, interval={interval!r}, classes=range(1000))
+cl.evaluate(np.arange(1000), p, interval={interval!r}, classes=range(1000))
 rng = np.random.default_rng(0)
 n, k = 100_000, 1000
 y = rng.integers(0, k, n)
@@ -101,7 +101,7 @@ for i in range(0, n, 10_000):
     p[i : i + 10_000] = z / z.sum(axis=1, keepdims=True)
 before = high_water()
 begun = time.perf_counter()
-ev = cl.evaluate_classes(y, p, interval={interval!r})
+ev = cl.evaluate(y, p, interval={interval!r})
 print(high_water() / p.nbytes, time.perf_counter() - begun)
 """
 
@@ -131,7 +131,7 @@ DESIGNS = {
 }
 
 
-def parts_of(ev: cl.ClassEvaluation) -> dict[str, tuple[float, float, float]]:
+def parts_of(ev: cl.results.ClassEvaluation) -> dict[str, tuple[float, float, float]]:
     """What else has an interval: the last class against the rest, confusions of the first, errors by coverage."""
     row = ev.per_class[len(ev.classes) - 1]
     found = {f"last class: {name}": (row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in OF_CLASS}
@@ -151,12 +151,12 @@ def coverage(samples: int, interval: str) -> None:
         rng = np.random.default_rng(7)
         classes = range(len(shares))
         y, p = population(rng, TRUTH_ROWS, shares, strength)
-        truth = cl.evaluate_classes(y, p, ordered=True, interval=None, classes=classes)
+        truth = cl.evaluate(y, p, ordered=True, interval=None, classes=classes)
         real = parts_of(truth)
         held: dict[str, list[bool]] = defaultdict(list)
         for s in range(samples):
             y, p = population(rng, n, shares, strength)
-            ev = cl.evaluate_classes(
+            ev = cl.evaluate(
                 y, p, ordered=True, classes=classes, interval=interval, n_resamples=500, seed=s, progress=False
             )
             for key in ev:
@@ -190,11 +190,11 @@ def differences(samples: int) -> None:
             return code, *made
 
         y, p, q = draw(TRUTH_ROWS)
-        truth = cl.compare_classes(y, {"a": p, "b": q}, ordered=True, interval=None, classes=range(4))
+        truth = cl.compare(y, {"a": p, "b": q}, ordered=True, interval=None, classes=range(4))
         held: dict[str, list[bool]] = defaultdict(list)
         for _ in range(samples):
             y, p, q = draw(n)
-            cmp = cl.compare_classes(y, {"a": p, "b": q}, ordered=True, classes=range(4))
+            cmp = cl.compare(y, {"a": p, "b": q}, ordered=True, classes=range(4))
             for row in cmp.differences:
                 if row["low"] == row["low"]:
                     real = truth.difference("a", "b", row["measure"])["difference"]
@@ -235,11 +235,11 @@ def small(samples: int) -> None:
             return y, *made
 
         asked = {"classes": range(k), "measures": OF_SMALL}
-        truth = cl.evaluate_classes(*drawn(times=100_000 // sum(sizes)), interval=None, **asked)
+        truth = cl.evaluate(*drawn(times=100_000 // sum(sizes)), interval=None, **asked)
         found: dict[str, list[tuple[bool, float, bool]]] = defaultdict(list)
         for _ in range(samples):
             y, a, b = drawn(models=2)
-            cmp = cl.compare_classes(y, {"a": a, "b": b}, **asked)
+            cmp = cl.compare(y, {"a": a, "b": b}, **asked)
             for row in cmp.differences:
                 e = cmp["a"][row["measure"]]
                 if e.low == e.low:
@@ -261,7 +261,7 @@ def promises(samples: int) -> None:
         kept, given, covered = 0, 0, []
         for _ in range(samples):
             of_y, of_p = population(rng, n, shares, 2.0)
-            cut = cl.evaluate_classes(of_y, of_p, interval=None, measures=["accuracy"], classes=range(4)).abstain(
+            cut = cl.evaluate(of_y, of_p, interval=None, measures=["accuracy"], classes=range(4)).abstain(
                 0.85, confidence=0.9
             )
             covered.append(cut.coverage)

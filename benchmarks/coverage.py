@@ -28,9 +28,6 @@ A sample in which a measure has no value is left out of its count. An interval t
 
 from __future__ import annotations
 
-if __name__ == "coverage":  # numba looks for a package of that name, and would find this file beside the script
-    raise ImportError("benchmarks/coverage.py is a script, not the coverage package")
-
 import argparse
 import csv
 import itertools
@@ -50,13 +47,12 @@ import coverage_worlds
 from cutline.catalogue.compute import compute
 from cutline.catalogue.declare import Spec
 from cutline.catalogue.declare import measure as find_measure
-from cutline.estimate import Interval
+from cutline.estimate import FROM_REPLICATES, Interval, Settings
 from cutline.evaluation import choose_specs
-from cutline.inference import bootstrap, intervals, proportions, resampling
-from cutline.inference.evidence import Rows
-from cutline.inference.methods import METHODS, Known, choose
+from cutline.inference import limits, resampling
+from cutline.inference.evidence import RowEvidence
+from cutline.inference.intervals import METHODS, IntervalInputs, choose
 from cutline.inference.resampling import Resampler
-from cutline.inference.settings import FROM_REPLICATES, Settings
 from cutline.ranking import Ranking, rank
 from cutline.sources.arrays import Sample, make_sample
 
@@ -152,10 +148,10 @@ class Cell:
 CELLS = [Cell(n, p, ties) for n, p, ties in itertools.product((50, 200, 1000), (0.05, 0.2, 0.5), (False, True))]
 
 
-def closed_forms(known: Known) -> Iterator[tuple[str, Interval]]:
+def closed_forms(known: IntervalInputs) -> Iterator[tuple[str, Interval]]:
     """Every closed form that the library has for a measure, by its own name, also where another one stands in."""
     one = known.measure
-    names = [*proportions.METHODS] if one.proportion is not None else []
+    names = [*limits.METHODS] if one.proportion is not None else []
     if one.name == "roc_auc":
         names = ["delong", "delong_logit"]
     elif one.line_of_auc is None and not METHODS[one.interval].resampled:
@@ -167,7 +163,7 @@ def closed_forms(known: Known) -> Iterator[tuple[str, Interval]]:
 Found = dict[tuple[str, str], np.ndarray]
 
 
-def from_replicates(known: Known, replicates: bootstrap.Replicates, *, full: bool) -> dict[str, Interval]:
+def from_replicates(known: IntervalInputs, replicates: resampling.Replicates, *, full: bool) -> dict[str, Interval]:
     """The intervals that replicates give; not ``full``: the percentile interval alone, to show what strata do."""
     low, high = replicates.interval("percentile", LEVEL)
     made = {"percentile": Interval(low, high)}
@@ -176,7 +172,7 @@ def from_replicates(known: Known, replicates: bootstrap.Replicates, *, full: boo
         made["bca"] = replicates.interval("bca", LEVEL)
         own = METHODS[known.measure.interval]
         if own.resampled and own.name not in made:
-            made[own.name] = own.make(replace(known, drawn=replicates))[0]
+            made[own.name] = own.make(replace(known, replicates=replicates))[0]
     return made
 
 
@@ -193,7 +189,7 @@ def chunk(
         sample = cell.draw(rng)
         ranking = rank(sample)
         values["n_pos"][i] = ranking.n_pos
-        rows = Rows(sample, ranking)
+        rows = RowEvidence(sample, ranking)
         computed = rows.compute(specs)
         at = computed.values
         defined = [spec for spec in specs if math.isfinite(at[spec])]
@@ -201,7 +197,7 @@ def chunk(
         for spec in defined:
             name = spec.measure.name
             values[name][i] = at[spec]
-            known = Known(spec, at[spec], LEVEL, rows, computed)
+            known = IntervalInputs(spec, at[spec], LEVEL, rows, computed)
             for method, interval in closed_forms(known):
                 found[name, method][i] = interval
             chosen = choose(spec, AUTO, rows)
@@ -212,11 +208,11 @@ def chunk(
                 closed.add(spec)
         for kind in ("plain", "stratified"):
             resampler = Resampler(sample, ranking, stratified=kind == "stratified", seed=number * sims + i)
-            drawn = bootstrap.replicate(defined, at, resampler, n_resamples, jackknife=True)
+            drawn = resampling.replicate(defined, at, resampler, n_resamples, jackknife=True)
             for spec, replicates in drawn.items():
                 name = spec.measure.name
-                chosen_here = spec not in closed and intervals.is_stratified(spec, AUTO) == (kind == "stratified")
-                known = Known(spec, at[spec], LEVEL, rows, computed)
+                chosen_here = spec not in closed and spec.measure.stratified == (kind == "stratified")
+                known = IntervalInputs(spec, at[spec], LEVEL, rows, computed)
                 made = from_replicates(known, replicates, full=kind == "plain" or chosen_here)
                 for method, interval in made.items():
                     found[name, f"{method} {kind}"][i] = interval
@@ -363,7 +359,7 @@ def print_tables(rows: list[Row]) -> None:
     print(table([row for row in rows if row.method.startswith("auto")]))
     print("\nProportions and their methods, mean over the columns above (least):\n")
     shares = [row for row in rows if find_measure(row.measure).proportion is not None]
-    print(summary(shares, [*proportions.METHODS, "bca plain"]))
+    print(summary(shares, [*limits.METHODS, "bca plain"]))
     print("\nBootstraps side by side, mean over the columns above (least):\n")
     drawn = [f"{method} plain" for method in FROM_REPLICATES]
     print(summary(rows, [*drawn, "percentile stratified"]))

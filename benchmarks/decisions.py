@@ -20,9 +20,9 @@ from scipy.stats import norm
 
 import cutline as cl
 from cutline.decide.calibration import calibrate, calibration_test
-from cutline.decide.costs import Prices, benefit_difference, cheapest, decision_curve
-from cutline.decide.promises import promised_groups
-from cutline.decide.swaps import swaps
+from cutline.decide.error_costs import ErrorPrices, benefit_difference, cheapest, decision_curve
+from cutline.decide.model_choice import swaps
+from cutline.decide.thresholds import promised_groups
 from cutline.errors import InputError
 from cutline.ranking import rank
 from cutline.sources.arrays import make_sample
@@ -91,7 +91,7 @@ def costs(samples: int = 200) -> None:
         for seed in range(samples):
             y, a = drawn(rng, n, share)
             pair = {"a": make_sample(y, a), "b": make_sample(y, 0.8 * a + 0.6 * rng.normal(size=n))}
-            made = cheapest(pair, {k: rank(s) for k, s in pair.items()}, Prices(fp, fn), seed=seed)
+            made = cheapest(pair, {k: rank(s) for k, s in pair.items()}, ErrorPrices(fp, fn), seed=seed)
             shift = SEPARATION if made.model == "a" else 0.8 * SEPARATION
             truth = fp * (1 - share) * norm.sf(made.threshold) + fn * share * norm.cdf(made.threshold - shift)
             inside += made.cost.low <= truth <= made.cost.high
@@ -321,7 +321,7 @@ def votes(samples: int = 200) -> None:
         for seed in range(samples):
             y, z = drawn(rng, n, 0.2)
             models = {f"m{k}": z + s * rng.normal(size=n) for k, s in enumerate(noises)}
-            made = cl.selective_voting(y, models, marks=["pem"], n_resamples=100, seed=seed)
+            made = cl.papers.selective_voting(y, models, marks=["pem"], n_resamples=100, seed=seed)
             inside += made.expected.low <= cl.pem(y_far, made.score(far)) <= made.expected.high
         print(
             f"{n:>6} rows, {pluralize(len(noises), 'model')}: PEM of the chosen vote holds {inside / samples:.3f}",

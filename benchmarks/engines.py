@@ -46,7 +46,7 @@ def bare_sort(path: str, options: dict[str, Any]) -> None:
     """What DuckDB alone takes to sort the columns and hand them out."""
     from cutline.sources.arrow_stream import batches
     from cutline.sources.duckdb import Machine, open_table
-    from cutline.sources.files import TextFormat
+    from cutline.sources.file_formats import TextFormat
 
     with open_table(path, None, Machine(**options), TextFormat()) as table:
         sql = f"SELECT p AS score, (y = 1)::UTINYINT AS positive FROM {table.relation} ORDER BY score DESC"
@@ -56,16 +56,16 @@ def bare_sort(path: str, options: dict[str, Any]) -> None:
 
 def values(path: str, options: dict[str, Any]) -> None:
     """The whole catalogue without intervals."""
-    from cutline.tables import evaluate_table
+    from cutline.verbs import evaluate
 
-    evaluate_table(path, quota=0.01, interval=None, stream=True, **COLUMNS, **options)
+    evaluate(path, quota=0.01, interval=None, stream=True, **COLUMNS, **options)
 
 
 def intervals(path: str, options: dict[str, Any]) -> None:
     """The whole catalogue with an interval for every measure."""
-    from cutline.tables import evaluate_table
+    from cutline.verbs import evaluate
 
-    evaluate_table(path, quota=0.01, stream=True, **COLUMNS, **options)
+    evaluate(path, quota=0.01, stream=True, **COLUMNS, **options)
 
 
 def loaded_sklearn(path: str, options: dict[str, Any]) -> None:
@@ -93,33 +93,24 @@ def spark_session() -> Any:
 
 def spark_values(path: str, options: dict[str, Any]) -> None:
     """The whole catalogue on Spark."""
-    from cutline.tables import evaluate_table
+    from cutline.verbs import evaluate
 
-    evaluate_table(spark_session().read.parquet(path), quota=0.01, interval=None, **COLUMNS)
+    evaluate(spark_session().read.parquet(path), quota=0.01, interval=None, **COLUMNS)
 
 
 def spark_intervals(path: str, options: dict[str, Any]) -> None:
     """The whole catalogue on Spark, with an interval for every measure."""
-    from cutline.tables import evaluate_table
+    from cutline.verbs import evaluate
 
-    evaluate_table(spark_session().read.parquet(path), quota=0.01, **COLUMNS)
+    evaluate(spark_session().read.parquet(path), quota=0.01, **COLUMNS)
 
 
 def spark_compare(path: str, options: dict[str, Any]) -> None:
     """Two models on Spark, compared with paired replicates that each row draws."""
-    from cutline.tables import compare_table
+    from cutline.verbs import compare
 
     frame = spark_session().read.parquet(path).selectExpr("y", "p", "p * p AS q")
-    compare_table(frame, quota=0.01, label="y", scores=["p", "q"])
-
-
-def spark_numpy(path: str, options: dict[str, Any]) -> None:
-    """The whole catalogue on executors whose Python cannot import numba."""
-    folder = Path(tempfile.gettempdir()) / "cutline-without-numba"
-    folder.mkdir(exist_ok=True)
-    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
-    os.environ["PYTHONPATH"] = str(folder)
-    spark_values(path, options)
+    compare(frame, quota=0.01, label="y", score=["p", "q"])
 
 
 def spark_evaluator(path: str, options: dict[str, Any]) -> None:
@@ -135,7 +126,7 @@ WORK: dict[str, Callable[[str, dict[str, Any]], None]] = {
     f.__name__: f
     for f in (
         *(bare_sort, values, intervals, loaded_sklearn),
-        *(spark_evaluator, spark_values, spark_intervals, spark_compare, spark_numpy),
+        *(spark_evaluator, spark_values, spark_intervals, spark_compare),
     )
 }
 

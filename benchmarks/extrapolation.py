@@ -30,10 +30,9 @@ sys.path.insert(0, str(ROOT))
 from experiments.populations import GaussianRecognition  # noqa: E402
 
 from cutline.extrapolation import every_method, extrapolate  # noqa: E402
-from cutline.extrapolation.evidence import Evidence  # noqa: E402
 from cutline.extrapolation.favorability import spline_moment  # noqa: E402
+from cutline.extrapolation.task_evidence import TaskEvidence, average_accuracy  # noqa: E402
 from cutline.extrapolation.task_inputs import from_embeddings  # noqa: E402
-from cutline.extrapolation.win_counts import average_accuracy  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "manyclass"
 TARGET = 1672
@@ -165,7 +164,7 @@ def fit_times() -> dict[str, float]:
     gallery, probes, _ = glyphs("ukai")
     drawn = np.random.default_rng(3).choice(len(gallery), TARGET, replace=False)
     histogram = from_embeddings(gallery[drawn], probes[drawn]).whole().histogram
-    evidence = Evidence(TARGET, histogram)
+    evidence = TaskEvidence(TARGET, histogram)
     k, accuracy = evidence.curve
     matrix = spline_moment((np.arange(10_000) / 10_000)[None, :], k[:, None])
     begun = time.process_time()
@@ -179,10 +178,10 @@ def fit_times() -> dict[str, float]:
         for variant in method.variants():
             _forget()
             begun = time.process_time()
-            variant.fit(Evidence(TARGET, histogram))
+            variant.fit(TaskEvidence(TARGET, histogram))
             first = time.process_time() - begun
             begun = time.process_time()
-            variant.fit(Evidence(TARGET, histogram))
+            variant.fit(TaskEvidence(TARGET, histogram))
             again = time.process_time() - begun
             shares[variant.name] = first / plain
             print(f"  {variant.name:<16} {first * 1e3:8.1f} ms (1/{plain / first:.0f})   again {again * 1e3:6.1f} ms")
@@ -190,12 +189,11 @@ def fit_times() -> dict[str, float]:
 
 
 def _forget() -> None:
-    from cutline.extrapolation import curve_methods, parametric_methods
+    from cutline.extrapolation import curve_methods
 
-    for module in (curve_methods, parametric_methods):
-        for name in dir(module):
-            if hasattr(getattr(module, name), "cache_clear"):
-                getattr(module, name).cache_clear()
+    for name in dir(curve_methods):
+        if hasattr(getattr(curve_methods, name), "cache_clear"):
+            getattr(curve_methods, name).cache_clear()
 
 
 def memory() -> float:

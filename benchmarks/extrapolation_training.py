@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import cutline as cl
+from cutline.extrapolation import extrapolate_training_growth
 from cutline.extrapolation.training_growth import learning_curves
 
 ROWS, CLASSES = 90, 80
@@ -34,7 +35,7 @@ def growth(samples: int) -> None:
                 trained = place < 64
                 truth = np.mean(model.fit(x[trained], y[trained]).predict(x[~trained]) == y[~trained])
                 some = (y < 24) & (place < 40)
-                grid = cl.extrapolate_training_growth(
+                grid = extrapolate_training_growth(
                     model, x[some], y[some], sizes=[6, 12, 24], cases=[4, 8, 16], n_rounds=5, seed=seed
                 )
                 e = grid.accuracy(80, 64)

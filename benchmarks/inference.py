@@ -37,7 +37,7 @@ import numpy as np
 import cutline as cl
 from core import sample as made
 from cutline.evaluation import choose_specs
-from cutline.inference.bootstrap import replicate
+from cutline.inference.resampling import replicate
 from cutline.inference.resampling import Resampler
 from cutline.catalogue.compute import compute
 from cutline.ranking import Ranking, rank

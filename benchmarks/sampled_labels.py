@@ -78,7 +78,7 @@ def part_plan(sims: int) -> None:
             told.append(plan.standard_error)
             label = hidden(y, plan.rows)
             for kind in ("hajek", "assisted"):
-                e = cl.audit(s, label, inclusion=plan.inclusion, measures=["qrecall@1000"], estimator=kind)
+                e = cl.evaluate(label, s, inclusion=plan.inclusion, measures=["qrecall@1000"], estimator=kind)
                 found = e["qrecall@1000"]
                 errors[kind].append(found.value - truth)
                 held[kind] += found.low <= truth <= found.high
@@ -143,7 +143,7 @@ def part_audit(sims: int) -> None:
                 label = hidden(y, np.flatnonzero(rng.random(len(y)) < chance))
                 real = cl.evaluate(y, s, measures=MEASURES, interval=None)
                 for kind in held:
-                    ev = cl.audit(s, label, inclusion=chance, measures=MEASURES, estimator=kind)
+                    ev = cl.evaluate(label, s, inclusion=chance, measures=MEASURES, estimator=kind)
                     for m in MEASURES:
                         held[kind][m] += ev[m].low - 1e-9 <= real[m].value <= ev[m].high + 1e-9
                         gaps[kind][m].append(ev[m].value - real[m].value)
@@ -170,7 +170,7 @@ def part_good(sims: int) -> None:
                 known = rng.random(len(y)) < 0.05
                 if not y[known].any():
                     continue
-                ev = cl.audit(s, hidden(y, np.flatnonzero(known)), inclusion=0.05, measures=names, estimator=kind)
+                ev = cl.evaluate(hidden(y, np.flatnonzero(known)), s, inclusion=0.05, measures=names, estimator=kind)
                 real = cl.evaluate(y, s, measures=names, interval=None)
                 for m in names:
                     held[m].append(ev[m].low - 1e-9 <= real[m].value <= ev[m].high + 1e-9)

@@ -44,7 +44,7 @@ def truth(kind: str) -> dict[tuple[str, str], float]:
     rng = np.random.default_rng(99)
     segment = np.repeat(np.arange(5), SIZES * 600)
     y, p = draw(rng, segment, *world(kind))
-    seg = cl.evaluate_segments(y, p, segment, measures=MEASURES, interval=None)
+    seg = cl.evaluate(y, p, by=segment, measures=MEASURES, interval=None).segments
     return {(row["segment"], row["measure"]): row["difference"] for row in seg.differences().to_dicts()}
 
 
@@ -58,7 +58,7 @@ def differences(samples: int) -> None:
             rng = np.random.default_rng([r, 1])
             segment = rng.permutation(np.repeat(np.arange(5), SIZES))
             y, p = draw(rng, segment, *world(kind))
-            rows = cl.evaluate_segments(y, p, segment, measures=MEASURES).differences().to_dicts()
+            rows = cl.evaluate(y, p, by=segment, measures=MEASURES).segments.differences().to_dicts()
             for measure in MEASURES:
                 mine = [row for row in rows if row["measure"] == measure]
                 called[measure].append(any(row["verdict"] in ("higher", "lower") for row in mine))
@@ -97,7 +97,7 @@ def _ratios(
 ) -> list[dict[str, Any]]:
     y, p = draw(rng, segment, *world(kind))
     p = np.round(p, 1) if ties else p
-    seg = cl.evaluate_segments(y, p, segment, measures=["roc_auc"], interval=None)
+    seg = cl.evaluate(y, p, by=segment, measures=["roc_auc"], interval=None).segments
     where: dict[str, Any] = {"quota": 0.1} if cut == "quota" else {"threshold": 0.5}
     return seg.at(**where, reference=reference).to_dicts()
 
@@ -140,7 +140,7 @@ def _in_row(rng: np.random.Generator, months: int, memory: float, measure: str) 
     y = rng.random(len(month)) < (0.3 * np.exp(0.3 * strays) if measure == "precision" else np.full(months, 0.3))[month]
     gap = np.full(months, 1.2) if measure == "precision" else 1.2 + 0.35 * strays
     p = 1.0 / (1.0 + np.exp(-(rng.normal(size=len(month)) + gap[month] * y - 0.5)))
-    found = cl.evaluate_segments(y, p, month, measures=[measure], n_resamples=100).trend(measure)
+    found = cl.evaluate(y, p, by=month, measures=[measure], n_resamples=100).segments.trend(measure)
     return found.p_value < 0.05, found.change is not None
 
 
@@ -162,7 +162,7 @@ def _trend(rng: np.random.Generator, kind: str, measure: str) -> tuple[bool, boo
         y = rng.random(len(month)) < 1.0 / (1.0 + np.exp(1.5 - rng.normal(0, 1.0, 150)[clusters]))
         x += 1.2 * y
     p = 1.0 / (1.0 + np.exp(-x))
-    found = cl.evaluate_segments(y, p, month, measures=[measure], clusters=clusters, n_resamples=100).trend(measure)
+    found = cl.evaluate(y, p, by=month, measures=[measure], clusters=clusters, n_resamples=100).segments.trend(measure)
     called = found.change is not None
     return found.p_value < 0.05, called, called and abs(int(found.change) - 7) <= 1
 
@@ -177,13 +177,13 @@ def times(_: int) -> None:
     for how in ("bootstrap", "auto"):
         options: dict[str, Any] = {"quota": 0.05, "n_resamples": 1000, "interval": how}
         one = _fastest(lambda options=options: cl.evaluate(y, p, **options))
-        all_five = _fastest(lambda options=options: cl.evaluate_segments(y, p, five, **options))
+        all_five = _fastest(lambda options=options: cl.evaluate(y, p, by=five, **options).segments)
         print(f"\n5 segments, whole catalogue, 1,000 replicates ({how}), 10⁵ rows: {all_five:.2f} s, ", end="")
         print(f"one evaluation {one:.2f} s, ratio {all_five / one:.2f} (aim 1.3)")
     n = 1_000_000
     y, p, many = rng.random(n) < 0.1, rng.random(n), rng.integers(0, 1000, n)
     options = {"measures": ["roc_auc"], "interval": None}
-    took = _fastest(lambda: cl.evaluate_segments(y, p, many, **options), 5)
+    took = _fastest(lambda: cl.evaluate(y, p, by=many, **options).segments, 5)
     print(f"1,000 segments of 10⁶ rows, AUC alone: {took:.3f} s (aim .18)")
 
 

@@ -17,23 +17,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cutline as cl
+import cutline.extrapolation
+import cutline.papers
+import cutline.results
 import cutline.sklearn
 import cutline.types
-from cutline.reference.attributes import explain_attribute
-from cutline.reference.docstrings import Parameter, methods_of, parameters_of, parts_of, returns_of
+from cutline.reference import Parameter, explain_attribute, methods_of, parameters_of, parts_of, returns_of
 
 HERE = Path(__file__).parent
 REFUSED = "If an argument is invalid. The message names the argument, the row (if any) and the remedy."
 # Sections of the index: where a name lives says what it is for.
 SECTIONS = {
-    "Evaluate and compare": ("evaluation", "comparison", "class_evaluation", "class_comparison", "verdict", "estimate"),
+    "Evaluate and compare": ("verbs", "evaluation", "comparison", "class_evaluation", "verdict", "estimate"),
     "Some labels only": ("sampled_labels",),
-    "Segments": ("segments", "segment_results", "segment_comparison"),
+    "Segments": ("segments",),
     "Places, costs and thresholds": ("decide", "quotas"),
     "Intervals and tests": ("inference",),
     "Curves and tables": ("curves", "table"),
     "More classes": ("extrapolation",),
-    "Files, tables and clusters": ("tables", "class_tables", "diagnosis"),
+    "Files, tables and clusters": ("diagnosis",),
     "The catalogue": ("catalogue",),
     "scikit-learn": ("sklearn",),
     "Errors and warnings": ("errors",),
@@ -69,7 +71,7 @@ class Public(NamedTuple):
     @property
     def section(self) -> str:
         home = self.value.__module__.removeprefix("cutline.")
-        if home.startswith("inference.proportions") and self.is_class:
+        if home.startswith("inference.limits") and self.is_class:
             return "Errors and warnings"
         return next(
             (title for title, rooms in SECTIONS.items() if any(f"{home}.".startswith(f"{room}.") for room in rooms)),
@@ -84,10 +86,11 @@ class Public(NamedTuple):
 
 @cache
 def public() -> tuple[Public, ...]:
-    """Every public name, that of ``cutline.sklearn`` once where ``cutline`` has it too."""
+    """Every public name; those of a room once where ``cutline`` has them too."""
     names = [Public("cutline", name, getattr(cl, name)) for name in cl.__all__]
     known = {one.name for one in names}
-    more = [Public("cutline.sklearn", name, getattr(cutline.sklearn, name)) for name in cutline.sklearn.__all__]
+    rooms = (cutline.results, cutline.papers, cutline.extrapolation, cutline.sklearn)
+    more = [Public(room.__name__, name, getattr(room, name)) for room in rooms for name in room.__all__]
     return (*names, *(one for one in more if one.name not in known))
 
 
@@ -108,7 +111,7 @@ def write(folder: Path) -> None:
 
 def page(one: Public) -> str:
     """The page of one name."""
-    title = one.name if one.module == "cutline" else f"{one.name} (cutline.sklearn)"
+    title = one.name if one.module == "cutline" else f"{one.name} ({one.module})"
     block = _class_block(one) if one.is_class else function_block(one)
     return "\n\n".join([f"{title}\n{'=' * len(title)}", *block, *_seen_in(one)]) + "\n"
 
@@ -283,7 +286,7 @@ def _rows(rows: list[Public]) -> Iterator[str]:
         role = "class" if one.is_class else "func"
         synonym = one.measure and one.measure != one.name
         said = f"Another name for :func:`~cutline.{one.measure}`." if synonym else one.summary
-        shown = one.name if one.module == "cutline" else f"sklearn.{one.name}"
+        shown = f"{one.module}.{one.name}".removeprefix("cutline.")
         lines.append(f"   * - :{role}:`{shown} <{one.module}.{one.measure if synonym else one.name}>`\n     - {said}")
     yield "\n".join(lines)
 

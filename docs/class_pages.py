@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import cutline as cl
-from cutline.catalogue.classes import MEANS, OPTIONS, SYMBOLS, ClassMeasure
+from cutline.catalogue.declare import Measure
+from cutline.catalogue.matrix_measures import CLASS_SYMBOLS
+from cutline.reference import explain
 
 READS = {
     "decisions": "predicted classes",
@@ -21,7 +23,7 @@ READS = {
 def write(folder: Path) -> None:
     """Write the index and a page for each measure."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {"index.md": _index(), **{f"{one.name}.md": page(one) for one in cl.class_measures()}}
+    pages = {"index.md": _index(), **{f"{one.name}.md": page(one) for one in cl.measures("classes")}}
     for name, text in pages.items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -31,20 +33,20 @@ def write(folder: Path) -> None:
             stale.unlink()
 
 
-def page(one: ClassMeasure) -> str:
+def page(one: Measure) -> str:
     """The page of one measure."""
-    text = f"{one.name}(f1)" if one.name in MEANS else one.name
+    text = f"{one.name}(f1)" if one.mean == one.name else one.name
     undefined = f"It is undefined if {one.undefined}: `nan`, with the class named in `reason`."
     blocks = [
         f"# {one.title} (several classes)",
-        one.summary,
+        one.summary.partition(">>>")[0].strip(),
         f"```{{math}}\n{one.latex}\n```",
         f"As plain text: `{one.formula}` ([symbols](index.md#symbols))",
         _table(("property", "value"), _facts(one)),
         "## When it is undefined",
         undefined if one.undefined else "It is defined for every sample.",
         "## How to call it",
-        f"```python\ncl.evaluate_classes(y_true, score_matrix, measures=[{text!r}])\n```",
+        f"```python\ncl.evaluate(y_true, score_matrix, measures=[{text!r}])\n```",
         f"```sh\ncutline evaluate scores.csv --label class --score 'p_*' --measure \"{text}\"\n```",
         "## Confidence interval",
         f'`interval="auto"` uses **{class_methods()[one.name]}**. '
@@ -54,10 +56,10 @@ def page(one: ClassMeasure) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _facts(one: ClassMeasure) -> list[tuple[str, str]]:
+def _facts(one: Measure) -> list[tuple[str, str]]:
     low, high = (f"{end:g}".replace("-", "−").replace("inf", "∞") for end in one.range)
     rows = [("name", f"`{one.name}`"), ("reads", READS[one.reads])]
-    if one.name not in MEANS:
+    if one.mean != one.name:
         rows += [("better", one.better), ("range", f"{low} to {high}")]
     else:
         rows.append(("of", "any measure of decisions: `precision`, `recall`, `f1`, `specificity`, `f_beta(beta=2)`, …"))
@@ -69,7 +71,10 @@ def _facts(one: ClassMeasure) -> list[tuple[str, str]]:
         rows.append(("chance level", f"`{one.chance}`"))
     if one.same_as:
         rows.append(("same as", f"`{one.same_as}`"))
-    rows += [(f"option `{name}`", f"{OPTIONS[name]}; default `{default!r}`") for name, default in one.params.items()]
+    rows += [
+        (f"option `{name}`", f"{explain(one.name, name)} Default: `{default!r}`")
+        for name, default in one.params.items()
+    ]
     rows += [("weights, clusters", "`sample_weight=`, `clusters=`"), ("reference", one.reference)]
     return rows
 
@@ -80,9 +85,9 @@ def class_methods() -> Mapping[str, str]:
     rng = np.random.default_rng(1)
     y = np.arange(90) % 3
     p = rng.random((90, 3)) + 0.6 * np.eye(3)[y]
-    names = [f"{one.name}(f1)" if one.name in MEANS else one.name for one in cl.class_measures()]
-    ev = cl.evaluate_classes(y, p / p.sum(axis=1, keepdims=True), measures=names)
-    return {one.name: ev[name].method for one, name in zip(cl.class_measures(), names, strict=True)}
+    names = [f"{one.name}(f1)" if one.mean == one.name else one.name for one in cl.measures("classes")]
+    ev = cl.evaluate(y, p / p.sum(axis=1, keepdims=True), measures=names)
+    return {one.name: ev[name].method for one, name in zip(cl.measures("classes"), names, strict=True)}
 
 
 def _index() -> str:
@@ -90,19 +95,21 @@ def _index() -> str:
         (
             f"[{one.title}]({one.name}.md)",
             f"`{one.name}`",
-            one.better if one.name not in MEANS else "as the measure",
+            one.better if one.mean != one.name else "as the measure",
             one.summary.partition("\n")[0],
         )
-        for one in cl.class_measures()
+        for one in cl.measures("classes")
     ]
-    symbols = [(", ".join(f"{{math}}`{s}`" for s in sign.split(", ")), meaning) for sign, meaning in SYMBOLS.items()]
+    symbols = [
+        (", ".join(f"{{math}}`{s}`" for s in sign.split(", ")), meaning) for sign, meaning in CLASS_SYMBOLS.items()
+    ]
     blocks = [
         "# Measures of several classes",
-        "What [`cl.evaluate_classes`](../../several-classes.md) computes, each with an interval.",
+        "What [`cl.evaluate`](../../several-classes.md) computes, each with an interval.",
         _table(("measure", "name", "better", "meaning"), rows),
         "## Symbols",
         _table(("symbol", "meaning"), symbols),
-        "```{toctree}\n:hidden:\n\n" + "\n".join(one.name for one in cl.class_measures()) + "\n```",
+        "```{toctree}\n:hidden:\n\n" + "\n".join(one.name for one in cl.measures("classes")) + "\n```",
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -83,7 +83,8 @@ def _link_names(app: Sphinx, doctree: nodes.document) -> None:
 
     known = {one.name: one for one in api_pages.public()}
     for literal in list(doctree.findall(nodes.literal)):
-        found = re.fullmatch(r"(?:cl\.|cutline\.(?:sklearn\.)?)?(\w+)(?:\(.*\))?", literal.astext(), re.DOTALL)
+        pattern = r"(?:cl\.|cutline\.(?:extrapolation\.|sklearn\.)?)?(\w+)(?:\(.*\))?"
+        found = re.fullmatch(pattern, literal.astext(), re.DOTALL)
         one = known.get(found[1]) if found else None
         if one is None or isinstance(literal.parent, nodes.title | nodes.reference | addnodes.pending_xref):
             continue

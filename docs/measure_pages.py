@@ -21,12 +21,13 @@ from class_pages import class_methods
 
 import cutline as cl
 from cutline.catalogue.declare import FAMILIES, REQUIRED, SYMBOLS, TIE_RULES, Measure, make_spec
-from cutline.decide.recommendation import GOALS
+from cutline.decide.model_choice import GOALS
 from cutline.present.words import ARROWS, FAMILY_TITLES, determined_by
-from cutline.reference.docstrings import explain
+from cutline.reference import explain
 
-NAMES = {m.name: m for m in cl.measures()}
-CLASS_NAMES = {m.name for m in cl.class_measures()} & {m.name for m in cl.measures("other")}
+# means over classes have no function, and pages of their own
+NAMES = {m.name: m for m in cl.measures() if hasattr(cl, m.name)}
+CLASS_NAMES = {m.name for m in NAMES.values() if m.family == "classes"}
 LONG = 100_000  # rows of the long list that the library is asked about
 
 
@@ -100,7 +101,9 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
         yield "same as", _linked(one.same_as)
     if one.propriety:
         yield "proper", one.propriety
-    others = [o for o in NAMES.values() if o is not one and one.name in re.findall(r"\w+", o.same_as)]
+    others = [
+        o for o in NAMES.values() if o is not one and o.of_one_score and one.name in re.findall(r"\w+", o.same_as)
+    ]
     if others:
         yield "see also", "; ".join(f"{_link(o)} = {o.same_as}" for o in others)
     for goal, (name, why) in GOALS.items():
@@ -109,9 +112,9 @@ def _facts(one: Measure) -> Iterator[tuple[str, str]]:
     for name, default in one.params.items():
         given = "Required." if default is REQUIRED else "" if default is None else f"Default: `{default!r}`."
         yield f"option `{name}`", f"{explain(one.name, name)} {given}".rstrip()
-    if one.family != "other":
+    if one.of_one_score:
         yield "ties", _ties(one)
-        yield "weights", "`sample_weight=`" if one.family != "other" else "takes none"
+        yield "weights", "`sample_weight=`"
         yield "scores", _scores(one)
     if one.extensive:
         yield "size", "grows with the number of cases: compare it on the same cases only"
@@ -169,7 +172,7 @@ ODD = {
 
 def _undefined(one: Measure) -> str:
     said = f"It is undefined if {one.undefined}." if one.undefined else "It is defined for every sample."
-    if one.family == "other":
+    if not one.of_one_score:
         return said
     rows = [(name, _asked(one, y, s)) for name, (y, s) in ODD.items()]
     if any(answer.startswith("refused") for _, answer in rows):
@@ -214,11 +217,11 @@ def _calls(one: Measure) -> str:
     api = next(other for other in api_pages.public() if other.name == one.name)
     block = "\n\n".join(api_pages.function_block(api, whole=False))
     lines = [f"````{{eval-rst}}\n{block}\n````"]
-    text = string_of(one) if one.family != "other" else None
+    text = string_of(one) if one.of_one_score else None
     if text is None:
         if one.name in CLASS_NAMES:
             return "\n\n".join([*lines, f'In an evaluation of several classes: `measures=["{one.name}"]`.'])
-        why = "It needs other inputs than one score per case" if one.family == "other" else "It takes a function"
+        why = "It takes a function" if one.of_one_score else "It needs other inputs than one score per case"
         return "\n\n".join([*lines, f"{why}, so it has no measure string."])
     strings = [text]
     if one.needs_threshold:
@@ -245,7 +248,7 @@ def _methods(kind: str) -> Mapping[str, str]:
     specs = [
         make_spec(one, {**required(one), **({"quota": rows // 5} if one.needs_quota else {})})
         for one in NAMES.values()
-        if one.family != "other" and "g" not in one.params
+        if one.of_one_score and "g" not in one.params
     ]
     weight = {"sample_weight": 1 + rng.random(rows)} if kind == "weighted" else {}
     ev = cl.evaluate(y, s, measures=specs, n_resamples=20, **weight)
@@ -258,7 +261,7 @@ def _interval(one: Measure) -> str:
     short = _methods("short").get(one.name)
     if one.name in CLASS_NAMES:
         return (
-            'In [`cl.evaluate_classes`](../several-classes.md), `interval="auto"` uses '
+            'In [`cl.evaluate`](../several-classes.md), `interval="auto"` uses '
             f"**{class_methods()[one.name]}**. [How sure are we](../how-sure-are-we.md#several-classes) explains the "
             "method."
         )
@@ -287,14 +290,15 @@ def _index() -> str:
     ]
     for family in FAMILIES:
         rows = [
-            (f"[{m.title}]({m.name}.md)", f"`{m.name}`", ARROWS[m.better], _meaning(m)) for m in cl.measures(family)
+            (f"[{m.title}]({m.name}.md)", f"`{m.name}`", ARROWS[m.better], _meaning(m))
+            for m in NAMES.values()
+            if m.family == family
         ]
         blocks += [f"## {FAMILY_TITLES[family]}", _table(("measure", "name", "better", "meaning"), rows)]
     rows = [(_link(m), _linked(m.same_as)) for m in NAMES.values() if determined_by(m)]
     blocks += [
         "## Several classes",
-        "`cl.evaluate_classes` computes measures for more than two classes; they have [their own "
-        "pages](classes/index.md).",
+        "`cl.evaluate` computes measures for more than two classes; they have [their own pages](classes/index.md).",
         "## Symbols",
         "The symbols in the formulas.",
         _table(("symbol", "meaning"), [(", ".join(_maths(sign)), meaning) for sign, meaning in SYMBOLS.items()]),

@@ -20,7 +20,7 @@ CALLS, SEED = 1000, 0
 MEASURES = [f"hit_rate@{CALLS}", f"qrecall@{CALLS}", "roc_auc", "average_precision", "brier_score", "recall"]
 
 
-def show(title: str, ev: cl.Evaluation, truth: cl.Evaluation) -> None:
+def show(title: str, ev: cl.results.Evaluation, truth: cl.results.Evaluation) -> None:
     """Estimates beside the values that all labels give."""
     print(f"\n{title}: {ev.facts['labelled']:,} of {ev.facts['rows']:,} labels")
     for name in MEASURES:
@@ -33,7 +33,7 @@ def hidden(y: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(known, y, np.nan)
 
 
-def acted_on(y: np.ndarray, p: np.ndarray, truth: cl.Evaluation) -> None:
+def acted_on(y: np.ndarray, p: np.ndarray, truth: cl.results.Evaluation) -> None:
     """Those who were called are known, and a random few of the others."""
     called = np.zeros(len(p), np.bool_)
     called[cl.select(p, CALLS, seed=SEED).indices] = True
@@ -43,29 +43,29 @@ def acted_on(y: np.ndarray, p: np.ndarray, truth: cl.Evaluation) -> None:
     print("\nThe labelled rows as if they were the list:")
     print("  " + ", ".join(f"{name} {naive[name].value:.3f}" for name in MEASURES))
     for kind in ("assisted", "hajek"):
-        ev = cl.audit(p, hidden(y, known), inclusion=inclusion, measures=MEASURES, estimator=kind)
+        ev = cl.evaluate(hidden(y, known), p, inclusion=inclusion, measures=MEASURES, estimator=kind)
         show(f"Called, and a random 3 % of the others ({kind})", ev, truth)
     name, held, gaps, times = f"qrecall@{CALLS}", 0, [], 100
     for seed in range(times):
         known = called | (np.random.default_rng(seed).random(len(p)) < 0.03)
-        e = cl.audit(p, hidden(y, known), inclusion=inclusion, measures=[name])[name]
+        e = cl.evaluate(hidden(y, known), p, inclusion=inclusion, measures=[name])[name]
         held += e.low <= truth[name].value <= e.high
         gaps.append(e.value - truth[name].value)
     rmse = np.sqrt(np.mean(np.square(gaps)))
     print(f"\n{times} times a random 3 %: {name} errs by {rmse:.3f}, its interval holds the truth {held} times")
     try:
-        cl.audit(p, hidden(y, called), inclusion=called.astype(float))
+        cl.evaluate(hidden(y, called), p, inclusion=called.astype(float))
     except cl.InputError as refused:
         print(f"\nWithout the random few: {refused}")
 
 
-def planned(y: np.ndarray, p: np.ndarray, truth: cl.Evaluation) -> None:
+def planned(y: np.ndarray, p: np.ndarray, truth: cl.results.Evaluation) -> None:
     """Four hundred labels for one measure, many times."""
     name = f"qrecall@{CALLS}"
     plan = cl.label_plan(p, budget=400, measure=name, seed=SEED)
     print(f"\n{plan}")
     known = np.isin(np.arange(len(p)), plan.rows)
-    show("Planned labels", cl.audit(p, hidden(y, known), inclusion=plan.inclusion, measures=MEASURES), truth)
+    show("Planned labels", cl.evaluate(hidden(y, known), p, inclusion=plan.inclusion, measures=MEASURES), truth)
     gaps: dict[str, list[float]] = {"planned": [], "drawn evenly": []}
     held, times = dict.fromkeys(gaps, 0), 100
     rng = np.random.default_rng(SEED)
@@ -77,7 +77,7 @@ def planned(y: np.ndarray, p: np.ndarray, truth: cl.Evaluation) -> None:
             ("drawn evenly", even, np.full(len(p), 400 / len(p))),
         ):
             label = hidden(y, np.isin(np.arange(len(p)), rows))
-            e = cl.audit(p, label, inclusion=inclusion, measures=[name])[name]
+            e = cl.evaluate(label, p, inclusion=inclusion, measures=[name])[name]
             gaps[kind].append(e.value - truth[name].value)
             held[kind] += e.low <= truth[name].value <= e.high
     print(f"\n{times} times 400 labels, {name} (all labels: {truth[name].value:.3f})")

@@ -114,7 +114,7 @@ def show(title: str, content: object) -> None:
     print(f"\n## {title}\n\n{content}")
 
 
-def campaign(data: Scored, *, quota: int, cost: float, value: float, n_resamples: int = 2000) -> cl.Comparison:
+def campaign(data: Scored, *, quota: int, cost: float, value: float, n_resamples: int = 2000) -> cl.results.Comparison:
     """Everything the story tells of the campaign."""
     y, scores = data
     print(
@@ -159,7 +159,7 @@ def campaign(data: Scored, *, quota: int, cost: float, value: float, n_resamples
     return cmp
 
 
-def at_quota(ev: cl.Evaluation, quota: int) -> str:
+def at_quota(ev: cl.results.Evaluation, quota: int) -> str:
     """The cut in one sentence."""
     cut = ev.at(quota=quota)
     mean, following = cut.expected_hits, cut.next_hits
@@ -171,7 +171,7 @@ def at_quota(ev: cl.Evaluation, quota: int) -> str:
     )
 
 
-def slopes(cmp: cl.Comparison, ratios: list[float]) -> str:
+def slopes(cmp: cl.results.Comparison, ratios: list[float]) -> str:
     """Which vertex of the hull is cheapest when a false positive costs ``ratio`` times a false negative."""
     facts = next(iter(cmp.evaluations.values())).facts
     lines = []
@@ -185,7 +185,7 @@ def slopes(cmp: cl.Comparison, ratios: list[float]) -> str:
     return "\n".join(lines)
 
 
-def credit(data: Scored, *, quota: int, n_resamples: int = 2000) -> cl.Comparison:
+def credit(data: Scored, *, quota: int, n_resamples: int = 2000) -> cl.results.Comparison:
     """The shorter story: which clients to review before they default."""
     y, scores = data
     print(f"{len(y):,} clients held back, {y.sum():,} of them default ({y.mean():.1%}); {quota:,} can be reviewed")
@@ -203,7 +203,7 @@ def credit(data: Scored, *, quota: int, n_resamples: int = 2000) -> cl.Compariso
     return cmp
 
 
-def _some(cmp: cl.Comparison) -> cl.Table:
+def _some(cmp: cl.results.Comparison) -> cl.results.Table:
     names = ["hit_rate", "qrecall", "average_hit_rate", "average_qrecall", "pem", "brier_score", "accuracy"]
     keys = {cmp.key(name) for name in names}
     rows = []
@@ -212,21 +212,21 @@ def _some(cmp: cl.Comparison) -> cl.Table:
             cells = {name: cmp[name][row["measure"]] for name in cmp.evaluations}
             texts = {name: f"{e.value:.4f} [{e.low:.4f}, {e.high:.4f}]" for name, e in cells.items()}
             rows.append({"measure": row["measure"], **texts})
-    return cl.Table(rows)
+    return cl.results.Table(rows)
 
 
-def _differences(cmp: cl.Comparison, names: list[str]) -> cl.Table:
+def _differences(cmp: cl.results.Comparison, names: list[str]) -> cl.results.Table:
     keys = {cmp.key(name) for name in names}
     shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
-    return cl.Table([{key: row[key] for key in shown} for row in cmp.differences if row["measure"] in keys])
+    return cl.results.Table([{key: row[key] for key in shown} for row in cmp.differences if row["measure"] in keys])
 
 
-def _long(rows: cl.Table, length: int) -> cl.Table:
-    return cl.Table([row for row in rows if row["to"] - row["from"] + 1 >= length])
+def _long(rows: cl.results.Table, length: int) -> cl.results.Table:
+    return cl.results.Table([row for row in rows if row["to"] - row["from"] + 1 >= length])
 
 
-def _leaders(rows: cl.Table, quotas: list[int]) -> cl.Table:
-    return cl.Table([{"quota": q, **next(r for r in rows if r["from"] <= q <= r["to"])} for q in quotas])
+def _leaders(rows: cl.results.Table, quotas: list[int]) -> cl.results.Table:
+    return cl.results.Table([{"quota": q, **next(r for r in rows if r["from"] <= q <= r["to"])} for q in quotas])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -56,18 +56,18 @@ def main() -> None:
         raise SystemExit(f"{CREDIT} is not there; see https://archive.ics.uci.edu/dataset/350")
     rows = scored(found[0])
     for by in ("sex", "education"):
-        seg = cl.evaluate_table(
+        seg = cl.evaluate(
             rows,
             label="default",
             score="p",
             by=by,
             quota=1000,
             measures=["roc_auc", "recall", "false_positive_rate", "brier_score"],
-        )
+        ).segments
         shared = seg.at(quota=1000)
         for part in (seg.table, seg.differences(), shared, shared.price()):
             print(part, end="\n\n")
-    both = cl.evaluate_table(rows, label="default", score="p", by=["sex", "education"], measures=["roc_auc"])
+    both = cl.evaluate(rows, label="default", score="p", by=["sex", "education"], measures=["roc_auc"]).segments
     print(both.table, both.differences(), sep="\n\n")
 
 

@@ -117,14 +117,14 @@ def main(given: list[str] | None = None) -> None:
     rng = np.random.default_rng(1)
     noisy = {f"m{k}": forest + 0.15 * k * forest.std() * rng.normal(size=len(forest)) for k in range(1, 9)}
     few = {name: score[:1500] for name, score in noisy.items()}
-    print(cl.selective_voting(y_test[:1500], few, quota=100, n_resamples=min(100, args.resamples)).summary)
+    print(cl.papers.selective_voting(y_test[:1500], few, quota=100, n_resamples=min(100, args.resamples)).summary)
 
     title("a gate")
     print(repr(cl.check(cmp["forest"], "roc_auc >= 0.7", "hit_rate@500 >= 0.45")))
 
     title("how often a measure picks the better model with 300 cases")
     measures = ["roc_auc", "average_precision", "hit_rate@30", "accuracy"]
-    print(cl.selection_power(y_test, both, measures, goal="roc_auc", set_size=300))
+    print(cl.papers.selection_power(y_test, both, measures, goal="roc_auc", set_size=300))
 
 
 if __name__ == "__main__":

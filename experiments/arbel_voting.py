@@ -40,7 +40,7 @@ def mission(rng: np.random.Generator, skill: Floats) -> Floats:
     return np.column_stack([continuous, binary, made])
 
 
-def experiment(seed: int, order_on: str) -> cl.SelectiveVoting:
+def experiment(seed: int, order_on: str) -> cl.papers.SelectiveVoting:
     """One experiment: 52 models trained on 250 applicants, voting on 50 others."""
     from sklearn.linear_model import LogisticRegression
 
@@ -64,7 +64,7 @@ def experiment(seed: int, order_on: str) -> cl.SelectiveVoting:
                 model.fit(x[train][fifth != part], y[train][fifth != part])
                 seen[name][fifth == part] = model.predict_proba(x[train][fifth == part])[:, 1]
     known = (y[train], seen) if order_on == "train" else None
-    return cl.selective_voting(y[test], scores, rank_by="pem", marks=MARKS, order_on=known)
+    return cl.papers.selective_voting(y[test], scores, rank_by="pem", marks=MARKS, order_on=known)
 
 
 def normalised(name: str, values: Floats) -> Floats:
@@ -80,7 +80,7 @@ def normalised(name: str, values: Floats) -> Floats:
     return (values - chance) / (1 - chance)
 
 
-def table_6(votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> list[dict[str, Any]]:
+def table_6(votes: list[cl.papers.SelectiveVoting], printed: dict[str, Any]) -> list[dict[str, Any]]:
     """The number of models at which each mark is best."""
     rows = []
     for mark in MARKS:
@@ -101,13 +101,13 @@ def table_6(votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> list[di
     return rows
 
 
-def correlations(votes: list[cl.SelectiveVoting], a: str, b: str) -> Floats:
+def correlations(votes: list[cl.papers.SelectiveVoting], a: str, b: str) -> Floats:
     """The correlation of two marks over X, in each experiment."""
     one, other = (next(m for m in MARKS if m.startswith(name)) for name in (a, b))
     return np.array([next(r[other] for r in vote.correlation if r["mark"] == one) for vote in votes])
 
 
-def table_7(votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> list[dict[str, Any]]:
+def table_7(votes: list[cl.papers.SelectiveVoting], printed: dict[str, Any]) -> list[dict[str, Any]]:
     """Correlation between marks over X."""
     rows = []
     for a, b, theirs in printed["rows"]:
@@ -125,7 +125,7 @@ def table_7(votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> list[di
     return rows
 
 
-def draw(figure: Any, axes: Any, votes: list[cl.SelectiveVoting]) -> None:
+def draw(figure: Any, axes: Any, votes: list[cl.papers.SelectiveVoting]) -> None:
     """Figure 10: the marks of the mean of the best X models."""
     for k, (ax, vote) in enumerate(zip(axes.flat, votes, strict=False)):
         x = vote.marks.column("models")
@@ -142,7 +142,7 @@ def draw(figure: Any, axes: Any, votes: list[cl.SelectiveVoting]) -> None:
     figure.suptitle("Selective voting on made applicants", fontsize=11)
 
 
-def draw_correlations(figure: Any, axes: Any, votes: list[cl.SelectiveVoting], printed: dict[str, Any]) -> None:
+def draw_correlations(figure: Any, axes: Any, votes: list[cl.papers.SelectiveVoting], printed: dict[str, Any]) -> None:
     """Figure 11: correlation between the marks, a line for each experiment; as printed, and on made data."""
     names = [f"{a.replace('_', ' ')}\n{b.replace('_', ' ')}" for a, b, _ in printed["rows"]]
     theirs = np.array([row[2] for row in printed["rows"]])

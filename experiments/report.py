@@ -37,13 +37,15 @@ class Report:
         self.folder = folder / paper
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def table(self, title: str, rows: Sequence[Mapping[str, Any]], name: str, but: Sequence[str] = ()) -> cl.Table:
+    def table(
+        self, title: str, rows: Sequence[Mapping[str, Any]], name: str, but: Sequence[str] = ()
+    ) -> cl.results.Table:
         """Print rows under a title and write them as CSV; columns ``but`` go to the file alone."""
-        table = cl.Table(rows, title)
+        table = cl.results.Table(rows, title)
         shown = [
             {key: f"{v:.6g}" if isinstance(v, float) else v for key, v in one.items() if key not in but} for one in rows
         ]
-        print(f"{cl.Table(shown, title)!r}\n", flush=True)
+        print(f"{cl.results.Table(shown, title)!r}\n", flush=True)
         self.keep(rows, name)
         return table
 

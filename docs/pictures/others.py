@@ -74,7 +74,7 @@ def places_of_the_real_class(figure: Figure, one: Measure) -> str:
 def errors_by_coverage(figure: Figure, one: Measure) -> str:
     """Error rate among the most confident cases."""
     labels, scores = _made()
-    curve = cl.evaluate_classes(labels, scores, classes=list("abc"), interval=None).risk_coverage()
+    curve = cl.evaluate(labels, scores, classes=list("abc"), interval=None).risk_coverage()
     ax = figure.subplots()
     ax.fill_between(curve.coverage, curve.risk, step="pre", color=BLUE, alpha=0.25, linewidth=0)
     ax.step(curve.coverage, curve.risk, where="pre", color=BLUE, linewidth=2)
