@@ -34,8 +34,9 @@ $(VENV)/.zig: | $(BIN)/python
 	@touch $@
 
 # What compiles is installed first and stays: an editable installation compiles what has changed when it is imported.
+# setuptools is for pyspark, which comes as source and is built without isolation as cutline is.
 $(VENV)/.build: | $(BIN)/python $(ZIG)
-	$(PIP) 'meson-python>=0.17' 'cython>=3.1' 'ninja>=1.11' 'numpy>=2.0'
+	$(PIP) 'meson-python>=0.17' 'cython>=3.1' 'ninja>=1.11' 'numpy>=2.0' 'setuptools>=70.1'
 	@touch $@
 
 # The stamps make a second run quick: pip runs only when pyproject.toml or meson.build has changed.
