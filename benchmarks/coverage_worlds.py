@@ -315,7 +315,6 @@ def next_hits(samples: int) -> Iterator[Count]:
     """The hits to expect, and those of the next batch, at a quota."""
     for n, prevalence, auc, k in NEXT_CELLS:
         world = World(f"{n} · {prevalence:.0%} · {auc:g} · {k}", n, prevalence, auc)
-        rate, _ = quota_truth_at(world, k / n)
         held = np.zeros(2)
         for i in range(samples):
             rng = np.random.default_rng([n, k, i])
@@ -323,6 +322,7 @@ def next_hits(samples: int) -> Iterator[Count]:
             cut = cl.evaluate(now.label, now.score, measures=["roc_auc"], interval=None).at(quota=k)
             hits = later.label[np.argsort(-later.score, kind="stable")[:k]].sum()
             expected, coming = cut.expected_hits, cut.next_hits
+            rate, _ = quota_truth_at(replace(world, prevalence=float(now.label.mean())), k / n)  # as many positives
             held += [expected.low <= k * rate <= expected.high, coming.low <= hits <= coming.high]
         yield Count(world.name, "expected_hits", held[0] / samples, 0.92, samples=samples)
         yield Count(world.name, "next_hits", held[1] / samples, 0.93, samples=samples)

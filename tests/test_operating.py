@@ -83,12 +83,52 @@ def test_tie_range_is_that_of_all_fillings(case: Case, data: st.DataObject) -> N
     assert point.tp + point.fn == pytest.approx(case.y.sum())
 
 
-def test_expected_hits_are_the_hit_rate_times_the_places() -> None:
-    ev = cl.evaluate(Y, S, measures=["hit_rate@3"])
+def test_expected_hits_lie_where_hit_rate_and_qrecall_agree() -> None:
+    ev = cl.evaluate(Y, S, measures=["hit_rate@3", "qrecall@3"])
     point = ev.at(quota=3)
-    low, high = ev["hit_rate@3"].interval
-    assert (point.expected_hits.low, point.expected_hits.high) == pytest.approx((3 * low, 3 * high))
-    assert point.expected_hits.method == ev["hit_rate@3"].method
+    rate, found = ev["hit_rate@3"], ev["qrecall@3"]
+    positives = point.tp + point.fn
+    low, high = max(3 * rate.low, positives * found.low), min(3 * rate.high, positives * found.high)
+    assert (point.expected_hits.low, point.expected_hits.high) == pytest.approx((low, high))
+    assert point.expected_hits.method == rate.method
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_interval_of_hits_goes_beyond_what_is_possible(weighted: bool) -> None:
+    """A list cannot find more positives than it has, nor more than it has places; all places find them all."""
+    rng = np.random.default_rng(5)
+    y = rng.random(400) < 0.22
+    s = rng.normal(y * 1.2)
+    weight = rng.integers(1, 4, 400).astype(float) if weighted else None
+    ev = cl.evaluate(y, s, sample_weight=weight, measures=["roc_auc"], interval=None)
+    positives, cases = (y if weight is None else weight[y]).sum(), ev.ranking.cases
+    for quota in [*range(1, int(cases), 7), int(cases)]:
+        point = ev.at(quota=quota)
+        mean = point.expected_hits
+        assert 0 <= mean.low <= point.tp <= mean.high <= min(quota, positives) + 1e-9
+        assert 0 <= point.next_hits.low <= point.next_hits.high <= quota
+    assert (mean.low, mean.high) == pytest.approx((positives, positives))
+
+
+@pytest.mark.parametrize(
+    ("n", "positives", "distance", "quota"), [(400, 87, 1.2, 87), (400, 87, 1.2, 350), (400, 60, 2.9, 60)]
+)
+def test_expected_hits_hold_the_mean_of_lists_with_as_many_positives(
+    n: int, positives: int, distance: float, quota: int
+) -> None:
+    rng = np.random.default_rng(12)
+    y = np.arange(n) < positives
+
+    def ranked() -> np.ndarray:
+        return y[np.argsort(-rng.normal(distance * y))].astype(float)
+
+    truth = np.mean([ranked()[:quota].sum() for _ in range(3000)])
+    runs, inside = 500, 0
+    for _ in range(runs):
+        here = ranked()
+        low, high = expected_hits_limits(Cuts(here, 1.0 - here).at(float(quota), float(here[:quota].sum())), 0.95)
+        inside += low <= truth <= high
+    assert inside / runs >= 0.93
 
 
 @pytest.mark.parametrize(("hits", "taken"), [(0, 10), (3, 10), (10, 10), (7.5, 40), (60, 200)])

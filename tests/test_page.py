@@ -222,7 +222,8 @@ def test_bands_of_qrecall_close_where_everyone_is_taken() -> None:
     data = explorer_data(ev, quota_stops(400))
     assert data["found"][0][-1] == data["found"][1][-1] == ev.facts["positives"]
     assert all(low <= high <= ev.facts["positives"] for low, high in zip(*data["found"], strict=True))
-    assert data["expected"][0][-1] < ev.facts["positives"] < data["expected"][1][-1]
+    assert data["expected"][0][-1] == data["expected"][1][-1] == ev.facts["positives"]
+    assert data["next"][0][-1] < ev.facts["positives"] < data["next"][1][-1]
 
 
 def test_the_page_holds_the_confusion_matrix_and_a_control_for_cuts(tmp_path: Path) -> None:

@@ -512,7 +512,7 @@ ATTRIBUTES: dict[str, str] = {
     "optimism": "How much of the value is optimism from choosing on the same data.",
     "simultaneous": "Whether the band covers the whole curve at once rather than each point separately.",
     "x": "The positions on the horizontal axis.",
-    "expected_hits": "The expected hits, with an interval for their mean over many batches like this one.",
+    "expected_hits": "The expected hits, with an interval for their mean over lists with as many positives.",
     "next_hits": "A prediction interval for the hits in the next batch; wider than the interval of the mean.",
     "Abstention.accuracy": "The accuracy that the answers keep on new cases, as requested.",
     "Abstention.confidence": "The probability, over samples like this one, that they do.",

@@ -31,7 +31,7 @@ _FEW_ERRORS = 3  # up to so many, Wilson's lower limit is too high (Brown, Cai &
 # Places of the list from which tests go on until one fails, and cuts tested from each to its end. More starts are
 # stopped less easily by a bad stretch, but each has a smaller part of the error; both chosen by hand.
 _STARTS, _STEPS = 5, 200
-CutOf = Callable[[float, float, float], QuotaCut]
+CutOf = Callable[..., QuotaCut]  # cases taken, hits, level, and whether it is for Qrecall -> what is known of the cut
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,8 @@ class OperatingPoint(HasSections):
     Everything with ``score > threshold`` is taken; of ``tied`` cases that score exactly ``threshold``, ``from_tie`` are
     taken too, and count with their share of positives. ``hits_worst`` and ``hits_best`` are the positives taken if the
     places within the tie go to its negatives or to its positives. ``expected_hits`` has an interval for the mean over
-    many batches like this one; ``next_hits`` is a prediction interval for the next batch, which is wider.
+    many batches with as many cases and positives as this one; ``next_hits`` is a prediction interval for the next
+    batch, whose number of positives may differ: it is wider.
     """
 
     threshold: float
@@ -150,7 +151,8 @@ def _point(
     mean = Estimate("expected_hits", hits)  # over many lists cut at the same quota
     if taken > 0:
         spread = Cuts(ranking.pos, ranking.neg).at(taken, hits) if cut_of is None else cut_of(taken, hits, level)
-        mean = Estimate("expected_hits", hits, *expected_hits_limits(spread, level), level, "moving_cut")
+        for_recall = None if cut_of is None else cut_of(taken, hits, level, recall=True)
+        mean = Estimate("expected_hits", hits, *expected_hits_limits(spread, level, for_recall), level, "moving_cut")
     return measured(
         OperatingPoint,
         cut,

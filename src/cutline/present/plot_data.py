@@ -393,7 +393,9 @@ def at_stops(ev: Evaluation, stops: Whole) -> Stops:
     worst = found[groups] + np.maximum(0.0, inside - neg)
     best = found[groups] + np.minimum(pos, inside)
     cuts, level = cuts_at(ev, hits, stops), ev.settings.level
-    low, high = np.array([expected_hits_limits(cut, level) for cut in cuts]).T
+    of_recall = cuts if ev.rows.independent else cuts_at(ev, hits, stops, recall=True)
+    limits = [expected_hits_limits(cut, level, other) for cut, other in zip(cuts, of_recall, strict=True)]
+    low, high = np.array(limits).T
     next_low, next_high = np.array([next_hits_limits(cut, level) for cut in cuts]).T.astype(np.int64)
     return Stops(stops, hits, low, high, next_low, next_high, threshold, worst, best)
 
