@@ -129,7 +129,7 @@ def smoke(python: Path, job: str, **settings: str) -> str:
 
 
 def types(python: Path) -> None:
-    """mypy reads the installed package's types: the user's script is right, and every mistake of the wrong one is found."""
+    """mypy reads the installed package's types: the user's script is right, each mistake of the wrong one is found."""
     scripts = ROOT / "tests" / "packages"
     mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-executable", python]
     marked = (scripts / "typed_wrong.py").read_text(encoding="utf-8").splitlines()
