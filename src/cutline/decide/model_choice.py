@@ -213,7 +213,7 @@ def error_verdict(comparison: Any) -> Verdict:
         influence = sums_by(unit, (gaps - gaps.mean()) / len(gaps), units)
         n_pos = int(np.count_nonzero(rows.sample.positive))
         few = min(n_pos, len(gaps) - n_pos)
-        paired = paired_difference((rates[a], rates[b]), influence, few, settings.seed, "cross-fitted, sign flips")
+        paired = paired_difference((rates[a], rates[b]), influence, few, "cross-fitted, sign flips")
         same = DifferenceTest(0.0, 0.0, 0.0, 1.0, "same decisions") if rates[a] == rates[b] else DifferenceTest()
         test = same if paired is None else paired.test(settings.level, 1.0)
         pairs.append((a, b, rates[a] - rates[b], test))

@@ -223,9 +223,7 @@ class RowPairs(KeepsFields):
             else:
                 raised.append(psi * ((1.0 - 1.0 / units) / np.maximum(1.0 - self._shares(name, seed), 1.0 / units)))
         gaps = raised[0] - raised[1] if self.paired else np.concatenate([raised[0], -raised[1]])
-        return paired_difference(
-            pair.values, gaps, self._smaller_class(pair), pair.settings.seed, f"{method}, sign flips", error
-        )
+        return paired_difference(pair.values, gaps, self._smaller_class(pair), f"{method}, sign flips", error)
 
     def _shares(self, name: str, seed: int) -> Floats:
         """The share of the weight of rows that each cluster holds."""
@@ -363,7 +361,7 @@ class RowPairs(KeepsFields):
         psi = np.concatenate(influence)
         error = math.sqrt(float((psi**2).sum()))
         few = self._smaller_class(pair)
-        return paired_difference(pair.values, psi, few, pair.settings.seed, "jackknife, sign flips", error)
+        return paired_difference(pair.values, psi, few, "jackknife, sign flips", error)
 
     def _left_out(self, name: str, settings: Settings) -> tuple[dict[Spec, Floats], NDArray[np.int64]]:
         """Every measure of a model without each block of its rows, and the blocks' strata."""

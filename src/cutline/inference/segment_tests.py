@@ -87,7 +87,7 @@ def joint_difference(
     if not np.isfinite(gaps).all():
         return DifferenceTest()
     error, influence = jackknife(gaps)
-    paired = paired_difference(values, influence, smaller_class, seed, "clusters of both, sign flips", error)
+    paired = paired_difference(values, influence, smaller_class, "clusters of both, sign flips", error)
     return DifferenceTest() if paired is None else paired.test(level)
 
 
