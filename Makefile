@@ -96,4 +96,4 @@ packages: $(VENV)/.dev
 	$(BIN)/python tests/packages/check.py
 
 clean:
-	rm -rf $(VENV) build dist site docs/measures docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/gallery docs/measures docs/notebooks docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis

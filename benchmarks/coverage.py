@@ -2,7 +2,7 @@
 
     python benchmarks/coverage.py                  methods side by side: some minutes of processor time
     python benchmarks/coverage.py --full           every default through the public functions, in the worlds of
-                                                   coverage_worlds.py, and the tables of docs/how-sure-are-we.md
+                                                   coverage_worlds.py, and the tables of docs/coverage.md
     python benchmarks/coverage.py --section bands  one part of that, without writing (--sims 40 for a glance)
     python benchmarks/coverage.py --csv out.csv    every cell, for other tables
     python benchmarks/coverage.py --long           the intervals by blocks of lists of 100,000 rows (some minutes)

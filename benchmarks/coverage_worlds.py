@@ -1,6 +1,6 @@
 """Worlds in which people use intervals, bands, predictions and tests; each counted through the public functions.
 
-Run by ``coverage.py --full`` (which writes the tables into docs/how-sure-are-we.md) and ``coverage.py --section``.
+Run by ``coverage.py --full`` (which writes the tables into docs/coverage.md) and ``coverage.py --section``.
 
 Populations are binormal: the score of a negative is N(0, 1), of a positive N(d, 1), mapped to the probability of being
 positive. Truths are the population's values; for measures that grow with n, and for Pearson at a quota, their mean over
@@ -25,7 +25,7 @@ import cutline as cl
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "how-sure-are-we.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 LOSSES = {
     "mean_absolute_error",
     "brier_score",

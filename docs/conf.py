@@ -71,8 +71,12 @@ def _dash_before_meanings(app: Sphinx, doctree: nodes.document) -> None:
 
 def _write_pages(app: Sphinx) -> None:
     import api_pages
+    import gallery_pictures
     import measure_pages
+    import notebook_pages
 
+    gallery_pictures.write(Path(app.srcdir) / "gallery.md")
+    notebook_pages.write(Path(app.srcdir) / "notebooks")
     measure_pages.write(Path(app.srcdir) / "measures")
     api_pages.write(Path(app.srcdir) / "reference")
 

@@ -62,6 +62,7 @@ def page(one: Measure, words: str) -> str:
     blocks = [
         f"# {one.title}",
         _with_errata(meaning.strip()),
+        *_uses(one),
         f"```{{math}}\n{_upright(one.latex)}\n```",
         f"As plain text: `{one.formula}` ([symbols](index.md#symbols))",
         f"```{{figure}} pictures/{one.name}.svg\n:alt: {words}\n\n{words}\n```",
@@ -76,6 +77,35 @@ def page(one: Measure, words: str) -> str:
         _interval(one),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _uses(one: Measure) -> Iterator[str]:
+    """When to use it: the situations that lead to it on the page of choices."""
+    if situations := choices().get(one.name):
+        yield "**Use it when** " + ", or when ".join(situations) + ". ([All situations](../choose-a-measure.md))"
+
+
+@cache
+def choices() -> dict[str, list[str]]:
+    """The situations of ``choose-a-measure.md`` under which each measure is linked."""
+    text = (Path(__file__).parent / "choose-a-measure.md").read_text(encoding="utf-8")
+    linked: dict[str, list[str]] = {}
+    path: list[str] = []
+    for part in re.finditer(r"<summary>(.*?)</summary>|(</details>)|\(measures/(?!index)(\w+)\.md\)", text):
+        summary, closed, name = part.groups()
+        if summary:
+            path.append(_second_person(re.sub(r"<b>(.*?)</b>.*", r"\1", summary)))
+        elif closed:
+            path.pop()
+        elif (situation := ": ".join(path)) not in linked.setdefault(name, []):
+            linked[name].append(situation)
+    return linked
+
+
+def _second_person(sentence: str) -> str:
+    """ "I fill a limited number of places." as a clause: "you fill a limited number of places"."""
+    clause = sentence.strip().rstrip(".").replace("I ", "you ")
+    return clause[0].lower() + clause[1:]
 
 
 def _upright(latex: str) -> str:
@@ -286,7 +316,8 @@ def _interval(one: Measure) -> str:
 def _index() -> str:
     blocks = [
         "# All measures",
-        f"The catalogue, {len(NAMES)} measures in {len(FAMILIES)} families. [Which one for my decision?](../index.md)",
+        f"The catalogue, {len(NAMES)} measures in {len(FAMILIES)} families. "
+        "[Which one for my decision?](../choose-a-measure.md)",
     ]
     for family in FAMILIES:
         rows = [

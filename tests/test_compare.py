@@ -391,7 +391,7 @@ def test_the_quota_difference_has_the_power_that_is_possible() -> None:
         models = {"a": 1.75 * y + noise[0], "b": 1.35 * y + noise[1]}
         row = cl.compare(y, models, measures=["hit_rate@10%"], n_resamples=2).differences[0]
         found += row["p_value"] <= 0.05
-    assert 0.2 <= found / 120 <= 0.42  # counted with many samples: see how-sure-are-we.md
+    assert 0.2 <= found / 120 <= 0.42  # counted with many samples: see docs/coverage.md
 
 
 # --- McNemar and Holm --------------------------------------------------------------------------------------------

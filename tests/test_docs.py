@@ -78,7 +78,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         if of_measure:
             known = made_of_classes if "/classes/" in target else made
             assert of_measure[1] in known, f"{page.name} links to {target}"
-        elif "://" not in target and not target.startswith("reference/"):  # made with the site, too
+        elif "://" not in target and not target.startswith(("reference/", "notebooks/")):  # made with the site, too
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 

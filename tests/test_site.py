@@ -68,7 +68,10 @@ class Page(HTMLParser):
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sources, so that a test run writes nothing into the checkout."""
     copy = tmp_path_factory.mktemp("source") / "docs"
-    shutil.copytree(DOCS, copy, ignore=shutil.ignore_patterns("measures", "reference", "__pycache__"))
+    shutil.copytree(
+        DOCS, copy, ignore=shutil.ignore_patterns("gallery", "measures", "notebooks", "reference", "__pycache__")
+    )
+    shutil.copytree(DOCS.parent / "examples", copy.parent / "examples")  # the gallery draws them
     return copy
 
 
@@ -176,7 +179,7 @@ def test_the_intervals_that_pages_name_are_explained(source: Path) -> None:
 
 def test_the_tree_agrees_with_recommend(site: Path, pages: dict[Path, Page]) -> None:
     """Each goal stands in the tree, beside a link to the measure that ``recommend`` takes for it."""
-    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    text = (DOCS / "choose-a-measure.md").read_text(encoding="utf-8")
     for goal, (name, _) in GOALS.items():
         before, mark, _ = text.partition(f'recommend("{goal}")')
         assert mark, goal
@@ -231,8 +234,8 @@ def opened(browser: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_front_page_in_a_browser(width: int, opened: Any, site: Path) -> None:
-    tab = opened((site / "index.html").as_uri())
+def test_the_tree_in_a_browser(width: int, opened: Any, site: Path) -> None:
+    tab = opened((site / "choose-a-measure.html").as_uri())
     tab.set_viewport_size({"width": width, "height": 900})
     tab.wait_for_timeout(100)
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -243,6 +246,16 @@ def test_front_page_in_a_browser(width: int, opened: Any, site: Path) -> None:
     assert link.is_visible()
     link.click()
     assert "PEM" in tab.inner_text("h1")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_front_page_in_a_browser(width: int, opened: Any, site: Path) -> None:
+    tab = opened((site / "index.html").as_uri())
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.wait_for_timeout(100)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.locator("article a", has_text="Limited places").first.click()
+    assert "limited" in tab.inner_text("h1").lower()
 
 
 def test_measure_page_in_a_browser(opened: Any, site: Path) -> None:

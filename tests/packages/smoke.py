@@ -145,8 +145,9 @@ def experiments() -> None:
 
 def docs() -> None:
     """The documentation, from the checkout in CUTLINE_CHECKOUT."""
-    shutil.copytree(Path(os.environ["CUTLINE_CHECKOUT"], "docs"), "docs")
-    subprocess.run([sys.executable, "-m", "sphinx", "-q", "docs", "site"], check=True, timeout=300)
+    for folder in ("docs", "examples"):
+        shutil.copytree(Path(os.environ["CUTLINE_CHECKOUT"], folder), folder)
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "docs", "site"], check=True, timeout=600)
     assert Path("site", "index.html").is_file()
 
 
