@@ -71,3 +71,25 @@ def test_hard_predictions_have_a_page_without_what_needs_scores(tmp_path: Path) 
     assert 'id="pick"' not in text
     many = cl.evaluate(np.arange(90) % 45, predicted=np.arange(90) % 44, interval=None)
     assert "too large to be read cell by cell" in many.to_html(tmp_path / "many.html").read_text(encoding="utf-8")
+
+
+def test_a_comparison_of_several_classes_has_a_page(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    y, p = forest(150, 4, digits=2)
+    names = np.array([*NAMES[:3], HOSTILE])
+    worse = np.random.default_rng(3).dirichlet(np.ones(4), 150)
+    models = {"net": p, "dice": worse}
+    compared = cl.compare(names[y], models, classes=list(names), n_resamples=50)
+    path = compared.to_html(tmp_path / "classes.html", source={"file": "trees.csv"})
+    text = path.read_text(encoding="utf-8")
+    assert HOSTILE not in text
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.locator("#chart-dots").bounding_box()["y"] < 500
+    right = compared["net"]["accuracy"]
+    assert f"net {right.value:.1%} ({right.low:.1%} to {right.high:.1%})" in page.locator("#chart-dots").get_attribute(
+        "aria-label"
+    )
+    assert "net has the best accuracy" in page.inner_text(".answer")
+    assert page.locator("#confusion-1").count() == 1
+    page.close()
+    assert compared.plot("forest").get_title(loc="left")

@@ -119,7 +119,8 @@ def test_the_answer_comes_first(comparison: Any, text: str) -> None:
     assert answer is not None
     assert "With 30 places, use" in answer[1]
     assert f"{hits.expected_hits.low:.1f} to {hits.expected_hits.high:.1f}" in answer[1]
-    assert answer.start() < text.index('id="explorer"') < text.index("All measures") < text.index("The data")
+    places = [text.index(f'id="{name}"') for name in ("explorer", "measures", "facts")]
+    assert [answer.start(), *places] == sorted([answer.start(), *places])
 
 
 def test_every_measure_is_there_with_its_explanation(comparison: Any, text: str) -> None:
@@ -241,7 +242,7 @@ def test_a_chart_without_a_script_shows_the_curve_where_it_is(log: bool, sample:
     ev = cl.evaluate(y, s, interval=None)
     rows, positives = int(ev.facts["rows"]), int(ev.facts["positives"])
     stops = quota_stops(rows)
-    lines = QuotaLines([explorer_data(ev, stops)], stops, 9, rows, positives, log, 1.0)
+    lines = QuotaLines([explorer_data(ev, stops)], stops, 9, rows, positives, log)
     chart = quota_chart("gain", lines).svg()
     left, top, width, height = map(float, re.search(r'data-box="([^"]+)"', chart)[1].split())
     drawn = re.search(r'data-curve="0" points="([^"]+)"', chart)[1]
@@ -354,3 +355,60 @@ def test_the_page_says_whether_probabilities_are_right_and_what_errors_cost() ->
     scores_only = page(cl.evaluate(y, rng.normal(size=400), n_resamples=50))
     assert "Are the probabilities right?" not in scores_only
     assert "What do errors cost?" not in scores_only
+
+
+def test_a_question_about_costs_or_segments_is_answered_first_and_no_quota_is_invented(sample: Any) -> None:
+    y, smooth, coarse = sample
+    both = {"smooth": smooth, "coarse": coarse}
+    costs = page(cl.compare(y, both, n_resamples=50), cost_fp=1, cost_fn=8)
+    answer = re.search(r'<section class="answer"[^>]*>(.*?)</section>', costs, re.DOTALL)
+    assert answer is not None
+    assert "Where a false positive costs 1, a false negative 8:" in answer[1]
+    assert not re.search(r"\d places?", answer[1])
+    assert costs.index('id="lead"') < costs.index('id="explorer"')
+    by = np.where(np.arange(len(y)) % 2, "odd", "even")
+    segments = page(cl.evaluate(y, smooth, by=by, n_resamples=50).segments)
+    answer = re.search(r'<section class="answer"[^>]*>(.*?)</section>', segments, re.DOTALL)
+    assert answer is not None
+    assert not re.search(r"\d places?", answer[1])
+    assert segments.index('<section id="segments"') < segments.index('id="explorer"')
+
+
+def test_bands_stay_within_the_places_and_the_positives(sample: Any) -> None:
+    """The band of the hits ends where everybody is found, and never stands above what a list can give."""
+    y, smooth, coarse = sample
+    for score in (smooth, coarse):
+        ev = cl.evaluate(y, score, interval=None)
+        rows, positives = int(ev.facts["rows"]), int(ev.facts["positives"])
+        stops = quota_stops(rows)
+        model = explorer_data(ev, stops)
+        lines = QuotaLines([model], stops, 9, rows, positives, False)
+        low, high = lines.band("gain", model, np.arange(rows))
+        assert (high <= np.minimum(stops, positives) + 1e-9).all()
+        assert (low <= model["hits"] + 1e-3).all()
+        assert (model["hits"] <= high + 1e-3).all()
+        inside = (model["hits"] > 0.5) & (model["hits"] < np.minimum(stops, positives) - 0.5)
+        assert (high - model["hits"])[inside].min() > 0
+        assert (model["hits"] - low)[inside].min() > 0
+
+
+def test_the_page_of_a_plan_has_the_numbers_of_the_plan(sample: Any) -> None:
+    y, smooth, _ = sample
+    plan = cl.plan(y, smooth, cost=2, value=3, n_resamples=200)
+    ev = cl.evaluate(y, smooth, quota=plan.quota, n_resamples=50)
+    text = page(ev, plan=plan, cost=2, value=3)
+    assert plan.sentences()[0] in text
+    kept = data_of(text)["plan"]
+    assert (kept["quota"], kept["next"]) == (plan.quota, [plan.next_hits.low, plan.next_hits.high])
+    assert kept["profit"] == pytest.approx([plan.profit.low, plan.profit.high])
+    assert kept["expected"] in plan.sentences()[1]
+    assert 'id="kind-profit" checked' in text
+
+
+def test_what_was_not_asked_is_folded_away(text: str) -> None:
+    for name in ("pairs", "measures", "facts", "right", "costs"):
+        assert re.search(rf'<details class="part"><summary>.*?</summary>\s*<section id="{name}"', text), name
+    assert re.search(r'</section>\s*<section id="goals"', text)
+    links = re.findall(r'<li><a href="#([^"]+)"', text)
+    assert links
+    assert all(f'id="{link}"' in text for link in links)

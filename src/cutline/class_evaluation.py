@@ -450,8 +450,10 @@ def choose_class_specs(sample: ClassSample, measures: Sequence[MeasureLike] | No
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassComparison(HasSections, DictResult, Models[ClassEvaluation]):
+class ClassComparison(HasSections, Reported, DictResult, Models[ClassEvaluation]):
     """Models of several classes on the same cases. Reads as a mapping from model to ClassEvaluation."""
+
+    pictures: ClassVar[tuple[str, ...]] = ("forest",)
 
     evaluations: Mapping[str, ClassEvaluation]
     specs: Mapping[str, Spec]
@@ -488,6 +490,11 @@ class ClassComparison(HasSections, DictResult, Models[ClassEvaluation]):
             "differences": self.differences.to_dicts(),
             "verdicts": [verdict.to_dict() for verdict in self.decided],
         }
+
+    @property
+    def page_title(self) -> str:
+        """The title of the report page."""
+        return f"Comparison of {pluralize(len(self.evaluations), 'model')} of {len(self.first.classes)} classes"
 
     def sections(self, **options: Any) -> Iterable[Section]:
         """What the comparison has to say, for every medium."""

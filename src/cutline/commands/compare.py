@@ -55,10 +55,10 @@ OF_SWAPS: Groups = [
 ]
 OF_MODELS_OF_CLASSES: Groups = [
     *(CompareColumns, o.Weighted, o.Clustered, o.ClassOrder, o.Intervals, Margin, o.Printed, o.Measures),
-    *(o.Reading, o.Engine),
+    *(o.Reading, o.Engine, o.Paged, o.Plotted),
 ]
 # these have a meaning for one model of several classes, and not for a comparison of them
-_NOT_COMPARED = ("quota", "html", "plot", "cost", "value", "everything")
+_NOT_COMPARED = ("quota", "cost", "value", "everything")
 
 
 @command(
@@ -178,7 +178,9 @@ def _compare_classes(table: Any, asked: CompareArguments, label: str) -> Report:
     facts = {"file": asked.file, "label": label, **models, "dropped": first.dropped}
     facts = {key: value for key, value in facts.items() if value}
     sections = partial(cmp.sections, terms=COMMAND_LINE, dropped=first.dropped or 0)
-    return Report(cmp, facts, settings_of(cmp, len(first.sample), asked.measures), sections=sections)
+    source = {key: listed(value, 4) if isinstance(value, list) else value for key, value in facts.items()}
+    page = partial(cmp.to_html, source=source)
+    return Report(cmp, facts, settings_of(cmp, len(first.sample), asked.measures), sections=sections, page=page)
 
 
 def _swaps(asked: CompareArguments) -> Report:

@@ -136,7 +136,7 @@ def plan(asked: PlanArguments) -> Report:
 
         ev = evaluate(*loaded.arrays, name=loaded.score, quota=made.quota or None, **rows)
         title = f"Plan for {loaded.score}"
-        write_page(ev, path, source=loaded.facts, title=title, answer=made.sections(), **prices)
+        write_page(ev, path, source=loaded.facts, title=title, plan=made, **prices)
 
     given = {key: value for key in ("cost", "value", "fixed_cost", "budget", "quota") if (value := getattr(asked, key))}
     if asked.prevalence is not None:

@@ -91,7 +91,7 @@ def demo(asked: o.Arguments) -> None:
     facts = {"file": "applicants.csv", "label": "completed", "score": ", ".join(MODELS)}
     sections = partial(comparison.sections, terms=o.COMMAND_LINE)
     Report(comparison, facts, settings_of(comparison, size), sections=sections).publish("table")
-    write_page(comparison, PAGE, source=facts, title="Who gets the 20 places?")
+    write_page(comparison, PAGE, source=facts, title="Who gets a place?")
     say(f"\nInteractive report with a slider for the number of places: {Path(PAGE).resolve()}")
 
 

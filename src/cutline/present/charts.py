@@ -17,15 +17,17 @@ from markupsafe import Markup, escape
 from ..curves import keep_points
 from ..types import Floats
 
-# After Okabe and Ito, in middle tones so that each has at least 3:1 contrast on white paper and on a dark screen.
-COLOURS = ("#2f7ec7", "#d1560a", "#0e9472", "#b0609c", "#a87a08", "#6b7280", "#c0392b", "#5b5fc7")
+# The first three after Okabe and Ito; the others lie farthest from all before them as people with normal sight, without
+# red and without green cones see them. Middle tones: each has 3:1 contrast on white paper and on a dark screen.
+COLOURS = ("#2f7ec7", "#d1560a", "#0e9472", "#8c1aff", "#706636", "#b82e8a", "#c34dff", "#809b4b")
 # A second cue beside colour, for print without colour: (on, off) lengths; empty is a full line.
 DASHES: tuple[tuple[int, ...], ...] = ((), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (12, 4), (1, 3), (6, 2, 1, 2, 1, 2))
 TITLES = {
     "gain": "Hits found",
     "hit_rate": "Hit rate",
-    "qrecall": "Qrecall: share of all positives found",
+    "qrecall": "Recall (Qrecall): share of all positives found",
     "lift": "Lift: hits relative to chance",
+    "dots": "Found in this list, and what to expect",
     "profit": "Profit",
     "roc": "ROC curve",
     "precision_recall": "Precision and recall",
@@ -138,6 +140,7 @@ class Chart:
     name: str = ""
     hidden: bool = False
     models: Sequence[str] = ()  # names of the lines, where there are several
+    caption: str = ""  # what stands below it, if not its words
     area: PlotArea = USUAL
     marks: list[str] = field(default_factory=list)
 
@@ -149,12 +152,21 @@ class Chart:
         """Where a value stands, in pixels from the top."""
         return self.area.bottom - (self.area.bottom - self.area.top) * _share(y, self.y)
 
-    def line(self, x: Any, y: Any, paint: str = "currentColor", dashes: Sequence[int] = (), mark: str = "") -> None:
+    def line(
+        self,
+        x: Any,
+        y: Any,
+        paint: str = "currentColor",
+        dashes: Sequence[int] = (),
+        mark: str = "",
+        *,
+        width: float = 1.6,
+    ) -> None:
         """Points joined by straight lines; those without a value are left out. ``mark``: attributes for a script."""
         style = f' stroke-dasharray="{" ".join(map(str, dashes))}"' if dashes else ""
         points = self._points(x, y)
         self.marks.append(
-            f'<polyline {mark} points="{points}" fill="none" stroke="{paint}" stroke-width="1.6"{style}/>'
+            f'<polyline {mark} points="{points}" fill="none" stroke="{paint}" stroke-width="{width:g}"{style}/>'
         )
 
     def reference(self, x: Any, y: Any, *, perfect: bool = False, mark: str = "") -> None:
@@ -185,11 +197,11 @@ class Chart:
         points = self._points(x, y)
         self.marks.append(f'<polygon {mark} points="{points}" fill="{paint}" fill-opacity="{opacity:g}"/>')
 
-    def point(self, x: float, y: float, paint: str = "currentColor", mark: str = "") -> None:
+    def point(self, x: float, y: float, paint: str = "currentColor", mark: str = "", *, size: float = 3.0) -> None:
         """One point; none where it has no value."""
         if math.isfinite(x) and math.isfinite(y):
             place = f'cx="{px(self.across(x))}" cy="{px(self.up(y))}"'
-            self.marks.append(f'<circle {mark} {place} r="3" fill="{paint}"/>')
+            self.marks.append(f'<circle {mark} {place} r="{size:g}" fill="{paint}"/>')
 
     def bar(self, x: float, width: float, height: float, paint: str) -> None:
         """One bar that stands on 0."""
@@ -203,9 +215,12 @@ class Chart:
         place = f'x1="{at}" x2="{at}" y1="{px(self.up(low))}" y2="{px(self.up(high))}"'
         self.marks.append(f'<line {place} stroke="{paint}" stroke-width="1.2" stroke-opacity=".7"/>')
 
-    def label(self, x: float, y: float, words: str) -> None:
-        """A few small words, beside the line that they name."""
-        self.marks.append(f'<text x="{px(self.across(x) + 3)}" y="{px(self.up(y))}">{escape(words)}</text>')
+    def label(
+        self, x: float, y: float, words: str, mark: str = "", *, anchor: str = "start", aside: float = 3.0
+    ) -> None:
+        """A few small words, ``aside`` pixels beside the line that they name."""
+        place = f'x="{px(self.across(x) + aside)}" y="{px(self.up(y))}" text-anchor="{anchor}"'
+        self.marks.append(f"<text {mark} {place}>{escape(words)}</text>")
 
     def legend(self, named: Sequence[tuple[str, str]]) -> None:
         """Names with their colours, at the top right."""
@@ -230,7 +245,8 @@ class Chart:
         whole = ("<circle", "<text", "<rect")  # not cut off at the ends of the scales
         inside = [mark for mark in self.marks if not mark.startswith(whole)]
         above = [mark for mark in self.marks if mark.startswith(whole)]
-        names = f'<text x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle">{escape(self.x_name)}</text>'
+        middle = f'x="{(left + right) / 2:g}" y="{height - 4}" text-anchor="middle"'
+        names = f'<text class="x-name" {middle}>{escape(self.x_name)}</text>'
         if self.y_name:
             names += f'<text x="{left:g}" y="11">{escape(self.y_name)}</text>'
         ends, box = " ".join(f"{end:.12g}" for end in self.y), f"{left:g} {top:g} {right - left:g} {bottom - top:g}"
@@ -257,7 +273,7 @@ class Chart:
 
     def _x_axes(self) -> str:
         """The axis; for a script that changes between them, the linear and the logarithmic one."""
-        if not self.linked:
+        if "data-kind" not in self.linked:
             return self._x_axis()
         drawn = ""
         for log, name, low in ((False, "linear", 0.0), (True, "log", 1.0)):
@@ -275,11 +291,12 @@ class Chart:
         else:
             ticks = [(value, show(value)) for value in nice_ticks(low, high)]
         bottom = self.area.bottom
-        return "".join(
+        drawn = (
             f'<path class="tick" d="M{px(self.across(x))} {bottom:g}v4" {_FAINT}/>'
             f'<text x="{px(self.across(x))}" y="{bottom + 15:g}" text-anchor="middle">{escape(label)}</text>'
             for x, label in ticks
         )
+        return f'<g class="x-axis">{"".join(drawn)}</g>'
 
 
 def _thinned(places: Floats) -> Floats:

@@ -49,6 +49,8 @@ def class_sections(
     elif scored and ev.settings.interval is not None:
         said.append(abstention_sentence(ev))
     yield Section("answer", said)
+    if detail:
+        yield from _accuracy_picture({ev.name: ev})
     if not measures:
         matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= (MOST_CELLS if detail else _FEW_CLASSES) else []
         if detail or matrix:
@@ -68,9 +70,21 @@ def class_sections(
         best = ({name: row[name] for name in _PLACES} for row in ev.places(quota)[:MOST_ROWS])
         yield Section("places", [Table(best, f"The best places of each class (quota {quota})")])
     if detail:
-        known = {**(source or {}), **{name: ev.facts[name] for name in ("rows", "classes", "scores")}}
-        facts = Table({"": name, "what": str(value)} for name, value in known.items())
-        yield Section("facts", [facts], "The data")
+        yield _facts(ev, source)
+
+
+def _accuracy_picture(models: Mapping[str, ClassEvaluation]) -> Iterator[Section]:
+    """How often each model is right, beside always predicting the largest class; nothing without the accuracy."""
+    facts = next(iter(models.values())).facts
+    rows = [(name, ev["accuracy"]) for name, ev in models.items() if "accuracy" in ev]
+    if rows:
+        always = {"chance": facts["largest_share"], "reference": f"always {facts['largest_class']}"}
+        yield Section("models", [Figure("dots", rows, {**always, "x_name": "accuracy"})], "How often it is right")
+
+
+def _facts(ev: ClassEvaluation, source: Mapping[str, Any] | None) -> Section:
+    known = {**(source or {}), **{name: ev.facts[name] for name in ("rows", "classes", "scores")}}
+    return Section("facts", [Table({"": name, "what": str(value)} for name, value in known.items())], "The data")
 
 
 def confusion_table(confusion: Confusion) -> Table:
@@ -164,19 +178,34 @@ def _measure_rows(ev: ClassEvaluation) -> list[dict[str, Any]]:
 
 
 def class_comparison_sections(
-    comparison: ClassComparison, *, terms: Terms = PYTHON, dropped: int = 0
+    comparison: ClassComparison,
+    *,
+    terms: Terms = PYTHON,
+    dropped: int = 0,
+    detail: bool = False,
+    source: Mapping[str, Any] | None = None,
 ) -> Iterator[Section]:
-    """What a comparison on several classes has to say; ``dropped``: rows that were left out."""
+    """What a comparison on several classes has to say; ``dropped``: rows that were left out.
+
+    In ``detail``, what a page adds: a picture, and what each model confuses.
+    """
     facts = comparison.first.facts
     rows = f"{pluralize(facts['rows'], 'row')}, {pluralize(facts['classes'], 'class', 'classes')}"
     left = f"; {pluralize(dropped, 'row')} without label or score left out" if dropped else ""
     models = f"{pluralize(len(comparison.evaluations), 'model')}, {rows}{left}"
     said = [*class_comparison_answer(comparison, terms), models]
     yield Section("answer", said)
+    if detail:
+        yield from _accuracy_picture(comparison.evaluations)
     yield Section("measures", [Table(comparison.table, "Models side by side")])
     shown = ("a", "b", "measure", "difference", "low", "high", "p_adjusted", "reading")
     pairs = ({name: row[name] for name in shown} for row in comparison.differences)
     yield Section("pairs", [Table(pairs, "Differences (a − b)")])
+    if detail:
+        for k, ev in enumerate(comparison.evaluations.values()):
+            matrix = [confusion_table(ev.confusion)] if len(ev.classes) <= MOST_CELLS else []
+            yield Section(f"confusion-{k}", [*matrix, *_most_confused(ev)], f"Which classes {ev.name} confuses")
+        yield _facts(comparison.first, source)
 
 
 def class_answer(ev: ClassEvaluation, terms: Terms = PYTHON) -> list[str]:

@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference.limits import z_of
+from ..decide.planning import amount
 from ..quotas import resolve_quota
 from ..table import count, pluralize
 from ..types import Floats
 from .charts import TITLES, Chart, colour, dash
-from .plot_data import Whole, at_stops, qrecall_intervals, quota_stops, rates_end, thinned
+from .figures import dots_chart
+from .plot_data import Whole, at_stops, axis_end, qrecall_intervals, quota_stops, thinned
 
 if TYPE_CHECKING:
+    from ..decide.planning import Plan
     from ..evaluation import Evaluation
 
 _HIT_DIGITS = 4  # of a place inside a tie
 
 
-QUOTA_CHARTS = ("gain", "hit_rate", "qrecall", "lift", "profit")
+QUOTA_CHARTS = {"gain": "hits", "hit_rate": "hit rate", "qrecall": "recall", "lift": "lift", "profit": "profit"}
 # the rows of the table at the chosen quota: what a script fills, its name, its meaning, whether a second line is there
 _ROWS = (
-    ("hits", "Expected hits", "positives among those who get a place, with interval", True),
-    ("next", "Hits next time", "in the next group like this one, chosen the same way", False),
+    ("hits", "Found", "positives with a place; interval: the average over lists like this one", True),
+    ("next", "On the next list", "of this size, chosen the same way", False),
+    ("rate", "Hit rate", "share of the places that go to positives", True),
+    ("qrecall", "Recall", "share of the positives that get a place (Qrecall)", True),
+    ("lift", "Lift", "times as many as a random choice", False),
     ("threshold", "Threshold", "everyone with a higher score gets a place", True),
-    ("missed", "Missed positives", "positives without a place: false negatives", False),
+    ("missed", "Missed positives", "without a place: false negatives", False),
     ("wrong", "Places without a hit", "negatives with a place: false positives", False),
     ("spared", "Negatives left out", "true negatives", False),
-    ("rate", "Hit rate", "share of the places that go to positives", True),
-    ("qrecall", "Qrecall", "share of the positives that get a place: recall", True),
-    ("lift", "Lift", "times as many hits as a random choice", False),
     ("profit", "Profit", "value × hits − cost × places", True),
-    ("range-rate", "Hit rate over the range", "mean over the quotas of the range", True),
-    ("range-qrecall", "Qrecall over the range", "mean over the quotas of the range", True),
-    ("there-rate", "Hit rate there", "where positives are as frequent as you set", False),
-    ("there-qrecall", "Qrecall there", "where positives are as frequent as you set", False),
-    ("there-lift", "Lift there", "where positives are as frequent as you set", False),
 )
 
 
 def explorer(
-    evaluations: Sequence[Evaluation], *, quota: int | float | None, cost: float | None, value: float | None
+    evaluations: Sequence[Evaluation],
+    *,
+    quota: int | float | None = None,
+    cost: float | None = None,
+    value: float | None = None,
+    leads: Sequence[Mapping[str, Any]] | None = None,
+    asked: bool = False,
+    plan: Plan | None = None,
 ) -> dict[str, Any]:
-    """What the explorer's template shows (``charts``, ``rows`` …), and the ``data`` that its script reads."""
+    """What the explorer's template shows (``charts``, ``rows`` …), and the ``data`` that its script reads.
+
+    ``leads``: who leads from which quota to which; None where that was not judged. ``asked``: the page answers a
+    question about places, so its first sentence moves with the controls. ``plan``: its numbers stand at its quota.
+    """
     first = evaluations[0]
     rows, positives = int(first.facts["rows"]), int(first.facts["positives"])
     start = _start(first, quota)
@@ -56,10 +66,22 @@ def explorer(
     models = [explorer_data(ev, stops) for ev in evaluations]
     between = quota_range(evaluations)
     ends = None if between is None else (between["sizes"][0], between["sizes"][-1])
-    highest = rates_end(evaluations, start)
-    lines = QuotaLines(models, stops, place, rows, positives, logarithmic, highest, cost, value, ends)
+    lines = QuotaLines(models, stops, place, rows, positives, logarithmic, cost, value, ends)
+    names = [ev.name for ev in evaluations]
+    clear = [[row["from"], row["to"], names.index(row["leader"])] for row in leads or () if row["clear"]]
+    coming = {} if plan is None or plan.quota != start else {evaluations[0].name: plan.next_hits}
+    dots = found_rows(evaluations, start, coming) if between is None else _range_rows(evaluations)
+    chance = start * positives / rows if between is None else positives / rows
+    charts = _quota_charts(evaluations, lines)
+    level = f"{first.settings.level:.0%}"
+    picture = dots_chart(dots, start if between is None else 1.0, chance, percent=between is not None)
+    picture.caption = (
+        f"Dot: found in this list. Line: {level} interval of the average over lists like this one. Pale bar: what to "
+        f"expect on the next list ({level})."
+    )
+    found = ", ".join(f"{row['name']} {row['words'].partition(' (')[0]}" for row in dots)
     return {
-        "names": [ev.name for ev in evaluations],
+        "names": names,
         "rows": _ROWS,
         "stops": len(stops),
         "start": place,
@@ -68,7 +90,13 @@ def explorer(
         "cost": cost,
         "value": value,
         "log": logarithmic,
-        "charts": _quota_charts(evaluations, lines),
+        "asked": asked,
+        "level": level,
+        "sentence": f"With {pluralize(start, 'place')}: {found}; a random choice finds {count(chance)}.",
+        "dots": picture,
+        "charts": charts,
+        "kinds": QUOTA_CHARTS,
+        "kind": "profit" if plan is not None else "gain",
         "data": {
             "rows": rows,
             "stops": steps_of(stops),
@@ -76,23 +104,61 @@ def explorer(
             "cost": cost,
             "value": value,
             "log": logarithmic,
-            "z": z_of(first.settings.level),
             "models": [coded(model, stops) for model in models],
             "reference": reference_places(rows, positives).tolist(),
             "range": between,
             "colours": [colour(k) for k in range(len(models))],
+            "leads": clear,
+            "judged": leads is not None,
+            "asked": asked,
+            "plan": None if plan is None or not plan.quota else _planned(plan),
         },
     }
 
 
 def _start(ev: Evaluation, quota: int | float | None) -> int:
-    """Where the explorer starts: the quota asked for, the mean of a range, else a tenth of the cases."""
+    """Where the explorer starts: the quota asked for, the mean of a range, else as many places as positives."""
     cases = ev.ranking.cases
     asked = quota if quota is not None else ev.quota
     if quota is None and ev.quotas is not None:
         sizes, weights = ev.quotas.sizes(cases)
         return round(float(np.dot(sizes, weights)))
-    return max(1, int(cases // 10)) if asked is None else int(resolve_quota(asked, cases))
+    return max(1, int(ev.facts["positives"])) if asked is None else int(resolve_quota(asked, cases))
+
+
+def _planned(plan: Plan) -> dict[str, Any]:
+    """What a plan tells of its own quota: it allows for the optimism of choosing it, which the explorer does not."""
+    low, high = plan.profit.interval
+    expected = amount(plan.expected_profit, high - low)
+    return {"quota": plan.quota, "next": list(plan.next_hits), "profit": [low, high], "expected": expected}
+
+
+def found_rows(
+    evaluations: Sequence[Evaluation], quota: int, coming: Mapping[str, Any] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """What each model finds at a quota, the interval of the average, and what to expect of the next list.
+
+    ``coming``: what a plan expects of the next list, which it knows better.
+    """
+    rows = []
+    for ev in evaluations:
+        point = ev.at(quota=quota)
+        (low, high), (next_low, next_high) = point.expected_hits.interval, coming.get(ev.name, point.next_hits)
+        then = f" (next list {count(next_low)} to {count(next_high)})" if next_low == next_low else ""
+        row = {"name": ev.name, "value": point.tp, "low": low, "high": high, "words": count(point.tp) + then}
+        rows.append({**row, "next_low": next_low, "next_high": next_high})
+    return rows
+
+
+def _range_rows(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
+    """The hit rate of each model on average over a range of quotas."""
+    rows = []
+    for ev in evaluations:
+        e = ev["hit_rate"]
+        within = f" ({e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
+        row = {"name": ev.name, "value": e.value, "low": e.low, "high": e.high, "words": f"{e.value:.1%}{within}"}
+        rows.append({**row, "next_low": math.nan, "next_high": math.nan})
+    return rows
 
 
 def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[Chart]:
@@ -105,14 +171,14 @@ def _quota_charts(evaluations: Sequence[Evaluation], lines: QuotaLines) -> list[
         "qrecall": lambda p: f"{p.qrecall:.1%}",
         "lift": lambda p: f"{p.lift:.2f}",
     }
-    made = []
+    charts = []
     for kind in QUOTA_CHARTS:
         words = "Value × hits − cost × places."
         if kind in values:
             each = "; ".join(f"{name} {values[kind](p)}" for name, p in points.items())
             words = f"At {pluralize(start, 'place')}: {each}."
-        made.append(quota_chart(kind, lines, words, hidden=kind == "profit" and not lines.priced))
-    return made
+        charts.append(quota_chart(kind, lines, words, hidden=kind == "profit" and not lines.priced))
+    return charts
 
 
 def explorer_data(ev: Evaluation, stops: Whole) -> dict[str, Any]:
@@ -191,7 +257,8 @@ def quota_range(evaluations: Sequence[Evaluation]) -> dict[str, Any] | None:
     for ev in evaluations:
         known = {name: ev[name] for name in ("hit_rate", "qrecall") if name in ev}
         found.append({name: _digits(np.array([e.value, e.low, e.high])) for name, e in known.items()})
-    return {"sizes": sizes, "weights": _digits(weights, 9), "words": quotas.words, "models": found}
+    words = quotas.words + (", all equally likely" if quotas.through else "")
+    return {"sizes": sizes, "weights": _digits(weights, 9), "words": words, "models": found}
 
 
 def _digits(values: Floats, most: int = 6) -> list[float | int | None]:
@@ -212,7 +279,6 @@ class QuotaLines:
     rows: int
     positives: int
     logarithmic: bool
-    highest: float
     cost: float | None = None
     value: float | None = None
     between: tuple[int, int] | None = None
@@ -233,12 +299,9 @@ class QuotaLines:
             return np.asarray(found / np.asarray(of[kind]))
 
     def band(self, kind: str, model: Mapping[str, Any], at: Any) -> tuple[Floats, Floats]:
-        """The interval of a model at these stops. Qrecall and lift have their own: the positives vary, too."""
-        if kind in ("qrecall", "lift"):
-            low, high = (np.array(ends, dtype=float)[at] for ends in model["found"])
-            per = (1.0 if kind == "qrecall" else self.rows / self.stops[at]) / max(self.positives, 1)
-            return low * per, high * per
-        low, high = (self.values(kind, np.array(ends, dtype=float)[at], at) for ends in model["expected"])
+        """The interval of the share found, in the unit of the chart: never more than the places or the positives."""
+        ends = (np.minimum(np.array(found, dtype=float)[at], self.stops[at]) for found in model["found"])
+        low, high = (self.values(kind, hits, at) for hits in ends)
         return low, high
 
     def references(self, kind: str) -> dict[str, tuple[Floats, Floats]]:
@@ -265,7 +328,7 @@ def quota_chart(kind: str, lines: QuotaLines, words: str = "", *, hidden: bool =
     known = [v for curve in curves for v in curve[np.isfinite(curve)].tolist()] or [1.0]
     ends = {
         "gain": (0.0, float(max(lines.positives, 1))),
-        "hit_rate": (0.0, lines.highest),
+        "hit_rate": (0.0, axis_end(known)),
         "qrecall": (0.0, 1.0),
         "lift": (0.0, max(1.0, *known)),
         "profit": (min(0.0, *known), max(0.0, *known) or 1.0),

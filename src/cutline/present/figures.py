@@ -11,7 +11,7 @@ import numpy as np
 from ..curves import keep_points
 from ..errors import InputError
 from ..table import Figure, count, format_value, pluralize
-from .charts import GREY, STRIP, TITLES, WIDE, Chart, around, clipped, colour, dash
+from .charts import GREY, STRIP, TITLES, WIDE, Chart, PlotArea, around, clipped, colour, dash
 from .plot_data import axis_end, rates_end, reliability, score_histogram
 
 if TYPE_CHECKING:
@@ -145,6 +145,60 @@ def histogram(ev: Evaluation, *, named: bool = False) -> Chart | None:
 
 
 # ------------------------------------------------------------------------------------------------- models
+
+_ROW = 36  # pixels of a model in a picture of dots: a line of words above its marks
+
+
+def dots_chart(
+    rows: Sequence[Mapping[str, Any]],
+    end: float,
+    chance: float,
+    *,
+    percent: bool = False,
+    x_name: str = "",
+    title: str = TITLES["dots"],
+    reference: str = "random choice",
+) -> Chart:
+    """A row for each model: its value as a dot, its interval as a line, the next list as a pale bar; chance dotted.
+
+    A page's script finds the marks by their ``data-`` attributes.
+    """
+
+    def show(value: float) -> str:
+        return f"{value:.1%}" if percent else count(value)
+
+    area = PlotArea(400, 58 + _ROW * len(rows), 12.0, 388.0, 16.0, 20.0 + _ROW * len(rows))
+    across = x_name or (
+        "hit rate on average over the range" if percent else f"positives among {pluralize(end, 'place')}"
+    )
+    each = "; ".join(f"{row['name']} {row['words']}" for row in rows)
+    words = f"{each}; {reference}: {show(chance)}."
+    chart = Chart(title, words, (0.0, end), (0.0, float(len(rows))), across, y_ticks=False, area=area)
+    chart.name, chart.linked, chart.x_percent = "dots", "data-dots", percent
+    chart.reference([chance, chance], chart.y, mark="data-chance")
+    for k, row in enumerate(rows):
+        height, paint = len(rows) - k - 0.66, colour(k)
+        coming = [v if v == v else row["value"] for v in (row["next_low"], row["next_high"])]
+        within = [v if v == v else row["value"] for v in (row["low"], row["high"])]
+        chart.band(coming, [height - 0.16] * 2, [height + 0.16] * 2, paint, f'data-next="{k}"')
+        chart.line(within, [height, height], paint, mark=f'data-within="{k}"', width=3.0)
+        chart.point(row["value"], height, paint, f'data-dot="{k}"', size=4.5)
+        chart.label(0.0, height + 0.32, clipped(row["name"]), f'data-name="{k}" font-weight="bold"', aside=0.0)
+        chart.label(end, height + 0.32, row["words"], f'data-found="{k}"', anchor="end", aside=0.0)
+    anchor = "end" if chance > 0.6 * end else "start"
+    chart.label(chance, len(rows) + 0.12, f"{reference}: {show(chance)}", "data-chance-words", anchor=anchor, aside=0.0)
+    return chart
+
+
+def estimate_dots(rows: Sequence[tuple[str, Any]], *, chance: float, reference: str, x_name: str) -> Chart:
+    """Shares with their intervals, a row for each model, beside what one would get without a model."""
+    shown = []
+    for name, e in rows[:MOST_LINES]:
+        within = f" ({e.low:.1%} to {e.high:.1%})" if e.low == e.low else ""
+        row = {"name": name, "value": e.value, "low": e.low, "high": e.high, "words": f"{e.value:.1%}{within}"}
+        shown.append({**row, "next_low": math.nan, "next_high": math.nan})
+    title = f"{x_name.capitalize()} with intervals"
+    return dots_chart(shown, 1.0, chance, percent=True, x_name=x_name, title=title, reference=reference)
 
 
 def forest(comparison: Comparison, key: str) -> Chart | None:
@@ -302,12 +356,12 @@ def cost_chart(decisions: Mapping[int, Any], kind: str, at: float | None) -> Cha
     first = next(iter(decisions.values()))
     top = 1.1 * max(1e-9, *(float(getattr(c, value).max()) for c in decisions.values()))
     ends = (-0.25 * top, top) if benefit else (0.0, 1.3 * top)
-    words = "Dashed: act on everyone. Dotted: act on no one. Shaded: interval."
+    shaded = len(decisions) == 1  # bands of several models would cover each other
+    words = "Dashed: act on everyone. Dotted: act on no one." + " Shaded: interval." * shaded
     across = "threshold probability"
     if not benefit:
         words = "Per case; the costs of a false positive and a false negative add up to 1."
         across = "share of a false positive in the cost of both errors"
-    shaded = len(decisions) <= 3
     if shaded:
         across += f" ({first.band_words})"
     chart = Chart(TITLES[kind], words, (0.0, 1.0), ends, across, x_percent=True)
@@ -468,6 +522,7 @@ FIGURES: dict[str, Callable[..., Chart | None]] = {
     "roc": _curve("roc"),
     "precision_recall": _curve("precision_recall"),
     "gain": _curve("gain"),
+    "dots": estimate_dots,
     "deciles": deciles,
     "histogram": histogram,
     "forest": forest,

@@ -146,7 +146,7 @@ def dominance(ax: Any, result: Any, *, by: str = "quota") -> None:
 def forest(ax: Any, result: Any, *, measures: Sequence[str] | None = None) -> None:
     """Estimates with their intervals, one line for each model and measure."""
     rows = forest_frame(result, measures=measures)
-    names = [ev.name for ev in models_of(result)]
+    names = list(dict.fromkeys(row["model"] for row in rows))
     groups = list(dict.fromkeys(row["measure"] for row in rows))
     step = 0.8 / max(1, len(names))
     for row in rows:

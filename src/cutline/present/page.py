@@ -6,8 +6,9 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from .render import asset, fill
 
 if TYPE_CHECKING:
     from ..class_evaluation import ClassEvaluation
+    from ..decide.planning import Plan
 
 MOST_PAGES, FEW_PAGES = 20, 8  # up to so many classes, all have a page of their own; of more, only the largest
 
@@ -51,35 +53,84 @@ def page(
     result: Any,
     *,
     title: str | None = None,
-    answer: Iterable[Section] = (),
     cost: float | None = None,
     value: float | None = None,
     quota: int | float | None = None,
+    plan: Plan | None = None,
     **options: Any,
 ) -> str:
-    """The page as text: every section of a result, the places as an explorer where the data allow one.
+    """The page as text: the answer first, the places as an explorer where the data allow one, the rest folded.
 
     ``quota`` is where the explorer starts (the evaluation's own quota by default); ``cost`` per place and ``value`` per
-    hit add profit; ``answer`` are sections that take the place of the first one. Further options are those of the
-    result's sections: ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns), ``carry``.
+    hit add profit; a ``plan`` takes the place of the answer. Further options are those of the result's sections:
+    ``cost_fp`` and ``cost_fn`` (what errors cost), ``source`` (file and columns), ``carry``.
     """
-    if not hasattr(result, "sections") or not hasattr(result, "settings"):
+    if not hasattr(result, "sections") or not hasattr(result, "page_title"):
         raise InputError(None, f"a page shows an Evaluation or a Comparison, not {type(result).__name__}")
     sections = list(result.sections(detail=True, **options))
-    sections = [*answer, *sections[1:]] if answer else sections
+    sections = _in_order(sections if plan is None else [*plan.sections(), *sections[1:]], options)
     prices = {"cost": cost, "value": value}
     if hasattr(result, "confusion"):
         return _shell(result, title, sections, **_picker(result, quota, prices))
-    return _shell(result, title, sections, **_explorer(sections, quota, prices))
+    asked = plan is None and not options.get("cost_fp") and not hasattr(result, "by")
+    return _shell(result, title, sections, **_explorer(sections, quota, prices, asked, plan))
 
 
-def _explorer(sections: Iterable[Section], quota: int | float | None, prices: Mapping[str, Any]) -> dict[str, Any]:
+# The titles of sections that have none of their own; others without one belong to the section before them.
+_TITLES = {
+    "cut": "At the cut",
+    "batches": "Batch by batch",
+    "leads": "Clear leaders",
+    "places": "How many places?",
+    "measures": "All measures",
+    "pairs": "Differences between models",
+}
+# What is not folded away: it answers a question that was asked. Others open with a click.
+_OPEN = {"places", "goals", "segments", "batches", "confusion", "lead", "models"}
+
+
+def _in_order(sections: Sequence[Section], options: Mapping[str, Any]) -> list[Section]:
+    """The sections as the page shows them: those that the question is about right after the answer.
+
+    Pictures and tables of the answer stand below its sentences; sections without a title join the one before.
+    """
+    costs = next((s for s in sections if s.name == "costs"), None) if options.get("cost_fp") is not None else None
+    sentences = [part for part in sections[0].parts if isinstance(part, str)]
+    shown = [part for part in sections[0].parts if not isinstance(part, str)]
+    ordered = [Section("answer", sentences)]
+    if shown:
+        ordered.append(Section("lead", shown, "In numbers"))
+    if costs is not None:
+        told = list(takewhile(lambda part: isinstance(part, str), costs.parts))
+        ordered = [Section("answer", [*told, *sentences]), replace(costs, name="lead", parts=costs.parts[len(told) :])]
+    for section in sections[1:]:
+        if section is costs:
+            continue
+        heading = section.title or _TITLES.get(section.name, "")
+        if heading or len(ordered) == 1:
+            ordered.append(replace(section, title=heading))
+        else:
+            ordered[-1] = replace(ordered[-1], parts=[*ordered[-1].parts, *section.parts])
+    goals = [s for s in ordered if s.name == "goals"]
+    lead = [s for s in ordered[1:] if s.name in _OPEN - {"goals"}]
+    return [ordered[0], *lead, *goals, *(s for s in ordered[1:] if s.name not in _OPEN)]
+
+
+def _explorer(
+    sections: Sequence[Section],
+    quota: int | float | None,
+    prices: Mapping[str, Any],
+    asked: bool,
+    plan: Plan | None = None,
+) -> dict[str, Any]:
     """What takes the place of the gain curve on a page: the explorer of the models that it shows."""
-    parts = (part for section in sections if section.name == "places" for part in section.parts)
-    models = next((part.of for part in parts if isinstance(part, Figure) and part.kind == "gain"), None)
-    if models is None:
+    figures = {part.kind: part.of for s in sections for part in s.parts if isinstance(part, Figure)}
+    places = next((s for s in sections if s.name == "places"), None)
+    if places is None or not isinstance(places.parts[0], Figure):
         return {}
-    shown = explorer(models, quota=quota, **prices)
+    models = places.parts[0].of
+    asked = asked and (models[0].quota is not None or models[0].quotas is not None) and quota is None
+    shown = explorer(models, quota=quota, **prices, leads=figures.get("dominance"), asked=asked, plan=plan)
     return {"explorer": shown, "data": packed(shown.pop("data")), "script": "page.js"}
 
 
@@ -102,10 +153,14 @@ def _shell(
     within = asset("unpack.js") + asset(inner) if inner else ""
     parts = {"css": asset("page.css"), "script": code, "csp": policy(code, *([within] if inner else []))}
     parts |= shared or {}  # a policy has no sign that an attribute must not hold
+    seen = any(isinstance(part, Figure) for s in sections if s.name in _OPEN for part in s.parts)
+    pictured = next((s.name for s in sections if any(isinstance(part, Figure) for part in s.parts)), "")
+    opened = _OPEN if seen else _OPEN | {pictured}  # a page shows a picture at once
     return fill(
         "page.html",
         title=title or result.page_title,
         sections=sections,
+        folded={s.name for s in sections} - opened,
         explorer=explorer,
         picker=picker,
         settings=_settings(result, __version__),
@@ -139,9 +194,9 @@ def _picker(ev: ClassEvaluation, quota: int | float | None, prices: Mapping[str,
 def _page_of_class(ev: ClassEvaluation, label: Any, quota: int | float | None, prices: Mapping[str, Any]) -> str:
     """The page of one class without what all share: no text of a user's can hold these place-holders unescaped."""
     binary = ev.of(label)
-    sections = list(binary.sections(detail=True))
+    sections = _in_order(list(binary.sections(detail=True)), {})
     shared = {name: f"<shared-{name}>" for name in ("css", "script", "csp")}
-    shown = _explorer(sections, quota, prices)
+    shown = _explorer(sections, quota, prices, asked=False)
     return _shell(binary, f"{label} against the rest", sections, **shown, shared=shared)
 
 

@@ -162,12 +162,15 @@ def _costs(result: Any, usable: Mapping[int, Evaluation], prices: Mapping[str, f
         curves = {}
     if curves:
         at = prices["cost_fp"] / (prices["cost_fp"] + prices["cost_fn"]) if prices else None
-        parts += [
+        explained = (
             "At a threshold probability x, you act on cases with a probability above x: a false positive costs "
             "x / (1 − x) times the benefit of a true positive. Choose x from your costs: "
-            "cost of a false positive / (cost of a false positive + cost of a false negative).",
+            "cost of a false positive / (cost of a false positive + cost of a false negative)."
+        )
+        parts += [
             Figure("net_benefit", curves, {"at": at}),
             Figure("expected_cost", curves, {"at": at}),
+            explained,
             _benefit_table(curves),
         ]
     return Section("costs", parts, "What do errors cost?") if parts else None

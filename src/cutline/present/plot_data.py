@@ -238,8 +238,8 @@ def dominance_frame(result: Any, *, by: str = "quota", **_: Any) -> Table:
 
 
 def forest_frame(result: Any, *, measures: Sequence[str] | None = None, **_: Any) -> Table:
-    """Estimates with intervals, measure by measure."""
-    models = models_of(result)
+    """Estimates with intervals, measure by measure; also of models of several classes."""
+    models = list(result.evaluations.values()) if hasattr(result, "evaluations") else [result]
     quota = [key for key, spec in models[0].specs.items() if spec.measure.name in ("hit_rate", "qrecall")]
     wanted = list(measures) if measures is not None else [m for m in (*quota, *FOREST) if m in models[0]]
     rows = []

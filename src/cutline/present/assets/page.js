@@ -1,5 +1,5 @@
-// Glue between the controls, the table and the charts. All numbers come from the page's data; what is computed here
-// (rates, lift, profit) is the plain arithmetic of hits, places, cost and value.
+// Glue between the controls, the sentence, the pictures and the table. All numbers come from the page's data; what is
+// computed here (rates, lift, profit, means over a range, another share of positives) is plain arithmetic of them.
 (async () => {
   const data = await unpacked("cutline-data");
   const $ = (id) => document.getElementById(id);
@@ -19,408 +19,461 @@
     return { ...kept, hits, expected, found, next, ties, drawn: summed(kept.drawn) };
   });
   const positives = models.length ? models[0].positives : 0;
-  const state = { at: data.start, cost: data.cost, value: data.value, log: data.log, banded: null, range: data.range, shown: models.map(() => true) };
-  const typed = { quota: null };
+  const state = {
+    at: data.start, typed: null, cost: data.cost, value: data.value, log: data.log, range: data.range, share: NaN,
+    shown: models.map(() => true), banded: null,
+  };
 
   const whole = (v) => Math.abs(v - Math.round(v)) < 1e-9;
-  const fixed = (v, d) => v.toLocaleString("en-US", { minimumFractionDigits: d, maximumFractionDigits: d });
+  const fixed = (v, d) => Number(v.toFixed(d)).toLocaleString("en-US", { minimumFractionDigits: d, maximumFractionDigits: d });
   const number = (v) => (whole(v) ? fixed(Math.round(v), 0) : fixed(v, 1));
   const counted = (v, one) => number(v) + " " + one + (whole(v) && Math.round(v) === 1 ? "" : "s");
   const bound = (v) => fixed(v, v < 1000 ? 1 : 0);
   const money = (v) => fixed(v, Math.abs(v) < 1000 && !whole(v) ? 2 : 0).replace("-", "−");
-  const percent = (v) => (Number.isFinite(v) ? fixed(100 * v, 1) + "\u202f%" : "–");
+  const percent = (v) => (Number.isFinite(v) ? fixed(100 * v, 1) + "%" : "–");
+  const between = ([low, high], show) => `${show(low)} to ${show(high)}`;
+  const listed = (names) => (names.length < 3 ? names.join(" and ") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const hasProfit = () => Number.isFinite(state.cost) && Number.isFinite(state.value);
+  const elsewhere = () => state.share > 0 && state.share < 1 && positives > 0 && positives < rows;
+  const positivesNow = () => (elsewhere() ? state.share * rows : positives);
 
-  const interval = (model, i) => [model.expected[0][i], model.expected[1][i]];
-
-  // What a chart shows of so many hits at a stop.
-  const shown = {
-    gain: (hits) => hits,
-    hit_rate: (hits, q) => hits / q,
-    qrecall: (hits) => hits / positives,
-    lift: (hits, q) => (hits * rows) / (q * positives),
-    profit: (hits, q) => (hasProfit() ? state.value * hits - state.cost * q : 0),
-  };
-  // Its interval. Qrecall and lift have their own: the number of positives varies, too.
-  function spread(kind, model, i) {
-    if (kind === "qrecall") return model.found.map((ends) => ends[i]);
-    if (kind === "lift") return model.found.map((ends) => (ends[i] * rows) / stops[i]);
-    return interval(model, i).map((hits) => shown[kind](hits, stops[i]));
-  }
-  const references = {
-    chance: { gain: (q) => (q * positives) / rows, hit_rate: () => positives / rows, qrecall: (q) => q / rows, lift: () => 1, profit: () => 0 },
-    perfect: { gain: (q) => Math.min(q, positives), hit_rate: (q) => Math.min(q, positives) / q, qrecall: (q) => Math.min(q, positives) / Math.max(positives, 1) },
-  };
-
-  function nearest(quota) {
+  // The first stop that passes a test which all later ones pass, too.
+  function firstStop(passes) {
     let low = 0, high = stops.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (stops[middle] < quota) low = middle + 1; else high = middle;
+      if (passes(middle)) high = middle; else low = middle + 1;
     }
-    return low > 0 && quota - stops[low - 1] <= stops[low] - quota ? low - 1 : low;
+    return low;
   }
-
-  function leaders(i) {
-    const found = models.map((model) => model.hits[i]);
-    const most = Math.max(...found.filter((_, k) => state.shown[k]));
-    return models.map((_, k) => state.shown[k] && most - found[k] < 1e-9);
-  }
-
-  function inWords(i, leads) {
-    const names = models.filter((_, k) => leads[k]).map((model) => model.name);
-    const best = models[leads.indexOf(true)];
-    if (!best) return "No model is chosen.";
-    const [low, high] = interval(best, i).map(bound);
-    const who = models.length === 1 ? "" : names.length === 1 ? `${names[0]} finds most: ` : `${names.join(" and ")} are tied: `;
-    const share = `${percent(best.hits[i] / positives)} of the ${counted(positives, "positive")}`;
-    return `With ${counted(stops[i], "place")}, ${who}${counted(best.hits[i], "hit")} (${low} to ${high}), ${share}.`;
-  }
-
-  // The stop with the highest profit of all models shown.
-  function mostProfit() {
-    let best = { worth: -Infinity };
-    models.forEach((model, k) => {
-      if (!state.shown[k]) return;
-      model.hits.forEach((hits, i) => {
-        const worth = state.value * hits - state.cost * stops[i];
-        if (worth > best.worth + 1e-9) best = { worth, i, name: model.name };
-      });
-    });
-    return best;
-  }
-  function showBest() {
-    $("best").hidden = !hasProfit();
-    if (!hasProfit()) return;
-    const key = [state.cost, state.value, ...state.shown].join();
-    if (state.bestKey !== key) { state.bestKey = key; state.best = mostProfit(); }
-    if (state.best.i === undefined) { $("best").hidden = true; return; }
-    const who = models.length > 1 ? ` (${state.best.name})` : "";
-    $("best-words").textContent = state.best.worth > 0
-      ? `Most profit: ${money(state.best.worth)} at ${counted(stops[state.best.i], "place")}${who}.`
-      : "No number of places makes a profit.";
-  }
-
-  // The cut that keeps what the reader asks for: with the fewest places for a recall, with the most for all else.
-  const keeps = {
-    recall: (hits, q, share) => hits >= share * positives - 1e-9,
-    precision: (hits, q, share) => hits >= share * q - 1e-9,
-    specificity: (hits, q, share) => q - hits <= (1 - share) * (rows - positives) + 1e-9,
-    fpr: (hits, q, share) => q - hits <= share * (rows - positives) + 1e-9,
-  };
-  function promise() {
-    const goal = $("goal").value, share = read("goal-value") / 100, words = $("promise");
-    if (!(goal in keeps) || !Number.isFinite(share)) { words.textContent = ""; return; }
-    let best = null;
-    models.forEach((model, k) => {
-      if (!state.shown[k]) return;
-      const kept = stops.map((q, i) => i).filter((i) => keeps[goal](model.hits[i], stops[i], share));
-      const i = goal === "recall" ? kept[0] : kept[kept.length - 1];
-      if (i === undefined) return;
-      if (best === null || (goal === "recall" ? i < best.i : i > best.i)) best = { i, name: model.name };
-    });
-    const name = $("goal").selectedOptions[0].textContent;
-    if (best === null) { words.textContent = `No cut keeps a ${name} ${percent(share)}.`; return; }
-    const who = models.length > 1 ? `${best.name} keeps` : "This cut keeps";
-    words.textContent = `${who} a ${name} ${percent(share)} with ${counted(stops[best.i], "place")}. It was chosen on these data: on new data it keeps that promise only about half the time.`;
-    typed.quota = null;
-    choose(best.i);
-  }
-
-  // A range of quotas, where the number of places is not known: measures are means over it. One that was asked for
-  // comes with its quotas, their chances and the intervals of its means; for another, the mean of the intervals is shown.
-  function hitsAt(columns, q) {
-    let high = 0;
-    for (let low = 0, last = stops.length - 1; low <= last;) {
-      const middle = (low + last) >> 1;
-      if (stops[middle] < q) low = middle + 1; else { high = middle; last = middle - 1; }
-    }
-    if (stops[high] === q || high === 0) return columns.map((column) => column[high]);
-    const share = (q - stops[high - 1]) / (stops[high] - stops[high - 1]);
-    return columns.map((column) => column[high - 1] + share * (column[high] - column[high - 1]));
-  }
-  function evenly(from, to) {
-    const n = Math.min(to - from + 1, 256);
-    const sizes = Array.from({ length: n }, (_, k) => (n === 1 ? from : Math.round(from + (k * (to - from)) / (n - 1))));
-    return { sizes, weights: sizes.map(() => 1 / n), words: `${number(from)} to ${number(to)} places`, models: null };
-  }
-  function meanOver(model, k) {
-    const { sizes, weights, models: known } = state.range;
-    const rate = [0, 0, 0], found = [0, 0, 0];
-    sizes.forEach((q, i) => {
-      const [hits, low, high, least, most] = hitsAt([model.hits, ...model.expected, ...model.found], q);
-      [hits, low, high].forEach((v, j) => { rate[j] += (weights[i] * v) / q; });
-      [hits / positives, least, most].forEach((v, j) => { found[j] += weights[i] * v; });
-    });
-    const asked = known ? known[k] : {};
-    return { rate: asked.hit_rate || rate, qrecall: asked.qrecall || found };
-  }
-  function fillRange() {
-    for (const name of ["rate", "qrecall"]) $("row-range-" + name).hidden = !state.range;
-    $("range-words").textContent = state.range
-      ? `Rows over the range: ${state.range.words}${state.range.models ? "" : ", all equally likely; the intervals are means of those at single quotas"}.` : "";
-    if (!state.range) return;
-    models.forEach((model, k) => {
-      const mean = meanOver(model, k);
-      for (const name of ["rate", "qrecall"]) {
-        const [value, low, high] = mean[name];
-        put(rowsOf["range-" + name][k], positives ? percent(value) : "–", positives ? `${percent(low)} to ${percent(high)}` : "");
-      }
-    });
-  }
-  function rangeChanged() {
-    const from = Math.round(read("range-from")), to = Math.round(read("range-to"));
-    state.range = from >= 1 && to >= from && to <= rows ? evenly(from, to) : null;
-    fillRange();
-    charts.forEach(drawRange);
-    document.documentElement.dataset.range = state.range ? `${from}-${to}` : "";
+  function nearest(quota) {
+    const above = firstStop((i) => stops[i] >= quota);
+    return above > 0 && quota - stops[above - 1] <= stops[above] - quota ? above - 1 : above;
   }
 
   // Another share of positives: each class keeps its scores, and the quota is cut in the list so weighted. A cut of this
   // list that finds a share t of the positives and takes a share f of the negatives takes π·t + (1 − π)·f of that one.
-  function foundThere(model, q) {
-    const share = state.prevalence, wanted = q / rows;
+  function foundElsewhere(model, q) {
+    const wanted = q / rows;
     const at = (i) => {
       const hits = i < 0 ? 0 : model.hits[i], taken = i < 0 ? 0 : stops[i];
-      return [(share * hits) / positives + ((1 - share) * (taken - hits)) / (rows - positives), hits / positives];
+      return [(state.share * hits) / positives + ((1 - state.share) * (taken - hits)) / (rows - positives), hits / positives];
     };
-    let low = -1, high = stops.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (at(middle)[0] < wanted) low = middle; else high = middle;
+    const above = firstStop((i) => at(i)[0] >= wanted);
+    const [a, s] = at(above - 1), [b, t] = at(above);
+    return { hits: (b > a ? s + ((wanted - a) / (b - a)) * (t - s) : t) * state.share * rows, above };
+  }
+  // Columns of a model at any number of places, between the stops on straight lines.
+  function columnsAt(columns, q) {
+    const high = firstStop((i) => stops[i] >= q);
+    if (stops[high] === q || high === 0) return columns.map((column) => column[high]);
+    const share = (q - stops[high - 1]) / (stops[high] - stops[high - 1]);
+    return columns.map((column) => column[high - 1] + share * (column[high] - column[high - 1]));
+  }
+  const hitsAt = (model, i) => (elsewhere() ? foundElsewhere(model, stops[i]).hits : model.hits[i]);
+
+  // A plan allows for the optimism of choosing its cut, so its numbers stand at its cut and prices.
+  const planned = (q) => (data.plan && q === data.plan.quota && state.cost === data.cost && state.value === data.value && !elsewhere() ? data.plan : null);
+
+  // What a model gives under the settings of the reader. Sentence, picture, table and captions all show this.
+  function figuresOf(model, k) {
+    const all = positivesNow();
+    if (!state.range) {
+      const i = state.at, q = stops[i];
+      const cut = elsewhere() ? foundElsewhere(model, q) : { hits: model.hits[i], above: i };
+      const known = !elsewhere(), { hits } = cut;
+      const within = known ? [model.expected[0][i], model.expected[1][i]] : null;
+      return {
+        hits, within, q, threshold: model.threshold[cut.above], rate: hits / q, recall: hits / all, lift: (hits * rows) / (q * all),
+        next: known ? (planned(q) || { next: model.next.map((ends) => ends[i]) }).next : null, rateWithin: within && within.map((v) => v / q),
+        recallWithin: known ? model.found.map((ends) => ends[i]) : null,
+        tie: known && model.ties && model.ties[0][i] !== model.ties[1][i] ? model.ties.map((ends) => ends[i]) : null,
+      };
     }
-    const [a, s] = at(low), [b, t] = at(high);
-    return b > a ? s + ((wanted - a) / (b - a)) * (t - s) : t;
-  }
-  function fillThere() {
-    const there = state.prevalence > 0 && state.prevalence < 1 && positives > 0 && positives < rows;
-    for (const name of ["rate", "qrecall", "lift"]) $("row-there-" + name).hidden = !there;
-    $("there-words").textContent = there
-      ? `Rows "there": with ${percent(state.prevalence)} positives instead of ${percent(positives / rows)}, if the scores of either class stay as they are. Recall and AUC do not move. For intervals, evaluate with this prevalence.` : "";
-    if (!there) return;
-    const q = stops[state.at];
-    models.forEach((model, k) => {
-      const found = foundThere(model, q);
-      put(rowsOf["there-rate"][k], percent((state.prevalence * found * rows) / q));
-      put(rowsOf["there-qrecall"][k], percent(found));
-      put(rowsOf["there-lift"][k], fixed((found * rows) / q, 2));
+    const { sizes, weights, models: asked } = state.range;
+    let hits = 0;
+    const rate = [0, 0, 0], recall = [0, 0, 0];
+    sizes.forEach((q, i) => {
+      const columns = elsewhere() ? Array(5).fill(foundElsewhere(model, q).hits) : columnsAt([model.hits, ...model.expected, ...model.found], q);
+      hits += weights[i] * columns[0];
+      columns.slice(0, 3).forEach((v, j) => { rate[j] += (weights[i] * v) / q; });
+      [columns[0] / all, ...columns.slice(3)].forEach((v, j) => { recall[j] += weights[i] * v; });
     });
-  }
-
-  // What a chart shows at the chosen quota, for those who cannot see it, and below it for those who can.
-  const spoken = {
-    gain: number, hit_rate: percent, qrecall: percent, lift: (v) => (Number.isFinite(v) ? fixed(v, 2) : "–"), profit: money,
-  };
-  function describe() {
-    const i = state.at, places = counted(stops[i], "place"), chosen = models.filter((_, k) => state.shown[k]);
-    for (const [kind, say] of Object.entries(spoken)) {
-      const figure = $("figure-" + kind);
-      const words = chosen.map((model) => `${model.name} ${say(shown[kind](model.hits[i], stops[i]))}`).join("; ");
-      const told = `At ${places}: ${words}.`;
-      figure.querySelector("figcaption").textContent = told;
-      $("chart-" + kind).setAttribute("aria-label", `${figure.querySelector("h3").textContent}. ${told}`);
-    }
-  }
-
-  const rowsOf = {};
-  for (const row of document.querySelectorAll("#at tbody tr")) rowsOf[row.dataset.row] = [...row.querySelectorAll("td")];
-  const heads = [...document.querySelectorAll("#at thead th[data-model]")];
-  const put = (cell, text, small) => {
-    const parts = cell.childNodes;
-    if (parts[0].data !== text) parts[0].data = text;
-    if (small !== undefined && parts[1].textContent !== small) parts[1].textContent = small;
-  };
-
-  function fillTable() {
-    const i = state.at, q = stops[i], leads = leaders(i);
-    models.forEach((model, k) => {
-      heads[k].hidden = !state.shown[k];
-      for (const cells of Object.values(rowsOf)) cells[k].hidden = !state.shown[k];
-      if (!state.shown[k]) return;
-      const hits = model.hits[i], [low, high] = interval(model, i);
-      const tie = model.ties && model.ties[0][i] !== model.ties[1][i]
-        ? `tie: ${number(model.ties[0][i])} to ${number(model.ties[1][i])} hits` : "";
-      put(rowsOf.hits[k], number(hits), `${bound(low)} to ${bound(high)}`);
-      put(rowsOf.threshold[k], model.threshold[i] === null ? "takes all" : String(model.threshold[i]), tie);
-      put(rowsOf.next[k], `${number(model.next[0][i])} to ${number(model.next[1][i])}`);
-      put(rowsOf.missed[k], number(positives - hits));
-      put(rowsOf.wrong[k], number(q - hits));
-      put(rowsOf.spared[k], number(rows - positives - q + hits));
-      put(rowsOf.rate[k], percent(hits / q), `${percent(low / q)} to ${percent(high / q)}`);
-      const found = model.found.map((ends) => percent(ends[i]));
-      put(rowsOf.qrecall[k], positives ? percent(hits / positives) : "–", positives ? found.join(" to ") : "");
-      put(rowsOf.lift[k], positives ? fixed(hits / q / (positives / rows), 2) : "–");
-      if (hasProfit()) {
-        const worth = (h) => state.value * h - state.cost * q;
-        put(rowsOf.profit[k], money(worth(hits)), `${money(worth(low))} to ${money(worth(high))}`);
-      }
-      if (rowsOf.leads) {
-        put(rowsOf.leads[k], leads[k] ? "most" : "");
-        rowsOf.leads[k].classList.toggle("leads", leads[k]);
-      }
-    });
-    $("row-profit").hidden = !hasProfit();
-    fillThere();
-    showBest();
-    $("now").textContent = inWords(i, leads);
-    describe();
-    const asked = typed.quota;
-    $("exact").textContent = asked !== null && asked !== q
-      ? `Figures are kept for ${fixed(stops.length, 0)} quotas; the nearest to ${number(asked)} is ${number(q)}.` : "";
-    $("share").textContent = `= ${percent(q / rows)} of ${number(rows)}`;
-    $("slider").value = i;
-    $("slider").setAttribute("aria-valuetext", counted(q, "place"));
-    if (document.activeElement !== $("quota") || typed.quota === null) $("quota").value = q;
-  }
-
-  // The charts over quotas. They come drawn; the script moves their marks and draws their lines anew.
-  const charts = [...document.querySelectorAll("svg[data-kind]")].map((svg) => {
-    const [low, high] = svg.dataset.y.split(" ").map(Number), [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
-    const all = (name) => [...svg.querySelectorAll(`[data-${name}]`)];
+    const [ofRate, ofRecall] = elsewhere() || !asked ? [rate, recall] : [asked[k].hit_rate || rate, asked[k].qrecall || recall];
     return {
-      svg, kind: svg.dataset.kind, low, high, left, top, width, height, curves: all("curve"), markers: all("marker"),
-      band: all("band")[0], range: all("range")[0], cut: all("cut")[0], lines: all("line"), axes: all("axis"),
+      hits, rate: ofRate[0], recall: ofRecall[0], lift: (ofRate[0] * rows) / all,
+      rateWithin: elsewhere() ? null : ofRate.slice(1), recallWithin: elsewhere() ? null : ofRecall.slice(1),
     };
-  });
-  const across = (c, q) => (c.left + c.width * (state.log ? Math.log(q) / (Math.log(rows) || 1) : q / rows)).toFixed(1);
-  const up = (c, v) => (c.top + c.height * (1 - Math.max(-2, Math.min(3, (v - c.low) / (c.high - c.low || 1))))).toFixed(1);
-  const path = (c, points) => points.filter(([, v]) => Number.isFinite(v)).map(([q, v]) => `${across(c, q)},${up(c, v)}`).join(" ");
-
-  function drawMarkers() {
-    const i = state.at, first = leaders(i).indexOf(true), moved = first !== state.banded;
-    state.banded = first;
-    for (const c of charts) {
-      const x = across(c, stops[i]);
-      c.cut.setAttribute("points", `${x},${c.top} ${x},${c.top + c.height}`);
-      c.markers.forEach((mark, k) => {
-        const v = shown[c.kind](models[k].hits[i], stops[i]);
-        mark.toggleAttribute("hidden", !state.shown[k] || !Number.isFinite(v));
-        mark.setAttribute("cx", x);
-        mark.setAttribute("cy", up(c, Number.isFinite(v) ? Math.min(v, c.high) : c.low));  // the words tell what lies above
-      });
-      if (moved) drawBand(c, first);
-    }
-  }
-  function drawBand(c, k) {
-    c.band.toggleAttribute("hidden", k < 0);
-    if (k < 0) return;
-    const ends = models[k].drawn.map((j) => [stops[j], ...spread(c.kind, models[k], j)]);
-    const low = ends.map(([q, v]) => [q, v]), high = ends.map(([q, , v]) => [q, v]).reverse();
-    c.band.setAttribute("points", path(c, [...low, ...high]));
-    c.band.setAttribute("fill", data.colours[k]);
-  }
-  function drawRange(c) {
-    c.range.toggleAttribute("hidden", !state.range);
-    if (!state.range) return;
-    const [from, to] = [state.range.sizes[0], state.range.sizes[state.range.sizes.length - 1]].map((q) => across(c, q));
-    c.range.setAttribute("points", `${from},${c.top} ${to},${c.top} ${to},${c.top + c.height} ${from},${c.top + c.height}`);
-  }
-  function drawCurves() {
-    state.banded = null;
-    for (const c of charts) {
-      drawRange(c);
-      if (c.kind === "profit") fitProfit(c);
-      for (const axis of c.axes) axis.toggleAttribute("hidden", (axis.dataset.axis === "log") !== state.log);
-      for (const line of c.lines) {
-        const of = references[line.dataset.line][c.kind];
-        line.setAttribute("points", path(c, data.reference.map((q) => [q, of(q)])));
-      }
-      c.curves.forEach((curve, k) => {
-        curve.toggleAttribute("hidden", !state.shown[k]);
-        curve.setAttribute("points", path(c, models[k].drawn.map((j) => [stops[j], shown[c.kind](models[k].hits[j], stops[j])])));
-      });
-    }
-    drawMarkers();
   }
 
-  // The axis of the profit depends on what the reader types.
-  function fitProfit(c) {
-    const worth = models.filter((_, k) => state.shown[k]).flatMap((model) => model.drawn.map((j) => shown.profit(model.hits[j], stops[j])));
-    c.low = worth.reduce((a, b) => Math.min(a, b), 0);
-    c.high = worth.reduce((a, b) => Math.max(a, b), 0) || 1;
-    const rough = (c.high - c.low) / 5, unit = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= rough * (1 - 1e-9)), group = c.svg.querySelector(".y-axis");
-    group.replaceChildren();
-    for (let k = Math.ceil(c.low / step - 1e-9); k * step <= c.high * (1 + 1e-9); k++) {
-      const y = up(c, k * step);
-      group.append(drawn("path", { class: "grid", d: `M${c.left} ${y}h${c.width}` }));
-      group.append(drawn("text", { x: c.left - 5, y, dy: ".35em", "text-anchor": "end" }, short(k * step)));
-    }
+  // ---------------------------------------------------------------------------------------------- the sentence
+
+  // The model that is clearly ahead of every other at these places, by its number; -1 where none is.
+  function clearLeader(from, to) {
+    const stretch = data.leads.find(([first, last]) => first <= from && to <= last);
+    return stretch ? stretch[2] : -1;
   }
-  function drawn(name, attributes, words = "") {
+  function atTheStart() {
+    return state.at === data.start && state.range === data.range && !elsewhere() && state.shown.every(Boolean);
+  }
+  function sentence(figures) {
+    const chosen = models.map((_, k) => k).filter((k) => state.shown[k]);
+    if (!chosen.length) return "No model is chosen.";
+    const { range } = state, q = stops[state.at], value = (k) => (range ? figures[k].rate : figures[k].hits);
+    const show = range ? percent : number, all = positivesNow();
+    const chance = range ? all / rows : (q * all) / rows;
+    const random = range ? `a random choice has ${percent(chance)}` : `a random choice finds ${number(chance)}`;
+    const places = range ? range.words : counted(q, "place");
+    const where = elsewhere() ? `If ${percent(state.share)} were positive instead of ${percent(positives / rows)}, with ${places}` : `With ${places}`;
+    const order = [...chosen].sort((a, b) => value(b) - value(a)), [best] = order, { next, within, rateWithin } = figures[best];
+    const coming = next ? ` On the next list like this one, expect ${between(next, number)}${models.length > 1 ? ` with ${models[best].name}` : ""}.` : "";
+    const untested = elsewhere() ? " There are no intervals for another share of positives here: evaluate with that prevalence." : "";
+    if (models.length === 1) {
+      if (range) return `${where}, the hit rate is ${percent(value(best))} on average${rateWithin ? ` (${between(rateWithin, percent)})` : ""}; ${random}.${untested}`;
+      const average = within ? ` On average over lists like this one, expect ${between(within, bound)}.` : "";
+      return `${where}, ${number(value(best))} ${elsewhere() ? "would " : ""}go to positives, ${percent(value(best) / all)} of the ${counted(all, "positive")}; ${random}.${average}${coming}${untested}`;
+    }
+    const tied = order.filter((k) => value(best) - value(k) < 1e-9), others = order.slice(tied.length);
+    const rest = [...others.map((k) => `${models[k].name} ${show(value(k))}`), random].join(", ");
+    if (order.length > 1 && tied.length === order.length) return `${where}, ${listed(tied.map((k) => models[k].name))} tie: each ${range ? "has a hit rate of" : "finds"} ${show(value(best))}; ${random}.${coming}${untested}`;
+    if (tied.length > 1) return `${where}, ${listed(tied.map((k) => models[k].name))} tie: each ${range ? "has a hit rate of" : "finds"} ${show(value(best))}, ${rest}.${coming}${untested}`;
+    const gives = `${range ? "its hit rate is" : elsewhere() ? "it would find" : "it finds"} ${show(value(best))}${range ? " on average" : ""}, ${rest}.`;
+    const name = models[best].name, ends = range ? [range.sizes[0], range.sizes[range.sizes.length - 1]] : [q, q];
+    if (order.length === 1) return `${where}, ${name}: ${gives}${coming}${untested}`;
+    if (elsewhere() || !data.judged) return `${where}, ${name} has the most: ${gives} Whether that lead is clear was not tested.${coming}${untested}`;
+    const leader = clearLeader(...ends);
+    if (leader === best) return `${where}, use ${name}: ${gives} The lead is clear.${coming}`;
+    if (state.shown.every(Boolean) || leader >= 0) return `${where}, ${name} is ahead, but not clearly: ${gives} The lead could be chance.${coming}`;
+    return `${where}, ${name} has the most of these models: ${gives} Whether that lead is clear was tested for all models together only.${coming}`;
+  }
+
+  // ---------------------------------------------------------------------------------------------- the picture
+
+  const hero = document.querySelector("#chart-dots > svg");
+  const [heroLeft, , heroWidth] = hero.dataset.box.split(" ").map(Number);
+  const part = (name, k) => hero.querySelector(`[data-${name}="${k}"]`);
+  const xml = (name, attributes, words = "") => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     made.textContent = words;
     return made;
+  };
+  function ticks(low, high) {
+    const rough = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= rough * (1 - 1e-9)), found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+    return found;
+  }
+  function drawPicture(figures) {
+    const q = stops[state.at], end = state.range ? 1 : q, show = state.range ? percent : number;
+    const x = (v) => (heroLeft + heroWidth * Math.max(0, Math.min(1, v / end))).toFixed(1);
+    const chance = state.range ? positivesNow() / rows : (q * positivesNow()) / rows;
+    models.forEach((_, k) => {
+      const f = figures[k], value = state.range ? f.rate : f.hits, within = state.range ? f.rateWithin : f.within;
+      const [next, line, dot] = [part("next", k), part("within", k), part("dot", k)], y = dot.getAttribute("cy");
+      const box = next.getAttribute("points").split(" ").map((p) => p.split(",")[1]);
+      const put = (element, there) => element.toggleAttribute("hidden", !state.shown[k] || !there);
+      for (const name of ["next", "within", "dot", "name", "found"]) put(part(name, k), true);
+      put(next, f.next);
+      put(line, within);
+      if (f.next) next.setAttribute("points", [f.next[0], f.next[1], f.next[1], f.next[0]].map((v, j) => `${x(v)},${box[j]}`).join(" "));
+      if (within) line.setAttribute("points", within.map((v) => `${x(v)},${y}`).join(" "));
+      dot.setAttribute("cx", x(value));
+      part("found", k).textContent = show(value) + (f.next ? ` (next list ${between(f.next, number)})` : within ? ` (${between(within, show)})` : "");
+    });
+    const line = hero.querySelector("[data-chance]"), words = hero.querySelector("[data-chance-words]");
+    line.setAttribute("points", line.getAttribute("points").split(" ").map((p) => `${x(chance)},${p.split(",")[1]}`).join(" "));
+    words.textContent = `random choice: ${show(chance)}`;
+    words.setAttribute("x", x(chance));
+    words.setAttribute("text-anchor", chance / end > 0.6 ? "end" : "start");
+    const axis = hero.querySelector(".x-axis"), [tick, text] = [axis.querySelector("path"), axis.querySelector("text")];
+    axis.replaceChildren(...ticks(0, end).flatMap((v) => {
+      const [mark, label] = [tick.cloneNode(), text.cloneNode()];
+      mark.setAttribute("d", tick.getAttribute("d").replace(/^M[\d.]+/, `M${x(v)}`));
+      label.setAttribute("x", x(v));
+      label.textContent = state.range ? `${fixed(100 * v, 0)}%` : short(v);
+      return [mark, label];
+    }));
+    hero.querySelector(".x-name").textContent = state.range ? "hit rate on average over the range" : `positives among ${counted(q, "place")}`;
+    const told = models.map((m, k) => [m, k]).filter(([, k]) => state.shown[k]).map(([m, k]) => `${m.name} ${part("found", k).textContent}`).join("; ");
+    $("chart-dots").setAttribute("aria-label", `${told}; ${words.textContent}.`);
+  }
+
+  // ---------------------------------------------------------------------------------------------- table and captions
+
+  const rowsOf = {};
+  for (const row of document.querySelectorAll("#at tbody tr")) rowsOf[row.dataset.row] = { row, cells: [...row.querySelectorAll("td")] };
+  const heads = [...document.querySelectorAll("#at thead th[data-model]")];
+  function fillTable(figures) {
+    const all = positivesNow(), { range } = state;
+    models.forEach((_, k) => {
+      heads[k].hidden = !state.shown[k];
+      const f = figures[k], q = f.q, ends = (pair, show) => (pair ? between(pair, show) : "");
+      const worth = (h) => state.value * h - state.cost * q;
+      const texts = {
+        hits: [number(f.hits), ends(f.within, bound)], rate: [percent(f.rate), ends(f.rateWithin, percent)],
+        qrecall: [all ? percent(f.recall) : "–", all ? ends(f.recallWithin, percent) : ""], lift: [all ? fixed(f.lift, 2) : "–"],
+        next: !range && f.next && [between(f.next, number)],
+        threshold: !range && [f.threshold === null ? "takes all" : String(f.threshold), f.tie ? `tie: ${between(f.tie, number)} hits` : ""],
+        missed: !range && [number(all - f.hits)], wrong: !range && [number(q - f.hits)], spared: !range && [number(rows - all - q + f.hits)],
+        profit: !range && hasProfit() && [money(worth(f.hits)), planned(q) ? between(planned(q).profit, money) : f.within ? between(f.within.map(worth), money) : ""],
+      };
+      for (const [name, { row, cells }] of Object.entries(rowsOf)) {
+        row.hidden = !texts[name];
+        cells[k].hidden = !state.shown[k];
+        const [first, second] = cells[k].childNodes, [text, small] = texts[name] || ["", ""];
+        if (first.data !== text) first.data = text;
+        if (second && second.textContent !== small) second.textContent = small;
+      }
+    });
+  }
+  const inChart = {
+    gain: (f) => number(f.hits), hit_rate: (f) => percent(f.rate), qrecall: (f) => percent(f.recall), lift: (f) => (Number.isFinite(f.lift) ? fixed(f.lift, 2) : "–"),
+    profit: (f) => (hasProfit() && f.q ? money(state.value * f.hits - state.cost * f.q) : "–"),
+  };
+  function describe(figures) {
+    const where = state.range ? `On average over ${state.range.words}` : `At ${counted(stops[state.at], "place")}`;
+    for (const [kind, show] of Object.entries(inChart)) {
+      const words = models.map((m, k) => [m, k]).filter(([, k]) => state.shown[k]).map(([m, k]) => `${m.name} ${show(figures[k])}`).join("; ");
+      $("figure-" + kind).querySelector("figcaption").textContent = `${where}: ${words}.`;
+      $("chart-" + kind).setAttribute("aria-label", `${$("figure-" + kind).querySelector("h3").textContent}. ${where}: ${words}.`);
+    }
+  }
+  function update() {
+    const figures = models.map(figuresOf), q = stops[state.at], asked = data.asked && atTheStart();
+    if ($("asked")) $("asked").hidden = !asked && data.asked;
+    $("now").hidden = asked;
+    const words = sentence(figures);
+    if ($("now").textContent !== words) $("now").textContent = words;
+    drawPicture(figures);
+    fillTable(figures);
+    describe(figures);
+    drawMarkers(figures);
+    showBest();
+    $("exact").textContent = state.typed !== null && state.typed !== q
+      ? `Figures are kept for ${fixed(stops.length, 0)} numbers of places; the nearest to ${number(state.typed)} is ${number(q)}.` : "";
+    $("share").textContent = `= ${percent(q / rows)} of ${number(rows)}`;
+    $("slider").value = state.at;
+    $("slider").setAttribute("aria-valuetext", counted(q, "place"));
+    if (document.activeElement !== $("quota") || state.typed === null) $("quota").value = q;
+  }
+
+  // ---------------------------------------------------------------------------------------------- profit
+
+  function showBest() {
+    const best = { worth: 0, at: null, name: "" };
+    if (hasProfit() && !elsewhere()) models.forEach((model, k) => state.shown[k] && model.hits.forEach((hits, i) => {
+      const worth = state.value * hits - state.cost * stops[i];
+      if (worth > best.worth + 1e-9) Object.assign(best, { worth, at: i, name: model.name });
+    }));
+    $("best").hidden = !hasProfit() || elsewhere();
+    $("best-go").hidden = best.at === null;
+    state.best = best.at;
+    const who = models.length > 1 ? ` (${best.name})` : "", plan = best.at === null ? null : planned(stops[best.at]);
+    $("best-words").textContent = best.at === null ? "No number of places makes a profit."
+      : `Most profit on these data: ${money(best.worth)} at ${counted(stops[best.at], "place")}${who}.${plan ? ` Expect about ${plan.expected} on new data.` : " It was chosen on these data, so expect less on new data."}`;
+  }
+
+  // ---------------------------------------------------------------------------------------------- charts over places
+
+  // They come drawn; the script moves their marks and draws their lines anew.
+  const charts = [...document.querySelectorAll("svg[data-kind]")].map((svg) => {
+    const [low, high] = svg.dataset.y.split(" ").map(Number), [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
+    const all = (name) => [...svg.querySelectorAll(`[data-${name}]`)];
+    return {
+      svg, kind: svg.dataset.kind, given: svg.dataset.y, low, high, left, top, width, height, curves: all("curve"), markers: all("marker"),
+      band: all("band")[0], range: all("range")[0], cut: all("cut")[0], lines: all("line"), axes: all("axis"),
+    };
+  });
+  const shown = {
+    gain: (hits) => hits, hit_rate: (hits, q) => hits / q, qrecall: (hits) => hits / positivesNow(),
+    lift: (hits, q) => (hits * rows) / (q * positivesNow()), profit: (hits, q) => (hasProfit() ? state.value * hits - state.cost * q : 0),
+  };
+  const references = { chance: (q) => (q * positivesNow()) / rows, perfect: (q) => Math.min(q, positivesNow()) };
+  const across = (c, q) => (c.left + c.width * (state.log ? Math.log(q) / (Math.log(rows) || 1) : q / rows)).toFixed(1);
+  const up = (c, v) => (c.top + c.height * (1 - Math.max(-2, Math.min(3, (v - c.low) / (c.high - c.low || 1))))).toFixed(1);
+  const path = (c, points) => points.filter(([, v]) => Number.isFinite(v)).map(([q, v]) => `${across(c, q)},${up(c, v)}`).join(" ");
+
+  function drawMarkers(figures) {
+    const q = stops[state.at], values = figures.map((f, k) => (state.shown[k] ? f.hits : -1)), first = elsewhere() ? -1 : values.indexOf(Math.max(...values));
+    for (const c of charts) {
+      const x = across(c, q);
+      c.cut.setAttribute("points", `${x},${c.top} ${x},${c.top + c.height}`);
+      c.cut.toggleAttribute("hidden", Boolean(state.range));
+      c.range.toggleAttribute("hidden", !state.range);
+      if (state.range) {
+        const [from, to] = [state.range.sizes[0], state.range.sizes[state.range.sizes.length - 1]].map((size) => across(c, size));
+        c.range.setAttribute("points", `${from},${c.top} ${to},${c.top} ${to},${c.top + c.height} ${from},${c.top + c.height}`);
+      }
+      c.markers.forEach((mark, k) => {
+        const v = state.range ? NaN : shown[c.kind](figures[k].hits, q);
+        mark.toggleAttribute("hidden", !state.shown[k] || !Number.isFinite(v));
+        mark.setAttribute("cx", x);
+        mark.setAttribute("cy", up(c, Number.isFinite(v) ? Math.min(v, c.high) : c.low));  // the words tell what lies above
+      });
+      if (first !== state.banded) drawBand(c, first);
+    }
+    state.banded = first;
+  }
+  // The interval of the share found, in the unit of the chart: never more than the places or the positives.
+  function drawBand(c, k) {
+    c.band.toggleAttribute("hidden", k < 0);
+    if (k < 0) return;
+    const ends = [0, 1].map((end) => models[k].drawn.map((j) => [stops[j], shown[c.kind](Math.min(models[k].found[end][j] * positives, stops[j]), stops[j])]));
+    c.band.setAttribute("points", path(c, [...ends[0], ...ends[1].reverse()]));
+    c.band.setAttribute("fill", data.colours[k]);
+  }
+  function drawCurves() {
+    state.banded = null;
+    for (const c of charts) {
+      fitAxis(c);
+      for (const axis of c.axes) axis.toggleAttribute("hidden", (axis.dataset.axis === "log") !== state.log);
+      for (const line of c.lines) {
+        const hits = references[line.dataset.line];
+        line.setAttribute("points", path(c, data.reference.map((q) => [q, c.kind === "profit" ? 0 : shown[c.kind](hits(q), q)])));
+      }
+      c.curves.forEach((curve, k) => {
+        curve.toggleAttribute("hidden", !state.shown[k]);
+        curve.setAttribute("points", path(c, models[k].drawn.map((j) => [stops[j], shown[c.kind](hitsAt(models[k], j), stops[j])])));
+      });
+    }
+  }
+  // The axis of the profit depends on what the reader types, and the others on another share of positives.
+  function fitAxis(c) {
+    if (c.kind !== "profit" && !elsewhere() && c.svg.dataset.y === c.given) return;
+    const values = models.filter((_, k) => state.shown[k]).flatMap((model) => model.drawn.map((j) => shown[c.kind](hitsAt(model, j), stops[j])));
+    const high = { gain: positivesNow(), hit_rate: 1, qrecall: 1 }[c.kind] || values.filter(Number.isFinite).reduce((a, b) => Math.max(a, b), c.kind === "lift" ? 1 : 0) || 1;
+    const fitted = `${c.kind === "profit" ? values.reduce((a, b) => Math.min(a, b), 0) : 0} ${high}`, rate = c.kind === "hit_rate" || c.kind === "qrecall";
+    c.svg.dataset.y = c.kind === "profit" || elsewhere() ? fitted : c.given;
+    [c.low, c.high] = c.svg.dataset.y.split(" ").map(Number);
+    c.svg.querySelector(".y-axis").replaceChildren(...ticks(c.low, c.high).flatMap((v) => [
+      xml("path", { class: "grid", d: `M${c.left} ${up(c, v)}h${c.width}` }),
+      xml("text", { x: c.left - 5, y: up(c, v), dy: ".35em", "text-anchor": "end" }, rate ? `${Number((100 * v).toPrecision(3))}%` : short(v)),
+    ]));
   }
   function short(v) {
     const [unit, letter] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => Math.abs(v) >= size) || [1, ""];
     return (Number((v / unit).toPrecision(3)) + letter).replace("-", "−");
   }
-  function follow(c) {
-    c.svg.addEventListener("click", (event) => {
-      const box = c.svg.getBoundingClientRect();
-      const part = ((event.clientX - box.left) * c.svg.viewBox.baseVal.width / box.width - c.left) / c.width;
-      typed.quota = null;
-      choose(nearest(Math.round(state.log ? rows ** part : rows * part)));
-    });
-  }
 
+  // ---------------------------------------------------------------------------------------------- controls
+
+  const read = (id) => ($(id).value === "" ? NaN : Number($(id).value));
+  // A message beside a field that cannot be used; none where it can.
+  function complain(id, words) {
+    $(id + "-error").textContent = words;
+    for (const field of document.querySelectorAll(`[aria-describedby="${id}-error"]`)) field.setAttribute("aria-invalid", words !== "");
+  }
   let waiting = false;
-  function choose(i) {
-    state.at = Math.max(0, Math.min(stops.length - 1, i));
+  function redraw(curves) {
+    state.redrawn = state.redrawn || curves;
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
-      const began = performance.now();
+      const began = performance.now(), root = document.documentElement;
       waiting = false;
-      fillTable();
-      drawMarkers();
-      document.documentElement.dataset.stepMs = (performance.now() - began).toFixed(2);
-      document.documentElement.dataset.shownQuota = stops[state.at];
+      if (state.redrawn) drawCurves();
+      state.redrawn = false;
+      update();
+      root.dataset.stepMs = (performance.now() - began).toFixed(2);
+      root.dataset.shownQuota = stops[state.at];
+      root.dataset.range = state.range ? between([state.range.sizes[0], state.range.sizes[state.range.sizes.length - 1]], String).replace(" to ", "-") : "";
+      root.dataset.prevalence = elsewhere() ? $("prevalence").value : "";
+      root.dataset.profit = hasProfit();
+      root.dataset.steps = Number(root.dataset.steps || 0) + 1;
     });
   }
-
-  const read = (id) => ($(id).value === "" ? NaN : Number($(id).value));
-  function moneyChanged() {
+  // A number of places, a range of them and a target exclude each other: choosing one clears the others.
+  function choose(i, { typed = null, target = false } = {}) {
+    state.at = Math.max(0, Math.min(stops.length - 1, i));
+    state.typed = typed;
+    state.range = null;
+    for (const id of ["range-from", "range-to"]) $(id).value = "";
+    for (const id of ["quota", "range"]) complain(id, "");
+    if (!target) { $("goal").value = ""; $("target-words").textContent = ""; complain("goal", ""); }
+    redraw();
+  }
+  function quotaTyped() {
+    const wanted = read("quota");
+    if (!(wanted >= 1 && wanted <= rows)) { complain("quota", `Type a number from 1 to ${number(rows)}.`); redraw(); return; }
+    choose(nearest(Math.round(wanted)), { typed: Math.round(wanted) });
+  }
+  function rangeTyped() {
+    const from = read("range-from"), to = read("range-to"), empty = ["range-from", "range-to"].map((id) => $(id).value === "");
+    const wrong = empty[0] !== empty[1] ? "Give both ends." : empty[0] ? "" : !(from >= 1 && to <= rows) ? `Type numbers from 1 to ${number(rows)}.`
+      : from > to ? "The first number must not be larger than the second." : "";
+    complain("range", wrong);
+    $("goal").value = "";
+    $("target-words").textContent = "";
+    state.range = wrong || empty[0] ? null : evenly(Math.round(from), Math.round(to));
+    redraw();
+  }
+  function evenly(from, to) {
+    const n = Math.min(to - from + 1, 256);
+    const sizes = Array.from({ length: n }, (_, k) => (n === 1 ? from : Math.round(from + (k * (to - from)) / (n - 1))));
+    return { sizes, weights: sizes.map(() => 1 / n), words: `${number(from)} to ${number(to)} places, all equally likely`, models: null };
+  }
+  // The cut that gives what the reader asks for: with the fewest places for a recall, with the most for all else.
+  const meets = {
+    recall: (hits, q, share) => hits >= share * positives - 1e-9,
+    precision: (hits, q, share) => hits >= share * q - 1e-9,
+    specificity: (hits, q, share) => q - hits <= (1 - share) * (rows - positives) + 1e-9,
+    fpr: (hits, q, share) => q - hits <= share * (rows - positives) + 1e-9,
+  };
+  function targetSet() {
+    const goal = $("goal").value, share = read("goal-value") / 100, words = $("target-words"), fewest = goal === "recall";
+    words.textContent = "";
+    redraw();
+    complain("goal", goal && !(share >= 0 && share <= 1) ? "Type a number from 0 to 100." : "");
+    if (!goal || !(share >= 0 && share <= 1)) return;
+    let best = null;
+    models.forEach((model, k) => {
+      if (!state.shown[k]) return;
+      const good = stops.map((_, i) => i).filter((i) => meets[goal](model.hits[i], stops[i], share));
+      const i = fewest ? good[0] : good[good.length - 1];
+      if (i !== undefined && (best === null || (fewest ? i < best.i : i > best.i))) best = { i, name: model.name };
+    });
+    const name = $("goal").selectedOptions[0].textContent;
+    if (best === null) { words.textContent = `No cut has a ${name} ${percent(share)}.`; return; }
+    words.textContent = `${models.length > 1 ? `${best.name} has` : "This cut has"} a ${name} ${percent(share)} with ${counted(stops[best.i], "place")}. It was chosen on these data: expect it to be met on about half of new lists.`;
+    choose(best.i, { target: true });
+  }
+  function prevalenceTyped() {
+    const typed = $("prevalence").value !== "" || $("prevalence").validity.badInput, share = read("prevalence") / 100;
+    complain("prevalence", typed && !(share > 0 && share < 1) ? "Type a number between 0 and 100." : "");
+    state.share = share;
+    redraw(true);
+  }
+  function moneyTyped() {
     state.cost = read("cost");
     state.value = read("value");
-    $("figure-profit").hidden = !hasProfit();
-    fillTable();
-    drawCurves();
-    document.documentElement.dataset.profit = hasProfit();
+    for (const id of ["figure-profit", "switch-profit"]) $(id).hidden = !hasProfit();
+    if (!hasProfit() && $("kind-profit").checked) $("kind-gain").checked = true;
+    redraw(true);
   }
-
   function explore() {
-    $("slider").addEventListener("input", () => { typed.quota = null; choose(Number($("slider").value)); });
-    $("quota").addEventListener("input", () => {
-      const wanted = read("quota");
-      if (!Number.isFinite(wanted) || wanted < 1) return;
-      typed.quota = Math.min(Math.round(wanted), rows);
-      choose(nearest(typed.quota));
-    });
-    $("best-go").addEventListener("click", () => { typed.quota = null; choose(state.best.i); });
-    $("quota").addEventListener("change", () => { $("quota").value = stops[state.at]; });
+    $("slider").addEventListener("input", () => choose(Number($("slider").value)));
+    $("quota").addEventListener("input", quotaTyped);
+    $("quota").addEventListener("change", () => { if (!$("quota-error").textContent) $("quota").value = stops[state.at]; });
+    $("best-go").addEventListener("click", () => choose(state.best));
     if (state.range) {
       $("range-from").value = state.range.sizes[0];
       $("range-to").value = state.range.sizes[state.range.sizes.length - 1];
     }
-    fillRange();
-    for (const id of ["range-from", "range-to"]) $(id).addEventListener("input", rangeChanged);
-    $("prevalence").addEventListener("input", () => {
-      state.prevalence = read("prevalence") / 100;
-      fillThere();
-      document.documentElement.dataset.prevalence = $("prevalence").value;
-    });
-    for (const id of ["goal", "goal-value"]) $(id).addEventListener("input", promise);
-    for (const id of ["cost", "value"]) $(id).addEventListener("input", moneyChanged);
+    for (const id of ["range-from", "range-to"]) $(id).addEventListener("input", rangeTyped);
+    for (const id of ["goal", "goal-value"]) $(id).addEventListener("input", targetSet);
+    for (const id of ["cost", "value"]) $(id).addEventListener("input", moneyTyped);
+    $("prevalence").addEventListener("input", prevalenceTyped);
     document.querySelectorAll(".models input").forEach((box, k) => {
-      box.addEventListener("change", () => { state.shown[k] = box.checked; fillTable(); drawCurves(); });
+      box.addEventListener("change", () => { state.shown[k] = box.checked; redraw(true); });
     });
-    $("log").addEventListener("change", () => { state.log = $("log").checked; drawCurves(); });
-    charts.forEach(follow);
-    state.banded = leaders(state.at).indexOf(true);
-    fillTable();
+    $("log").addEventListener("change", () => { state.log = $("log").checked; redraw(true); });
+    for (const c of charts) c.svg.addEventListener("click", (event) => {
+      const box = c.svg.getBoundingClientRect();
+      const share = ((event.clientX - box.left) * c.svg.viewBox.baseVal.width / box.width - c.left) / c.width;
+      choose(nearest(Math.round(state.log ? rows ** share : rows * share)));
+    });
+    update();
   }
 
   try {
