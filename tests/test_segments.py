@@ -542,3 +542,81 @@ def test_small_segments_have_few_degrees_of_freedom_and_little_weight() -> None:
     assert segments.few_cases(small) == "few cases: 4 positives"
     gap = seg.differences(measures=["roc_auc"])[0]
     assert gap.p_value > 2 * stats.norm.sf(abs(gap.difference) / gap.standard_error)
+
+
+# --- segments that come in batches ---
+
+DAY = RNG.integers(0, 9, N)
+
+
+@pytest.mark.parametrize("quota", [4, 0.2])
+def test_a_segment_in_batches_is_cut_batch_by_batch_in_its_own_lists(quota: float) -> None:
+    seg = cl.evaluate(Y, P, by=G, batch=DAY, quota=quota, n_resamples=100).segments
+    for key, ev in seg.items():
+        own = key == G
+        same(ev, cl.evaluate(Y[own], P[own], batch=DAY[own], quota=quota, n_resamples=100))
+    same(seg.overall, cl.evaluate(Y, P, batch=DAY, quota=quota, n_resamples=100))
+
+
+@pytest.mark.parametrize("quota", [4, 0.2])
+def test_one_list_in_each_batch_by_brute_force(quota: float) -> None:
+    shared = cl.evaluate(Y, P, by=G, batch=DAY, measures=["roc_auc"], n_resamples=100).segments.at(quota=quota)
+    places, hits = dict.fromkeys(np.unique(G), 0.0), dict.fromkeys(np.unique(G), 0.0)
+    for day in np.unique(DAY):
+        here = np.flatnonzero(DAY == day)
+        left = min(quota, len(here)) if isinstance(quota, int) else math.floor(quota * len(here))
+        for score in np.unique(P[here])[::-1]:
+            tie = here[P[here] == score]
+            share = min(1.0, left / len(tie))
+            for row in tie:
+                places[G[row]] += share
+                hits[G[row]] += share * Y[row]
+            left -= share * len(tie)
+    for row in shared:
+        assert row["places"] == pytest.approx(places[row["segment"]])
+        assert row["hits"] == pytest.approx(hits[row["segment"]])
+    assert "in each of 9 batches" in shared.where
+    with pytest.raises(cl.InputError, match="batch by batch"):
+        shared.price()
+
+
+def test_segments_that_share_batches_are_compared_by_leaving_batches_out() -> None:
+    seg = cl.evaluate(Y, P, by=G, batch=DAY, measures=["hit_rate@20%", "roc_auc"], n_resamples=100).segments
+    found = seg.differences("south", measures=["hit_rate@20%"]).of_segment("north", "hit_rate@20%")
+
+    def rate(rows: Any) -> float:
+        return float(
+            cl.evaluate(Y[rows], P[rows], batch=DAY[rows], measures=["hit_rate@20%"], interval=None)[
+                "hit_rate@20%"
+            ].value
+        )
+
+    gaps = np.array([rate((G == "north") & (DAY != d)) - rate((G == "south") & (DAY != d)) for d in range(9)])
+    error = math.sqrt(8 / 9 * ((gaps - gaps.mean()) ** 2).sum())
+    assert found.standard_error == pytest.approx(error)
+    assert found.method.startswith("clusters of both")
+
+
+def test_tables_and_comparisons_take_segments_in_batches(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"y": Y.astype(int), "p": P, "q": 1.0 - P, "g": G, "day": DAY})
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    how: dict[str, Any] = {"label": "y", "by": "g", "batch": "day", "quota": 3, "n_resamples": 100}
+    arrays = cl.evaluate(Y, P, by=G, batch=DAY, quota=3, n_resamples=100).segments
+    for source in (frame, str(tmp_path / "scores.csv")):
+        for key, ev in cl.evaluate(source, score="p", **how).segments.items():
+            same(ev, arrays[key])
+    with pytest.raises(cl.InputError, match="where rows are streamed"):
+        cl.evaluate(str(tmp_path / "scores.csv"), score="p", stream=True, **how)
+    few = cl.compare(frame, score=["p", "q"], measures=["hit_rate@3"], **how).segments["east"]
+    own = G == "east"
+    alone = cl.compare(
+        Y[own], {"p": P[own], "q": 1.0 - P[own]}, batch=DAY[own], measures=["hit_rate@3"], n_resamples=100
+    )
+    assert dict(few.difference("p", "q", "hit_rate@3")) == dict(alone.difference("p", "q", "hit_rate@3"))
+
+
+def test_a_segment_with_one_batch_has_values_without_intervals() -> None:
+    day = np.where(G == "east", 0, DAY)
+    ev = cl.evaluate(Y, P, by=G, batch=day, measures=["roc_auc", "hit_rate@5"], n_resamples=100).segments
+    assert math.isnan(ev["east"]["roc_auc"].low)
+    assert not math.isnan(ev["north"]["roc_auc"].low)

@@ -26,7 +26,7 @@ from .class_sample import (
 )
 from .decide.operating import Abstention, RiskCoverage, abstain, risk_coverage
 from .errors import PYTHON, InputError, Terms, look_up, show, verbatim
-from .estimate import BY_REPLICATES, INTERVAL, ClassSettings, Estimate, Settings
+from .estimate import BY_REPLICATES, INTERVAL, Estimate, Settings
 from .evaluation import Evaluation, evaluate_sample
 from .inference import paired as tests
 from .inference.class_intervals import class_replicates, column_estimates, estimate_classes, share_of
@@ -122,7 +122,7 @@ class ClassEvaluation(HasSections, Reported, DictResult, ByMeasure):
     sample: ClassSample = field(repr=False)
     specs: Mapping[str, Spec]
     estimates: Mapping[str, Estimate]
-    settings: ClassSettings
+    settings: Settings
     ordered: bool = False
     units: Mapping[Spec, Floats] = field(default_factory=dict, repr=False)
     totals: ClassTotals = field(default=None, repr=False)  # type: ignore[assignment]
@@ -420,7 +420,8 @@ def evaluate_class_sample(
     name: str,
     ordered: bool,
     measures: Sequence[MeasureLike] | None,
-    settings: ClassSettings,
+    settings: Settings,
+    dropped: int = 0,
 ) -> ClassEvaluation:
     """Evaluate a checked sample."""
     specs = choose_class_specs(sample, measures, ordered=ordered)
@@ -435,6 +436,7 @@ def evaluate_class_sample(
         ordered,
         units,
         totals,
+        dropped,
     )
 
 
@@ -457,7 +459,7 @@ class ClassComparison(HasSections, Reported, DictResult, Models[ClassEvaluation]
 
     evaluations: Mapping[str, ClassEvaluation]
     specs: Mapping[str, Spec]
-    settings: ClassSettings
+    settings: Settings
     margin: float | None = None
     replicates: Mapping[str, Mapping[Spec, Floats]] = field(default_factory=dict, repr=False)
 
@@ -545,14 +547,15 @@ def _agreeing(made: tests.DifferenceTest, exact: float, level: float) -> tests.D
 def compare_matrices(
     y_true: Labels,
     models: Mapping[str, Any],
-    settings: ClassSettings,
     *,
+    settings: Settings,
     classes: Sequence[Any] | None,
     sample_weight: Scores | None,
     clusters: Labels | None,
     ordered: bool,
     measures: Sequence[MeasureLike] | None,
     margin: float | None,
+    dropped: int = 0,
 ) -> ClassComparison:
     """Compare models of several classes: score matrices, or columns of predicted classes, by name."""
     common = _common_classes(y_true, models, classes)
@@ -571,7 +574,9 @@ def compare_matrices(
         richest = max(samples.values(), key=lambda sample: (sample.matrix is not None, sample.are_probabilities))
         measures = [s for s in default_class_specs(richest, ordered=ordered) if s.measure.name != "overconfidence"]
     evaluations = {
-        name: evaluate_class_sample(sample, name=name, ordered=ordered, measures=measures, settings=settings)
+        name: evaluate_class_sample(
+            sample, name=name, ordered=ordered, measures=measures, settings=settings, dropped=dropped
+        )
         for name, sample in samples.items()
     }
     specs = evaluations[next(iter(evaluations))].specs

@@ -327,8 +327,9 @@ def compare_samples(
     margin: float | None = None,
     prevalence: Prevalence | None = None,
     batch: Any = None,
+    facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> Comparison:
-    """Compare models on checked samples."""
+    """Compare models on checked samples; ``facts``: what is known of the table that the rows came from."""
     # one way of drawing for all measures, unless told otherwise: the rows of a replicate are drawn once
     if settings.stratify is None:
         settings = replace(settings, stratify=prevalence is not None)  # the class sizes are given with the prevalence
@@ -349,6 +350,7 @@ def compare_samples(
             prevalence=prevalence,
             batch=its_batch,
             replicates_out=drawn[str(name)],
+            facts=facts,
         )
     specs = {str(s): s for s in choose_specs(measures, threshold=threshold, quota=quota)}
     first = next(iter(evaluations.values()))

@@ -84,24 +84,18 @@ def check_paired_interval(value: Any, name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class ClassSettings:
-    """How intervals are made; enough to make them again."""
+class Settings:
+    """How intervals are made; enough to make them again. ``stratify`` keeps the sizes of two classes in a replicate."""
 
     interval: str | None = "auto"
     level: float = 0.95
     n_resamples: int = 2000
     seed: int = 0
+    stratify: bool | None = None
     progress: bool | None = field(default=None, kw_only=True, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader needs to make the same intervals again."""
-        kept = asdict(self)
-        del kept["progress"]
-        return kept
-
-
-@dataclass(frozen=True)
-class Settings(ClassSettings):
-    """The same for two classes: ``stratify`` keeps their sizes in every replicate."""
-
-    stratify: bool | None = None
+        content = asdict(self)
+        del content["progress"]
+        return content

@@ -91,8 +91,7 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
         """By measure string or plain name; a plain name finds the measure at the evaluation's threshold or quota."""
         if isinstance(name, str) and name in self.estimates:
             return self.estimates[name]
-        asked = self.quota if self.quotas is None else self.quotas
-        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=asked)
+        spec = with_defaults(parse_measure(name), threshold=self.threshold, quota=self.asked_quota)
         if str(spec) in self.estimates:
             return self.estimates[str(spec)]
         for key, other in self.specs.items():
@@ -101,6 +100,11 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
                 return self.estimates[key]
         raise InputError("measure", f"{show(name)} was not evaluated", f"evaluate with {{measures=[…, {show(name)}]}}")
 
+    @property
+    def asked_quota(self) -> int | float | Quotas | None:
+        """The quota, known or not."""
+        return self.quota if self.quotas is None else self.quotas
+
     def with_measures(self, *measures: str) -> Evaluation:
         """The same rows by other measures; refused if a table was streamed, because its rows were not kept."""
         return self.measured_by(measures)
@@ -108,7 +112,7 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
     @checked
     def measured_by(self, measures: Sequence[str], replicates_out: dict[str, Any] | None = None) -> Evaluation:
         """As :meth:`with_measures`; ``replicates_out`` takes the replicates of every measure, for a comparison."""
-        sample, quota = self.sample, self.quota if self.quotas is None else self.quotas
+        sample, quota = self.sample, self.asked_quota
         specs = choose_specs(list(measures), threshold=self.threshold, quota=quota)
         obstacles = {spec: obstacle_of(spec, sample, self.threshold, False) for spec in specs}
         how: dict[str, Any] = {"name": self.name, "threshold": self.threshold, "quota": quota}
@@ -512,8 +516,12 @@ def evaluate_sample(
     prevalence: Prevalence | None = None,
     batch: Labels | None = None,
     replicates_out: dict[str, Any] | None = None,
+    facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> Evaluation:
-    """Evaluate a checked sample; ``replicates_out`` takes the replicates of every measure, for a comparison."""
+    """Evaluate a checked sample; ``replicates_out`` takes the replicates of every measure, for a comparison.
+
+    ``facts``: what is known of the table that the rows came from.
+    """
     specs = choose_specs(measures, threshold=threshold, quota=quota)
     threshold = default_threshold(threshold, sample)
     obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
@@ -531,7 +539,7 @@ def evaluate_sample(
     else:
         ev = _evaluation_at(prevalence, rows, specs, obstacles, settings, how)
     check_method_exists(ev.estimates.values(), settings.interval)
-    return ev
+    return replace(ev, **facts) if facts else ev
 
 
 def _evaluation_at(

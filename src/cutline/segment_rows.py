@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,6 +15,7 @@ from .decide.selection import ListRows, SharedList, share_list
 from .errors import InputError
 from .estimate import Estimate, Settings
 from .evaluation import Evaluation, evaluation_of
+from .inference.batch_rows import BatchRows, quotas_in_batches
 from .inference.differences import DifferenceTest
 from .inference.evidence import RowEvidence
 from .inference.intervals import estimate
@@ -31,25 +31,22 @@ from .types import Floats
 class SegmentedRows(KeepsFields):
     """All segments' rows together: what one segment is compared with. Unless told otherwise, rows are independent.
 
-    ``knows_rest``: whether the rows outside a segment can be evaluated.
+    ``whole`` evaluates all rows as one; ``knows_rest``: whether the rows outside a segment can be evaluated.
     """
 
     knows_rest: ClassVar[bool] = False
-
-    def overall(self) -> Evaluation:
-        """All rows as one."""
-        raise NotImplementedError
+    whole: Evaluation
 
     def shared_list(
-        self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
+        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One list for all."""
         raise NotImplementedError
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures; refused where the rows were not kept."""
-        said = "is missing: this table was streamed, and the rows outside a segment were not summed"
-        raise InputError("reference", said, "name the segment to compare with")
+        problem = "is missing: this table was streamed, and the rows outside a segment were not summed"
+        raise InputError("reference", problem, "name the segment to compare with")
 
     def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
         """The difference of two segments (None: of one and the rest) that share clusters; None where they do not."""
@@ -62,26 +59,18 @@ class SegmentedRows(KeepsFields):
 
 @dataclass(frozen=True, eq=False)
 class LoadedSegments(SegmentedRows):
-    """All rows in memory, with the segment of each."""
+    """All rows in memory, with the segment of each; ``obstacles``: why measures have no value on them."""
 
     knows_rest: ClassVar[bool] = True
+    whole: Evaluation
     sample: Sample
     partition: Partition
-    specs: Sequence[Spec]
     obstacles: Mapping[Spec, str]
-    settings: Settings
-    threshold: float | None
-    quota: int | float | Quotas | None
-    name: str
 
-    def overall(self) -> Evaluation:
-        """All rows as one."""
-        return self._evaluation(RowEvidence(self.sample, self.ranking, self.sample.cluster), self.name)
-
-    @cached_property
-    def ranking(self) -> Ranking:
-        """The list of all rows."""
-        return rank(self.sample)
+    @property
+    def settings(self) -> Settings:
+        """How intervals are made."""
+        return self.whole.settings
 
     @cached_property
     def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -90,105 +79,129 @@ class LoadedSegments(SegmentedRows):
         small: Any = np.uint16 if len(self.partition) < 2**16 else np.int64  # which NumPy sorts by their digits
         return np.argsort(codes.astype(small), kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(codes))])
 
-    def parts(self) -> Iterator[tuple[Sample, NDArray[np.intp]]]:
-        """The rows of each segment, and their numbers; each is a stretch of columns that were put in order once."""
+    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Evaluation]:
+        """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
         order, starts = self._order
-        whole = self.sample
+        whole, evaluations = self.sample, {}
+        # the rows of a segment are a stretch of columns that are put in order once
         positive, score = whole.positive[order], whole.score[order]
         weight = None if whole.weight is None else whole.weight[order]
         low, high = (extreme.reduceat(score, starts[:-1]).tolist() for extreme in (np.minimum, np.maximum))
-        for k, (a, b) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
-            own = None if weight is None else weight[a:b]
-            yield Sample(positive[a:b], score[a:b], own, float(low[k]), float(high[k])), order[a:b]
-
-    def evaluate(self, replicates_out: Sequence[dict[str, Floats]] | None = None) -> dict[Any, Evaluation]:
-        """Each segment evaluated as if it were alone; ``replicates_out`` takes their replicates, for a comparison."""
-        evaluations: dict[Any, Evaluation] = {}
-        for k, (key, (part, rows)) in enumerate(zip(self.partition.keys, self.parts(), strict=True)):
-            evidence = RowEvidence(part, rank(part), self._clusters_of(rows), paired=replicates_out is not None)
-            replicates = None if replicates_out is None else replicates_out[k]
-            evaluations[key] = self._evaluation(evidence, label_of(key), replicates)
+        for k, key in enumerate(self.partition.keys):
+            own = slice(int(starts[k]), int(starts[k + 1]))
+            size = None if weight is None else weight[own]
+            part = Sample(positive[own], score[own], size, float(low[k]), float(high[k]))
+            rows = self._evidence(part, order[own], paired=replicates_out is not None)
+            obstacles, quota = self._obstacles(rows), self.whole.asked_quota
+            evaluations[key] = evaluation_of(
+                rows,
+                list(self.whole.specs.values()),
+                obstacles,
+                self._settings(rows),
+                name=label_of(key),
+                threshold=self.whole.threshold,
+                quota=None if quota is not None and _why_no_cut(quota, rows) else quota,
+                replicates_out=None if replicates_out is None else replicates_out[k],
+            )
         return evaluations
 
-    def _evaluation(self, rows: RowEvidence, name: str, replicates_out: dict[str, Floats] | None = None) -> Evaluation:
-        settings, obstacles, quota = self._settings(rows), self._obstacles(rows), self.quota
-        if quota is not None and why_no_cut(quota, rows.ranking.cases):
-            quota = None
-        how: dict[str, Any] = {"name": name, "threshold": self.threshold, "quota": quota}
-        return evaluation_of(rows, self.specs, obstacles, settings, replicates_out=replicates_out, **how)
+    def _evidence(
+        self, part: Sample, rows: NDArray[np.intp], ranking: Ranking | None = None, paired: bool = False
+    ) -> RowEvidence:
+        """What is known of some of the rows, which have these numbers."""
+        cluster = None if self.sample.cluster is None else renumber(self.sample.cluster[rows])
+        if isinstance(self.whole.rows, BatchRows):
+            batches = self.whole.rows.batches.only(rows)
+            return BatchRows.of_batches(replace(part, cluster=cluster), batches, paired=paired)
+        return RowEvidence(part, rank(part) if ranking is None else ranking, cluster, paired=paired)
 
     def _settings(self, rows: RowEvidence) -> Settings:
-        """No intervals where a segment has a single cluster, which cannot be resampled."""
+        """No intervals where a segment has a single cluster or batch, which cannot be resampled."""
         single = rows.clusters is not None and not rows.clusters.any()
+        single = rows.n_units < 2 if isinstance(rows, BatchRows) else single
         return replace(self.settings, interval=None) if single else self.settings
 
     def _obstacles(self, rows: RowEvidence) -> Mapping[Spec, str]:
         """Why measures have no value: on all rows, or here because it has no cut at a quota."""
-        cases = rows.ranking.cases
-        why = {spec: "" if spec.quota is None else why_no_cut(spec.quota, cases) for spec in self.specs}
-        return {spec: self.obstacles[spec] or why[spec] for spec in self.specs}
+        return {
+            spec: why or ("" if spec.quota is None else _why_no_cut(spec.quota, rows))
+            for spec, why in self.obstacles.items()
+        }
 
-    def _clusters_of(self, rows: NDArray[np.intp]) -> Any:
-        return None if self.sample.cluster is None else renumber(self.sample.cluster[rows])
+    def _inside(self, at: int) -> RowEvidence:
+        """The rows of a segment."""
+        order, starts = self._order
+        numbers = order[starts[at] : starts[at + 1]]
+        return self._evidence(self.sample.part(numbers), numbers)
 
-    def _outside(self, at: int) -> tuple[Sample, Ranking, NDArray[np.intp]]:
+    def _outside(self, at: int) -> RowEvidence:
         """The rows outside a segment; ranked by taking its cases out of the list, where they are whole numbers."""
         order, starts = self._order
-        rows = np.sort(np.concatenate([order[: starts[at]], order[starts[at + 1] :]]))
-        part = self.sample.part(rows)
-        if self.sample.weight is not None:
-            return part, rank(part), rows
-        own, whole = rank(self.sample.part(order[starts[at] : starts[at + 1]])), self.ranking
+        numbers = self._numbers(at, outside=True)
+        part = self.sample.part(numbers)
+        if self.sample.weight is not None or self.whole.rows.batched:
+            return self._evidence(part, numbers)
+        own, whole = rank(self.sample.part(order[starts[at] : starts[at + 1]])), self.whole.ranking
         place = len(whole) - 1 - np.searchsorted(whole.score[::-1], own.score)
         pos, neg = whole.pos.copy(), whole.neg.copy()
         pos[place] -= own.pos
         neg[place] -= own.neg
         left = np.flatnonzero(pos + neg)
-        return part, Ranking(whole.score[left], pos[left], neg[left], len(part)), rows
+        return self._evidence(part, numbers, Ranking(whole.score[left], pos[left], neg[left], len(part)))
+
+    def _numbers(self, at: int, *, outside: bool) -> NDArray[np.intp]:
+        """The rows inside or outside a segment, by number."""
+        order, starts = self._order
+        if not outside:
+            return order[starts[at] : starts[at + 1]]
+        return np.sort(np.concatenate([order[: starts[at]], order[starts[at + 1] :]]))
 
     def rest(self, at: int, specs: Sequence[Spec]) -> Mapping[Spec, Estimate]:
         """The rows outside a segment, by some measures."""
-        part, ranking, numbers = self._outside(at)
-        rows = RowEvidence(part, ranking, self._clusters_of(numbers))
+        rows = self._outside(at)
         return estimate(specs, rows, self._obstacles(rows), self._settings(rows))
 
     def test(self, one: int, two: int | None, spec: Spec, pair: tuple[Estimate, Estimate]) -> DifferenceTest | None:
-        """By the clusters of both, where one reaches into both; None where segments are independent."""
+        """By the clusters (or batches) of both, where one reaches into both; None where segments are independent."""
         if not self._shares_clusters:
             return None
         left = self._left_out(one, False)[spec], self._left_out(one if two is None else two, two is None)[spec]
         values = pair[0].value, pair[1].value
-        smaller = min(self._smaller_class(one), math.inf if two is None else self._smaller_class(two))
+        positive = [self.sample.positive[self.partition.codes == at] for at in (one, two) if at is not None]
+        smaller = min(float(min(n := np.count_nonzero(part), len(part) - n)) for part in positive)
         return joint_difference(values, left, smaller, self.settings.level, self.settings.seed)
+
+    @property
+    def _cluster(self) -> Any:
+        """The cluster of each row, or its batch; None where rows are independent."""
+        return self.whole.rows.clusters if isinstance(self.whole.rows, RowEvidence) else None
 
     @cached_property
     def _shares_clusters(self) -> bool:
-        cluster = self.sample.cluster
-        if cluster is None:
+        if self._cluster is None:
             return False
-        pairs = np.unique(cluster * len(self.partition) + self.partition.codes)
-        return len(pairs) > int(cluster.max()) + 1
-
-    def _smaller_class(self, at: int) -> float:
-        positive = self.sample.positive[self.partition.codes == at]
-        n_pos = int(np.count_nonzero(positive))
-        return float(min(n_pos, len(positive) - n_pos))
+        pairs = np.unique(self._cluster * len(self.partition) + self.partition.codes)
+        return len(pairs) > int(self._cluster.max()) + 1
 
     def _left_out(self, at: int, outside: bool) -> dict[Spec, Floats]:
+        """The measures of a segment, or of the rows outside it, without each cluster (or batch) of all rows in turn."""
         if (at, outside) not in self._kept:
-            cluster = self.sample.cluster
-            assert cluster is not None
-            if outside:
-                part, ranking, rows = self._outside(at)
-            else:
-                order, starts = self._order
-                rows = order[starts[at] : starts[at + 1]]
-                part = self.sample.part(rows)
-                ranking = rank(part)
-            here = self._obstacles(RowEvidence(part, ranking))
-            specs = [spec for spec in self.specs if not here[spec] and spec.measure.part != "ranking"]
-            units, seed = int(cluster.max()) + 1, self.settings.seed
-            self._kept[at, outside] = joint_left_out(specs, part, ranking, cluster[rows], units, seed)
+            rows, numbers = self._outside(at) if outside else self._inside(at), self._numbers(at, outside=outside)
+            units, obstacles = int(self._cluster.max()) + 1, self._obstacles(rows)
+            specs = [spec for spec, why in obstacles.items() if not why and spec.measure.part != "ranking"]
+            of_batches = [spec for spec in specs if rows.batched and spec.quota is not None]
+            others = [spec for spec in specs if spec not in of_batches]
+            cluster = self._cluster[numbers]
+            left = joint_left_out(others, rows.sample, rows.ranking, cluster, units, self.settings.seed)
+            if isinstance(rows, BatchRows):
+                # a batch without a row here changes nothing here
+                unit = np.empty(rows.n_units, np.intp)
+                unit[rows.unit_of_batch[rows.batches.codes]] = cluster
+                values = rows.compute(of_batches).values
+                for spec in of_batches:
+                    left[spec] = np.full(units, values[spec])
+                    left[spec][unit] = rows.left_out(spec)
+            self._kept[at, outside] = left
         return self._kept[at, outside]
 
     @cached_property
@@ -212,9 +225,23 @@ class LoadedSegments(SegmentedRows):
         return np.asarray(made)
 
     def shared_list(
-        self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
+        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
-        """One list for all."""
+        """One list for all; with batches, one in each batch."""
         drawn = self.settings.n_resamples, self.settings.seed
-        rows = ListRows(self.sample, self.partition.codes, self.sample.cluster, *drawn)
-        return share_list(rows, self.ranking, segments, quota=quota, threshold=threshold, **how)
+        rows = ListRows(self.sample, self.partition.codes, self._cluster, *drawn)
+        if isinstance(self.whole.rows, BatchRows):
+            how |= {"batches": self.whole.rows}
+        return share_list(rows, self.whole.ranking, segments, quota=quota, threshold=threshold, **how)
+
+
+def _why_no_cut(quota: int | float | Quotas, rows: RowEvidence) -> str:
+    """Why some rows have no cut at a quota; empty where they have one. A batch with too few cases is taken whole."""
+    if not isinstance(rows, BatchRows):
+        return why_no_cut(quota, rows.ranking.cases)
+    try:
+        for each in quotas_in_batches(quota)[0]:
+            rows.lists().places(each)
+    except InputError as error:
+        return f"the quota {error.problem}"
+    return ""

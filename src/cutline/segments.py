@@ -11,18 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .catalogue.compute import default_threshold
 from .catalogue.declare import Spec
 from .comparison import Comparison
 from .decide.selection import SharedList
 from .errors import InputError, NoSuchKey, listed, look_up, show
 from .estimate import Estimate, Settings
-from .evaluation import Evaluation, choose_specs, obstacle_of
+from .evaluation import Evaluation, obstacle_of, places_asked
 from .inference.closed_forms import FEW_CASES
 from .inference.differences import DifferenceTest
-from .inference.intervals import check_method_exists
 from .inference.paired import RowPairs, holm
-from .inference.resampling import several_clusters
 from .inference.segment_tests import (
     Change,
     Slope,
@@ -33,9 +30,8 @@ from .inference.segment_tests import (
     standard_errors,
 )
 from .partition import Partition, label_of, order_of
-from .quotas import Quotas, quota_sizes, resolve_quota
+from .quotas import Quotas
 from .segment_rows import LoadedSegments, SegmentedRows
-from .sources.arrays import Sample
 from .table import (
     DictResult,
     Drawn,
@@ -51,7 +47,7 @@ from .table import (
     text_table,
     to_jsonable,
 )
-from .types import Floats, Labels, MeasureLike
+from .types import Floats, Labels
 from .validate import checked
 from .verdict import Difference, differences_of
 
@@ -74,15 +70,24 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     pictures: ClassVar[tuple[str, ...]] = ("segments",)
     evaluations: Mapping[Any, Evaluation]
     by: tuple[str, ...]
-    settings: Settings
     pool: SegmentedRows = field(repr=False)
-    quota: int | float | Quotas | None = None
-    threshold: float | None = None
-    dropped: int | None = None
-    understood: str = ""
     ordered: bool = False
     order: tuple[Any, ...] | None = None
     places: Mapping[Any, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        whole: Evaluation,
+        partition: Partition,
+        *,
+        by_default: bool,
+        replicates_out: Sequence[dict[str, Floats]] | None = None,
+    ) -> Segments:
+        """Evaluate every segment of rows in memory; ``whole`` evaluates all, ``by_default`` by every measure."""
+        obstacles = {s: obstacle_of(s, whole.sample, whole.threshold, by_default) for s in whole.specs.values()}
+        rows = LoadedSegments(whole, whole.sample, partition, obstacles)
+        return cls(rows.evaluate(replicates_out), partition.by, rows, ordered=partition.order == "given")
 
     def __getitem__(self, segment: Labels) -> Evaluation:
         if isinstance(segment, Hashable) and segment in self.evaluations:
@@ -108,7 +113,12 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     @cached_property
     def overall(self) -> Evaluation:
         """All rows as one."""
-        return replace(self.pool.overall(), dropped=self.dropped, understood=self.understood, by_segment=self)
+        return replace(self.pool.whole, by_segment=self)
+
+    @property
+    def settings(self) -> Settings:
+        """How intervals are made."""
+        return self.pool.whole.settings
 
     @property
     def specs(self) -> Mapping[str, Spec]:
@@ -170,19 +180,20 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     ) -> SharedList:
         """One list for all segments, cut at a quota or threshold: places, rates and selection ratios by segment.
 
-        By default it is cut at the quota or threshold of the evaluation. ``reference`` is the segment that selection
+        With batches there is one list in each batch, and a quota counts in each of them. By default it is cut at the
+        quota or threshold of the evaluation. ``reference`` is the segment that selection
         rates are compared with; by default the one with the highest.
         """
         if quota is not None and threshold is not None:
             raise InputError(None, "quota and threshold each set the cut", "give one of them")
+        whole = self.pool.whole
         if quota is None and threshold is None:
-            if isinstance(self.quota, Quotas):
+            if whole.quotas is not None:
                 raise InputError("quota", "is a range here, but one list has one number of places", "give {quota}")
-            quota, threshold = self.quota, self.threshold if self.quota is None else None
+            quota, threshold = whole.quota, whole.threshold if whole.quota is None else None
         if quota is None and threshold is None:
             raise InputError(None, "no cut is known for one list", "give {quota} or {threshold}")
-        cases = sum(ev.ranking.cases for ev in self.evaluations.values())
-        places = None if quota is None else resolve_quota(quota, cases)
+        places = places_asked(quota, whole.rows)
         name = None if reference is None else self.evaluations[self._key(reference)].name
         return self.pool.shared_list(self.names, places, threshold, reference=name, level=self.settings.level)
 
@@ -290,36 +301,6 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
             "differences": self.compared.to_dicts() if len(self) > 1 else [],
             "trends": [{**trend.to_dict(), "segments": list(trend.segments)} for trend in self.trends],
         }
-
-
-def evaluate_segments(
-    sample: Sample,
-    levels: Partition,
-    *,
-    name: str,
-    threshold: float | None,
-    quota: int | float | Quotas | None,
-    measures: Sequence[MeasureLike] | None,
-    settings: Settings,
-) -> Segments:
-    """Evaluate each segment of a checked sample separately; ``overall`` of the result evaluates all rows."""
-    several_clusters(sample)  # checked before anything is computed
-    specs = choose_specs(measures, threshold=threshold, quota=quota)
-    threshold = default_threshold(threshold, sample)
-    obstacles = {spec: obstacle_of(spec, sample, threshold, measures is None) for spec in specs}
-    cases = float(len(sample)) if sample.weight is None else float(sample.weight.sum())
-    for places in (None if isinstance(quota, Quotas) else quota, *(spec.quota for spec in specs)):
-        if places is not None:
-            quota_sizes(places, cases)  # refused where not even all rows have so many cases
-    segments = segments_of(LoadedSegments(sample, levels, specs, obstacles, settings, threshold, quota, name))
-    check_method_exists((e for ev in segments.evaluations.values() for e in ev.estimates.values()), settings.interval)
-    return segments
-
-
-def segments_of(rows: LoadedSegments, replicates_out: Sequence[dict[str, Floats]] | None = None) -> Segments:
-    """Evaluate every segment of some rows."""
-    evaluations, by, is_given = rows.evaluate(replicates_out), rows.partition.by, rows.partition.order == "given"
-    return Segments(evaluations, by, rows.settings, rows, rows.quota, rows.threshold, ordered=is_given)
 
 
 def why_not_comparable(spec: Spec) -> str:
@@ -751,20 +732,19 @@ class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mappin
         }
 
 
-def compare_segments(
-    overall: Comparison, levels: Partition, *, quota: int | float | Quotas | None, by_default: bool
-) -> SegmentComparison:
-    """Compare models in each segment; ``overall`` compares them on all rows, ``by_default`` by every measure."""
+def in_segments(overall: Evaluation | Comparison, by: Any, *, by_default: bool) -> Evaluation | Comparison:
+    """An evaluation or comparison with that of each segment; ``by_default``: by every measure."""
+    if isinstance(overall, Evaluation):
+        partition = Partition.of_sample(by, overall.sample, "by")
+        return Segments.of(overall, partition, by_default=by_default).overall
+    partition = Partition.of_sample(by, overall.first.sample, "by")
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in overall.evaluations.items():
-        specs = list(ev.specs.values())
-        obstacles = {spec: obstacle_of(spec, ev.sample, ev.threshold, by_default) for spec in specs}
-        settings = (specs, obstacles, overall.settings, ev.threshold, quota, name)
-        drawn[name] = [{} for _ in levels.keys]
-        models[name] = segments_of(LoadedSegments(ev.sample, levels, *settings), drawn[name])
+        drawn[name] = [{} for _ in partition.keys]
+        models[name] = Segments.of(ev, partition, by_default=by_default, replicates_out=drawn[name])
     comparisons: dict[Any, Comparison] = {}
-    for k, key in enumerate(levels.keys):
+    for k, key in enumerate(partition.keys):
         parts = {name: segments.evaluations[key] for name, segments in models.items()}
         first = next(iter(parts.values()))
         comparisons[key] = Comparison(
@@ -777,4 +757,4 @@ def compare_segments(
             RowPairs.of(parts, paired=True),
             {name: replicates[k] for name, replicates in drawn.items()},
         )
-    return SegmentComparison(comparisons, overall, models, levels.by)
+    return replace(overall, by_segment=SegmentComparison(comparisons, overall, models, partition.by))

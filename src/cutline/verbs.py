@@ -1,28 +1,25 @@
 """The two verbs: ``evaluate`` one model, ``compare`` several, from arrays or any table, of two classes or of many.
 
-Here arrays and tables become checked samples; what is computed of them stands in the modules of the results.
+Every call takes one way: what was given becomes checked samples, here for arrays and in ``table_routes`` for tables,
+and the samples become a result, with segments if there are any.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from .array_routes import (
-    ESTIMATORS,
-    VerbCall,
-    compare_arrays,
-    compare_classes,
-    evaluate_arrays,
-    evaluate_classes,
-)
 from .class_sample import is_matrix
-from .estimate import INTERVAL
-from .evaluation import Evaluation
+from .errors import InputError, show
+from .estimate import CLASS_INTERVAL, INTERVAL, Settings, check_paired_interval
+from .evaluation import Evaluation, evaluate_sample
 from .inference.evidence import as_prevalence
 from .quotas import parse_quota
 from .reference import documented
+from .sources.arrays import Sample, make_sample
 from .types import (
     ClassIntervalName,
     HasColumns,
@@ -37,19 +34,27 @@ from .types import (
     SegmentLike,
     TableSource,
 )
-from .validate import Rule, check_column, check_scores, checked, one_of
+from .validate import Rule, check_column, check_columns, check_scores, checked, one_of
 
 if TYPE_CHECKING:
     from .class_evaluation import ClassComparison, ClassEvaluation
     from .comparison import Comparison
     from .verdict import Check
 
+_DRAWS = 2000  # replicates in memory where no number was given; a stream has fewer (STREAMED_RESAMPLES)
+_TABLE = (
+    *("label", "score", "weight", "query", "model", "case", "class_column", "missing"),
+    *("delimiter", "quote", "decimal", "encoding", "memory_limit", "threads", "temp_directory", "stream"),
+)
+_ROWS = ("predicted", "by", "batch", "clusters", "inclusion")  # an array beside arrays, a column's name beside a table
+_TWO_CLASSES = ("pos_label", "neg_label", "threshold", "quota", "stratify", "prevalence", "by", "batch", "inclusion")
+_SEVERAL_CLASSES = ("classes", "ordered")
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(("label", "weight", "case", "model", "class_column"), check_column),
     "score": check_scores,
     "quota": parse_quota,
     "prevalence": as_prevalence,
-    "estimator": one_of(*ESTIMATORS),
+    "estimator": one_of("assisted", "hajek"),  # how labels of some rows are used
     "interval": lambda value, name: (
         value if isinstance(value, str) and value == "delta" else INTERVAL(value, name)
     ),  # more follows with the shape
@@ -228,14 +233,8 @@ def evaluate(
     >>> ev["accuracy"].value, round(ev["macro(f1)"].value, 4)
     (0.75, 0.7778)
     """
-    asked = VerbCall(evaluate, locals())
-    if not asked.names_columns:
-        if predicted is not None or is_matrix(y_score):
-            return evaluate_classes(asked)
-        return evaluate_arrays(asked)
-    from .table_routes import evaluate_table
-
-    return evaluate_table(asked)
+    result: Evaluation | ClassEvaluation = answer(VerbCall(evaluate, locals()))
+    return result
 
 
 @overload
@@ -354,15 +353,8 @@ def compare(
     >>> compare(y, predicted={"first": first, "second": second}, interval=None).best("accuracy")
     'first'
     """
-    asked = VerbCall(compare, locals())
-    if not asked.names_columns:
-        several = isinstance(scores, Mapping) and (classes is not None or any(map(is_matrix, scores.values())))
-        if predicted is not None or several:
-            return compare_classes(asked)
-        return compare_arrays(asked)
-    from .table_routes import compare_table
-
-    return compare_table(asked)
+    result: Comparison | ClassComparison = answer(VerbCall(compare, locals()))
+    return result
 
 
 @documented
@@ -383,3 +375,197 @@ def check(evaluation: Any, *conditions: str, **options: Any) -> Check:
         asked = [parse_condition(condition).measure for condition in conditions]
         evaluation = evaluate(evaluation, **{"measures": asked, **options})
     return check_conditions(evaluation, conditions)
+
+
+class VerbCall:
+    """What one call of a verb was given, by the names of its arguments."""
+
+    def __init__(self, verb: Callable[..., Any], values: Mapping[str, Any]) -> None:
+        self.verb, self.values = verb, dict(values)
+        self.compares = "scores" in values
+        self.scores_argument = "scores" if self.compares else "y_score"
+        self.names_columns = self._names_columns()
+
+    def __getattr__(self, name: str) -> Any:
+        """An argument of the verb; None if the other verb has it."""
+        if name not in _defaults(evaluate) and name not in _defaults(compare):
+            raise AttributeError(name)
+        return self.values.get(name)
+
+    def given(self, *names: str) -> list[str]:
+        """Those of some options that are there and not as they are by default."""
+        defaults = _defaults(self.verb)
+
+        def is_default(value: Any, default: Any) -> bool:
+            return value is default or (isinstance(value, str | bool) and value == default)
+
+        return [name for name in names if name in defaults and not is_default(self.values[name], defaults[name])]
+
+    def refuse(self, *names: str, why: str, remedy: str = "leave it out") -> None:
+        """Refuse the first of some options that was given."""
+        for name in self.given(*names):
+            raise InputError(name, why, remedy)
+
+    def pick(self, *names: str) -> dict[str, Any]:
+        """Some of the options."""
+        return {name: self.values[name] for name in names}
+
+    def _names_columns(self) -> bool:
+        """Whether columns of a table are named; refuses a call that has arrays too."""
+        named, arrays = self.given(*_TABLE), self.given(self.scores_argument, "sample_weight")
+        verb, scores = self.verb.__name__, self.values[self.scores_argument]
+        both = f"pass arrays alone, {verb}(y, p), or name every column of one table, {verb}(df, label='y', score='p')"
+        if isinstance(scores, str):
+            raise InputError(self.scores_argument, f"is {show(scores)}, a name", "name the column with {score}")
+        for name in [] if named and arrays else self.given(*_ROWS):
+            value, several = self.values[name], name in ("by", "predicted")
+            if not named and isinstance(value, str):
+                named.append(name)
+            elif named and isinstance(value, list | tuple) and several:
+                check_columns(value, name)
+            elif named and not isinstance(value, str | int | float | Mapping if several else str | int | float):
+                arrays.append(name)
+            elif named and not isinstance(value, Mapping) and (name != "inclusion" or isinstance(value, bool)):
+                check_column(value, name)
+        if named and arrays:
+            raise InputError(None, f"arrays and names of columns are mixed: {arrays[0]} and {named[0]}", both)
+        if not named and not self.given(self.scores_argument, "predicted"):
+            raise InputError(self.scores_argument, "is missing", both)
+        if named and self.label is None:
+            raise InputError("label", "is missing", "name the column of labels")
+        return bool(named)
+
+    def settings(self, *, several: bool = False) -> Settings:
+        """How intervals are made; refuses options that are not for so many classes."""
+        if several:
+            rule, why, remedy = CLASS_INTERVAL, "is for two classes, and here are several", "leave it out"
+            self.refuse(*_TWO_CLASSES, why=why, remedy=f"{remedy}; ev.of(label) evaluates one class against the rest")
+        else:
+            rule = check_paired_interval if self.compares else INTERVAL
+            self.refuse(*_SEVERAL_CLASSES, why="is for several classes, and here are the scores of one")
+        drawn = _DRAWS if self.n_resamples is None else self.n_resamples
+        interval = rule(self.interval, "interval")
+        return Settings(interval, self.level, drawn, self.seed, self.stratify, progress=self.progress)
+
+
+@cache
+def _defaults(verb: Callable[..., Any]) -> dict[str, Any]:
+    return {name: p.default for name, p in inspect.signature(verb).parameters.items()}
+
+
+def answer(call: VerbCall) -> Any:
+    """The result of a call: of a table, of several classes, of labels of some rows, or of two classes."""
+    if call.names_columns:
+        from .table_routes import answer_from_table
+
+        return answer_from_table(call)
+    scores = call.values[call.scores_argument]
+    if call.compares:
+        several = isinstance(scores, Mapping) and (call.classes is not None or any(map(is_matrix, scores.values())))
+    else:
+        several = is_matrix(scores)
+    if several or call.predicted is not None:
+        rows = call.pick("classes", "sample_weight", "clusters")
+        return judge_classes(call, call.y_true, scores, call.predicted, **rows)
+    if call.inclusion is not None:
+        return judge_sampled(call, call.y_true, scores, call.inclusion, call.name or "model")
+    call.settings()  # options are refused before columns are read
+    labelled = call.pick("pos_label", "neg_label", "sample_weight")
+    if call.compares:
+        samples = _samples_of_arrays(call, labelled)
+    else:
+        samples = {call.name or "model": make_sample(call.y_true, scores, clusters=call.clusters, **labelled)}
+    return judge(call, samples, call.by, call.batch)
+
+
+def _samples_of_arrays(call: VerbCall, labelled: dict[str, Any]) -> dict[str, Sample]:
+    """A checked sample for each model that is compared."""
+    from .comparison import samples_of
+
+    scores = call.scores
+    if hasattr(scores, "columns") and not isinstance(scores, Mapping):  # a frame: one model in each column
+        scores = {str(name): scores[name] for name in scores.columns}
+    if not isinstance(scores, Mapping) or not scores:
+        remedy = "pass a mapping from model name to scores, or a frame with one model in each column"
+        raise InputError("scores", "does not name the models", remedy)
+    for what in ("clusters", "batch"):
+        named = call.values[what]
+        if named is not None and not call.paired and not (isinstance(named, Mapping) and set(scores) <= set(named)):
+            problem = f"does not name the {what} of each model, and with {{paired=False}} each has its own rows"
+            raise InputError(what, problem, f"pass a mapping from model to {what}")
+    return samples_of(call.y_true, scores, labelled, call.clusters, call.paired)
+
+
+def judge(call: VerbCall, samples: Mapping[str, Sample], by: Any, batch: Any, **facts: Any) -> Any:
+    """The evaluation of one model, or the comparison of several, on checked samples; with segments if there are any.
+
+    ``facts``: what is known of the table that the rows came from.
+    """
+    how = {"settings": call.settings(), "batch": batch, **call.pick("threshold", "quota", "measures", "prevalence")}
+    if not call.compares:
+        call.refuse("estimator", why="is for labels of some rows", remedy="give {inclusion}, or leave it out")
+    if by is not None:
+        refuse_by_segment(call)
+        call.refuse("paired", why="is False, but segments compare models on the same rows", remedy="leave {by} out")
+    if call.compares:
+        from .comparison import compare_samples
+
+        overall: Any = compare_samples(samples, facts=facts, **how, **call.pick("paired", "margin"))
+    else:
+        ((name, sample),) = samples.items()
+        overall = evaluate_sample(sample, name=name, facts=facts, **how)
+    if by is None:
+        return overall
+    from .segments import in_segments
+
+    return in_segments(overall, by, by_default=call.measures is None)
+
+
+def refuse_by_segment(call: VerbCall) -> None:
+    """Refuse what segments leave no room for."""
+    call.refuse(
+        "prevalence",
+        why="is one for all rows, and segments differ in theirs",
+        remedy="weight the rows with {sample_weight}, positives by wanted / present share and negatives likewise, or "
+        "evaluate the rows of one segment by themselves",
+    )
+
+
+def judge_sampled(call: VerbCall, label: Any, y_score: Any, inclusion: Any, name: str) -> Evaluation:
+    """The evaluation of a list of which some labels are known."""
+    from .sampled_labels import evaluate_sampled_labels
+
+    call.refuse(
+        *("neg_label", "sample_weight", "weight", "clusters", "by", "batch", "prevalence", "stratify", "stream"),
+        *_SEVERAL_CLASSES,
+        why="does not go with {inclusion}",
+    )
+    interval = one_of(None, "auto")(call.interval, "interval")
+    how = call.pick("pos_label", "threshold", "quota", "measures", "estimator", "level")
+    return evaluate_sampled_labels(label, y_score, inclusion, name=name, interval=interval, **how)
+
+
+def judge_classes(
+    call: VerbCall, labels: Any, scores: Any, predicted: Any, argument: str = "y_score", dropped: int = 0, **rows: Any
+) -> ClassEvaluation | ClassComparison:
+    """The evaluation of a model of several classes, or the comparison of several such models.
+
+    ``argument``: what the scores are called where they came from; ``rows``: the classes, weights and clusters.
+    """
+    from .class_evaluation import compare_matrices, evaluate_class_sample
+    from .class_sample import make_class_sample
+
+    how: dict[str, Any] = {"settings": call.settings(several=True), "dropped": dropped}
+    how |= call.pick("ordered", "measures")
+    if call.compares:
+        call.refuse("paired", why="is False, but models of several classes are compared on the same rows")
+        scores, predicted = ({} if given is None else given for given in (scores, predicted))
+        if not all(isinstance(given, Mapping) for given in (scores, predicted)) or len({**scores, **predicted}) < 2:
+            named = "scores" if scores else "predicted"
+            raise InputError(named, "must map at least two names to score matrices", "write {{'a': P, 'b': Q}}")
+        return compare_matrices(labels, {**scores, **predicted}, margin=call.margin, **rows, **how)
+    try:
+        sample = make_class_sample(labels, scores, predicted=predicted, **rows)
+    except InputError as error:
+        raise error.but(argument=argument) if error.argument == "score_matrix" else error from None
+    return evaluate_class_sample(sample, name=call.name or "model", **how)

@@ -396,8 +396,8 @@ def _evaluate_segments(table: Any, asked: EvaluateArguments, columns: Columns, t
     with about_file(table.name):
         seg = made(**few)
         every = made() if few and asked.html is not None else seg  # the page shows every measure
-    say_understood(seg.understood)
-    facts = facts_of(asked, columns, seg.dropped)
+    say_understood(seg.overall.understood)
+    facts = facts_of(asked, columns, seg.overall.dropped)
 
     def document() -> dict[str, Any]:
         content: dict[str, Any] = json.loads(seg.to_json())

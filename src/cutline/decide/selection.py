@@ -16,7 +16,7 @@ from ..catalogue.declare import measure as find_measure
 from ..catalogue.declare import ratio
 from ..errors import InputError, listed, show
 from ..estimate import Interval
-from ..inference.batch_rows import in_batches, places_in
+from ..inference.batch_rows import BatchRows, in_batches, places_in
 from ..inference.limits import z_of
 from ..inference.segment_tests import SelectionRates, selection_rates
 from ..partition import Partition, label_of
@@ -25,7 +25,7 @@ from ..ranking import Ranking, rank, tie_starts
 from ..reference import documented
 from ..sources.arrays import Sample, as_numbers, make_sample
 from ..sources.given_columns import read_columns
-from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, pluralize, text_table
+from ..table import DictResult, ShownAsTable, Table, TabularResult, columns_table, count, pluralize, text_table
 from ..types import Floats, Label, Labels, QuotaLike, Scores, TableSource
 from ..validate import Rule, check_number, check_quota, check_whole, checked
 
@@ -375,6 +375,16 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
     reference: str | None
     level: float
     rows: ListRows | None = field(default=None, repr=False)
+    batches: int = 0
+
+    @property
+    def where(self) -> str:
+        """Where the list is cut, in words."""
+        (what, value), *_ = self.cut.items()
+        if what == "threshold":
+            return f"score > {value:g}"
+        places = f"{100 * value:g}% of the cases" if value < 1.0 else f"{count(value)} places"
+        return f"{places} in each of {self.batches} batches" if self.batches else places
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment."""
@@ -468,6 +478,9 @@ class SharedList(ShownAsTable, DictResult, TabularResult):
         ``price`` is the number of hits given up compared with one list for all, with a bootstrap interval over rows or
         clusters. ``places``: the number of places for each segment.
         """
+        if self.batches:
+            problem = "the price of another rule is for one list, and this one is cut batch by batch"
+            raise InputError(None, problem, "evaluate without {batch}")
         if self.rows is None:
             why = "the price of another rule would need the rows of this table, which was streamed: they were not kept"
             raise InputError(None, f"{why} in memory", "use a sample of the rows")
@@ -497,24 +510,45 @@ def _four_fifths(low: float, high: float) -> str:
     return "below" if high < FOUR_FIFTHS else "kept" if low >= FOUR_FIFTHS else "cannot tell"
 
 
+def _taken_in_batches(rows: BatchRows, quota: int | float) -> Floats:
+    """The share taken of each row where the list of each batch is cut at a quota.
+
+    Each cut depends on its own batch alone: the batches are the units, and no cut moves with other rows.
+    """
+    lists, batch, score = rows.lists(), rows.batches.codes, rows.sample.score
+    group, inside = lists.cut(lists.places(quota))
+    is_whole = group == lists.first_group[1:]
+    at = np.minimum(group, len(lists.score) - 1)
+    edge = np.where(is_whole, -np.inf, lists.score[at])[batch]
+    share = np.where(is_whole, 1.0, inside / lists.size[at])[batch]
+    return np.where(score > edge, 1.0, np.where(score == edge, share, 0.0))
+
+
 def share_list(
     rows: ListRows,
     ranking: Ranking,
     segments: Sequence[str],
     *,
-    quota: int | None,
+    quota: int | float | None,
     threshold: float | None,
     reference: str | None,
     level: float,
+    batches: BatchRows | None = None,
 ) -> SharedList:
-    """Cut one list at a quota (in cases) or threshold and count by segment; a tie at the cut is shared pro rata."""
+    """Cut one list at a quota (in cases) or threshold and count by segment; a tie at the cut is shared pro rata.
+
+    With ``batches``, the list of each is cut at the quota.
+    """
     sample, weight = rows.sample, rows.sample.row_weight
 
     def by_segment(each: NDArray[Any]) -> Floats:
         return np.bincount(rows.segment, weights=weight * each, minlength=len(segments)).astype(np.float64)
 
     near = None
-    if quota is not None:
+    if quota is not None and batches is not None:
+        taken = _taken_in_batches(batches, quota)
+        edge, cut = math.nan, {"quota": float(quota)}
+    elif quota is not None:
         ends = np.cumsum(ranking.pos + ranking.neg, dtype=np.float64)
         at = min(int(np.searchsorted(ends, quota * (1.0 - 1e-12))), len(ends) - 1)
         edge, here = float(ranking.score[at]), float(ranking.pos[at] + ranking.neg[at])
@@ -534,7 +568,8 @@ def share_list(
         taken = np.where(sample.score > np.float64(threshold), 1.0, 0.0)
     rates = selection_rates(taken, weight, rows.segment, len(segments), rows.cluster, near)
     hits, positives = by_segment(taken * sample.positive), by_segment(sample.positive)
-    return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, rows)
+    number = 0 if batches is None else len(batches.batches)
+    return SharedList(tuple(segments), cut, edge, rates, hits, positives, reference, level, rows, number)
 
 
 # --- other rules ---

@@ -156,12 +156,9 @@ class ListPlan:
             lists["quota", float(self.places)] = self._list(self.places, _scores_at(found[-1].ranking, self.window))
         if self.threshold is not None:
             lists["threshold", self.threshold] = self._list(None, [self.threshold] * 3)
-        pool = StreamedSegments(found[-1], lists)
-        evaluations = dict(zip(self.keys, found[:-1], strict=True))
         understood = "; ".join((*getattr(self.table, "understood", ()), *self.checked.understood))
-        asked = None if isinstance(self.quota, Quotas) else self.quota
-        more = (self.threshold, self.whole.dropped, understood)
-        return Segments(evaluations, self.by, self.settings, pool, asked, *more)
+        pool = StreamedSegments(replace(found[-1], understood=understood), lists)
+        return Segments(dict(zip(self.keys, found[:-1], strict=True)), self.by, pool)
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -251,12 +248,8 @@ class StreamedSegments(SegmentedRows):
     whole: Evaluation
     lists: Mapping[tuple[str, float], SharedList]
 
-    def overall(self) -> Evaluation:
-        """All rows as one."""
-        return self.whole
-
     def shared_list(
-        self, segments: Sequence[str], quota: int | None, threshold: float | None, **how: Any
+        self, segments: Sequence[str], quota: int | float | None, threshold: float | None, **how: Any
     ) -> SharedList:
         """One of the lists that were asked for."""
         what = ("quota", float(quota)) if quota is not None else ("threshold", float(threshold or 0.0))

@@ -19,7 +19,7 @@ from ..catalogue.compute import (
 )
 from ..catalogue.declare import Spec
 from ..class_sample import ClassSample
-from ..estimate import BY_REPLICATES, ClassSettings, Estimate, Interval
+from ..estimate import BY_REPLICATES, Estimate, Interval, Settings
 from ..kernels import compiled
 from ..kernels.layout import harmonic_table
 from ..runtime import Progress
@@ -112,7 +112,7 @@ def class_replicates(
 
 
 def estimate_classes(
-    totals: ClassTotals, specs: Sequence[Spec], settings: ClassSettings
+    totals: ClassTotals, specs: Sequence[Spec], settings: Settings
 ) -> tuple[dict[Spec, Estimate], dict[Spec, Floats]]:
     """Values with intervals, and the part of each independent unit in each value, for comparisons."""
     sample, interval, level = totals.sample, settings.interval, settings.level

@@ -46,9 +46,8 @@ def segment_sections(
         parts.append(Table(trend_rows(seg), f"Trend from {first} to {last}, change for each step"))
     yield Section("segments", parts, _title(seg.by))
     if seg.shared is not None:
-        (what, value), *_ = seg.shared.cut.items()
-        where = f"{count(value)} places" if what == "quota" else f"score > {value:g}"
-        yield Section("one_list", [Table(list_rows(seg.shared), f"One list for all, {where}"), seg.shared.sentence])
+        title = f"One list for all, {seg.shared.where}"
+        yield Section("one_list", [Table(list_rows(seg.shared), title), seg.shared.sentence])
         if seg.prices is not None:
             places = Table(place_rows(seg, seg.prices), "Places of each segment by rule")
             same = len({round(row["places"], 1) for row in seg.prices}) == 1

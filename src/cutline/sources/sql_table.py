@@ -157,9 +157,6 @@ class Roles:
     def __post_init__(self) -> None:
         rules.negative_labels(self.neg_label, self.pos_label)
         one_of(None, ".", ",")(self.decimal, "decimal")
-        if self.by and self.batch is not None:
-            said = "does not go with {by}: a segment is reported as one list, which batches would cut"
-            raise InputError("batch", said, "leave one of them out, or give the rows of one segment with {batch}")
         for role, column in self.named:
             if not isinstance(column, str):
                 raise InputError(_ROLE_ARGUMENTS[role], f"must be the name of a column, got {show(column)}")
