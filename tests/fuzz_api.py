@@ -32,7 +32,7 @@ from test_validate import CALLS, FUNCTIONS, OBJECTS, P, Y  # calls that are righ
 SLOW = 20.0
 UNTRIED = ("to_html", "save", "to_csv", "explore", "plot", "fit")
 # of the library with its own objects, and an array's own way to take rows
-INTERNAL = {"Trend.of", "SegmentDifferences.of", "Quotas.sizes", "Measure.compute", "Selection.__getitem__"}
+INTERNAL = {"Quotas.sizes", "Measure.compute", "Selection.__getitem__"}
 RESAMPLES = {"n_resamples": 9, "n_permutations": 9, "n_rounds": 2, "n_sets": 9}
 
 

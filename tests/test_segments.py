@@ -537,8 +537,16 @@ def test_small_segments_have_few_degrees_of_freedom_and_little_weight() -> None:
     assert segments._freedom(small) == 3.0
     assert segments._freedom(large) == 59.0
     # both classes where their share does not matter, all cases where it does
-    assert segments._size(small, seg.specs["roc_auc"]) == pytest.approx(4 * 40 / 44)
-    assert segments._size(small, seg.specs["accuracy"]) == 44.0
+    part = [0] * 44 + [1] * 60 + [2] * 60
+
+    def sizes(measure: str) -> float:
+        trend = cl.evaluate(y, p, by=part, measures=[measure], threshold=0.5, n_resamples=50).segments.trend(measure)
+        return trend.sizes[0]
+
+    y[104:] = np.arange(60) % 2 == 0
+    y[44:104] = np.arange(60) % 3 == 0
+    assert sizes("roc_auc") == pytest.approx(4 * 40 / 44)
+    assert sizes("accuracy") == 44.0
     assert segments.few_cases(small) == "few cases: 4 positives"
     gap = seg.differences(measures=["roc_auc"])[0]
     assert gap.p_value > 2 * stats.norm.sf(abs(gap.difference) / gap.standard_error)

@@ -340,11 +340,6 @@ class ClassEvaluation(HasSections, Reported, DictResult, ByMeasure):
             for (key, spec), e in zip(self.specs.items(), self.estimates.values(), strict=True)
         ]
 
-    @property
-    def table(self) -> Table:
-        """The measures as rows."""
-        return Table(self.to_dicts(), self.name)
-
     def to_dict(self) -> dict[str, Any]:
         """Settings, facts, measures, confusion matrix, classes, and by confidence: errors and calibration.
 
@@ -423,8 +418,13 @@ def evaluate_class_sample(
     settings: Settings,
     dropped: int = 0,
 ) -> ClassEvaluation:
-    """Evaluate a checked sample."""
-    specs = choose_class_specs(sample, measures, ordered=ordered)
+    """Evaluate a checked sample, by the measures that were asked for; by default by every one that it supports."""
+    if measures is None:
+        specs = default_class_specs(sample, ordered=ordered)
+    else:
+        specs = list(dict.fromkeys(parse_measure(m, several=True) for m in measures))
+    if not sample.in_order and any(spec.ordered for spec in specs):
+        raise unordered(sample.classes)
     totals = ClassTotals(sample)
     estimates, units = estimate_classes(totals, specs, settings)
     return ClassEvaluation(
@@ -438,17 +438,6 @@ def evaluate_class_sample(
         totals,
         dropped,
     )
-
-
-def choose_class_specs(sample: ClassSample, measures: Sequence[MeasureLike] | None, *, ordered: bool) -> list[Spec]:
-    """The specs that were asked for; by default every measure that the sample supports."""
-    if measures is None:
-        specs = default_class_specs(sample, ordered=ordered)
-    else:
-        specs = list(dict.fromkeys(parse_measure(m, several=True) for m in measures))
-    if not sample.in_order and any(spec.ordered for spec in specs):
-        raise unordered(sample.classes)
-    return specs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -147,11 +147,6 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
         """What looks wrong with these scores, each in one sentence with what to try."""
         return notices_of([self])
 
-    @property
-    def lacks_threshold(self) -> bool:
-        """Whether measures at a threshold have no value because these scores have no default threshold."""
-        return any(e.reason == _NO_THRESHOLD for e in self.estimates.values())
-
     @checked(prevalence=as_prevalence)
     def at(
         self,
@@ -176,7 +171,11 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
         if prevalence is not None:
             return self._elsewhere(prevalence).at(**cuts)
         if isinstance(self.rows, BatchRows):
-            return self._at_batches(self.rows, cuts)
+            from .decide.batch_rules import batch_point
+
+            if [name for name, value in cuts.items() if value is not None] != ["quota"]:
+                threshold = operating_point(self.ranking, **cuts).threshold
+            return batch_point(self.rows, quota=quota, threshold=threshold, level=self.settings.level)
         places = None if quota is None else resolve_quota(quota, self.ranking.cases)
         rows = self.rows.at_cut(places, threshold)
         point = operating_point(rows.ranking, **cuts, level=self.settings.level, cut_of=rows.cut)
@@ -208,14 +207,6 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
             expected_hits=replace(expected, low=wider[0].low, high=wider[0].high),
             next_hits=Interval(max(0.0, float(np.floor(wider[1].low))), float(np.ceil(wider[1].high))),
         )
-
-    def _at_batches(self, rows: BatchRows, cuts: dict[str, Any]) -> OperatingPoint:
-        from .decide.batch_rules import batch_point
-
-        quota, threshold = cuts["quota"], None
-        if [name for name, value in cuts.items() if value is not None] != ["quota"]:
-            threshold = operating_point(self.ranking, **cuts).threshold
-        return batch_point(rows, quota=quota, threshold=threshold, level=self.settings.level)
 
     @property
     def segments(self) -> Segments:
@@ -327,11 +318,6 @@ class Evaluation(HasSections, Reported, DictResult, ByMeasure):
             )
         return rows
 
-    @property
-    def table(self) -> Table:
-        """The measures as rows."""
-        return Table(self.to_dicts(), self.name)
-
     def to_dict(self) -> dict[str, Any]:
         """Name, settings, facts about the data, and the measures."""
         return {
@@ -419,7 +405,7 @@ def notices_of(evaluations: Sequence[Evaluation], terms: Terms = PYTHON) -> list
                 f"{verbatim(ev.name)} separates the classes without an error (AUC 1): was it derived from the label, "
                 "or fitted on these rows?"
             )
-    cutless = [ev for ev in evaluations if ev.lacks_threshold]
+    cutless = [ev for ev in evaluations if any(e.reason == _NO_THRESHOLD for e in ev.estimates.values())]
     if cutless:
         ends = ", ".join(
             f"{verbatim(ev.name)} {format_value(float(ev.ranking.score[-1]))} to "

@@ -185,9 +185,10 @@ def _of_column(values: Any, rows: int | None, argument: str, other: str, name: s
         return _of_cells(column.tolist(), argument, name)
     distinct, codes = np.unique(column, return_inverse=True)
     order: Order = "time" if kind == "M" else "number"
-    return Partition(
-        codes.astype(np.intp), tuple(_days(distinct) if kind == "M" else distinct.tolist()), order, (name,)
-    )
+    if kind == "M":  # moments as Python has them, as dates where they are days
+        days = distinct.astype("datetime64[D]")
+        distinct = days if (days == distinct).all() else distinct.astype("datetime64[us]")
+    return Partition(codes.astype(np.intp), tuple(distinct.tolist()), order, (name,))
 
 
 def _of_cells(cells: list[Any], argument: str, name: str) -> Partition:
@@ -297,12 +298,6 @@ def _categories(values: Any) -> tuple[Codes, list[Any], bool] | None:
         physical = values.to_physical().cast(int).fill_null(-1)
         return np.asarray(physical).astype(np.intp), list(values.dtype.categories), True
     return None
-
-
-def _days(moments: NDArray[Any]) -> list[Any]:
-    """Moments as Python has them, as dates where they are days."""
-    days = moments.astype("datetime64[D]")
-    return list((days if (days == moments).all() else moments.astype("datetime64[us]")).tolist())
 
 
 def _plain(cell: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,13 +135,7 @@ def _one(text: str, name: str) -> int | float:
         raise InputError(name, f"is {show(text)}, which is not a quota", _REMEDY) from None
 
 
-@overload
-def parse_quota(value: None, name: str = "quota") -> None: ...
-@overload
-def parse_quota(value: QuotaLike, name: str = "quota") -> int | float | Quotas: ...
-
-
-def parse_quota(value: Any, name: str = "quota") -> int | float | Quotas | None:
+def parse_quota(value: Any, name: str = "quota") -> Any:
     """Read a quota: ``200`` cases, ``5%`` or ``0.05`` of them, ``20-60`` any of these, ``20:0.5,40:0.5`` one of these.
 
     >>> parse_quota("200"), parse_quota("5%"), str(parse_quota("20-60")), parse_quota(None)

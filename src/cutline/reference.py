@@ -8,7 +8,6 @@ them together where a function or class is defined, so that they are there whate
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
 _CUT_GOALS = {
@@ -350,16 +349,12 @@ PARAMETERS: dict[str, str] = {
     "Evaluation.at.specificity": "The cut that takes the most cases with at least this specificity.",
     "Evaluation.curve.name": "``'roc'``, ``'precision_recall'``, ``'gain'``, ``'lift'``, ``'hit_rate'``, "
     "``'qrecall'`` or ``'tpr_fpr'``.",
-    "SegmentDifferences.of.segments": "The segments to compare.",
-    "SegmentDifferences.of.keys": "The measure strings.",
-    "SegmentDifferences.of.reference": "The number of the reference segment; None compares each with the rest.",
+    "segment": "The segment, by its value or its name in tables.",
     "SegmentDifferences.of_segment.segment": "The name of the segment.",
     "Segments.at.reference": "The segment that selection rates are compared with. By default the one with the highest "
     "rate.",
     "Segments.at.quota": "How many places the one list has: a number of cases, or a share of them.",
     "Segments.shown_with.places": "The number of places for each segment, to compare with one list for all.",
-    "Trend.of.segments": "The segments along which the measure is followed.",
-    "Trend.of.key": "The measure string.",
     "SharedList.price.places": "The number of places for each segment, to compare with one list for all.",
     "to_html.options": "Options of the page: ``title``, ``quota`` (where its cut control starts), ``cost`` and "
     "``value`` (per place and per hit, which add profit).",
@@ -731,7 +726,7 @@ ATTRIBUTES: dict[str, str] = {
     "Screening.stages": "What each stage kept, lost and cost.",
     "Screening.sizes": "How many cases each stage keeps.",
     "Screening.cost_per_hit": "The cost of each positive that is left, with its interval.",
-    "SegmentComparison.comparisons": "The comparison in each segment.",
+    "SegmentComparison.evaluations": "The comparison in each segment.",
     "SegmentComparison.overall": "The comparison on all rows.",
     "SegmentComparison.models": "The segments of each model, by name.",
     "SegmentComparison.by": "The columns that make the segments.",
@@ -739,11 +734,9 @@ ATTRIBUTES: dict[str, str] = {
     "SegmentDifferences.rows": "The same as rows.",
     "SegmentDifferences.reference": "What each segment was compared with.",
     "Segments.by": "The columns that make the segments.",
-    "Segments.dropped": "Rows of a table that were left out because a value was missing.",
     "Segments.order": "The order of the segments for the trends to show; None if they are to show their own.",
     "Segments.ordered": "True if the data say that the segments are in order (ordered categories).",
     "Segments.places": "The number of places for each segment whose price to show, or None.",
-    "Segments.understood": "What was detected about a table, if not obvious.",
     "Segments.pool": "The rows of all segments, in their order.",
     "SharedList.segments": "The segments.",
     "SharedList.cut": "Where the list is cut: the quota or the threshold.",
@@ -751,6 +744,7 @@ ATTRIBUTES: dict[str, str] = {
     "SharedList.hits": "The positives taken in each segment.",
     "SharedList.positives": "The positives of each segment.",
     "SharedList.reference": "The segment that selection rates are compared with.",
+    "SharedList.batches": "How many batches have a list of their own; 0 for one list.",
     "SharedList.rows": "The rows of the list, for other rules; None if they were not kept.",
     "Trend.segments": "The segments, in their order.",
     "Trend.line": "The slope per step, with its interval.",
@@ -843,43 +837,37 @@ def parameters_of(function: Any, owner: str) -> list[Parameter]:
     if hasattr(function, "measure"):
         of_measures = OF_MEASURES if function.measure.of_one_score else OF_CLASS_MEASURES
     defined = getattr(function, "__qualname__", "").removesuffix(".__init__")
-    found = []
+    parameters = []
     for p in inspect.signature(function).parameters.values():
         if p.name in ("self", "cls"):
             continue
         text = of_measures.get(p.name, "") or explain(owner, p.name, defined)
         stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
-        default = "" if p.default is p.empty else _default(p.default)
-        found.append(Parameter(stars + p.name, _source(p.annotation, p.empty), default, text))
-    return found
+        is_function = inspect.isroutine(p.default)
+        default = f"{p.default.__module__}.{p.default.__name__}" if is_function else repr(p.default)
+        shown = "" if p.default is p.empty else default
+        parameters.append(Parameter(stars + p.name, _source(p.annotation), shown, text))
+    return parameters
 
 
-def _default(value: Any) -> str:
-    return f"{value.__module__}.{value.__name__}" if inspect.isroutine(value) else repr(value)
-
-
-def _source(annotation: Any, empty: Any) -> str:
-    if annotation is empty:
+def _source(annotation: Any) -> str:
+    """An annotation as it was written; empty where there is none."""
+    if annotation is inspect.Signature.empty:
         return ""
     return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", repr(annotation))
 
 
 def returns_of(function: Any, owner: str) -> tuple[str, str]:
     """Type and meaning of what a function gives back; both empty where it gives nothing back."""
-    type_ = _source(inspect.signature(function).return_annotation, inspect.Signature.empty)
+    type_ = _source(inspect.signature(function).return_annotation)
     if type_ in ("", "None"):
         return "", ""
     if hasattr(function, "measure"):
         return type_, RETURNS["value of a measure"]
-    result = _result_of(function, type_)
-    said = "" if result is None else inspect.getdoc(result) or ""
-    return type_, RETURNS.get(owner, " ".join(said.partition("\n\n")[0].split()))
-
-
-def _result_of(function: Any, type_: str) -> type | None:
-    """The class of this package that a function says it gives back, if it does."""
-    found = getattr(inspect.unwrap(function), "__globals__", {}).get(type_)
-    return found if inspect.isclass(found) and found.__module__.startswith("cutline") else None
+    result = getattr(inspect.unwrap(function), "__globals__", {}).get(type_)
+    is_own = inspect.isclass(result) and result.__module__.startswith("cutline")
+    summary = (inspect.getdoc(result) or "").partition("\n\n")[0] if is_own else ""
+    return type_, RETURNS.get(owner, " ".join(summary.split()))
 
 
 def parts_of(docstring: str) -> tuple[str, str]:
@@ -897,27 +885,19 @@ def parts_of(docstring: str) -> tuple[str, str]:
 def numpydoc(function: Any, owner: str) -> str:
     """The whole docstring of a function."""
     said, examples = parts_of(inspect.getdoc(function) or "")
-    return "\n\n".join([said, *_sections(function, owner, examples)]) + "\n"
-
-
-def _sections(function: Any, owner: str, examples: str) -> Iterator[str]:
-    if parameters := parameters_of(function, owner):
-        entries = []
-        for p in parameters:
-            kind = ", ".join(filter(None, [p.type, f"default {p.default}" if p.default else ""]))
-            entries.append(f"{p.name} : {kind}".removesuffix(" : ") + "\n" + _indented(p.text))
-        yield _section("Parameters", "\n".join(entries))
+    entries = []
+    for p in parameters_of(function, owner):
+        kind = ", ".join(filter(None, [p.type, f"default {p.default}" if p.default else ""]))
+        entries.append(f"{p.name} : {kind}".removesuffix(" : ") + "\n" + _indented(p.text))
     type_, meaning = returns_of(function, owner)
-    if type_:
-        yield _section("Returns", f"{type_}\n{_indented(meaning)}".rstrip())
-    if parameters and "." not in owner:
-        yield _section("Raises", f"InputError\n{_indented(_REFUSED)}")
-    if examples:
-        yield _section("Examples", examples)
-
-
-def _section(title: str, content: str) -> str:
-    return f"{title}\n{'-' * len(title)}\n{content}"
+    sections = {
+        "Parameters": "\n".join(entries),
+        "Returns": f"{type_}\n{_indented(meaning)}".rstrip() if type_ else "",
+        "Raises": f"InputError\n{_indented(_REFUSED)}" if entries and "." not in owner else "",
+        "Examples": examples,
+    }
+    written = (f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content)
+    return "\n\n".join([said, *written]) + "\n"
 
 
 def _indented(text: str, width: int = 110) -> str:

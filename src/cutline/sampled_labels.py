@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +34,7 @@ from .sources.file_formats import TextFormat
 from .sources.frames import MemoryTable, lacking_cells, taken_cells
 from .sources.given_columns import read_known_labels
 from .sources.open_source import open_source
-from .table import HasSections, Section, Table, TabularResult, format_value, pluralize, to_jsonable
+from .table import DictResult, HasSections, Section, Table, TabularResult, format_value, pluralize, values_of
 from .validate import check_number, check_whole, checked
 
 _STRETCHES = 10
@@ -152,7 +151,7 @@ def _chances(inclusion: Any, n: int) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelPlan(HasSections, TabularResult):
+class LabelPlan(HasSections, DictResult, TabularResult):
     """Which rows to label for one measure.
 
     ``rows`` are the rows to look up, best score first. ``inclusion`` is the probability of each row of being drawn;
@@ -176,18 +175,12 @@ class LabelPlan(HasSections, TabularResult):
         order = np.argsort(-self.score.astype(np.float64), kind="stable")
         chosen = np.zeros(len(order), np.bool_)
         chosen[self.rows] = True
-        found, before = [], 0
+        rows, before = [], 0
         for part in np.array_split(order, min(_STRETCHES, len(order))):
-            found.append(
-                {
-                    "from": before + 1,
-                    "to": before + len(part),
-                    "labels": int(np.count_nonzero(chosen[part])),
-                    "inclusion": float(self.inclusion[part].mean()),
-                }
-            )
+            labels = {"labels": int(np.count_nonzero(chosen[part])), "inclusion": float(self.inclusion[part].mean())}
+            rows.append({"from": before + 1, "to": before + len(part), **labels})
             before += len(part)
-        return Table(found, "Labels along the list")
+        return Table(rows, "Labels along the list")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each row to label."""
@@ -196,20 +189,11 @@ class LabelPlan(HasSections, TabularResult):
             for row in self.rows
         ]
 
-    @checked
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_dict(self) -> dict[str, Any]:
         """The plan with its rows."""
-        content = {
-            "measure": self.measure,
-            "labels": len(self.rows),
-            "list": len(self.inclusion),
-            "standard_error": self.standard_error,
-            "simple_random_error": self.simple_random_error,
-            "prevalence": self.prevalence,
-            "seed": self.seed,
-            "rows": self.to_dicts(),
-        }
-        return json.dumps(to_jsonable(content), indent=indent, ensure_ascii=False)
+        sizes = {"measure": self.measure, "labels": len(self.rows), "list": len(self.inclusion)}
+        errors = values_of(self, "standard_error", "simple_random_error", "prevalence", "seed")
+        return {**sizes, **errors, "rows": self.to_dicts()}
 
     def sections(self) -> list[Section]:
         """How many rows to label and how sure the measure will be, and where in the list they stand."""

@@ -75,35 +75,17 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     order: tuple[Any, ...] | None = None
     places: Mapping[Any, float] | None = None
 
-    @classmethod
-    def of(
-        cls,
-        whole: Evaluation,
-        partition: Partition,
-        *,
-        by_default: bool,
-        replicates_out: Sequence[dict[str, Floats]] | None = None,
-    ) -> Segments:
-        """Evaluate every segment of rows in memory; ``whole`` evaluates all, ``by_default`` by every measure."""
-        obstacles = {s: obstacle_of(s, whole.sample, whole.threshold, by_default) for s in whole.specs.values()}
-        rows = LoadedSegments(whole, whole.sample, partition, obstacles)
-        return cls(rows.evaluate(replicates_out), partition.by, rows, ordered=partition.order == "given")
-
     def __getitem__(self, segment: Labels) -> Evaluation:
-        if isinstance(segment, Hashable) and segment in self.evaluations:
-            return self.evaluations[segment]
-        return self.evaluations[self._key(segment)]
+        return self.evaluations[self.key_of(segment)]
 
-    def _key(self, segment: Labels) -> Any:
-        """A segment by its value, or by its name in tables."""
-        found = [
-            key
-            for key in self.evaluations
-            if (isinstance(segment, Hashable) and key == segment) or label_of(key) == label_of(segment)
-        ]
-        if not found:
+    def key_of(self, segment: Labels) -> Any:
+        """The key of a segment, from its value or its name in tables."""
+        if isinstance(segment, Hashable) and segment in self.evaluations:
+            return segment
+        key = next((key for key in self.evaluations if label_of(key) == label_of(segment)), None)
+        if key is None:
             raise NoSuchKey(None, f"there is no segment {show(segment)}", f"choose from {listed(self.names)}")
-        return found[0]
+        return key
 
     @cached_property
     def names(self) -> list[str]:
@@ -134,17 +116,16 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     def chosen(self, measures: Sequence[str] | None = None) -> list[str]:
         """Measure strings: those requested; otherwise those evaluated, or a short list of them if there are many."""
         if measures is not None:
-            return [self._measure(name) for name in measures]
-        keys = list(self.specs)
-        if len(keys) <= _FEW_MEASURES:
-            return keys
+            return [self.first[name].name for name in measures]
+        if len(self.specs) <= _FEW_MEASURES:
+            return list(self.specs)
         every = list(self.evaluations.values())
-        known = {key for key in keys if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)}
-        by_name = {spec.measure.name: key for key, spec in reversed(list(self.specs.items()))}
-        return [by_name[name] for name in _SHOWN if by_name.get(name) in known]
-
-    def _measure(self, name: str) -> str:
-        return str(self.first[name].name)
+        by_name = {
+            spec.measure.name: key
+            for key, spec in reversed(list(self.specs.items()))
+            if any(ev.estimates[key].value == ev.estimates[key].value for ev in every)
+        }
+        return [by_name[name] for name in _SHOWN if name in by_name]
 
     @checked
     def differences(self, reference: Any = None, *, measures: Sequence[str] | None = None) -> SegmentDifferences:
@@ -162,8 +143,8 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
                     raise InputError("measures", f"names {key}, which {why}", COMPARABLE)
         if reference is None and len(self) == 2:  # the rest of one is the other: one question, not two
             reference = list(self.evaluations)[1]
-        at = None if reference is None else list(self.evaluations).index(self._key(reference))
-        return SegmentDifferences.of(self, keys, at)
+        at = None if reference is None else list(self.evaluations).index(self.key_of(reference))
+        return segment_differences(self, keys, at)
 
     @cached_property
     def compared(self) -> SegmentDifferences:
@@ -194,7 +175,7 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         if quota is None and threshold is None:
             raise InputError(None, "no cut is known for one list", "give {quota} or {threshold}")
         places = places_asked(quota, whole.rows)
-        name = None if reference is None else self.evaluations[self._key(reference)].name
+        name = None if reference is None else self.evaluations[self.key_of(reference)].name
         return self.pool.shared_list(self.names, places, threshold, reference=name, level=self.settings.level)
 
     @checked
@@ -204,7 +185,7 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         ``order`` lists the segments in order, if that differs from their own order. Names without an order of their own
         (regions) need it. Segments without a value are left out and named.
         """
-        return Trend.of(self, self._measure(measure), order)
+        return fit_trend(self, self.first[measure].name, order)
 
     @checked
     def shown_with(self, *, order: Sequence[Any] | None = None, places: Mapping[Any, float] | None = None) -> Segments:
@@ -244,15 +225,15 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
         """Trends by the measures shown, of segments in time or in an order that was given."""
         if self.order is None and not self.ordered and order_of(list(self.evaluations)) != "time":
             return []
-        found, refused = [], None
+        trends, refused = [], None
         for key in self.chosen():
             try:
-                found.append(Trend.of(self, key, None))
+                trends.append(fit_trend(self, key, None))
             except InputError as error:  # counts, and measures that fewer than three segments have
                 refused = error
-        if self.order is not None and not found and refused is not None:
+        if self.order is not None and not trends and refused is not None:
             raise refused
-        return found
+        return trends
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment and measure."""
@@ -266,16 +247,13 @@ class Segments(HasSections, Reported, DictResult, Members[Any, Evaluation]):
     @property
     def table(self) -> Table:
         """One row for each segment: its cases, and some measures."""
-        return Table([self._row(ev) for ev in self.evaluations.values()], self._headline())
-
-    def _row(self, ev: Evaluation) -> dict[str, Any]:
-        facts = {"cases": ev.facts["rows"], **{key: ev.facts[key] for key in ("positives", "share_positive")}}
-        values = {key: ev.estimates[key].value for key in self.chosen()}
-        return {"segment": ev.name, **facts, **values, "note": note_of(ev)}
-
-    def _headline(self) -> str:
-        first = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
-        return f"{first}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else first
+        rows = []
+        for ev in self.evaluations.values():
+            row = {"segment": ev.name, "cases": ev.facts["rows"]}
+            row |= {key: ev.facts[key] for key in ("positives", "share_positive")}
+            rows.append({**row, **{key: ev.estimates[key].value for key in self.chosen()}, "note": note_of(ev)})
+        title = f"{pluralize(len(self), 'segment')} by {', '.join(self.by)}"
+        return Table(rows, f"{title}; few cases in {', '.join(self.small)}" if 0 < len(self.small) <= 8 else title)
 
     @property
     def page_title(self) -> str:
@@ -339,42 +317,6 @@ class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
     reference: str
     left_out: Mapping[str, str]
 
-    @classmethod
-    def of(cls, segments: Segments, keys: Sequence[str], reference: int | None) -> SegmentDifferences:
-        """Compare, measure by measure, and sort by evidence; ``left_out`` says which measures have no comparison."""
-        if len(segments) < 2:
-            raise InputError("by", "gives a single segment", "give at least two to compare")
-        evaluations, pool, level = list(segments.evaluations.values()), segments.pool, segments.settings.level
-        left_out = {key: why for key in keys if (why := why_not_comparable(segments.specs[key]))}
-        specs = {key: segments.specs[key] for key in keys if key not in left_out}
-        made: list[tuple[Difference, dict[str, Any]]] = []
-        others: list[tuple[int, Evaluation, str, Mapping[str, Estimate]]] = []
-        for at, ev in enumerate(evaluations):
-            if at == reference:
-                continue
-            if reference is None:
-                rest = pool.rest(at, list(specs.values()))
-                others.append((at, ev, REST, {str(spec): e for spec, e in rest.items()}))
-            else:
-                others.append((at, ev, evaluations[reference].name, evaluations[reference].estimates))
-        for key, spec in specs.items():
-            pairs, columns = [], []
-            for at, ev, against, theirs in others:
-                pair = ev.estimates[key], theirs[key]
-                tested = DifferenceTest()
-                if all(e.value == e.value for e in pair) and segments.settings.interval is not None:
-                    joint = pool.test(at, reference, spec, pair)
-                    freedoms = _freedom(ev), math.inf if reference is None else _freedom(evaluations[reference])
-                    tested = independent_difference(*pair, level, freedoms) if joint is None else joint
-                ratios = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
-                columns.append((ev, pair, ratios))
-                pairs.append((ev.name, against, pair[0].value - pair[1].value, tested))
-            judged = differences_of(key, spec.better, pairs, level, None)
-            made += [(d, _difference_row(d, *column)) for d, column in zip(judged, columns, strict=True)]
-        made.sort(key=lambda pair: evidence(pair[0]))
-        name = REST if reference is None else evaluations[reference].name
-        return cls(tuple(d for d, _ in made), tuple(row for _, row in made), name, left_out)
-
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], str):
             return self.of_segment(*index)
@@ -422,23 +364,49 @@ class SegmentDifferences(ShownAsTable, TabularResult, Sequence[Difference]):
         return text_table(self.rows, columns, f"{self.table.title}\n{self.sentence}")
 
 
-def _difference_row(d: Difference, ev: Evaluation, pair: tuple[Estimate, Estimate], ratios: Any) -> dict[str, Any]:
-    value, other = pair[0].value, pair[1].value
-    reason = pair[0].reason or (f"{d.b}: {pair[1].reason}" if pair[1].reason else "")
-    return {
-        "segment": d.a,
-        "against": d.b,
-        "measure": d.measure,
-        "cases": ev.facts["rows"],
-        "value": value,
-        "other": other,
-        **{key: d[key] for key in ("difference", "low", "high")},
-        "ratio": value / other if other > 0.0 and d.measure and ratios[0] == ratios[0] else math.nan,
-        "ratio_low": ratios[0],
-        "ratio_high": ratios[1],
-        **{key: d[key] for key in ("p_value", "p_adjusted", "method", "verdict")},
-        "note": "; ".join(filter(None, [note_of(ev), reason])),
-    }
+def segment_differences(segments: Segments, keys: Sequence[str], reference: int | None) -> SegmentDifferences:
+    """Compare, measure by measure, and sort by evidence; ``left_out`` says which measures have no comparison.
+
+    ``reference`` is the number of a segment; None compares each with the rest.
+    """
+    if len(segments) < 2:
+        raise InputError("by", "gives a single segment", "give at least two to compare")
+    evaluations, pool, level = list(segments.evaluations.values()), segments.pool, segments.settings.level
+    left_out = {key: why for key in keys if (why := why_not_comparable(segments.specs[key]))}
+    specs = {key: segments.specs[key] for key in keys if key not in left_out}
+    against = REST if reference is None else evaluations[reference].name
+    others: dict[int, Mapping[str, Estimate]] = {}
+    for at in range(len(evaluations)):
+        if reference is None:
+            others[at] = {str(spec): e for spec, e in pool.rest(at, list(specs.values())).items()}
+        elif at != reference:
+            others[at] = evaluations[reference].estimates
+    differences: list[tuple[Difference, dict[str, Any]]] = []
+    for key, spec in specs.items():
+        pairs, columns = [], []
+        for at, theirs in others.items():
+            ev = evaluations[at]
+            pair, tested = (ev.estimates[key], theirs[key]), DifferenceTest()
+            if all(e.value == e.value for e in pair) and segments.settings.interval is not None:
+                joint = pool.test(at, reference, spec, pair)
+                freedoms = _freedom(ev), math.inf if reference is None else _freedom(evaluations[reference])
+                tested = independent_difference(*pair, level, freedoms) if joint is None else joint
+            low, high = independent_ratio(*pair) if spec.measure.range[0] >= 0.0 else (math.nan, math.nan)
+            value, other = pair[0].value, pair[1].value
+            reason = pair[0].reason or (f"{against}: {pair[1].reason}" if pair[1].reason else "")
+            compared = {"cases": ev.facts["rows"], "value": value, "other": other}
+            ratio = {"ratio": value / other if other > 0.0 and low == low else math.nan}
+            ratio |= {"ratio_low": low, "ratio_high": high}
+            columns.append((compared, ratio, {"note": "; ".join(filter(None, [note_of(ev), reason]))}))
+            pairs.append((ev.name, against, value - other, tested))
+        for d, (compared, ratio, note) in zip(differences_of(key, spec.better, pairs, level), columns, strict=True):
+            ends = {name: d[name] for name in ("difference", "low", "high")}
+            judged = {name: d[name] for name in ("p_value", "p_adjusted", "method", "verdict")}
+            row = {"segment": d.a, "against": against, "measure": key, **compared, **ends, **ratio, **judged, **note}
+            differences.append((d, row))
+    differences.sort(key=lambda pair: evidence(pair[0]))
+    rows = tuple(row for _, row in differences)
+    return SegmentDifferences(tuple(d for d, _ in differences), rows, against, left_out)
 
 
 def evidence(d: Difference) -> tuple[float, ...]:
@@ -476,40 +444,6 @@ class Trend(Drawn, ShownAsTable, TabularResult):
     left_out: Mapping[str, str]
     places: tuple[float, ...] = ()
     sizes: tuple[float, ...] = ()
-
-    @classmethod
-    def of(cls, segments: Segments, key: str, order: Sequence[Any] | None) -> Trend:
-        """Fit the trend of a measure."""
-        every, keys = list(segments.evaluations), ordered_keys(segments, order)
-        spec = segments.specs[key]
-        if why := why_not_comparable(spec):
-            raise InputError("measure", f"{key} {why}", COMPARABLE)
-        if segments.settings.interval is None:
-            raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
-        known, left_out = [], {}
-        for one in keys:
-            e = segments.evaluations[one].estimates[key]
-            if e.value == e.value and math.isfinite(e.low) and math.isfinite(e.high) and e.high > e.low:
-                known.append(one)
-            else:
-                left_out[label_of(one)] = e.reason or "no interval"
-        if len(known) < 3:
-            raise InputError("by", f"gives {len(known)} segments with a value of {key}", "a trend needs three or more")
-        found = [segments.evaluations[one] for one in known]
-        estimates = [ev.estimates[key] for ev in found]
-        values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
-        level, seed = segments.settings.level, segments.settings.seed
-        errors = np.zeros(len(every))
-        at = [every.index(one) for one in known]
-        errors[at] = standard_errors(lows, highs, level)
-        covariance = segments.pool.covariance(spec, errors)[np.ix_(at, at)]
-        sizes = np.array([_size(ev, spec) for ev in found])
-        places = np.array([keys.index(one) for one in known], np.float64)
-        line = fit_slope(values, covariance, sizes, places, level)
-        change = first_change(values, covariance, sizes, places, level, seed)
-        names = tuple(ev.name for ev in found)
-        shape = tuple(places.tolist()), tuple(sizes.tolist())
-        return cls(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
 
     slope = property(lambda self: self.line.slope, doc="Change from one segment to the next.")
     low = property(lambda self: self.line.low, doc="Lower limit of the slope.")
@@ -600,6 +534,40 @@ class Trend(Drawn, ShownAsTable, TabularResult):
         return Table(self.to_dicts(), self.sentence)
 
 
+def fit_trend(segments: Segments, key: str, order: Sequence[Any] | None) -> Trend:
+    """Fit the trend of a measure along the segments."""
+    every, keys = list(segments.evaluations), ordered_keys(segments, order)
+    spec = segments.specs[key]
+    if why := why_not_comparable(spec):
+        raise InputError("measure", f"{key} {why}", COMPARABLE)
+    if segments.settings.interval is None:
+        raise InputError("interval", "is None, but a trend needs intervals", "evaluate with {interval='auto'}")
+    valued, left_out = [], {}
+    for segment in keys:
+        e = segments.evaluations[segment].estimates[key]
+        if e.value == e.value and math.isfinite(e.low) and math.isfinite(e.high) and e.high > e.low:
+            valued.append(segment)
+        else:
+            left_out[label_of(segment)] = e.reason or "no interval"
+    if len(valued) < 3:
+        raise InputError("by", f"gives {len(valued)} segments with a value of {key}", "a trend needs three or more")
+    evaluations = [segments.evaluations[segment] for segment in valued]
+    estimates = [ev.estimates[key] for ev in evaluations]
+    values, lows, highs = (np.array([getattr(e, end) for e in estimates]) for end in ("value", "low", "high"))
+    level, seed = segments.settings.level, segments.settings.seed
+    errors, at = np.zeros(len(every)), [every.index(segment) for segment in valued]
+    errors[at] = standard_errors(lows, highs, level)
+    covariance = segments.pool.covariance(spec, errors)[np.ix_(at, at)]
+    # cases that a measure's variance goes with: of both classes where their share does not matter, else all
+    pos, neg = (np.array([float(getattr(ev.ranking, n)) for ev in evaluations]) for n in ("n_pos", "n_neg"))
+    sizes = np.where(spec.measure.stratified & (pos * neg > 0.0), pos * neg / (pos + neg), pos + neg)
+    places = np.array([keys.index(segment) for segment in valued], np.float64)
+    line = fit_slope(values, covariance, sizes, places, level)
+    change = first_change(values, covariance, sizes, places, level, seed)
+    names, shape = tuple(ev.name for ev in evaluations), (tuple(places.tolist()), tuple(sizes.tolist()))
+    return Trend(key, names, tuple(estimates), line, change, level, spec.better, left_out, *shape)
+
+
 def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
     """The segments in the order given, or in their own; refused where they have none: names in alphabetical order."""
     every = list(segments.evaluations)
@@ -609,7 +577,7 @@ def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
             said = f"has no order of its own ({listed(segments.names[:3])}{', …' if len(every) > 3 else ''})"
             raise InputError("by", said, "name the segments in their {order}")
         return every
-    keys = [segments._key(one) for one in order]
+    keys = [segments.key_of(one) for one in order]
     if len(set(map(label_of, keys))) < len(keys) or len(keys) != len(every):
         gone = [label_of(k) for k in every if k not in keys]
         said = f"leaves out {listed(gone)}" if gone else "names a segment twice"
@@ -617,14 +585,8 @@ def ordered_keys(segments: Segments, order: Sequence[Any] | None) -> list[Any]:
     return keys
 
 
-def _size(ev: Evaluation, spec: Spec) -> float:
-    """Cases that a measure's variance goes with: of both classes where their share does not matter, else all."""
-    pos, neg = float(ev.ranking.n_pos), float(ev.ranking.n_neg)
-    return pos * neg / (pos + neg) if spec.measure.stratified and pos and neg else pos + neg
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mapping[Any, Comparison]):
+class SegmentComparison(HasSections, Reported, DictResult, Members[Any, Comparison]):
     """Several models compared in each segment. Reads as a mapping from segment to Comparison.
 
     ``overall`` compares them on all rows. ``differences(measure)`` shows each pair of models in each segment, adjusted
@@ -632,24 +594,13 @@ class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mappin
     """
 
     pictures: ClassVar[tuple[str, ...]] = ("segments",)
-    comparisons: Mapping[Any, Comparison]
+    evaluations: Mapping[Any, Comparison]
     overall: Comparison
     models: Mapping[str, Segments] = field(repr=False)
     by: tuple[str, ...] = ("segment",)
 
     def __getitem__(self, segment: Labels) -> Comparison:
-        if isinstance(segment, Hashable) and segment in self.comparisons:
-            return self.comparisons[segment]
-        return self.comparisons[self._first._key(segment)]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.comparisons)
-
-    def __len__(self) -> int:
-        return len(self.comparisons)
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+        return self.evaluations[self._first.key_of(segment)]
 
     @property
     def _first(self) -> Segments:
@@ -671,7 +622,7 @@ class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mappin
         for key in self._first.chosen(measures):
             found = [
                 (segment, d)
-                for segment, comparison in self.comparisons.items()
+                for segment, comparison in self.evaluations.items()
                 for d in comparison._differences.get(key, [])
             ]
             adjusted = holm([d.p_value for _, d in found])
@@ -686,7 +637,7 @@ class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mappin
 
     def parts(self) -> Iterator[tuple[str, str, Comparison]]:
         """The segments' names, notes and comparisons."""
-        for key, comparison in self.comparisons.items():
+        for key, comparison in self.evaluations.items():
             yield label_of(key), self._note(key), comparison
 
     def _note(self, segment: Labels) -> str:
@@ -694,13 +645,13 @@ class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mappin
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict for each segment, model and measure."""
-        return [{"segment": label_of(key), **row} for key, one in self.comparisons.items() for row in one.to_dicts()]
+        return [{"segment": label_of(key), **row} for key, one in self.evaluations.items() for row in one.to_dicts()]
 
     @property
     def table(self) -> Table:
         """One row for each segment and measure, one column for each model."""
         rows = []
-        for segment, comparison in self.comparisons.items():
+        for segment, comparison in self.evaluations.items():
             for key in self._first.chosen():
                 row = {"segment": label_of(segment), "cases": comparison.first.facts["rows"], "measure": key}
                 row |= {name: ev.estimates[key].value for name, ev in comparison.evaluations.items()}
@@ -727,22 +678,34 @@ class SegmentComparison(HasSections, Reported, DictResult, TabularResult, Mappin
         return {
             "by": list(self.by),
             "small": self._first.small,
-            "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.comparisons.items()],
+            "segments": [{"segment": label_of(k), **c.to_dict()} for k, c in self.evaluations.items()],
             "differences": self.differences().to_dicts(),
         }
+
+
+def segments_of(
+    whole: Evaluation,
+    partition: Partition,
+    by_default: bool,
+    replicates_out: Sequence[dict[str, Floats]] | None = None,
+) -> Segments:
+    """Evaluate every segment of rows in memory; ``whole`` evaluates all, ``by_default`` by every measure."""
+    obstacles = {s: obstacle_of(s, whole.sample, whole.threshold, by_default) for s in whole.specs.values()}
+    rows = LoadedSegments(whole, whole.sample, partition, obstacles)
+    return Segments(rows.evaluate(replicates_out), partition.by, rows, ordered=partition.order == "given")
 
 
 def in_segments(overall: Evaluation | Comparison, by: Any, *, by_default: bool) -> Evaluation | Comparison:
     """An evaluation or comparison with that of each segment; ``by_default``: by every measure."""
     if isinstance(overall, Evaluation):
         partition = Partition.of_sample(by, overall.sample, "by")
-        return Segments.of(overall, partition, by_default=by_default).overall
+        return segments_of(overall, partition, by_default).overall
     partition = Partition.of_sample(by, overall.first.sample, "by")
     models: dict[str, Segments] = {}
     drawn: dict[str, list[dict[str, Floats]]] = {}
     for name, ev in overall.evaluations.items():
         drawn[name] = [{} for _ in partition.keys]
-        models[name] = Segments.of(ev, partition, by_default=by_default, replicates_out=drawn[name])
+        models[name] = segments_of(ev, partition, by_default, drawn[name])
     comparisons: dict[Any, Comparison] = {}
     for k, key in enumerate(partition.keys):
         parts = {name: segments.evaluations[key] for name, segments in models.items()}

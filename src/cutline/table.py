@@ -279,10 +279,16 @@ class Members(TabularResult, Mapping[K, V]):
 class ByMeasure(TabularResult):
     """A result that holds estimates by measure string; a name that finds one is in it."""
 
+    name: str
     estimates: Mapping[str, Estimate]
 
     def __getitem__(self, name: str) -> Estimate:
         raise NotImplementedError
+
+    @property
+    def table(self) -> Table:
+        """The measures as rows."""
+        return Table(self.to_dicts(), self.name)
 
     def __contains__(self, name: object) -> bool:
         try:
