@@ -11,7 +11,6 @@ import pytest
 
 from cutline.errors import InputError
 from cutline.extrapolation import (
-    AccuracyExtrapolator,
     extrapolate,
     extrapolate_cost,
     extrapolate_open_set,
@@ -157,7 +156,6 @@ def test_infinite_scores_have_ranks_but_no_scale() -> None:
         (lambda: extrapolate(np.eye(3), level=95), "level must be strictly between 0 and 1"),
         (lambda: extrapolate(np.eye(3), n_resamples=1), "n_resamples must be a whole number of at least 2"),
         (lambda: extrapolate(wins=[3, 4], n_classes=5, method="kde"), "method 'kde' needs the scores"),
-        (lambda: AccuracyExtrapolator().predict(5), "not fitted yet"),
     ],
 )  # fmt: skip
 def test_refusals_name_argument_place_and_remedy(call, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ import cutline as cl
 import cutline.extrapolation
 import cutline.papers
 import cutline.sklearn
-from cutline.extrapolation import AccuracyExtrapolator, extrapolate_training
+from cutline.extrapolation import extrapolate_training
 from cutline.papers import selection_power, selective_voting
 from cutline.sklearn import evaluate_cv
 from cutline.validate import COLUMNS, RULES, check_quota, check_whole, checked
@@ -167,10 +167,7 @@ ALSO_NEEDED: dict[str, dict[str, Any]] = {
     "classes_needed": {"half_width": 0.1},
     "of": {"label": 0},
 }
-OBJECTS = {
-    **{name: make for name, make in EVERY.items() if " " not in name},
-    "AccuracyExtrapolator": lambda: AccuracyExtrapolator("mixture", interval=False).fit(THREE, [0, 1, 2]),
-}
+OBJECTS = {name: make for name, make in EVERY.items() if " " not in name}
 
 
 def options_of(name: str, function: Any) -> list[str]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
-from ..estimate import Estimate
-from ..table import Section, Table, pluralize, to_jsonable
+from ..table import Section
 from ..validate import check_whole
 from . import options as o
 from .options import about_file, choice, column, command, option, refuse_others, share
@@ -21,8 +19,6 @@ from .reading import choose_columns, complete_rows, load, opened
 if TYPE_CHECKING:
     from ..extrapolation.extrapolation_result import BySize, Extrapolation
     from ..sources.duckdb import DuckTable
-
-COLUMNS = ("classes", "accuracy", "low", "high", "level", "interval", "methods_low", "methods_high", "method")
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int]:
@@ -120,6 +116,7 @@ class AccuracyCurve(o.Plotted, o.NoIntervals):
     until: float | None = share("Also print the number of classes at which accuracy falls to this value.", "ACCURACY")
     not_marginal: bool = option("The score of a class depends on the other classes (softmax, trees).")
     no_intervals: bool = option("Values only; faster.")
+    everything: bool = option("Also print every method and how it did in the back-test.", "--all")
 
 
 class Extrapolated(o.Resamples, o.Reading, o.Printed):
@@ -300,40 +297,6 @@ _KINDS: dict[str, tuple[_Reader, tuple[type[o.Arguments], ...]]] = {
 }
 
 
-def _rows(result: Extrapolation, top: int) -> list[dict[str, Any]]:
-    """The rows of the result, of first places or of the first ``top``."""
-    rows = result.to_dicts()
-    if top > 1:
-        for row in rows:
-            estimate, answers = result.accuracy(row["classes"], top=top), _by_method(result, row["classes"], top)
-            row |= {"accuracy": estimate.value, "low": estimate.low, "high": estimate.high, "interval": estimate.method}
-            plausible = [answers[name] for name in result.plausible if name in answers]
-            values = plausible if len(plausible) > 1 else list(answers.values())
-            row |= {"methods_low": min(values), "methods_high": max(values)}
-    return rows
-
-
-def _by_method(result: Extrapolation, k: int, top: int) -> dict[str, float]:
-    """The estimate of each method at ``k`` classes, of the first ``top`` places."""
-    return {name: min(max(float(fit.top_t_accuracy(top, k)[0]), 0.0), 1.0) for name, fit in result.fits.items()}
-
-
-def _until(result: Extrapolation, accuracy: float, top: int) -> Estimate:
-    """The largest number of classes at which an accuracy of the first ``top`` places is still reached."""
-    if top == 1:
-        return result.classes_until(accuracy)
-    from ..extrapolation.favorability import largest_k_where
-
-    def reached(end: str, **how: float) -> float:
-        return largest_k_where(lambda k: getattr(result.accuracy(int(k), top=top), end) >= accuracy, **how)
-
-    name, value = f"classes_until({accuracy:g})", reached("value")
-    if not result.replicates:
-        return Estimate(name, value)
-    low, high = (reached(end, far=1e15, precision=1e-3) for end in ("low", "high"))
-    return Estimate(name, value, low, high, result.level, "class bootstrap")
-
-
 def _made(rows: Sequence[Mapping[str, Any]], asked: ExtrapolateArguments) -> tuple[dict[str, Any], dict[str, Any]]:
     """How the result was made, as the settings and as the document say it."""
     drawn = {"level": asked.level, "resamples": asked.resamples}
@@ -354,49 +317,20 @@ def _report_of_sizes(sized: BySize, kind: str, asked: ExtrapolateArguments) -> R
 
 def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
     """Accuracies by number of classes in every form."""
-    top, until = asked.top, asked.until
-    rows = _rows(result, top)
-    needed = result.classes_needed(asked.half_width) if asked.half_width is not None else None
-    reach = _until(result, until, top) if until is not None else None
+    top = asked.top
+    rows = result.to_dicts(top=top)
+    how: dict[str, Any] = {"top": top, "until": asked.until, "half_width": asked.half_width}
     of_gallery = ("metric", "templates") if asked.gallery else ()
     facts: dict[str, Any] = {"file": asked.file, "label": asked.label, "score": asked.scores}
     facts |= asked.named("wins", "tied", "among", "gallery", "accuracy", "sizes", *of_gallery)
     facts |= {"half-width": asked.half_width, "top": top if top > 1 else None}
     facts |= {"method": asked.method, "ties": asked.ties, "distance": asked.distance or None}
-    facts |= {"until": until, "not-marginal": asked.not_marginal or None}
+    facts |= {"until": asked.until, "not-marginal": asked.not_marginal or None}
     settings, named = _made(rows, asked)
-    seen = result.accuracy(result.n_classes, top=top).value
-    places = f"top-{top} " if top > 1 else ""
 
-    def document() -> dict[str, Any]:
-        content = {**named, **json.loads(result.to_json())}
-        if top > 1:
-            content |= {"accuracy_seen": seen, "predictions": to_jsonable(rows)}
-            content["by_method"] = {str(k): _by_method(result, k, top) for k in result.k}
-        if needed is not None:
-            content["classes_needed"] = needed
-        if reach is not None:
-            limits = {"classes": reach.value, "low": reach.low, "high": reach.high}
-            finite = {key: value if math.isfinite(value) else None for key, value in limits.items()}
-            content["classes_until"] = {"accuracy": until, **finite}
-        return content
-
-    def sections() -> Iterator[Section]:
-        mean = " (mean over the classes)" if asked.label else ""
-        accuracy = f"{places}accuracy {seen:.4f}{mean}"
-        title = f"{accuracy} among {result.n_classes:,} classes; {result.method}"
-        yield Section("answer", [Table(_only(COLUMNS[:4] + COLUMNS[6:8], rows), title)])
-        if reach is not None:
-            size = f"up to {pluralize(reach.value, 'class', 'classes')}"
-            most = "any number" if math.isinf(reach.high) else f"{reach.high:,.0f}"
-            span = "" if math.isnan(reach.low) else f" ({reach.low:,.0f} to {most})"
-            far = "for any number of classes" if math.isinf(reach.value) else size
-            sentence = f"{places}accuracy stays above {until:.15g} {far}{span}.".capitalize()
-            yield Section("until", [sentence])
-        if needed is not None:
-            last = max([*result.k, result.n_classes])
-            at = f"For an interval of ± {asked.half_width:g} at {last:,} classes"
-            yield Section("needed", [f"{at}, collect about {needed:,} classes."])
+    def sections() -> list[Section]:
+        # Notes go to standard error.
+        return [part for part in result.sections(**how, everything=asked.everything) if part.name != "notes"]
 
     def draw(path: str) -> None:
         from matplotlib.figure import Figure
@@ -414,8 +348,6 @@ def _report(result: Extrapolation, asked: ExtrapolateArguments) -> Report:
             figure.savefig(beside, dpi=150, format=picture_format(path))
 
     facts = {key: value for key, value in facts.items() if value is not None}
-    return Report(result, facts, settings, document, lambda: _only(COLUMNS, rows), sections, draw=draw)
-
-
-def _only(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{column: row[column] for column in columns} for row in rows]
+    return Report(
+        result, facts, settings, lambda: {**named, **result.to_dict(**how)}, lambda: rows, sections, draw=draw
+    )

@@ -1,13 +1,13 @@
 """Accuracy at more classes than were tested, after Zheng, Achanta & Benjamini.
 
-:func:`extrapolate` answers in one call; :class:`AccuracyExtrapolator` has fit and predict. Every method has one
-interface (:class:`GrowthMethod`): it turns what was seen into a distribution of favorability.
+:func:`extrapolate` answers in one call. Every method has one interface (:class:`GrowthMethod`): it turns what was seen
+into a distribution of favorability.
 """
 
 from __future__ import annotations
 
 from .extrapolation_result import Extrapolation, Observed
-from .extrapolator import AccuracyExtrapolator, extrapolate
+from .extrapolator import extrapolate
 from .favorability import Favorability
 from .growth_costs import ExtrapolatedCost, extrapolate_cost
 from .method_choice import every_method
@@ -16,7 +16,6 @@ from .task_evidence import GrowthMethod, Note
 from .training_growth import TrainingGrowth, extrapolate_training, extrapolate_training_growth
 
 __all__ = [
-    "AccuracyExtrapolator",
     "ExtrapolatedCost",
     "Extrapolation",
     "Favorability",

@@ -50,7 +50,7 @@ class LinearSpline(GrowthMethod):
     this one is for comparison and for people who study the method.
 
     The curves of all splines live in a space of some thirty dimensions, so the paper's problem is solved there: same
-    minimum, a fraction of the time. ``literal=True`` hands the full matrix to ``scipy.optimize.nnls``.
+    minimum, a fraction of the time.
 
     Examples
     --------
@@ -63,7 +63,6 @@ class LinearSpline(GrowthMethod):
     """
 
     m: int = 10_000
-    literal: bool = False
     knots: tuple[float, ...] | None = None
     constraint: Constraint = "convex"
     name: str = "spline"
@@ -86,20 +85,21 @@ class LinearSpline(GrowthMethod):
 
         k, accuracy = evidence.curve
         knot = np.arange(self.m) / self.m if self.knots is None else np.unique(self.knots)
-        if self.constraint == "convex" and self.knots is None and not self.literal:
+        error: Floats = 1.0 - accuracy
+        if self.constraint == "convex" and self.knots is None:
             basis, matrix = _spline_space(self.m, k.tobytes())
-            beta: Floats = _by_columns(matrix, basis.T @ (1.0 - accuracy))
+            error = basis.T @ error
         else:
             matrix = spline_moment(knot[None, :], k[:, None])
-            if self.constraint == "convex":
-                beta, _ = nnls(matrix, 1.0 - accuracy, maxiter=10 * knot.size)
-            elif self.constraint == "none":
-                beta = np.asarray(np.linalg.lstsq(matrix, 1.0 - accuracy, rcond=1e-12)[0], dtype=np.float64)
-            else:
-                # Slopes between knots instead of bends at them: a step of density between two knots each.
-                steps = matrix - np.column_stack([matrix[:, 1:], np.zeros(k.size)])
-                slope, _ = nnls(steps, 1.0 - accuracy, maxiter=50 * knot.size)
-                beta = np.asarray(np.diff(slope, prepend=0.0), dtype=np.float64)
+        if self.constraint == "convex":
+            beta = _by_columns(matrix, error) if self.knots is None else nnls(matrix, error, maxiter=10 * knot.size)[0]
+        elif self.constraint == "none":
+            beta = np.asarray(np.linalg.lstsq(matrix, error, rcond=1e-12)[0], dtype=np.float64)
+        else:
+            # Slopes between knots instead of bends at them: a step of density between two knots each.
+            steps = matrix - np.column_stack([matrix[:, 1:], np.zeros(k.size)])
+            slope, _ = nnls(steps, error, maxiter=50 * knot.size)
+            beta = np.asarray(np.diff(slope, prepend=0.0), dtype=np.float64)
         used = beta != 0
         span = 1.0 - knot[used]
         weight = beta[used] * span
@@ -322,19 +322,13 @@ def _normal_pieces(bandwidth: float, n_classes: int, k_bytes: bytes) -> tuple[Fl
 def _spline_space(m: int, k_bytes: bytes) -> tuple[Floats, Floats]:
     """Orthonormal basis of the space spanned by the splines' curves, and the coordinates of every spline in it.
 
-    The space is found from a few hundred of the curves, and coordinates are read off at as many well-chosen ``k`` as
-    the space has dimensions. Both depend on the numbers of classes alone.
+    A hundred or so of the curves span what all of them do.
     """
-    from scipy.linalg import qr
-
-    k, knot = np.frombuffer(k_bytes), np.arange(m) / m
-    even, near_one = np.linspace(0, m - 1, 60), m - np.geomspace(1, m, 80)
-    some = np.unique(np.concatenate([even, near_one]).astype(np.intp))
-    left, triangle, _ = qr(spline_moment(knot[some][None, :], k[:, None]), mode="economic", pivoting=True)
-    strength = np.abs(np.diag(triangle))
-    basis = np.asarray(left[:, strength > _RANK_TOLERANCE * strength[0]], dtype=np.float64)
-    points = qr(basis.T, mode="economic", pivoting=True)[2][: basis.shape[1]]
-    return basis, np.linalg.solve(basis[points], spline_moment(knot[None, :], k[points][:, None]))
+    matrix = spline_moment((np.arange(m) / m)[None, :], np.frombuffer(k_bytes)[:, None])
+    some = np.concatenate([np.linspace(0, m - 1, 60), m - np.geomspace(1, m, 80)]).astype(np.intp)
+    basis, strength, _ = np.linalg.svd(matrix[:, np.unique(some)], full_matrices=False)
+    basis = basis[:, strength > _RANK_TOLERANCE * strength[0]]
+    return basis, basis.T @ matrix
 
 
 def _by_columns(matrix: Floats, target: Floats) -> Floats:

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, show
 from ..estimate import Estimate, Interval
 from ..reference import documented
-from ..table import Figure, HasSections, Section, Table, TabularResult, pluralize, to_jsonable
+from ..table import Figure, HasSections, Section, Table, TabularResult, count, pluralize, to_jsonable
 from ..types import Axes, Floats
-from ..validate import check_number, check_whole, checked
+from ..validate import check_number, check_whole
 from .favorability import ComparedByContent, Favorability, largest_k_where
 from .method_choice import FEWEST_CLASSES, BacktestRow
 from .task_evidence import LOST_OF_TIES, Note, Ties, tie_credit
@@ -315,13 +315,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
             return self.observed.between(k, top)
         if top > 1 and self.classes_each > 1.0:
             raise InputError("top", f"is {top}, which families of classes do not allow", "leave it at 1")
-        if top == 1:
-            value = float(self.predict(k)[0])
-        elif self.observed.wins is not None:
-            value = float(self._beyond(np.array([float(k)]), top)[0])
-        else:
-            # From accuracies alone nothing is known about lower places but the fit.
-            value = self._read(self.favorability, k, top)
+        value = float(self._values(np.array([float(k)]), top)[0])
         name = f"accuracy@{k}" if top == 1 else f"top{top}_accuracy@{k}"
         low, high, method = self._interval(k, top, value)
         return Estimate(name, value, low, high, self.level, method) if method else Estimate(name, value)
@@ -336,28 +330,28 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         interval follow the same rule.
         """
         kk = _as_sizes(k)
-        last, seen = float(self.n_classes), self.observed
+        seen = self.observed
         known = np.interp(np.log(np.maximum(kk, 1.0)), np.log(np.append(1.0, seen.k)), np.append(1.0, seen.accuracy))
-        return np.where(kk <= last, known, self._beyond(np.maximum(kk, last), 1))
+        return np.where(kk <= self.n_classes, known, self._values(np.maximum(kk, float(self.n_classes)), 1))
 
-    def _beyond(self, k: Floats, top: int) -> Floats:
+    def _values(self, k: Floats, top: int) -> Floats:
         """The fitted curve from ``k1`` on, led on from what was seen there."""
-        seen = self.observed.test_accuracy if top == 1 else self.observed.between(self.n_classes, top).value
-        units = np.append(k, float(self.n_classes)) / self.classes_each
-        fitted = self.favorability.accuracy(units) if top == 1 else self.favorability.top_t_accuracy(top, units)
-        return self._led_on(k, fitted[:-1], float(fitted[-1]), seen)
+        fitted = self._read(self.favorability, np.append(k, float(self.n_classes)), top)
+        if top > 1 and self.observed.wins is None:
+            # From accuracies alone nothing is known about lower places but the fit.
+            return fitted[:-1]
+        seen = self.observed.between(self.n_classes, top).value
+        return np.where(k <= top, 1.0, self._led_on(k, fitted[:-1], float(fitted[-1]), seen))
 
     def _led_on(self, k: Floats | float, curve: Floats | float, at_last: float, seen: float) -> Floats:
         """A falling curve beyond ``k1``, and its value there, led on from what was seen (see :meth:`predict`)."""
         return np.clip(curve + max(seen - at_last, 0.0) * (self.n_classes / k) ** 2, 0.0, seen)
 
-    def _read(self, fit: Favorability, k: float, top: int) -> float:
-        if k <= top:
-            return 1.0
-        units = max(k / self.classes_each, 1.0)
-        value = float(fit.accuracy(units)[0] if top == 1 else fit.top_t_accuracy(top, units)[0])
+    def _read(self, fit: Favorability, k: ArrayLike, top: int) -> Floats:
+        kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        units = np.maximum(kk / self.classes_each, 1.0)
         # Only the literal spline leaves [0, 1]; a note says so when it does.
-        return min(max(value, 0.0), 1.0)
+        return np.where(kk <= top, 1.0, np.clip(fit.top_t_accuracy(top, units), 0.0, 1.0))
 
     def _interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
         """The interval from ``k1`` on: each end of the model's is led on from the one seen, as the curve is."""
@@ -380,8 +374,8 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         return {}
 
     def _model_interval(self, k: float, top: int, value: float) -> tuple[float, float, str]:
-        drawn = np.array([self._read(fit, k, top) for fit in self.replicates])
-        members = np.array([self._read(self.fits[name], k, top) for name in self.plausible])
+        drawn = np.array([self._read(fit, k, top)[0] for fit in self.replicates])
+        members = np.array([self._read(self.fits[name], k, top)[0] for name in self.plausible])
         low, high = accuracy_interval(value, drawn, members, self.level, self._untested)
         few = self.n_classes / self.classes_each < FEWEST_CLASSES
         scored = any(row.method.needs_scores for row in self.backtest if row.weight > 0)
@@ -412,41 +406,31 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         low, high, _ = self._interval(k, 1, float(self.predict(k)[0]))
         return low, high
 
-    def by_method(self, k: int) -> dict[str, float]:
+    def by_method(self, k: int, *, top: int = 1) -> dict[str, float]:
         """The estimate of each method at ``k``, by name, from its own fitted curve."""
         _check_k(k)
-        return {name: self._read(fit, k, 1) for name, fit in self.fits.items()}
+        return {name: float(self._read(fit, k, top)[0]) for name, fit in self.fits.items()}
 
-    def range_over_methods(self, k: int) -> Interval:
+    def range_over_methods(self, k: int, *, top: int = 1) -> Interval:
         """Smallest and largest estimate over the methods that the back-test does not exclude."""
-        answers = self.by_method(k)
+        answers = self.by_method(k, top=top)
         values = [answers[name] for name in self.plausible if name in answers]
         if len(values) <= 1:
             values = list(answers.values())
         return Interval(min(values), max(values))
 
-    @checked
-    def reversed_roc(self, points: int = 201) -> tuple[Floats, Floats]:
-        """Share of competitors above a threshold (x) against share of right classes above it (y)."""
-        return self.favorability.reversed_roc(points)
-
-    @property
-    def reversed_roc_area(self) -> float:
-        """Area under the reversed ROC curve, which is the accuracy between two classes."""
-        return self.favorability.reversed_roc_area
-
-    def classes_until(self, accuracy: float) -> Estimate:
+    def classes_until(self, accuracy: float, *, top: int = 1) -> Estimate:
         """The largest number of classes at which ``accuracy`` is still reached; inf if it never falls below."""
         if check_number(accuracy, "accuracy", 0.0, 1.0) <= 0.0:
             raise InputError("accuracy", "is 0, which every number of classes reaches", "give a number in (0, 1]")
-        name = f"classes_until({accuracy:g})"
-        value = largest_k_where(lambda k: float(self.predict(k)[0]) >= accuracy)
+
+        def reached(end: str, **how: float) -> float:
+            return largest_k_where(lambda k: getattr(self.accuracy(int(k), top=top), end) >= accuracy, **how)
+
+        name, value = f"classes_until({accuracy:g})", reached("value")
         if not self.replicates:
             return Estimate(name, value)
-        low, high = (
-            largest_k_where(lambda k, side=side: self._ends(k)[side] >= accuracy, far=1e15, precision=1e-3)  # type: ignore[misc]
-            for side in (0, 1)
-        )
+        low, high = (reached(end, far=1e15, precision=1e-3) for end in ("low", "high"))
         return Estimate(name, value, low, high, self.level, "class bootstrap")
 
     def classes_needed(self, half_width: float, k: int | None = None) -> int:
@@ -470,7 +454,7 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
             return math.ceil(self.n_classes * ((estimate.high - estimate.low) / 2.0 / half_width) ** 2)
         value = float(self.predict(k)[0])
         whole = self.accuracy(k).interval.width / 2.0
-        drawn = np.array([self._read(fit, k, 1) for fit in self.replicates])
+        drawn = np.array([self._read(fit, k, 1)[0] for fit in self.replicates])
         low, high = accuracy_interval(value, drawn, np.array([value]), self.level, self._untested)
         sampled = min((high - low) / 2.0, whole)
         between = math.sqrt(max(whole**2 - sampled**2, 0.0))
@@ -518,53 +502,95 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
 
         return plot(self, "extrapolation", ax=ax, until=until)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    def to_dicts(self, *, top: int = 1) -> list[dict[str, Any]]:
         """One row for each requested number of classes."""
         rows = []
-        for k, estimate in self.estimates.items():
-            reach = self.range_over_methods(k)
-            rows.append(
-                {
-                    "classes": k,
-                    "accuracy": estimate.value,
-                    "low": estimate.low,
-                    "high": estimate.high,
-                    "level": self.level,
-                    "interval": estimate.method,
-                    "methods_low": reach.low,
-                    "methods_high": reach.high,
-                    "method": self.method,
-                }
-            )
+        for k in self.k:
+            estimate, reach = self.accuracy(k, top=top), self.range_over_methods(k, top=top)
+            row = {"classes": k, "accuracy": estimate.value, "low": estimate.low, "high": estimate.high}
+            row |= {"level": self.level, "interval": estimate.method}
+            rows.append(row | {"methods_low": reach.low, "methods_high": reach.high, "method": self.method})
         return rows
 
-    def to_json(self) -> str:
-        """Everything a program needs: rows, observed task, methods, back-test, notes; nan and inf become null."""
-        document = {
+    def to_dict(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> dict[str, Any]:
+        """Everything a program needs: rows, observed task, methods, back-test, notes."""
+        names = {"name": "method", "error_half": "error_from_half", "error_quarter": "error_from_quarter"}
+        names |= {name: name for name in ("bias", "spread", "risk", "weight", "plausible", "reason")}
+        document: dict[str, Any] = {
             "classes_seen": self.n_classes,
             "cases": self.n_cases,
-            "accuracy_seen": self.observed.test_accuracy,
+            "accuracy_seen": self.accuracy(self.n_classes, top=top).value,
             "method": self.method,
-            "predictions": self.to_dicts(),
-            "by_method": {str(k): self.by_method(k) for k in self.k},
-            "backtest": [
-                {
-                    "method": row.name,
-                    "error_from_half": row.error_half,
-                    "error_from_quarter": row.error_quarter,
-                    "bias": row.bias,
-                    "spread": row.spread,
-                    "risk": row.risk if math.isfinite(row.risk) else None,
-                    "weight": row.weight,
-                    "plausible": row.plausible,
-                    "reason": row.reason,
-                }
-                for row in self.backtest
-            ],
+            "predictions": self.to_dicts(top=top),
+            "by_method": {str(k): self.by_method(k, top=top) for k in self.k},
+            "backtest": [{key: getattr(row, name) for name, key in names.items()} for row in self.backtest],
             "notes": [str(note) for note in self.notes],
             "note_kinds": [note.kind for note in self.notes],
         }
-        return json.dumps(to_jsonable(document), allow_nan=False)
+        if half_width is not None:
+            document["classes_needed"] = self.classes_needed(half_width)
+        if until is not None:
+            reach = self.classes_until(until, top=top)
+            ends = {"classes": reach.value, "low": reach.low, "high": reach.high}
+            document["classes_until"] = {"accuracy": until, **ends}
+        return document
+
+    def to_json(self) -> str:
+        """The same as text; nan and inf become null."""
+        return json.dumps(to_jsonable(self.to_dict()), allow_nan=False)
+
+    def sentences(self, *, top: int = 1, until: float | None = None, half_width: float | None = None) -> list[str]:
+        """The result in words: what to expect among the largest number asked for, and how far an accuracy reaches."""
+        places, seen = (f"top-{top} " if top > 1 else ""), self.accuracy(self.n_classes, top=top)
+        last = max([*self.k, self.n_classes])
+        at = self.accuracy(last, top=top)
+        span = "" if math.isnan(at.low) else f" ({at.level:.0%} interval {share_range(at.low, at.high)})"
+        change = "down from" if at.value < seen.value else "as"
+        before = f", {change} {rounded_share(seen.value)} with {self.n_classes:,}" if last > self.n_classes else ""
+        said = [f"With {last:,} classes expect {places}accuracy {rounded_share(at.value)}{span}{before}."]
+        # Half of what is lost on the way, in steps of 5 %: how far one may grow.
+        goal = math.ceil((seen.value + at.value) / 2.0 * 20.0 - 1e-9) / 20.0
+        if until is None and last > self.n_classes and at.value < goal < seen.value:
+            reach = self.classes_until(goal, top=top).value
+            said[0] = f"{said[0][:-1]}; about {count(reach)} classes keep {goal:.0%}."
+        if until is not None:
+            reach = self.classes_until(until, top=top)
+            most = "any number" if math.isinf(reach.high) else f"{reach.high:,.0f}"
+            size = "any number of classes" if math.isinf(reach.value) else pluralize(reach.value, "class", "classes")
+            limits = "" if math.isnan(reach.low) else f" ({reach.low:,.0f} to {most})"
+            said.append(f"{places}accuracy stays above {until:.15g} up to {size}{limits}.".capitalize())
+        if half_width is not None:
+            needed = f"collect about {self.classes_needed(half_width):,} classes"
+            said.append(f"For an interval of ± {half_width:g} at {last:,} classes, {needed}.")
+        return said
+
+    def sections(
+        self,
+        *,
+        top: int = 1,
+        until: float | None = None,
+        half_width: float | None = None,
+        everything: bool = False,
+    ) -> Iterator[Section]:
+        """What to expect, accuracy by number of classes, notes; with ``everything``, the methods and how each did."""
+        rows = []
+        for row in self.to_dicts(top=top):
+            bar = Figure("bar", self.accuracy(row["classes"], top=top), {"ends": (0.0, 1.0)})
+            shown = {"classes": row["classes"], "accuracy": row["accuracy"], "between 0 and 1": bar}
+            shown |= {"low": row["low"], "high": row["high"]}
+            extra = {"methods_low": row["methods_low"], "methods_high": row["methods_high"]} if everything else {}
+            rows.append(shown | extra)
+        said = self.sentences(top=top, until=until, half_width=half_width)
+        yield Section("answer", [*said, Figure("extrapolation", self), Table(rows)])
+        if self.notes:
+            yield Section("notes", [f"note: {note}" for note in self.notes])
+        if everything:
+            yield Section("method", [f"Method: {self.method}; seen: {self.seen}"])
+        if everything and self.backtest:
+            names = {"name": "method", "error_half": "error from half", "error_quarter": "error from quarter"}
+            names |= {"spread": "spread far out", "weight": "weight", "reason": "note"}
+            tried = [{key: getattr(row, name) for name, key in names.items()} for row in self.backtest]
+            yield Section("backtest", [Table(tried, "Back-test")])
 
     @property
     def seen(self) -> str:
@@ -572,34 +598,20 @@ class Extrapolation(HasSections, ComparedByContent, TabularResult):
         cases = f", {pluralize(self.n_cases, 'test case')}" if self.n_cases else ""
         return f"accuracy {self.observed.test_accuracy:.4f} among {self.n_classes:,} classes{cases}"
 
-    def sections(self) -> Iterator[Section]:
-        """Accuracy by number of classes: what was seen, what is predicted, and how each method did before."""
-        rows = [
-            {
-                "classes": f"{row['classes']:,}",
-                "accuracy": f"{row['accuracy']:.4f}",
-                "between 0 and 1": Figure("bar", self.estimates[row["classes"]], {"ends": (0.0, 1.0)}),
-                "interval": "" if math.isnan(row["low"]) else f"{row['low']:.4f} … {row['high']:.4f}",
-                "range over methods": f"{row['methods_low']:.4f} … {row['methods_high']:.4f}",
-            }
-            for row in self.to_dicts()
-        ]
-        said = f"Extrapolation from {self.n_classes:,} classes by {self.method}; seen: {self.seen}"
-        notes = [f"note: {note}" for note in self.notes]
-        yield Section("answer", [said, Figure("extrapolation", self), Table(rows), *notes])
-        tried = [
-            {
-                "method": row.name,
-                "error from half": row.error_half,
-                "error from quarter": row.error_quarter,
-                "spread far out": row.spread,
-                "weight": row.weight,
-                "note": row.reason,
-            }
-            for row in self.backtest
-        ]
-        if tried:
-            yield Section("backtest", [Table(tried, "Back-test")])
+
+def rounded_share(value: float) -> str:
+    """A share as a sentence gives it: whole per cent, with digits where it is close to 0 or 1.
+
+    >>> rounded_share(0.723), rounded_share(0.9987), rounded_share(1.0)
+    ('72%', '99.9%', '100%')
+    """
+    digits = 0 if 0.005 <= value <= 0.985 or value in (0.0, 1.0) else 1 if 0.0005 <= value <= 0.9985 else 2
+    return f"{value:.{digits}%}"
+
+
+def share_range(low: float, high: float) -> str:
+    """Two ends of an interval as a sentence gives them."""
+    return f"{rounded_share(low)[:-1]} to {rounded_share(high)}"
 
 
 def _check_k(k: Any) -> None:

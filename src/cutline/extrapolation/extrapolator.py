@@ -1,10 +1,11 @@
-"""The two doors: `extrapolate` in one call, `AccuracyExtrapolator` with fit and predict behind it."""
+"""`extrapolate`: what was given is read as a task, methods are weighed by a back-test and fitted, classes resampled."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -12,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..reference import documented
 from ..runtime import Progress
-from ..types import Floats, Labels
+from ..types import Labels
 from ..validate import check_flag, checked, one_of
 from .extrapolation_result import CaseWins, Extrapolation, Observed, sizes_asked
 from .favorability import Favorability, mix
@@ -48,241 +48,145 @@ _WORTH_THREADS = 100_000
 _OPTIONS = {"ties": one_of(*TIE_RULES), "interval": check_flag, "templates": one_of("best", "mean")}
 
 
-@documented
-class AccuracyExtrapolator:
-    """Predicts accuracy among more classes from a task with fewer, after Zheng, Achanta & Benjamini.
-
-    Parameters
-    ----------
-    method
-        ``"auto"`` weighs all methods by a back-test; or one by name: ``spline``, ``mixture``, ``gaussian``,
-        ``probit_normal``, ``pitman_yor``, ``exponential``, ``kde``, ``kde_unbiased``, ``tail``, ``pooled``,
-        ``calibrated``; or an object.
-    ties
-        ``"random"`` (a tie is won by chance, as in the paper), ``"optimistic"`` (a tie is a win) or ``"pessimistic"``.
-    interval, level, n_resamples
-        Class bootstrap intervals of that level.
-    marginal
-        Say False where scores of a class depend on which other classes are there (soft-max networks, k-nearest
-        neighbours with k > 1, trees); the result then carries a warning in its notes.
-    seed, n_jobs, progress
-        Same seed, same result, on any number of threads; progress True, False, or None for "on a terminal".
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> centres = rng.normal(size=(60, 5))
-    >>> probes = centres + 0.5 * rng.normal(size=centres.shape)
-    >>> model = AccuracyExtrapolator(method="probit_normal", interval=False)
-    >>> model.fit_embeddings(centres, probes).predict([60, 600]).round(2).tolist()
-    [0.78, 0.53]
-    """
-
-    @checked(**_OPTIONS)
-    def __init__(
-        self,
-        method: str | GrowthMethod = "auto",
-        *,
-        ties: str = "random",
-        interval: bool = True,
-        level: float = 0.95,
-        n_resamples: int = 100,
-        marginal: bool = True,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.method = method if isinstance(method, str) and method == "auto" else find_method(method)
-        self.ties = ties
-        self.interval = interval
-        self.level = level
-        self.n_resamples = n_resamples
-        self.marginal = marginal
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self._result: Extrapolation | None = None
-
-    @checked(**_OPTIONS)
-    def fit(
-        self,
-        scores: Any,
-        labels: Labels | None = None,
-        *,
-        classes: Labels | None = None,
-        distance: bool = False,
-        groups: Labels | None = None,
-        templates: str = "best",
-    ) -> AccuracyExtrapolator:
-        """Fit to scores of test cases (rows) for all classes (columns); ``distance=True`` if small means close.
-
-        ``groups`` is the family of each class, if classes come in whole families. For a class with several columns
-        (templates), the ``"best"`` or the ``"mean"`` of their scores counts.
-        """
-        how: dict[str, Any] = {"classes": classes, "distance": distance, "groups": groups, "templates": templates}
-        return self.fit_task(from_scores(scores, labels, ties=self.ties, **how))
-
-    @checked(**_OPTIONS)
-    def fit_embeddings(
-        self,
-        gallery: ArrayLike,
-        probes: ArrayLike,
-        *,
-        gallery_labels: Labels | None = None,
-        probe_labels: Labels | None = None,
-        metric: Metric = "euclidean",
-        distance: bool | None = None,
-        groups: Labels | None = None,
-        templates: str = "best",
-    ) -> AccuracyExtrapolator:
-        """Fit to embeddings of a gallery and of probes, compared in blocks: 20,000 classes fit in memory."""
-        labels: dict[str, Any] = {"gallery_labels": gallery_labels, "probe_labels": probe_labels, "groups": groups}
-        how: dict[str, Any] = {"metric": metric, "distance": distance, "templates": templates}
-        return self.fit_task(from_embeddings(gallery, probes, ties=self.ties, **labels, **how))
-
-    def fit_wins(
-        self, wins: ArrayLike, *, n_classes: int | None, tied: ArrayLike | None = None, labels: Labels | None = None
-    ) -> AccuracyExtrapolator:
-        """Fit to the number of wrong classes that each case's right class beats, and ties."""
-        return self.fit_task(from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=self.ties))
-
-    def fit_accuracies(self, accuracies: ArrayLike) -> AccuracyExtrapolator:
-        """Fit to known pairs (number of classes, accuracy)."""
-        return self.fit_task(from_accuracies(accuracies))
-
-    def predict(self, k: ArrayLike) -> Floats:
-        """Expected accuracy at each number of classes."""
-        return self.result.predict(k)
-
-    @property
-    def result(self) -> Extrapolation:
-        """The fitted :class:`Extrapolation`."""
-        if self._result is None:
-            raise InputError(
-                None, "AccuracyExtrapolator is not fitted yet", "call fit, fit_embeddings, fit_wins or fit_accuracies"
+def fit_task(
+    task: ObservedTask,
+    k: tuple[int, ...] | None = None,
+    method: str | GrowthMethod = "auto",
+    *,
+    interval: bool = True,
+    level: float = 0.95,
+    n_resamples: int = 100,
+    marginal: bool = True,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Extrapolation:
+    """The extrapolation of a task that was read; ``k`` are the numbers of classes to predict for."""
+    n_classes = round(task.n_classes * task.classes_each)
+    whole = task.whole()
+    notes = [*task.hints, *notes_on(task, whole, marginal)]
+    chosen, rows, fits = _choose(task, whole, method if method == "auto" else find_method(method), seed, progress)
+    if isinstance(chosen, Blend):
+        weights = dict(zip((member.name for member in chosen.members), chosen.weights, strict=True))
+    else:
+        weights = {chosen.name: 1.0}
+        too_few = task.n_classes < FEWEST_CLASSES and not isinstance(task, CurveTask)
+        if too_few and not any(row.weight > 0.0 for row in rows):
+            text = (
+                "{n} {units} are too few for a back-test: {method!r} was used untested, and the interval holds for "
+                "any method."
             )
-        return self._result
+            units = "families" if task.classes_each > 1.0 else "classes"
+            notes.append(Note("few_classes", text, n=task.n_classes, units=units, method=chosen.name))
+    replicates = _replicates(task, chosen, whole, n_resamples, seed, n_jobs, progress) if interval else []
+    if interval and len(replicates) < n_resamples / 2:
+        text = "No interval: accuracies alone do not show how many cases and classes they rest on."
+        if not isinstance(task, CurveTask):
+            text = (
+                "No interval: {method!r} could read only {read} of {n} resamples of the classes. A rank method "
+                "such as 'probit_normal' reads them all."
+            )
+        notes.append(Note("no_interval", text, method=chosen.name, read=len(replicates), n=n_resamples))
+        replicates = []
+    return Extrapolation(
+        n_classes=n_classes,
+        n_cases=task.n_cases,
+        observed=_observed(task, whole, level, interval),
+        method=chosen.name,
+        favorability=mix([fits[name] for name in weights], list(weights.values())),
+        fits=fits,
+        weights=weights,
+        plausible=tuple(row.name for row in rows if row.plausible and row.name in fits) or tuple(weights),
+        backtest=rows,
+        replicates=tuple(replicates),
+        k=tuple(times * n_classes for times in _TIMES) if k is None else k,
+        level=level,
+        general_notes=tuple(notes),
+        classes_each=task.classes_each,
+    )
 
-    def fit_task(self, task: ObservedTask, k: tuple[int, ...] | None = None) -> AccuracyExtrapolator:
-        """Fit to a task that the other methods have built; ``k`` are the numbers of classes to predict for."""
-        n_classes = round(task.n_classes * task.classes_each)
-        whole = task.whole()
-        notes = [*task.hints, *_notes_on(task, whole, self.marginal)]
-        method, rows, fits = self._choose(task, whole)
-        if isinstance(method, Blend):
-            weights = dict(zip((member.name for member in method.members), method.weights, strict=True))
-        else:
-            weights = {method.name: 1.0}
-            too_few = task.n_classes < FEWEST_CLASSES and not isinstance(task, CurveTask)
-            if too_few and not any(row.weight > 0.0 for row in rows):
-                text = (
-                    "{n} {units} are too few for a back-test: {method!r} was used untested, and the interval holds for "
-                    "any method."
-                )
-                units = "families" if task.classes_each > 1.0 else "classes"
-                notes.append(Note("few_classes", text, n=task.n_classes, units=units, method=method.name))
-        replicates = self._replicates(task, method, whole) if self.interval else []
-        if self.interval and len(replicates) < self.n_resamples / 2:
-            text = "No interval: accuracies alone do not show how many cases and classes they rest on."
-            if not isinstance(task, CurveTask):
-                text = (
-                    "No interval: {method!r} could read only {read} of {n} resamples of the classes. A rank method "
-                    "such as 'probit_normal' reads them all."
-                )
-            read = len(replicates)
-            notes.append(Note("no_interval", text, method=method.name, read=read, n=self.n_resamples))
-            replicates = []
-        self._result = Extrapolation(
-            n_classes=n_classes,
-            n_cases=task.n_cases,
-            observed=_observed(task, whole, self.level, self.interval),
-            method=method.name,
-            favorability=mix([fits[name] for name in weights], list(weights.values())),
-            fits=fits,
-            weights=weights,
-            plausible=tuple(row.name for row in rows if row.plausible and row.name in fits) or tuple(weights),
-            backtest=rows,
-            replicates=tuple(replicates),
-            k=tuple(times * n_classes for times in _TIMES) if k is None else k,
-            level=self.level,
-            general_notes=tuple(notes),
-            classes_each=task.classes_each,
-        )
-        return self
 
-    def _choose(
-        self, task: ObservedTask, whole: TaskEvidence
-    ) -> tuple[GrowthMethod, tuple[BacktestRow, ...], dict[str, Favorability]]:
-        """The method to use, the back-test, and every method's fit to the whole, the chosen one's among them."""
-        usable = {
-            name: method
-            for name, method in every_method().items()
-            if name not in _NOT_IN_AUTO and (task.has_scores or not method.needs_scores)
-        }
-        fits: dict[str, Favorability] = {}
-        if isinstance(self.method, str):
-            errors = (1.0 - whole.last_accuracy) * task.n_tested if task.n_tested else float("inf")
-            rows, fits = _fit_best(back_test(task, usable, self.seed, show=self.progress), whole)
-            rows = weigh(rows, errors)
-            chosen = blend_of(rows) or usable["probit_normal"]
-        else:
-            rows = ()
-            chosen = self._settle(task, self.method, whole)
-            for method in usable.values():
+def _choose(
+    task: ObservedTask, whole: TaskEvidence, method: str | GrowthMethod, seed: int, progress: bool | None
+) -> tuple[GrowthMethod, tuple[BacktestRow, ...], dict[str, Favorability]]:
+    """The method to use, the back-test, and every method's fit to the whole, the chosen one's among them."""
+    usable = {
+        name: method
+        for name, method in every_method().items()
+        if name not in _NOT_IN_AUTO and (task.has_scores or not method.needs_scores)
+    }
+    rows: tuple[BacktestRow, ...] = ()
+    fits: dict[str, Favorability] = {}
+    if isinstance(method, str):
+        rows = back_test(task, usable, seed, show=progress)
+        # The best variant of every family is fitted to the whole. Parts of coarse scores can look continuous where the
+        # whole does not: where a variant cannot read the whole, the next best takes its place.
+        while waiting := [row for row in best_of_families(rows).values() if row.name not in fits]:
+            for row in waiting:
                 try:
-                    fits[method.name] = whole.whole_task(method.fit(whole))
-                except InputError:
-                    # A method that cannot read these data has no answer to compare with the chosen one.
-                    continue
-        if not isinstance(chosen, Blend):
-            fits = {chosen.name: whole.whole_task(chosen.fit(whole))} | fits
-        return chosen, rows, fits
-
-    def _settle(self, task: ObservedTask, method: GrowthMethod, whole: TaskEvidence) -> GrowthMethod:
-        """A named method with its best setting, by the back-test where there is something to choose."""
+                    fits[row.name] = whole.whole_task(row.method.fit(whole))
+                except InputError as error:
+                    unreadable = BacktestRow(row.method, row.family, reason=str(error))
+                    rows = tuple(unreadable if other is row else other for other in rows)
+        rows = weigh(rows, (1.0 - whole.last_accuracy) * task.n_tested if task.n_tested else float("inf"))
+        chosen = blend_of(rows) or usable["probit_normal"]
+    else:
         if method.needs_scores and whole.scores is None:
+            wanted, remedy = "the scores themselves", "use a rank method such as 'probit_normal' or give scores"
             if isinstance(task, ScoreTask):
                 wanted, remedy = "finite scores", "replace ±inf or use a rank method such as 'probit_normal'"
-            else:
-                wanted, remedy = "the scores themselves", "use a rank method such as 'probit_normal' or give scores"
             raise InputError("method", f"{method.name!r} needs {wanted}", remedy)
-        options = method.variants()
-        if len(options) == 1:
-            return options[0]
-        rows = back_test(task, {method.name: method}, self.seed, show=self.progress)
-        best = min(rows, key=lambda row: row.risk)
-        return best.method if np.isfinite(best.risk) else options[0]
+        chosen = method.variants()[0]
+        if len(method.variants()) > 1:  # the back-test chooses among the settings
+            best = min(back_test(task, {method.name: method}, seed, show=progress), key=lambda row: row.risk)
+            chosen = best.method if np.isfinite(best.risk) else chosen
+        for other in usable.values():
+            # A method that cannot read these data has no answer to compare with the chosen one.
+            with suppress(InputError):
+                fits[other.name] = whole.whole_task(other.fit(whole))
+    if not isinstance(chosen, Blend):
+        fits = {chosen.name: whole.whole_task(chosen.fit(whole))} | fits
+    return chosen, rows, fits
 
-    def _replicates(self, task: ObservedTask, method: GrowthMethod, whole: TaskEvidence) -> list[Favorability]:
-        """The method refitted on resamples of the classes, in order; those that it cannot read are left out.
 
-        Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
-        Draws depend on the seed and the number of the replicate alone, so threads do not change them.
-        """
-        if isinstance(method, Blend):
-            method = method.without_small(_WORTH_REFITTING)
-        settled = method.settled(whole)
-        cores = os.cpu_count() or 1
-        if self.n_jobs is None:
-            workers = min(4, cores) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
-        else:
-            workers = cores if self.n_jobs < 0 else self.n_jobs
+def _replicates(
+    task: ObservedTask,
+    method: GrowthMethod,
+    whole: TaskEvidence,
+    n_resamples: int,
+    seed: int,
+    n_jobs: int | None,
+    progress: bool | None,
+) -> list[Favorability]:
+    """The method refitted on resamples of the classes, in order; those that it cannot read are left out.
 
-        def fitted(evidence: TaskEvidence) -> Favorability | None:
-            try:
-                return evidence.whole_task(settled.fit(evidence)).compressed()
-            except InputError:
-                # Of few classes or coarse scores a resample can be without spread although the whole is not.
-                return None
+    Settings that the data chose (bandwidth, tail share, weights of a blend) stay as they were found on all classes.
+    Draws depend on the seed and the number of the replicate alone, so threads do not change them.
+    """
+    if isinstance(method, Blend):
+        method = method.without_small(_WORTH_REFITTING)
+    settled = method.settled(whole)
+    cores = os.cpu_count() or 1
+    if n_jobs is None:
+        workers = min(4, cores) if task.n_cases * task.n_classes > _WORTH_THREADS else 1
+    else:
+        workers = cores if n_jobs < 0 else n_jobs
 
-        fits: list[Favorability] = []
-        samples = task.resamples(self.n_resamples, self.seed)
-        with ThreadPoolExecutor(workers) as pool, Progress("resamples", self.n_resamples, self.progress) as progress:
-            # Evidence with scores is large: only a handful is alive at any time.
-            while batch := list(islice(samples, workers)):
-                fits.extend(fit for fit in pool.map(fitted, batch) if fit is not None)
-                progress.advance(len(batch))
-        return fits
+    def fitted(evidence: TaskEvidence) -> Favorability | None:
+        try:
+            return evidence.whole_task(settled.fit(evidence)).compressed()
+        except InputError:
+            # Of few classes or coarse scores a resample can be without spread although the whole is not.
+            return None
+
+    fits: list[Favorability] = []
+    samples = task.resamples(n_resamples, seed)
+    with ThreadPoolExecutor(workers) as pool, Progress("resamples", n_resamples, progress) as bar:
+        # Evidence with scores is large: only a handful is alive at any time.
+        while batch := list(islice(samples, workers)):
+            fits.extend(fit for fit in pool.map(fitted, batch) if fit is not None)
+            bar.advance(len(batch))
+    return fits
 
 
 @checked(**_OPTIONS)
@@ -344,17 +248,8 @@ def extrapolate(
     >>> 0.3 < ex.accuracy(800).value < 0.7
     True
     """
-    model = AccuracyExtrapolator(
-        method,
-        ties=ties,
-        interval=interval,
-        level=level,
-        n_resamples=n_resamples,
-        marginal=marginal,
-        seed=seed,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    if method != "auto":
+        find_method(method)
     asked = None if k is None else tuple(sizes_asked(k, 1, empty=True))
     sources = {"scores": scores, "gallery": gallery, "wins": wins, "accuracies": accuracies}
     named = [name for name, value in sources.items() if value is not None]
@@ -386,25 +281,18 @@ def extrapolate(
         task = from_wins(wins, n_classes=n_classes, tied=tied, labels=labels, ties=ties)
     else:
         task = from_accuracies(accuracies)
-    return model.fit_task(task, asked).result
-
-
-def _fit_best(
-    rows: tuple[BacktestRow, ...], whole: TaskEvidence
-) -> tuple[tuple[BacktestRow, ...], dict[str, Favorability]]:
-    """The best variant of every family fitted to the whole; where it is refused there, the next best takes its place.
-
-    Parts of coarse scores can look continuous where the whole does not: a method may read every part and not the whole.
-    """
-    fits: dict[str, Favorability] = {}
-    while waiting := [row for row in best_of_families(rows).values() if row.name not in fits]:
-        for row in waiting:
-            try:
-                fits[row.name] = whole.whole_task(row.method.fit(whole))
-            except InputError as refusal:
-                refused = BacktestRow(row.method, row.family, reason=str(refusal))
-                rows = tuple(refused if other is row else other for other in rows)
-    return rows, fits
+    return fit_task(
+        task,
+        asked,
+        method,
+        interval=interval,
+        level=level,
+        n_resamples=n_resamples,
+        marginal=marginal,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
 
 
 def _observed(task: ObservedTask, whole: TaskEvidence, level: float, interval: bool) -> Observed:
@@ -426,7 +314,7 @@ def _observed(task: ObservedTask, whole: TaskEvidence, level: float, interval: b
     return Observed(k, accuracy, error, how, level, task.n_tested, wins, task.classes_each)
 
 
-def _notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterator[Note]:
+def notes_on(task: ObservedTask, whole: TaskEvidence, marginal: bool) -> Iterator[Note]:
     """Sentences about the data and the classifier."""
     if not marginal:
         yield Note(

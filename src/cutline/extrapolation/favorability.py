@@ -189,6 +189,8 @@ class Favorability(ComparedByContent):
 
         if t < 1:
             raise InputError("top", f"is {t}, but no class fits on so few places", "give 1 or more")
+        if t == 1:
+            return self.accuracy(k)
         kk = np.atleast_1d(np.asarray(k, dtype=np.float64))
         out = np.ones(kk.shape)
         for position, classes in enumerate(np.floor(kk)):

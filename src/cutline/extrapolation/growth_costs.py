@@ -16,7 +16,7 @@ from ..estimate import Estimate
 from ..types import Floats, Labels
 from ..validate import checked, one_of
 from .extrapolation_result import BySize, far_note, logit, sizes_asked
-from .extrapolator import AccuracyExtrapolator
+from .extrapolator import fit_task
 from .task_evidence import TIE_RULES, Note, credit
 from .task_inputs import as_names, column_names, family_numbers, number_matrix, places, whole_rows
 from .tasks import KeptScores, ScoreTask
@@ -213,11 +213,10 @@ def extrapolate_cost(
     spread = np.full(at.size, np.nan)
     if len(without) > 1:
         spread = np.sqrt((len(without) - 1.0) * np.var(without, axis=0))
-    how: dict[str, Any] = {"ties": ties, "level": level, "n_resamples": n_resamples, "seed": seed}
-    fitted = AccuracyExtrapolator(**how, progress=False).fit_task(task, tuple(sizes))
+    fitted = fit_task(task, tuple(sizes), level=level, n_resamples=n_resamples, seed=seed, progress=False)
     rows, estimates = [], {}
     for size, price, error in zip(sizes, each.tolist(), spread.tolist(), strict=True):
-        accuracy = fitted.result.accuracy(size)
+        accuracy = fitted.accuracy(size)
         value = (1.0 - accuracy.value) * price
         low, high = _ends(accuracy, price, error, level, bounds)
         tested = "costs seen" if math.isnan(error) else "class jackknife"
@@ -225,7 +224,7 @@ def extrapolate_cost(
         estimates[size] = Estimate(f"cost@{size}", value, low, high, level, method)
         row = {"classes": size, "cost": value, "low": low, "high": high, "level": level}
         rows.append({**row, "accuracy": accuracy.value, "cost_per_error": price})
-    notes = fitted.result.general_notes + far_note(sizes, n)
+    notes = fitted.general_notes + far_note(sizes, n)
     blank = [size for size in sizes if math.isnan(estimates[size].low)]
     if blank:
         text = "No interval among {k:,} classes: there are too few to leave one out."

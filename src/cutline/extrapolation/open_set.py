@@ -16,7 +16,7 @@ from ..sources.arrays import as_numbers
 from ..types import Floats, Labels, ScoreMatrix, Scores
 from ..validate import check_number, checked, one_of
 from .extrapolation_result import BySize, accuracy_interval, far_note, logit, sizes_asked
-from .extrapolator import AccuracyExtrapolator
+from .extrapolator import notes_on
 from .favorability import Favorability
 from .score_methods import FEWEST_IN_TAIL, FRACTION, largest, pareto_survival, pooled_shape, steadied
 from .task_evidence import Note
@@ -124,8 +124,8 @@ def extrapolate_open_set(
         alarms = float(rates.alarm(rates.models, size)[:, today].mean())
         row = {"classes": size, "fnir": estimate.value, "low": estimate.low, "high": estimate.high, "level": level}
         rows.append({**row, "threshold": threshold, "fpir_at_current_threshold": alarms})
-    plain = AccuracyExtrapolator("probit_normal", interval=False, progress=False).fit_task(task).result
-    notes = tuple(note for note in plain.general_notes if note.kind in _NOTED) + far_note(sizes, task.n_classes)
+    general = (*task.hints, *notes_on(task, task.whole(), marginal=True))
+    notes = tuple(note for note in general if note.kind in _NOTED) + far_note(sizes, task.n_classes)
     if task.n_classes < _FEWEST_CLASSES:
         text = "From {n_classes} classes none can be left out, so the interval holds every rate."
         notes += (Note("few_classes", text, n_classes=task.n_classes),)
