@@ -139,10 +139,15 @@ def test_a_plan_says_what_to_expect_in_round_numbers(tmp_path: Path) -> None:
     path.write_text("y,p\n" + "".join(f"{int(a)},{b:.6f}\n" for a, b in zip(y, p, strict=True)))
     text = run("plan", path, "--cost", 2, "--value", 7, *FAST).stdout
     plan = cl.plan(y, p.round(6), cost=2, value=7, n_resamples=50)
-    spread = plan.profit.high - plan.profit.low
-    assert (
-        f"of this profit is optimism from choosing the best cut; expect {amount(plan.expected_profit, spread)}." in text
-    )
+    shown = plan.amounts
+    expected = f"expect {shown['expected']} (95% interval {shown['low']} to {shown['high']}) on new data like these."
+    assert f"About {shown['optimism']} of this profit is optimism from choosing the best cut; {expected}" in text
+    table = dict(re.split(r"  +", line.strip()) for line in text.splitlines() if re.search(r"\S  +\S", line))
+    assert table["profit on these data"] == shown["profit"]
+    assert table["optimism in the profit"] == shown["optimism"]
+    assert table["profit to expect"] == shown["expected"]
+    assert table["interval of the profit to expect"] == f"{shown['low']} … {shown['high']}"
+    assert shown["expected"] == amount(plan.expected_profit, plan.profit.high - plan.profit.low)
     assert f"The largest quota without a loss is {plan.break_even:,}" in text
     assert plan.expected_profit == plan.profit.value - plan.optimism
     page = tmp_path / "plan.html"
